@@ -88,8 +88,8 @@ test-long: build ## run every test; kills, races and models for longer (half an 
 	@TEST_LONG=1 $(BUN) test/run.ts
 
 # Without them the tests that need them are skipped, and say so. What was installed does not stay up.
-test-tools: ## install the proxies, the browser and the Python library that tests use (Debian, Ubuntu; as root)
-	@missing=; for name in nginx caddy haproxy chromium chromium-headless-shell; do \
+test-tools: ## install the proxies, the copiers, the browser and the Python library that tests use (Debian, Ubuntu; as root)
+	@missing=; for name in nginx caddy haproxy rclone restic chromium chromium-headless-shell; do \
 	  command -v $$name >/dev/null || missing="$$missing $$name"; \
 	done; \
 	python3 -c 'import requests' 2>/dev/null || missing="$$missing python3-requests"; \

@@ -279,6 +279,30 @@ export const steadyTime = sqliteTable('steady_time', {
   spent: text().notNull(),
 });
 
+/** How each task of upkeep went last: src/core/port/upkeep.ts. A row for each task. */
+export const upkeep = sqliteTable(
+  'upkeep',
+  {
+    task: text().primaryKey(),
+    /** When it runs, in the words of its setting; empty: it is off. */
+    schedule: text().notNull(),
+    scheduled_at_ms: integer().notNull(),
+    succeeded_at_ms: integer(),
+    /** The file that it made, or the version that it found. */
+    result: text(),
+    bytes: integer(),
+    took_ms: integer(),
+    failed_at_ms: integer(),
+    reason: text(),
+    code: text(),
+    is_failing: integer().notNull(),
+    /** Of the last row of failures, which stay after its end. */
+    failing_since_ms: integer(),
+    failure_count: integer().notNull(),
+  },
+  (t) => [check('upkeep_is_failing', sql`${t.is_failing} IN (0, 1)`)],
+);
+
 /** Counts of the whole appliance, kept by triggers, and facts about the file. One row. */
 export const appliance = sqliteTable(
   'appliance',

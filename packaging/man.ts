@@ -46,7 +46,7 @@ function settingEntries(): string {
     .map(([, { key, env, about, default: standard }]) => {
       const meaning = about.join(' ').replaceAll('`', '');
       const note = standard === '' ? '' : ` Default: ${standard}`;
-      return entry(`${env} (${key})`, meaning + note);
+      return entry(env === '' ? `(file only) (${key})` : `${env} (${key})`, meaning + note);
     })
     .join('\n');
 }

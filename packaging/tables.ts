@@ -97,7 +97,7 @@ export const TABLES: readonly { page: string; head: string; table: string }[] = 
       ['Key', 'Variable', 'Default', 'SIGHUP', 'Meaning'],
       settingRows.map(([, row]) => [
         code(row.key),
-        code(row.env),
+        row.env === '' ? '*(file only)*' : code(row.env),
         row.default === '' ? '*(none)*' : code(row.default),
         row.isLive ? 'yes' : '',
         row.about.join(' ') + (row.isSecret ? ' Secret.' : ''),

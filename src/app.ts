@@ -1,6 +1,7 @@
 /** The composition root: puts the parts of the program together. */
 
 import { type ApplianceParts, makeAppliance, serverFlags } from './appliance.ts';
+import { runAfter } from './backup/after.ts';
 import { backUpBeforeMigration } from './backup/before-migration.ts';
 import { BackupDesk } from './backup/desk.ts';
 import { addScheduledBackup, backupByChild, clearUp, newestScheduled } from './backup/shelf.ts';
@@ -11,13 +12,14 @@ import { keepNote } from './config/server-note.ts';
 import type { Config } from './config/settings/index.ts';
 import { consoleFiles } from './console-files.ts';
 import type { Core } from './core/core.ts';
-import { backupFailed } from './core/event/happenings.ts';
 import { certifiedNames } from './doctor/certificate.ts';
 import type { Appliance } from './http/console/appliance.ts';
 import { type RunningServer, startServer } from './http/server.ts';
-import { type BackupHistory, type BackupJob, startBackupJob } from './jobs/backup.ts';
+import { type BackupJob, startBackupJob } from './jobs/backup.ts';
+import { makeBackupCopies } from './jobs/backup-copy.ts';
 import { makeWorker } from './jobs/deliver.ts';
 import { type JobWorker, makeJobWorker } from './jobs/link-jobs.ts';
+import { noticeUpkeep } from './jobs/notice.ts';
 import { startJobs } from './jobs/table.ts';
 import { LiveGateways } from './live-gateways.ts';
 import { LiveStrangerPage } from './live-stranger-page.ts';
@@ -49,8 +51,6 @@ export interface App {
   url: string;
   /** URL of probes and metrics; null: they are off. */
   monitorUrl: string | null;
-  /** History of the scheduled backups. */
-  backups: Readonly<BackupHistory>;
   /**
    * Applies the settings that need no restart; returns the changed ones. Throws `OperatorError` and
    * changes nothing if a file that they name is invalid.
@@ -146,7 +146,7 @@ type Known = 'loaded' | 'startedAtMs' | 'readiness' | 'certificateExpiresAtMs' |
 
 /** Collects what the operator's pages show of this process. */
 function startAppliance(
-  { settings, tallies, log, parts, gateways }: Beginning,
+  { settings, core, tallies, log, parts, gateways }: Beginning,
   known: Pick<ApplianceParts, Known>,
   job: BackupJob,
 ): Appliance {
@@ -160,7 +160,7 @@ function startAppliance(
     runOwn([...words, ...serverFlags(known.loaded())], until);
   const copy = backupByChild(ownCommand());
   const isFile = settings.databaseUrl === null;
-  const desk = { settings, job, copy, command, stopping: signal };
+  const desk = { settings, job, store: core.store, copy, command, stopping: signal };
   const backups = isFile ? new BackupDesk(desk) : null;
   return makeAppliance({ ...known, ...more, pushSender, backups, stopping: signal });
 }
@@ -219,11 +219,9 @@ async function startParts(beginning: Beginning): Promise<App> {
     ...{ nowMs: clock.nowMs, startedAtMs, store: core.store, tallies, log },
     certificateExpiresAtMs,
     isDatabaseUp: () => (settings.databaseUrl === null ? null : !beginning.outages.isAway),
-    lastBackup: () => backups.history.lastSuccess,
     ...{ http: () => listening, leap: () => timekeeper.leap() },
   });
-  const backups = scheduleBackups(core, settings, log);
-  parts.push({ name: 'backup', stop: backups.stop });
+  const backups = await scheduleBackups(beginning);
   const tls = await startTls(settings, systemClock, log, signal);
   if (tls) parts.push({ name: 'certificate', stop: tls.stop });
   const monitor = openMonitor(loaded, { readiness, metrics, log });
@@ -268,7 +266,7 @@ async function startParts(beginning: Beginning): Promise<App> {
   const monitorUrl = monitor?.url ?? null;
   log.info('started', { version: VERSION, commit: COMMIT, url, monitor: monitorUrl ?? 'off' });
   return {
-    ...{ core, log, url, monitorUrl, backups: backups.history, certificateExpiresAtMs },
+    ...{ core, log, url, monitorUrl, certificateExpiresAtMs },
     reload: (next) => {
       const change = changeBetween(current, next);
       const live = withLiveSettings(settings, next.config);
@@ -282,7 +280,7 @@ async function startParts(beginning: Beginning): Promise<App> {
       void jobs.run('stranger-page');
       if (renewed.length > 0) log.info('gateways_renewed', { gateways: renewed.join(', ') });
       void outbox.resume();
-      backups.reschedule();
+      void backups.reschedule();
       current = next;
       note.replace(next);
       void tls?.check();
@@ -300,15 +298,23 @@ async function startParts(beginning: Beginning): Promise<App> {
   };
 }
 
-function scheduleBackups(core: Core, settings: Config, log: Log): BackupJob {
+/** Starts the backups by the clock, and what copies them elsewhere. */
+async function scheduleBackups({ core, settings, log, parts }: Beginning): Promise<BackupJob> {
   const run = backupByChild(ownCommand());
-  return startBackupJob({
-    settings,
+  const common = {
+    ...{ settings, store: core.store, clock: systemClock, log },
+    onNoted: () => noticeUpkeep(core, systemClock.nowMs()),
+  };
+  const copies = makeBackupCopies({
+    ...common,
+    copy: (file, signal) => runAfter(settings, file, signal),
+  });
+  const job = await startBackupJob({
+    ...common,
     newest: () => newestScheduled(settings),
     make: (nowMs, signal) => addScheduledBackup(settings, nowMs, run, signal),
-    onFailure: (reason, atMs) =>
-      core.store.addEvent({ providerId: null, atMs, ...backupFailed(reason) }),
-    clock: systemClock,
-    log,
+    onMade: () => void copies.catchUp(),
   });
+  parts.push({ name: 'backup', stop: () => job.stop().then(copies.stop) });
+  return job;
 }

@@ -11,6 +11,7 @@ export const ERROR_CODES = {
   locked:
     'Another process has locked the database; the message names it as far as known. Also a restore, or what it waits for.',
   disk_full: 'No space is left on a disk.',
+  disk_read_only: 'A disk is mounted read-only, or is so for the process alone.',
   not_saved: 'The database could not save the change.',
   interrupted: 'A signal ended the command; running it again continues or restarts it.',
   provider_not_found: 'No provider has this code, or there is none.',
@@ -59,6 +60,17 @@ export class OperatorError extends Error {
     readonly code: ErrorCode = 'failed',
   ) {
     super(message);
+  }
+}
+
+/** Returns the error that a command with `--json` printed, or its words as they are. */
+export function errorIn(complaint: string): OperatorError {
+  const words = complaint.trim();
+  try {
+    const { code, message } = JSON.parse(words.split('\n').at(-1) ?? '').error;
+    return new OperatorError(String(message), code);
+  } catch {
+    return new OperatorError(words.replace(/^gatepost: /, ''));
   }
 }
 

@@ -144,8 +144,8 @@ const BANS: readonly Ban[] = [
   },
   {
     pattern: /\bprocess\.(?:exit|abort|kill|reallyExit)\b/,
-    // A hook is ended with whatever it started, as a group.
-    except: ['src/main.ts', 'src/tls/hook.ts'],
+    // A program of the operator is ended with whatever it started, as a group.
+    except: ['src/main.ts', 'src/operator-program.ts'],
     reason: 'a part that ends the program cuts off the writes of all others',
   },
   {

@@ -17,6 +17,7 @@ import auditFolds from './0013_audit_folds.sql' with { type: 'text' };
 import steadyTime from './0014_steady_time.sql' with { type: 'text' };
 import streams from './0015_streams.sql' with { type: 'text' };
 import programAndMove from './0016_program_and_move.sql' with { type: 'text' };
+import upkeep from './0017_upkeep.sql' with { type: 'text' };
 
 export const MIGRATIONS: readonly string[] = [
   tables,
@@ -36,4 +37,5 @@ export const MIGRATIONS: readonly string[] = [
   steadyTime,
   streams,
   programAndMove,
+  upkeep,
 ];

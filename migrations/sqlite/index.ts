@@ -25,6 +25,7 @@ import auditFolds from './0021_audit_folds.sql' with { type: 'text' };
 import steadyTime from './0022_steady_time.sql' with { type: 'text' };
 import streams from './0023_streams.sql' with { type: 'text' };
 import programAndMove from './0024_program_and_move.sql' with { type: 'text' };
+import upkeep from './0025_upkeep.sql' with { type: 'text' };
 
 export const MIGRATIONS: readonly string[] = [
   tables,
@@ -52,4 +53,5 @@ export const MIGRATIONS: readonly string[] = [
   steadyTime,
   streams,
   programAndMove,
+  upkeep,
 ];

@@ -7,6 +7,9 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { UpkeepStore } from '../core/port/upkeep.ts';
+import { failureOf, upkeepOf } from '../core/upkeep.ts';
+import { errorIn } from '../operator-error.ts';
 import { makeOwnFolder } from '../permissions.ts';
 import {
   backupFolder,
@@ -25,15 +28,13 @@ const WORK_TIME_MAX_MS = 1_800_000;
 const COPIES_FOLDER = 'downloads';
 
 interface DeskSettings extends ShelfSettings {
+  readonly backupAfter: readonly string[];
   readonly backupAt: string;
 }
 
 interface Job {
-  readonly history: {
-    readonly lastFailure: { atMs: number; reason: string } | null;
-  };
   nextMs(): number | null;
-  run(): Promise<void>;
+  run(): Promise<string | null>;
 }
 
 interface Ended {
@@ -45,6 +46,7 @@ interface Ended {
 interface DeskParts {
   settings: DeskSettings;
   job: Job;
+  store: Pick<UpkeepStore, 'listUpkeep'>;
   /** Makes a backup in another process. */
   copy: RunBackup;
   /** Runs a command of this program with the server's settings. */
@@ -74,8 +76,10 @@ export class BackupDesk {
   }
 
   async list() {
-    const { job, settings } = this.#parts;
+    const { job, settings, store } = this.#parts;
     const { backupAt, backupKeep, backupPassphrase, backupPassphraseFile } = settings;
+    const upkeep = await store.listUpkeep();
+    const copied = upkeepOf(upkeep, 'copy');
     const folder = backupFolder(settings);
     const names = scheduledBackups(folder).slice(0, SHOWN_MAX);
     const files = await Promise.all(
@@ -87,17 +91,17 @@ export class BackupDesk {
     return {
       ...{ folder, files, schedule: backupAt, keep: backupKeep, nextMs: job.nextMs() },
       isEncrypted: backupPassphrase !== '' || backupPassphraseFile !== '',
-      lastFailure: job.history.lastFailure,
+      lastFailure: failureOf(upkeepOf(upkeep, 'backup')),
+      copies:
+        settings.backupAfter.length === 0
+          ? null
+          : { lastMs: copied?.success?.atMs ?? null, lastFailure: failureOf(copied) },
     };
   }
 
   /** Makes a backup like a scheduled one. Returns the reason of a failure; null: it was made. */
   async make(): Promise<string | null> {
-    const { job } = this.#parts;
-    const before = job.history.lastFailure;
-    await job.run();
-    const { lastFailure } = job.history;
-    return lastFailure === before ? null : (lastFailure?.reason ?? null);
+    return this.#parts.job.run();
   }
 
   /**
@@ -110,7 +114,7 @@ export class BackupDesk {
     return this.#alone(async (signal) => {
       const words = ['restore', join(folder, name), '--verify', '--json'];
       const { complaint, exitCode } = await this.#parts.command(words, signal);
-      return { problem: exitCode === 0 ? null : reasonIn(complaint) };
+      return { problem: exitCode === 0 ? null : errorIn(complaint).message };
     });
   }
 
@@ -175,9 +179,4 @@ export class BackupDesk {
       this.#isBusy = false;
     }
   }
-}
-
-/** Returns the reason of a failed command, which prints JSON. */
-function reasonIn(complaint: string): string {
-  return /"message":"((?:[^"\\]|\\.)*)"/.exec(complaint)?.[1]?.replaceAll('\\"', '"') ?? complaint;
 }

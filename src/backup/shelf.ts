@@ -1,12 +1,12 @@
 /** The folder of scheduled backups: adds new ones and deletes the oldest. */
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { timeInName } from '../core/calendar.ts';
 import { asDiskFault } from '../disk/fault.ts';
 import { takeLock } from '../disk/lock.ts';
 import { removeLeftovers } from '../disk/scratch.ts';
-import { OperatorError } from '../operator-error.ts';
+import { errorIn, OperatorError } from '../operator-error.ts';
 import { makeOwnFolder } from '../permissions.ts';
 import { type PassphraseSettings, readPassphrase, STANDARD_INPUT } from './passphrase.ts';
 import { yieldToOthers } from './priority.ts';
@@ -29,10 +29,11 @@ interface MadeBackup {
 const OWN_NAME = /^gatepost-(\d{8}T\d{6}Z)\.backup$/;
 const LOCK_FILE = '.gatepost-backup.lock';
 /** Age up to which a backup of another server counts as the one that is due, ms. */
-const SAME_TIME_MS = 50_000;
+export const SAME_TIME_MS = 50_000;
 
+/** Returns the absolute path of the folder of scheduled backups. */
 export function backupFolder(settings: Pick<ShelfSettings, 'dataDir' | 'backupDirectory'>): string {
-  return settings.backupDirectory || join(settings.dataDir, 'backups');
+  return resolve(settings.backupDirectory || join(settings.dataDir, 'backups'));
 }
 
 /** Lists the names of the scheduled backups in a folder, the newest first. */
@@ -133,7 +134,9 @@ export function rotate(folder: string, pattern: RegExp, made: string, keep: numb
 /** Time from SIGTERM until a backup is killed, ms. */
 const STOP_GRACE_MS = 3_000;
 
-const MEMORY_NEEDED = 'a backup takes about 110 MiB, and 150 MiB with a passphrase';
+const KILLED =
+  'the backup process was killed, perhaps because memory is short: ' +
+  'a backup takes about 110 MiB, and 150 MiB with a passphrase';
 
 /** Makes a runner that starts this program again; `program` begins its command line. */
 export function backupByChild(program: readonly string[], stopGraceMs = STOP_GRACE_MS): RunBackup {
@@ -165,12 +168,10 @@ export function backupByChild(program: readonly string[], stopGraceMs = STOP_GRA
       ]);
       if (signal.aborted) throw new OperatorError('the server stops');
       if (child.exitCode === 0) return JSON.parse(printed) as { bytes: number };
-      throw new OperatorError(
-        child.signalCode === 'SIGKILL'
-          ? `the backup process was killed, perhaps because memory is short: ${MEMORY_NEEDED}`
-          : complaint.trim().replace(/^gatepost: /, '') ||
-              `the backup process ended with ${child.signalCode ?? child.exitCode}`,
-      );
+      if (child.signalCode === 'SIGKILL') throw new OperatorError(KILLED);
+      throw complaint.trim() === ''
+        ? new OperatorError(`the backup process ended with ${child.signalCode ?? child.exitCode}`)
+        : errorIn(complaint);
     } finally {
       clearTimeout(force);
       signal.removeEventListener('abort', stop);

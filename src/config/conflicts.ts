@@ -53,6 +53,17 @@ export function databaseConflicts(config: Config): string[] {
   ];
 }
 
+/** Returns a sentence for a command that would get backups in clear. */
+export function backupConflicts(config: Config): string[] {
+  const { backupAfter, backupAfterClear, backupPassphrase, backupPassphraseFile } = config;
+  const isClear = backupPassphrase === '' && backupPassphraseFile === '';
+  return when(
+    backupAfter.length > 0 && isClear && !backupAfterClear,
+    'backup.after needs backup.passphrase_file: the backups would leave this machine in clear, ' +
+      'with all keys and secrets; backup.after_clear = true agrees to that',
+  );
+}
+
 /**
  * Returns a sentence for each kind of key that lacks a setting, or has one that it does not use.
  */

@@ -5,7 +5,8 @@
 
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { checkSecretFile } from '../permissions.ts';
-import { databaseConflicts, gateConflicts } from './conflicts.ts';
+import { commandFileProblems } from './command-file.ts';
+import { backupConflicts, databaseConflicts, gateConflicts } from './conflicts.ts';
 import {
   type Asker,
   CONFIG_VARIABLE,
@@ -99,7 +100,9 @@ export function loadConfig(
   }
   problems.push(...openSecrets(opened));
   if (problems.length === 0) {
-    problems.push(...databaseConflicts(config as Config), ...gateConflicts(config as Config));
+    const valid = config as Config;
+    problems.push(...databaseConflicts(valid), ...gateConflicts(valid), ...backupConflicts(valid));
+    problems.push(...openCommands(valid, sources));
   }
   if (problems.length > 0) {
     const isUsage = problems.every((problem) => problem.startsWith('--'));
@@ -144,6 +147,13 @@ function openSecrets({ files }: OpenedFiles): string[] {
   return files.filter(holdsSecret).flatMap(({ path }) => {
     return checkSecretFile(path).map(({ problem }) => problem);
   });
+}
+
+/** Returns a problem if another user may change the file that names a command. */
+function openCommands({ backupAfter, dataDir }: Config, sources: Readonly<Record<string, Source>>) {
+  if (backupAfter.length === 0) return [];
+  const path = (sources['backupAfter']?.origin ?? '').replace(/:\d+$/, '');
+  return commandFileProblems(SETTINGS.backupAfter.key, path, dataDir);
 }
 
 /**

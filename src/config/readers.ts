@@ -41,6 +41,20 @@ export function array<T>(read: (given: string) => T) {
   return { types: ['array'], read } as const;
 }
 
+const ARGUMENTS_MAX = 64;
+
+/** The reader of a command line: the program and its first arguments; empty: none. */
+export const command = {
+  types: ['command'],
+  read: (given: string): readonly string[] => {
+    const words = JSON.parse(given) as string[];
+    if (words.length > 0 && words[0] === '') throw new RangeError('the program has no name');
+    if (words.length > ARGUMENTS_MAX) throw new RangeError(`more than ${ARGUMENTS_MAX} arguments`);
+    if (words.some((word) => word.includes('\0'))) throw new RangeError('an argument has a NUL');
+    return words;
+  },
+} as const;
+
 /** Port, or null for the word `off`. */
 export function portOrOff(given: string): number | null {
   if (given === 'off') return null;

@@ -74,6 +74,7 @@ function comment({ about }: ValueForm<unknown>, end = ''): string[] {
 function asToml({ types: [type] }: ValueForm<unknown>, value: string): string {
   if (type === 'array')
     return `[${value === '' ? '' : value.split(',').map((item) => JSON.stringify(item))}]`;
+  // A command is JSON, which is TOML.
   return type === 'string' ? JSON.stringify(value) : value;
 }
 

@@ -6,7 +6,7 @@ import { type Reader, readerOf, type ValueForm } from './value-form.ts';
 export interface Setting<T> extends ValueForm<T> {
   /** Key in the file, `section.name`; only `data` has no section. */
   key: string;
-  /** Environment variable. */
+  /** Environment variable; empty: only the file may set it. */
   env: string;
   /** Default as the environment would have it; an array is joined with commas. */
   default: string;

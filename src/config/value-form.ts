@@ -1,7 +1,7 @@
 /** The form of a value: of a setting, or of a key in a table. */
 
 /** Types that a value may have in the file. */
-type FileType = 'string' | 'integer' | 'boolean' | 'array';
+type FileType = 'string' | 'integer' | 'boolean' | 'array' | 'command';
 
 /** The form of a value, and its meaning. */
 export interface ValueForm<T> {
@@ -24,8 +24,10 @@ export function readerOf<T>(reader: Reader<T>): Omit<ValueForm<T>, 'about'> {
 /** Returns a value as the environment would have it; null: it has none of these types. */
 export function textOf(value: unknown, types: readonly FileType[]): string | null {
   if (Array.isArray(value)) {
-    const isList = types.includes('array') && value.every((item) => typeof item === 'string');
-    return isList ? value.join(',') : null;
+    if (!value.every((item) => typeof item === 'string')) return null;
+    // Arguments may have commas.
+    if (types.includes('command')) return JSON.stringify(value);
+    return types.includes('array') ? value.join(',') : null;
   }
   const type = Number.isSafeInteger(value) ? 'integer' : typeof value;
   return types.some((known) => known === type) ? String(value) : null;
@@ -41,4 +43,5 @@ const WORDS: Readonly<Record<FileType, string>> = {
   integer: 'a whole number',
   boolean: 'true or false',
   array: 'an array of strings',
+  command: 'an array of strings',
 };

@@ -24,6 +24,13 @@ export function asDiskFault(fault: unknown, ...folders: string[]): unknown {
   if (!(fault instanceof Error) || fault instanceof OperatorError) return fault;
   const isOfDisk = /^(E[A-Z]+|SQLITE_(FULL|IOERR|CANTOPEN|READONLY).*)$/.test(codeOf(fault));
   if (!isOfDisk) return fault;
+  if (codeOf(fault) === 'EROFS') {
+    const where = folders.find(isReadOnly) ?? folders.join(' or ');
+    return new OperatorError(
+      `the disk of ${where} is read-only for this process: nothing was changed`,
+      'disk_read_only',
+    );
+  }
   const where = folders.join(' or ');
   return (
     fullDisk(fault, ...folders) ??

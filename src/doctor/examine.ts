@@ -10,6 +10,7 @@ import { OperatorError } from '../operator-error.ts';
 import { checkSecretFile } from '../permissions.ts';
 import type { StoreKind } from '../store/kind.ts';
 import { checkAddress } from './address.ts';
+import { checkCopies } from './backup-copy.ts';
 import { checkBackups } from './backups.ts';
 import { causesOf, withBackup } from './causes.ts';
 import { certifiedNames, checkCertificate } from './certificate.ts';
@@ -46,7 +47,11 @@ interface Patient {
   outside?: readonly URL[];
 }
 
-const NO_BACKUPS = { findings: [], newestMs: null };
+/** Gatepost makes no backups of a PostgreSQL server. */
+const NO_BACKUPS = {
+  findings: [about('backups').ok('those of PostgreSQL are made by its own tools, not by Gatepost')],
+  newestMs: null,
+};
 
 /**
  * Runs all checks. Creates and removes one file, changes nothing else, and calls only the server's
@@ -70,8 +75,7 @@ export async function examine({
     return gateUpstreams;
   });
   const config = { ...own, gateUpstreams };
-  // Gatepost makes no backups of a PostgreSQL server.
-  const backups = kind.file === null ? NO_BACKUPS : checkBackups(config, nowMs);
+  const backups = kind.file === null ? NO_BACKUPS : checkBackups(config, database.upkeep, nowMs);
   const times = [database.newestMs, backups.newestMs].filter((ms) => ms !== null);
   const newestMs = times.length > 0 ? Math.max(...times) : null;
   const names = certifiedNames(config, nowMs);
@@ -90,6 +94,7 @@ export async function examine({
     ...checkClock(nowMs, newestMs),
     ...checkDescriptors(pid, config.streamCountMax),
     ...backups.findings,
+    ...checkCopies(config, database.upkeep, nowMs),
     ...checkCertificate(config, nowMs, uid),
     ...checkAddress(server, config, hasTls),
     ...checkStrangers(loaded, config, names),

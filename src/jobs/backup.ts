@@ -1,7 +1,8 @@
-/** Scheduled backups: starts them, logs them, and keeps the last success and failure. */
+/** Scheduled backups: starts and logs them, and notes in the store how they went. */
 
 import { Cron } from 'croner';
 import type { Clock } from '../clock.ts';
+import type { UpkeepStore } from '../core/port/upkeep.ts';
 import { type Log, reasonOf } from '../log.ts';
 import { OperatorError } from '../operator-error.ts';
 
@@ -15,101 +16,116 @@ interface Made {
 interface BackupJobDeps {
   /** Current settings; `backupAt` is a cron pattern in UTC, or empty: never. */
   settings: { readonly backupAt: string };
+  store: UpkeepStore;
   /** Finds the newest backup on disk; null: there is none. May throw. */
   newest(): { file: string; atMs: number; bytes: number } | null;
   /** Makes a backup; null: another process makes it. Throws `OperatorError`. */
   make(nowMs: number, signal: AbortSignal): Promise<Made | null>;
-  /** Receives a failure, unless the job was stopped. */
-  onFailure(reason: string, atMs: number): Promise<void>;
+  /** Called after a success or failure was noted. */
+  onNoted(): Promise<void>;
+  /** Called after a backup was made, and when the settings may have changed. */
+  onMade(): void;
   clock: Clock;
   log: Log;
 }
 
-export interface BackupHistory {
-  /** The newest backup; `tookMs` is null if another process, or this one before, made it. */
-  lastSuccess: { atMs: number; tookMs: number | null; bytes: number; file: string } | null;
-  lastFailure: { atMs: number; reason: string } | null;
-}
-
 export interface BackupJob {
-  /** History for metrics: the newest backup on disk, and failures since the start. */
-  readonly history: Readonly<BackupHistory>;
   /** Returns the time at which the next is due, UTC ms; null: never. */
   nextMs(): number | null;
-  /** Makes a backup now, or waits for the one in progress; a failure is logged. */
-  run(): Promise<void>;
+  /**
+   * Makes a backup now, or waits for the one in progress. Returns the reason of a failure, which is
+   * logged and noted; null: it was made.
+   */
+  run(): Promise<string | null>;
   /** Applies a schedule that may have changed. */
-  reschedule(): void;
+  reschedule(): Promise<void>;
   /** Aborts a backup in progress, and starts no further one. */
   stop(): Promise<void>;
 }
 
-export function startBackupJob(deps: BackupJobDeps): BackupJob {
-  const { settings, newest, make, onFailure, clock, log } = deps;
-  const history: BackupHistory = { lastSuccess: null, lastFailure: null };
+export async function startBackupJob(deps: BackupJobDeps): Promise<BackupJob> {
+  const { settings, store, newest, make, onNoted, onMade, clock, log } = deps;
   const stopping = new AbortController();
   let pattern = '';
   let cron: Cron | null = null;
-  let running: Promise<void> | null = null;
+  let running: Promise<string | null> | null = null;
 
-  async function work(): Promise<void> {
+  async function work(): Promise<string | null> {
     const atMs = clock.nowMs();
     try {
       const made = await make(atMs, stopping.signal);
       if (made === null) {
         log.debug('backup_made_elsewhere');
-        noteNewest();
-        return;
+        await noteNewest();
+        return null;
       }
       const { file, bytes, removed } = made;
       const tookMs = clock.nowMs() - atMs;
-      history.lastSuccess = { atMs, tookMs, bytes, file };
       log.info('backup_made', { file, bytes, took_ms: tookMs, removed: removed.join(' ') });
+      await noting(() => store.noteSuccess('backup', { atMs, result: file, bytes, tookMs }));
+      onMade();
+      return null;
     } catch (fault) {
-      const reason = fault instanceof OperatorError ? fault.message : reasonOf(fault);
-      history.lastFailure = { atMs, reason };
+      const isKnown = fault instanceof OperatorError;
+      const reason = isKnown ? fault.message : reasonOf(fault);
       log.error('backup_failed', { reason });
-      if (!stopping.signal.aborted) await report(reason, atMs);
+      const code = isKnown ? fault.code : null;
+      // A backup that the stop aborts is no failure that the operator must know.
+      if (!stopping.signal.aborted) {
+        await noting(() => store.noteFailure('backup', { atMs, reason, code }));
+      }
+      return reason;
     }
   }
 
-  async function report(reason: string, atMs: number): Promise<void> {
+  async function noting(note: () => Promise<void>): Promise<void> {
     try {
-      await onFailure(reason, atMs);
+      await note();
+      await onNoted();
     } catch (fault) {
       log.error('job_fault', { job: 'backup', reason: reasonOf(fault) });
     }
   }
 
-  /** Notes the newest backup that another process, or this one before a restart, made. */
-  function noteNewest(): void {
+  /** Notes the newest backup on disk, if another process made it or the database is older. */
+  async function noteNewest(): Promise<void> {
     try {
       const found = newest();
-      if (found === null || found.atMs <= (history.lastSuccess?.atMs ?? 0)) return;
-      history.lastSuccess = { ...found, tookMs: null };
+      if (found === null) return;
+      const known = (await store.listUpkeep()).find(({ task }) => task === 'backup');
+      if (found.atMs <= (known?.success?.atMs ?? 0)) return;
+      const { atMs, bytes, file: result } = found;
+      await noting(() => store.noteSuccess('backup', { atMs, result, bytes, tookMs: null }));
     } catch (fault) {
       log.warn('backups_not_seen', { reason: reasonOf(fault) });
     }
   }
 
-  function run(): Promise<void> {
+  function run(): Promise<string | null> {
     running ??= work().finally(() => {
       running = null;
     });
     return running;
   }
 
-  function reschedule(): void {
-    if (settings.backupAt === pattern) return;
-    cron?.stop();
-    pattern = settings.backupAt;
-    cron = pattern === '' ? null : new Cron(pattern, { timezone: 'UTC' }, run);
+  async function reschedule(): Promise<void> {
+    if (settings.backupAt !== pattern) {
+      cron?.stop();
+      pattern = settings.backupAt;
+      cron =
+        pattern === ''
+          ? null
+          : new Cron(pattern, { timezone: 'UTC' }, async () => {
+              await run();
+            });
+    }
+    await noting(() => store.noteSchedule('backup', pattern, clock.nowMs()));
+    onMade();
   }
 
-  noteNewest();
-  reschedule();
+  await noteNewest();
+  await reschedule();
   return {
-    history,
     nextMs: () => cron?.nextRun()?.getTime() ?? null,
     run,
     reschedule,

@@ -6,12 +6,14 @@
 import { DAY_MS } from '../core/calendar.ts';
 import type { Core } from '../core/core.ts';
 import {
+  backupNotice,
   certificateNotice,
   diskNotice,
   type Notice,
   subscriptionNotice,
 } from '../core/event/notice.ts';
 import { nextTurn } from '../core/turn.ts';
+import { upkeepOf } from '../core/upkeep.ts';
 
 export interface NoticeSettings {
   /** Days before the end of a subscription at which its provider gets an event. */
@@ -39,8 +41,8 @@ export async function noticeSubscriptions(
 }
 
 /**
- * Adds events of the operator: the served certificate ends soon, or the disk of the data is nearly
- * full. `certificateExpiresAtMs` is null for plain HTTP.
+ * Adds events of the operator: the served certificate ends soon, the disk of the data is nearly
+ * full, or upkeep fails. `certificateExpiresAtMs` is null for plain HTTP.
  */
 export async function noticeAppliance(
   core: Core,
@@ -53,14 +55,24 @@ export async function noticeAppliance(
   const { diskFreeBytes } = await core.store.readStorageFacts();
   const low = diskFreeBytes === null ? null : diskNotice(diskFreeBytes, nowMs);
   if (low !== null) await addNotice(core, null, 'disk', low, nowMs);
+  await noticeUpkeep(core, nowMs);
+}
+
+/** Adds events of the operator about upkeep. */
+export async function noticeUpkeep(core: Core, nowMs: number): Promise<void> {
+  for (const task of ['backup', 'copy'] as const) {
+    const row = upkeepOf(await core.store.listUpkeep(), task);
+    const notice = row && backupNotice(row);
+    if (notice) await addNotice(core, null, task, notice, nowMs);
+  }
 }
 
 async function addNotice(
   core: Core,
   providerId: number | null,
   subject: string,
-  { mark, happening }: Notice,
+  { mark, follows, happening }: Notice,
   atMs: number,
 ): Promise<void> {
-  await core.store.addNotice({ providerId, atMs, ...happening }, subject, mark);
+  await core.store.addNotice({ providerId, atMs, ...happening }, subject, mark, follows);
 }

@@ -2,6 +2,7 @@
 
 import type { QueueFacts, ServerFacts, StorageFacts } from '../core/port/health.ts';
 import type { OutboxTotals } from '../core/port/outbox.ts';
+import type { Upkeep } from '../core/port/upkeep.ts';
 import type { LeapFacts } from '../core/timekeeper.ts';
 import type { Counts, Histogram } from '../counts.ts';
 import type { ProcessFacts } from './process.ts';
@@ -13,14 +14,6 @@ export interface HttpFacts {
   limited(): Readonly<Record<string, number>>;
   streamCount(): number;
   pollCount(): number;
-}
-
-/** The last scheduled backup. */
-export interface BackupFacts {
-  atMs: number;
-  /** The time that it took, ms; null: another process, or an earlier run, made it. */
-  tookMs: number | null;
-  bytes: number;
 }
 
 /** All facts of one scrape. A null is unknown and has no sample. */
@@ -37,7 +30,7 @@ export interface Snapshot {
   process: ProcessFacts;
   http: HttpFacts | null;
   certificateExpiresAtMs: number | null;
-  lastBackup: BackupFacts | null;
+  upkeep: readonly Upkeep[] | null;
   /** Null: the clock has not leapt. */
   leap: Pick<LeapFacts, 'isSuspended' | 'leadMs'> | null;
   tallies: Tallies;

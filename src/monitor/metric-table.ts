@@ -4,7 +4,7 @@ import { COMMIT, VERSION } from '../version.ts';
 import { counted, type MetricRow, one, row, spread } from './metric-row.ts';
 import { OUTBOX } from './outbox-metrics.ts';
 import { SERVER } from './server-metrics.ts';
-import { BACKUP_FAILED } from './tallies.ts';
+import { UPKEEP } from './upkeep-metrics.ts';
 
 const REQUESTS: MetricRow[] = [
   row({
@@ -188,30 +188,6 @@ const PROCESS: MetricRow[] = [
       ),
   }),
   row({
-    name: 'gatepost_backup_last_success_timestamp_seconds',
-    type: 'gauge',
-    help: 'Time of the last successful backup.',
-    read: ({ lastBackup }) => one(lastBackup && lastBackup.atMs / 1000),
-  }),
-  row({
-    name: 'gatepost_backup_last_duration_seconds',
-    type: 'gauge',
-    help: 'Duration of the last successful backup, if this process made it.',
-    read: ({ lastBackup }) => one(lastBackup?.tookMs && lastBackup.tookMs / 1000),
-  }),
-  row({
-    name: 'gatepost_backup_last_bytes',
-    type: 'gauge',
-    help: 'Size of the last successful backup.',
-    read: ({ lastBackup }) => one(lastBackup?.bytes),
-  }),
-  row({
-    name: 'gatepost_backup_failures_total',
-    type: 'counter',
-    help: 'Scheduled backups that failed.',
-    read: ({ tallies }) => one(tallies.logEvents.error.of(BACKUP_FAILED)),
-  }),
-  row({
     name: 'gatepost_event_loop_lag_seconds',
     type: 'histogram',
     help: 'Delay of a timer, measured once a second; every request has this delay.',
@@ -262,5 +238,6 @@ export const METRICS: readonly MetricRow[] = [
   ...SERVER,
   ...MESSAGES,
   ...OUTBOX,
+  ...UPKEEP,
   ...PROCESS,
 ];

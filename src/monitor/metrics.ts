@@ -3,7 +3,7 @@
 import { type Metric, Registry } from 'prom-client';
 import { isAway, type Store } from '../core/port/store.ts';
 import { type Log, reasonOf } from '../log.ts';
-import type { BackupFacts, HttpFacts, Snapshot } from './metric-row.ts';
+import type { HttpFacts, Snapshot } from './metric-row.ts';
 import { METRICS } from './metric-table.ts';
 import { processFacts } from './process.ts';
 import type { Tallies } from './tallies.ts';
@@ -13,7 +13,7 @@ interface MetricSources {
   startedAtMs: number;
   store: Pick<
     Store,
-    'readStorageFacts' | 'readServerFacts' | 'readQueueFacts' | 'readOutboxTotals'
+    'readStorageFacts' | 'readServerFacts' | 'readQueueFacts' | 'readOutboxTotals' | 'listUpkeep'
   >;
   /** Returns whether the database answers; null: it is a file. */
   isDatabaseUp?: () => boolean | null;
@@ -21,8 +21,6 @@ interface MetricSources {
   http(): HttpFacts | null;
   /** Returns when the certificate ends, UTC ms; null: plain HTTP. */
   certificateExpiresAtMs(): number | null;
-  /** Returns the last good backup; null: there is none. */
-  lastBackup(): BackupFacts | null;
   /** Returns the leap of the clock; null: none. */
   leap?(): Snapshot['leap'];
   tallies: Tallies;
@@ -63,19 +61,19 @@ async function takeSnapshot(sources: MetricSources): Promise<Snapshot> {
     if (!isAway(fault)) log.warn('metrics_incomplete', { reason: reasonOf(fault) });
     return null;
   };
-  const [storage, server, queue, outbox, processNow] = await Promise.all([
+  const [storage, server, queue, outbox, upkeep, processNow] = await Promise.all([
     store.readStorageFacts().catch(orNull),
     store.readServerFacts().catch(orNull),
     store.readQueueFacts(nowMs).catch(orNull),
     store.readOutboxTotals().catch(orNull),
+    Promise.resolve(store.listUpkeep()).catch(orNull),
     processFacts(),
   ]);
   return {
-    ...{ nowMs, startedAtMs, storage, server, queue, outbox, process: processNow, tallies },
+    ...{ nowMs, startedAtMs, storage, server, queue, outbox, upkeep, process: processNow, tallies },
     http: http(),
     isDatabaseUp: sources.isDatabaseUp?.() ?? null,
     certificateExpiresAtMs: sources.certificateExpiresAtMs(),
-    lastBackup: sources.lastBackup(),
     leap: sources.leap?.() ?? null,
   };
 }

@@ -49,6 +49,7 @@ const WARNINGS = [
   'upstream_provider_unknown',
 ];
 const ERRORS = [
+  'backup_copy_failed',
   BACKUP_FAILED,
   'certificate_fault',
   'certificate_not_issued',

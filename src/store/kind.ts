@@ -9,6 +9,7 @@ import type { Figure } from '../core/port/figure.ts';
 import type { StatementKind } from '../core/port/health.ts';
 import type { SeenSighting } from '../core/port/sighting.ts';
 import type { Store, Trouble } from '../core/port/store.ts';
+import type { Upkeep } from '../core/port/upkeep.ts';
 import type { KeptUpstream } from '../core/port/upstream.ts';
 import type { Finding } from '../finding.ts';
 
@@ -106,6 +107,8 @@ export interface DatabaseReport {
   paged: string[];
   /** HWIDs that name no device and hold slots, those with most slots first. */
   junk: { hwid: string; slotCount: number }[];
+  /** How each task of upkeep went last. */
+  upkeep: Upkeep[];
   /** The saved sightings. */
   sightings: SeenSighting[];
   /** The latest time in the database, UTC ms; null: unknown. */

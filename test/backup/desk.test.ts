@@ -5,12 +5,14 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BackupDesk } from '../../src/backup/desk.ts';
+import type { Upkeep } from '../../src/core/port/upkeep.ts';
 
 const NAME = 'gatepost-20261120T033000Z.backup';
 
 let dataDir: string;
 let stopping: AbortController;
-let failure: { atMs: number; reason: string } | null;
+let upkeep: Upkeep[];
+let failure: string | null;
 let commands: string[];
 let ending: Promise<{ exitCode: number; printed: string; complaint: string }>;
 
@@ -20,7 +22,7 @@ beforeEach(() => {
   writeFileSync(join(dataDir, 'backups', NAME), 'bytes');
   writeFileSync(join(dataDir, 'backups', 'other.txt'), 'bytes');
   stopping = new AbortController();
-  failure = null;
+  [upkeep, failure] = [[], null];
   commands = [];
   ending = Promise.resolve({ exitCode: 0, printed: '{}', complaint: '' });
 });
@@ -32,18 +34,11 @@ afterEach(() => {
 const desk = () =>
   new BackupDesk({
     settings: {
-      ...{ dataDir, backupDirectory: '', backupKeep: 7, backupAt: '03:30' },
+      ...{ dataDir, backupDirectory: '', backupKeep: 7, backupAt: '03:30', backupAfter: [] },
       ...{ backupPassphrase: 'secret', backupPassphraseFile: '' },
     },
-    job: {
-      history: {
-        get lastFailure() {
-          return failure;
-        },
-      },
-      nextMs: () => 5,
-      run: async () => undefined,
-    },
+    job: { nextMs: () => 5, run: async () => failure },
+    store: { listUpkeep: () => upkeep },
     copy: async (file, _, passphrase) => {
       writeFileSync(file, `${passphrase}`);
       return { bytes: 9 };
@@ -68,17 +63,38 @@ test('the list has the files of the folder and the schedule, and no secret', asy
     folder: join(dataDir, 'backups'),
     files: [{ name: NAME, atMs: Date.UTC(2026, 10, 20, 3, 30), bytes: 5 }],
     ...{ schedule: '03:30', keep: 7, nextMs: 5, isEncrypted: true, lastFailure: null },
+    copies: null,
   });
   expect(JSON.stringify(listed)).not.toContain('secret');
 });
 
-test('a failure of the work itself is said, not one from before', async () => {
-  failure = { atMs: 1, reason: 'long ago' };
-  const own = desk();
-  expect(await own.make()).toBeNull();
-  const making = own.make();
-  failure = { atMs: 2, reason: 'the disk is full' };
-  expect(await making).toBe('the disk is full');
+test('the last failure is listed until a backup is made', async () => {
+  const last = { atMs: 1, reason: 'long ago', code: null };
+  const row = {
+    ...{
+      task: 'backup' as const,
+      schedule: '03:30',
+      scheduledAtMs: 0,
+      success: null,
+      failure: last,
+    },
+    ...{ isFailing: true, failingSinceMs: 1, failureCount: 1 },
+  } satisfies Upkeep;
+  for (const [more, said] of [
+    [{}, last],
+    [{ isFailing: false }, null],
+    // No backups are scheduled any more.
+    [{ schedule: '' }, null],
+  ] as const) {
+    upkeep = [{ ...row, ...more }];
+    expect((await desk().list()).lastFailure).toEqual(said);
+  }
+});
+
+test('a failure of the work itself is said', async () => {
+  expect(await desk().make()).toBeNull();
+  failure = 'the disk is full';
+  expect(await desk().make()).toBe('the disk is full');
 });
 
 test('a backup of the folder is verified by its name alone', async () => {

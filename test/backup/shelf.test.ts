@@ -14,9 +14,11 @@ import {
 import { startBackupJob } from '../../src/jobs/backup.ts';
 import { makeLog } from '../../src/log.ts';
 import { OperatorError } from '../../src/operator-error.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { freshFolder } from '../support/app.ts';
 import { addProviders, verifyBackup } from '../support/backup.ts';
 import { FakeClock } from '../support/clock.ts';
+import { MAY_MOUNT, mountSmallDisk } from '../support/small-disk.ts';
 import { ROOT } from '../support/tree.ts';
 
 setDefaultTimeout(60_000);
@@ -171,7 +173,35 @@ test('the newest is known from its folder alone', async () => {
   expect(backups()).toHaveLength(2);
 });
 
-test('the job logs each backup, and keeps the last success and failure', async () => {
+test.skipIf(!MAY_MOUNT)('a folder on a disk that is read-only', async () => {
+  const disk = mountSmallDisk(1);
+  if (disk === null) throw new Error('the disk could not be mounted');
+  try {
+    for (const backupDirectory of [disk.folder, join(disk.folder, 'new')]) {
+      disk.makeReadOnly();
+      const said = await add(pretend, { backupDirectory }).catch((fault) => fault);
+      expect(said).toMatchObject({
+        message: `the disk of ${backupDirectory} is read-only for this process: nothing was changed`,
+        code: 'disk_read_only',
+      });
+    }
+  } finally {
+    disk.unmount();
+  }
+});
+
+test('the reason of a backup in another process is its sentence, with its code', async () => {
+  const run = backupByChild([process.execPath, join(ROOT, 'src/main.ts')]);
+  const file = join(folder, 'none', 'x.backup');
+  const said = await run(file, dataDir, null, never).catch((fault) => fault);
+  expect(said).toBeInstanceOf(OperatorError);
+  expect([said.message, said.code]).toEqual([
+    `the directory ${join(folder, 'none')} does not exist`,
+    'failed',
+  ]);
+});
+
+test('the job logs each backup, and notes the last success and failure', async () => {
   const lines: string[] = [];
   const log = makeLog({ logFormat: 'human', logLevel: 'info' }, clock.nowMs, (line) =>
     lines.push(line),
@@ -180,48 +210,56 @@ test('the job logs each backup, and keeps the last success and failure', async (
   const lying = { file: 'y.backup', atMs: clock.nowMs() - 1, bytes: 5 };
   let isFull = false;
   let isElsewhere = false;
-  const failures: object[] = [];
-  const job = startBackupJob({
+  let notedCount = 0;
+  const store = await openSqliteStore({ dataDir, create: true, commitBatchMax: 1 });
+  const noted = async () => (await store.listUpkeep())[0];
+  const job = await startBackupJob({
     settings: at,
+    store,
     newest: () => lying,
     make: async () => {
       clock.advance(1_500);
-      if (isFull) throw new OperatorError('no space left');
+      if (isFull) throw new OperatorError('no space left', 'disk_full');
       if (isElsewhere) return null;
       return { file: 'x.backup', bytes: 6, removed: [] };
     },
-    onFailure: async (reason, atMs) => void failures.push({ reason, atMs }),
+    onNoted: async () => void notedCount++,
+    onMade: () => undefined,
     clock,
     log,
   });
   try {
     expect(job.nextMs()).toBeNull();
     // Made before the start.
-    expect(job.history.lastSuccess).toEqual({ ...lying, tookMs: null });
+    const { file, ...before } = lying;
+    expect((await noted())?.success).toEqual({ ...before, result: file, tookMs: null });
     at.backupAt = '30 3 * * *';
-    job.reschedule();
+    await job.reschedule();
+    expect(await noted()).toMatchObject({ schedule: '30 3 * * *', scheduledAtMs: clock.nowMs() });
     expect(new Date(job.nextMs() ?? 0).toISOString()).toEndWith('T03:30:00.000Z');
-    await job.run();
-    expect(job.history.lastSuccess).toMatchObject({ bytes: 6, tookMs: 1_500 });
+    expect(await job.run()).toBeNull();
+    expect((await noted())?.success).toMatchObject({ result: 'x.backup', bytes: 6, tookMs: 1_500 });
     isFull = true;
-    await job.run();
-    expect(job.history.lastFailure).toMatchObject({ reason: 'no space left' });
+    expect(await job.run()).toBe('no space left');
+    expect((await noted())?.failure).toMatchObject({ reason: 'no space left', code: 'disk_full' });
     expect(lines.join('')).toContain('info backup_made file=x.backup bytes=6 took_ms=1500');
     expect(lines.join('')).toContain('error backup_failed reason="no space left"');
-    expect(failures).toEqual([{ reason: 'no space left', atMs: expect.any(Number) }]);
     // Another process makes the next one.
     [isFull, isElsewhere] = [false, true];
     Object.assign(lying, { file: 'z.backup', atMs: clock.nowMs() });
     await job.run();
-    expect(job.history.lastSuccess).toEqual({ ...lying, tookMs: null });
+    expect(await noted()).toMatchObject({ success: { result: 'z.backup' }, isFailing: false });
     // A backup that the stop aborts is no failure that the operator must know.
     isFull = true;
+    notedCount = 0;
     const running = job.run();
     await job.stop();
     await running;
-    expect(failures).toHaveLength(1);
+    expect(notedCount).toBe(0);
+    expect(await noted()).toMatchObject({ isFailing: false });
   } finally {
     await job.stop();
+    await store.close();
   }
 });
 

@@ -19,7 +19,7 @@ import { serviceAccount } from '../support/gateway.ts';
 import { makeLink } from '../support/links.ts';
 import { makeUser, type WorldUser, writePanel } from '../support/panel-world.ts';
 import { cleanUp } from '../support/process.ts';
-import { MAY_MOUNT, mountSmallDisk } from '../support/small-disk.ts';
+import { MAY_MOUNT, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
 
 const CODE = 'Provide1';
 const LINK = 'LinkCode0001';
@@ -52,6 +52,16 @@ function spoil(sql: string): void {
   const db = new Database(join(line.dataDir, 'gatepost.db'));
   db.run(sql);
   db.close();
+}
+
+/** A backup onto a disk that `spoil` spoils. */
+async function backupWords(spoil: (disk: SmallDisk) => void): Promise<string[]> {
+  const disk = mountSmallDisk(1);
+  if (disk === null) throw new Error('this needs root');
+  ends.unshift(disk.unmount);
+  spoil(disk);
+  await addProvider();
+  return ['backup', join(disk.folder, 'copy')];
 }
 
 /** An import from a server that does as `meddle` says. */
@@ -130,16 +140,8 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
       return ['restore', file];
     },
   ],
-  disk_full: [
-    async () => {
-      const disk = mountSmallDisk(1);
-      if (disk === null) throw new Error('this needs root');
-      ends.unshift(disk.unmount);
-      disk.fill();
-      await addProvider();
-      return ['backup', join(disk.folder, 'copy')];
-    },
-  ],
+  disk_full: [async () => backupWords((disk) => disk.fill())],
+  disk_read_only: [async () => backupWords((disk) => disk.makeReadOnly())],
   not_saved: [
     async () => {
       await addProvider();
@@ -406,7 +408,7 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
 const EXIT_CODES: Partial<Record<ErrorCode, number>> = { usage: 2, users_not_served: 3 };
 
 const ways = Object.entries(WAYS)
-  .filter(([code]) => code !== 'disk_full' || MAY_MOUNT)
+  .filter(([code]) => !code.startsWith('disk_') || MAY_MOUNT)
   .flatMap(([code, list]) => list.map((way, n) => [code as ErrorCode, n, way] as const));
 
 test.each(ways)('%s, way %d', async (code, _, way) => {

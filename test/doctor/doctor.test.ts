@@ -5,7 +5,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { chmodSync, chownSync, mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
-import { checkBackups } from '../../src/doctor/backups.ts';
 import { checkDirectory } from '../../src/doctor/directory.ts';
 import { examine } from '../../src/doctor/examine.ts';
 import { checkDescriptors, compareDescriptors } from '../../src/doctor/open-files.ts';
@@ -205,28 +204,6 @@ describe('the clock', () => {
   test('that is at its beginning, as on a machine without a battery', async () => {
     expect((await problems({}, 86_400_000))[0]).toContain('before this program was written');
     expect((await problems({}, Date.UTC(2150, 0, 1)))[0]).toContain('2150');
-  });
-});
-
-describe('backups', () => {
-  const settings = (more = {}) => ({
-    dataDir,
-    backupAt: '30 3 * * *',
-    backupDirectory: '',
-    ...more,
-  });
-  const day = 86_400_000;
-
-  test('that do not come any more', () => {
-    mkdirSync(join(dataDir, 'backups'), { mode: 0o700 });
-    writeFileSync(join(dataDir, 'backups', 'gatepost-20261121T033000Z.backup'), '');
-    const at = (nowMs: number) => checkBackups(settings(), nowMs).findings.map((f) => f.level);
-    expect(at(NOW_MS + day)).toEqual(['ok', 'warning']);
-    expect(at(NOW_MS + 3 * day)).toEqual(['problem', 'warning']);
-  });
-
-  test('that have not come yet', () => {
-    expect(checkBackups(settings(), NOW_MS).findings.map((f) => f.level)).toEqual(['warning']);
   });
 });
 

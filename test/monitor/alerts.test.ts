@@ -16,7 +16,6 @@ const ALERTS: [alert: string, series: string, labels: Record<string, string>][] 
   ['GatepostCannotSave', 'gatepost_commits_total', { outcome: 'failed' }],
   ['GatepostFaults', 'gatepost_log_events_total', { level: 'error', event: 'stop_fault' }],
   ['GatepostStreamsRefused', 'gatepost_limited_total', { limit: 'streams' }],
-  ['GatepostBackupFails', 'gatepost_backup_failures_total', {}],
 ];
 
 const OF = { instance: 'a', job: 'gatepost' };

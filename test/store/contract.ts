@@ -76,6 +76,7 @@ import { sightingContract } from './contract/sighting.ts';
 import { slotContract } from './contract/slot.ts';
 import { targetContract } from './contract/target.ts';
 import { timeContract } from './contract/time.ts';
+import { upkeepContract } from './contract/upkeep.ts';
 import { upstreamContract } from './contract/upstream.ts';
 import { watchContract } from './contract/watch.ts';
 import { webhookContract } from './contract/webhook.ts';
@@ -99,7 +100,7 @@ export const PARTS = {
     ...myContract,
     ...browserContract,
   },
-  account: { ...accountContract, ...sessionContract, ...upstreamContract },
+  account: { ...accountContract, ...sessionContract, ...upstreamContract, ...upkeepContract },
   job: { ...jobContract, ...deviceMixContract, ...deviceSearchContract },
   change: changeContract,
   device: { ...deviceContract, ...targetContract, ...registrationContract },

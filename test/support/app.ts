@@ -253,7 +253,7 @@ export async function startTestApp(
   const { nowMs } = clock;
   const startedAtMs = nowMs();
   const sources = { nowMs, startedAtMs, store: served.store, tallies, log };
-  const absent = { certificateExpiresAtMs: () => null, lastBackup: () => null };
+  const absent = { certificateExpiresAtMs: () => null };
   const leap = () => timekeeper.leap();
   const metrics = makeMetrics({ ...sources, ...absent, http: () => server, leap });
   return {

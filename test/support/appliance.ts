@@ -60,7 +60,7 @@ function testBackups(): Backups {
     list: async () => ({
       ...{ folder: '/var/lib/gatepost/backups', schedule: '03:30', keep: 7, nextMs: 0 },
       files: names.map((name, n) => ({ name, atMs: n, bytes: 1_500_000 })),
-      ...{ isEncrypted: false, lastFailure: null },
+      ...{ isEncrypted: false, lastFailure: null, copies: null },
     }),
     make: async () => 'the disk is full',
     verify: async (name) => {

@@ -17,7 +17,8 @@ interface Rule {
 
 const LEAVES = [
   ...['src/clock.ts', 'src/counts.ts', 'src/deadline.ts', 'src/disk/', 'src/finding.ts'],
-  ...['src/log.ts', 'src/operator-error.ts', 'src/permissions.ts', 'src/queue.ts'],
+  ...['src/log.ts', 'src/operator-error.ts', 'src/operator-program.ts'],
+  ...['src/permissions.ts', 'src/queue.ts'],
   ...['src/port-holder.ts', 'src/slices.ts'],
   ...['src/version.ts', 'src/visible.ts', 'src/whereabouts.ts'],
 ];
@@ -232,7 +233,10 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   'src/backup': {
     // The head of a backup is JSON from outside, which has one reader.
-    ours: ['src/backup/', 'src/core/calendar.ts', 'src/core/counted.ts', ...JSON_READER, ...LEAVES],
+    ours: [
+      ...['src/backup/', 'src/core/calendar.ts', 'src/core/counted.ts', 'src/core/upkeep.ts'],
+      ...[...JSON_READER, ...LEAVES],
+    ],
     types: ['src/core/', 'src/store/kind.ts'],
     packages: [
       ...['age-encryption', 'node:crypto', 'node:fs', 'node:os', 'node:path', 'node:stream'],
@@ -248,8 +252,14 @@ const RULES: Readonly<Record<string, Rule>> = {
       'src/config/server-note.ts',
       'src/core/counted.ts',
       'src/core/outbox/address.ts',
+      ...['src/core/calendar.ts', 'src/core/upkeep.ts'],
     ],
-    types: ['src/config/', 'src/core/port/sighting.ts', 'src/store/kind.ts'],
+    types: [
+      'src/config/',
+      'src/core/port/sighting.ts',
+      'src/core/port/upkeep.ts',
+      'src/store/kind.ts',
+    ],
     packages: ['croner', 'node:crypto', 'node:dns/promises', 'node:fs', 'node:path'],
     reason: 'a diagnosis looks at the machine; at the database looks its kind of store',
   },

@@ -1,4 +1,4 @@
-import { boolean, integer, schedule, text } from '../readers.ts';
+import { boolean, command, integer, schedule, text } from '../readers.ts';
 import { live, setting } from '../setting.ts';
 
 export const backupSettings = {
@@ -23,6 +23,18 @@ export const backupSettings = {
   },
   backupPassphraseFile: live('backup.passphrase_file', '', text, [
     'A file whose first line is that passphrase, used in place of `backup.passphrase`.',
+  ]),
+  backupAfter: {
+    ...live('backup.after', '[]', command, [
+      'A command that copies each new backup elsewhere: it gets `--` and the file as last arguments,',
+      '`PATH` as its only variable, and ten minutes. Only the file may set it, which others than',
+      'root and the user of the service must not be able to change. It needs a passphrase or',
+      '`backup.after_clear`. Empty: none is run.',
+    ]),
+    env: '',
+  },
+  backupAfterClear: live('backup.after_clear', 'false', boolean, [
+    'Whether that command also gets backups in clear, which have all keys and secrets.',
   ]),
   backupBeforeMigration: setting('backup.before_migration', 'true', boolean, [
     'Whether a server backs up its database before it migrates it to a newer schema, beside the',

@@ -201,8 +201,22 @@ export const providerKeyRotated = (provider_code: string, previousKeyUntilMs: nu
 export const providerRemoved = (provider_code: string) =>
   happening('provider.removed', { provider_code });
 
-export const backupFailed = (reason: string) =>
-  happening('backup.failed', { reason: shortened(reason) });
+/** A backup or its copy that fails, or does so no more. */
+interface Failing {
+  task: 'backup' | 'copy';
+  failureCount: number;
+  failingSinceMs: number;
+}
+
+const failingFacts = ({ task, failureCount, failingSinceMs }: Failing) => ({
+  ...{ what: task, failures: failureCount, failing_since: isoTime(failingSinceMs) },
+});
+
+export const backupFailed = (failing: Failing, reason: string) =>
+  happening('backup.failed', { reason: shortened(reason), ...failingFacts(failing) });
+
+export const backupRecovered = (failing: Failing) =>
+  happening('backup.recovered', failingFacts(failing));
 
 export const diskLow = (freeBytes: number) => happening('disk.low', { free_bytes: freeBytes });
 

@@ -9,6 +9,7 @@ interface Meaning {
 }
 
 const LINK = ['install_id', 'install_count', 'install_limit'] as const;
+const FAILING = ['what', 'failures', 'failing_since'] as const;
 const ENDED = [
   ...(['distribution_id', 'type', 'status', 'recipients', 'sent', 'failed'] as const),
   ...(['reachable', 'now', 'by_push', 'at_next_fetch', 'cannot', 'carried', 'at_least'] as const),
@@ -80,7 +81,12 @@ export const EVENT_MEANINGS: Readonly<Record<EventKind | typeof TEST_EVENT, Mean
     about: 'another webhook of the same owner was disabled, as it did not accept its events',
     fields: ['webhook_id', 'target', 'why'],
   },
-  'backup.failed': { about: 'a scheduled backup was not made', fields: ['reason'] },
+  'backup.failed': {
+    about:
+      'a backup was not made (`what` is `backup`), or the command of `backup.after` failed (`copy`): at the first failure, and once a week while it fails',
+    fields: ['reason', ...FAILING],
+  },
+  'backup.recovered': { about: 'it works again after such an event', fields: FAILING },
   'certificate.ending': {
     about: 'the served certificate ends soon, and was not renewed',
     fields: ['days', 'ends_at'],

@@ -2,10 +2,14 @@
 
 import { DAY_MS, utcDay } from '../calendar.ts';
 import type { Happening } from '../port/event.ts';
-import { diskLow, ending, subscriptionEnded } from './happenings.ts';
+import type { Upkeep } from '../port/upkeep.ts';
+import { failureOf } from '../upkeep.ts';
+import { backupFailed, backupRecovered, diskLow, ending, subscriptionEnded } from './happenings.ts';
 
 export interface Notice {
   mark: string;
+  /** The beginning that the last mark must have; absent: any. */
+  follows?: string;
   happening: Happening;
 }
 
@@ -37,6 +41,26 @@ export function certificateNotice(expiresAtMs: number, nowMs: number): Notice | 
 export function diskNotice(freeBytes: number, nowMs: number): Notice | null {
   if (freeBytes >= DISK_LOW_BYTES) return null;
   return { mark: `low on ${utcDay(nowMs)}`, happening: diskLow(freeBytes) };
+}
+
+/** The time between two notices of what fails all the while, ms. */
+const REMINDER_MS = 7 * DAY_MS;
+
+/**
+ * Returns the notice about backups that fail, or that work again after such a notice; null: none is
+ * due. `row` is that of backups or of their copies.
+ */
+export function backupNotice(row: Upkeep): Notice | null {
+  const { failingSinceMs, failureCount } = row;
+  if (row.task === 'release' || failingSinceMs === null) return null;
+  const failing = { task: row.task, failureCount, failingSinceMs };
+  const follows = `${failingSinceMs} `;
+  const failure = failureOf(row);
+  if (failure === null) {
+    return { mark: `${follows}over`, follows, happening: backupRecovered(failing) };
+  }
+  const week = Math.floor((failure.atMs - failingSinceMs) / REMINDER_MS);
+  return { mark: `${follows}${week}`, happening: backupFailed(failing, failure.reason) };
 }
 
 function endNotice(

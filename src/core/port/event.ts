@@ -29,6 +29,7 @@ export const PROVIDER_EVENTS = [
 /** Kinds of events of the operator. */
 export const OPERATOR_EVENTS = [
   'backup.failed',
+  'backup.recovered',
   'certificate.ending',
   'disk.low',
   'gateway.stopped',
@@ -94,9 +95,10 @@ export interface EventStore {
   addEvent(event: NewEvent): Promise<void>;
   /**
    * Saves an event unless there was one for this state of the subject; `mark` names the state.
-   * Returns false if there was one, or if no webhook wants the event, which saves no mark.
+   * Returns false if there was one, or if no webhook wants the event, which saves no mark. With
+   * `follows` it also returns false unless the last mark begins with that.
    */
-  addNotice(event: NewEvent, subject: string, mark: string): Promise<boolean>;
+  addNotice(event: NewEvent, subject: string, mark: string, follows?: string): Promise<boolean>;
   /** Lists the subscriptions that end before a time, with their marks for `subject`. */
   listWatchedSubscriptions(endsBeforeMs: number, subject: string): Promise<WatchedSubscription[]>;
   /**

@@ -46,6 +46,7 @@ import type { SessionStore } from './session.ts';
 import type { SightingStore } from './sighting.ts';
 import type { SlotStore } from './slot.ts';
 import type { TimeStore } from './time.ts';
+import type { UpkeepStore } from './upkeep.ts';
 import type { UpstreamStore } from './upstream.ts';
 import type { WebhookStore } from './webhook.ts';
 
@@ -86,6 +87,7 @@ export interface Store
     EventStore,
     WebhookStore,
     HealthStore,
+    UpkeepStore,
     UpstreamStore,
     NodeStore {
   /**

@@ -74,6 +74,8 @@ export interface Backups {
     nextMs: number | null;
     isEncrypted: boolean;
     lastFailure: { atMs: number; reason: string } | null;
+    /** The copies by `backup.after`; null: there are none. */
+    copies: { lastMs: number | null; lastFailure: { atMs: number; reason: string } | null } | null;
   }>;
   make(): Promise<string | null>;
   verify(name: string): Promise<{ problem: string | null } | 'not_found' | 'busy'>;

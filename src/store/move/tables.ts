@@ -19,9 +19,9 @@ export interface MovedTable {
 
 /**
  * Tables that are not copied: counts of SQLite, and those that migrations fill. What the signing
- * key signed is good for some days at most.
+ * key signed is good for some days at most. Upkeep is of a machine and its files.
  */
-const STAYING = ['appliance', 'distribution_transition', 'signing_key'];
+const STAYING = ['appliance', 'distribution_transition', 'signing_key', 'upkeep'];
 
 /** SQLite keeps the order of these rows implicitly, PostgreSQL in a column. */
 const ORDERED_UNSAID = 'device_domain';

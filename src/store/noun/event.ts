@@ -94,8 +94,14 @@ export function eventNoun(backend: Backend, events: EventStatements): EventStore
     return { found, next: nextOwner === null ? null : { ...at, owner: nextOwner, id: 0 } };
   }
 
-  function* isNews({ providerId, kind }: NewEvent, subject: string, mark: string): Step<boolean> {
-    if ((yield* marks.get(providerId, subject)) === mark) return false;
+  function* isNews(
+    { providerId, kind }: NewEvent,
+    subject: string,
+    mark: string,
+    follows: string,
+  ): Step<boolean> {
+    const last = yield* marks.get(providerId, subject);
+    if (last === mark || !(last ?? '').startsWith(follows)) return false;
     return yield* isWantedNow(events, providerId, kind);
   }
 
@@ -107,10 +113,10 @@ export function eventNoun(backend: Backend, events: EventStatements): EventStore
       });
     },
 
-    addNotice: async (event, subject, mark) => {
+    addNotice: async (event, subject, mark, follows = '') => {
       const { providerId, atMs, kind, data } = event;
       // A read first: it costs no write.
-      if (!(await backend.read(() => isNews(event, subject, mark)))) return false;
+      if (!(await backend.read(() => isNews(event, subject, mark, follows)))) return false;
       return backend.write(function* (notes) {
         if (!(yield* notes.isWanted(providerId, kind))) return false;
         if (!(yield* marks.set(providerId, subject, mark))) return false;

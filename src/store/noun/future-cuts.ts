@@ -70,4 +70,9 @@ export const FUTURE_CUTS: readonly FutureCut[] = [
   { table: 'refused_device', column: 'last_refused_at_ms', key: 'install_id' },
   { table: 'event', column: 'at_ms' },
   { table: 'sighting', column: 'last_seen_at_ms', key: null },
+  // Whether a run is overdue.
+  { table: 'upkeep', column: 'scheduled_at_ms', key: null },
+  { table: 'upkeep', column: 'succeeded_at_ms', key: null },
+  { table: 'upkeep', column: 'failed_at_ms', key: null },
+  { table: 'upkeep', column: 'failing_since_ms', key: null },
 ];

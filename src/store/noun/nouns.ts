@@ -56,6 +56,7 @@ import { strangerNoun } from './stranger.ts';
 import { targetNoun } from './targets.ts';
 import { timeNoun } from './time.ts';
 import { tokenNoun } from './token.ts';
+import { upkeepNoun } from './upkeep.ts';
 import { upstreamNoun } from './upstream.ts';
 import { webhookNoun } from './webhook.ts';
 
@@ -117,6 +118,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...eventNoun(backend, events),
     ...auditNoun(backend, seal),
     ...webhookNoun(backend),
+    ...upkeepNoun(backend),
     ...upstreamNoun(backend),
     ...refusedDeviceNoun(backend),
     ...sightings,

@@ -17,6 +17,7 @@ import type { BoundHost, DatabaseReport, HostOfProvider, HostsOf } from '../kind
 import { DISABLED_BY_IMPORT } from './panel-link.ts';
 import { seenSightings } from './sighting.ts';
 import { keptTimes, timesIn } from './time.ts';
+import { upkeepOf, upkeepRows } from './upkeep.ts';
 import { keptUpstreams } from './upstream.ts';
 
 /** The facts of a report besides the contents. */
@@ -40,6 +41,7 @@ export const NO_CONTENTS: Contents = {
   unlimited: [],
   paged: [],
   sightings: [],
+  upkeep: [],
   times: [],
   junk: [],
   disabled: [],
@@ -139,6 +141,7 @@ function* readContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
     disabled: yield* disabled.all(),
     kept: yield* keptUpstreams(statements).all(),
     sightings: yield* seenSightings(statements).all(),
+    upkeep: (yield* upkeepRows(statements).all()).map(upkeepOf),
     times: timesIn(yield* keptTimes(statements).all()),
     junk: yield* heldByJunk(statements).all(),
   };

@@ -3,6 +3,9 @@
 import type { EventKind, TEST_EVENT } from '../../core/port/event.ts';
 import type { RefusalReason } from '../../core/port/figure.ts';
 
+/** Titles that depend on the data of an event, besides those of its kinds. */
+type FurtherTitle = 'quota.near' | 'copy.failed' | 'copy.recovered';
+
 export const EN = {
   /** The language tag for numbers and times. */
   tag: 'en',
@@ -39,6 +42,9 @@ export const EN = {
     'webhook.disabled': 'Webhook disabled',
     'webhook.test': 'Test message',
     'backup.failed': 'Backup failed',
+    'backup.recovered': 'Backups work again',
+    'copy.failed': 'Copy of the backup failed',
+    'copy.recovered': 'Copies of backups work again',
     'certificate.ending': 'Certificate expires soon',
     'disk.low': 'Disk space is low',
     'gateway.stopped': 'Gateway stopped',
@@ -48,7 +54,7 @@ export const EN = {
     'provider.resumed': 'Provider resumed',
     'provider.key-rotated': 'API key of a provider changed',
     'provider.removed': 'Provider removed',
-  } satisfies Record<EventKind | typeof TEST_EVENT | 'quota.near', string>,
+  } satisfies Record<EventKind | typeof TEST_EVENT | FurtherTitle, string>,
   labels: {
     provider: 'Provider',
     link: 'Link',
@@ -63,6 +69,8 @@ export const EN = {
     reason: 'Reason',
     userPage: 'User frees a place at',
     refusals: 'Refusals that day',
+    failures: 'Failed in a row',
+    failingSince: 'Failing since',
     message: 'Message',
     messageKind: 'Type',
     recipients: 'Recipients',

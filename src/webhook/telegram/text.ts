@@ -47,9 +47,11 @@ export function telegramText(
   return all.map((line) => `${mark}${line}`).join('\n');
 }
 
-/** Returns the title; a quota that is not used up has one of its own. */
+/** Returns the title; a quota that is not used up, and copies of backups, have their own. */
 function titleOf({ kind, data }: StoredEvent): keyof Words['titles'] {
-  return kind === 'quota.reached' && Number(data['percent']) < 100 ? 'quota.near' : kind;
+  if (kind === 'quota.reached' && Number(data['percent']) < 100) return 'quota.near';
+  if (data['what'] !== 'copy') return kind;
+  return kind === 'backup.failed' ? 'copy.failed' : 'copy.recovered';
 }
 
 type Label = keyof Words['labels'];
@@ -69,6 +71,8 @@ const LINES: readonly Line[] = [
   (lines) => lines.field('lastSeen', 'last_seen_at', 'instant'),
   (lines) => lines.word('reason', 'reason'),
   (lines) => lines.field('refusals', 'count', 'number'),
+  (lines) => lines.several('failures', 'failures'),
+  (lines) => lines.field('failingSince', 'failing_since', 'instant'),
   (lines) => lines.record('message', 'distribution_id'),
   (lines) => lines.word('messageKind', 'type'),
   (lines) => lines.field('recipients', 'recipients', 'number'),
@@ -177,6 +181,11 @@ class Lines {
   /** Returns the line of a number that is not 0; null: it is. */
   count(label: Label, name: string): string | null {
     return this.data[name] === 0 ? null : this.field(label, name, 'number');
+  }
+
+  /** Returns the line of a number above 1; null: it is not. */
+  several(label: Label, name: string): string | null {
+    return Number(this.data[name]) > 1 ? this.field(label, name, 'number') : null;
   }
 
   /** Returns the line of a text that others wrote. */

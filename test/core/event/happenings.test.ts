@@ -25,6 +25,7 @@ const REACH = {
   none: 0,
 };
 const DEED = { action: 'provider.set', object: {}, change: { plan: ['basic', 'pro'] } } as const;
+const FAILING = { task: 'copy', failureCount: 3, failingSinceMs: 0 } as const;
 const OWNER = { code: 'Provide1', plan: 'pro', activeUntilMs: null };
 
 /** One of every kind. */
@@ -52,7 +53,8 @@ const ALL = [
   happenings.quotaReached('links', 80, 8, 10),
   happenings.keyRotated(0),
   happenings.webhookDisabled(1, 'webhook', LONG),
-  happenings.backupFailed(LONG),
+  happenings.backupFailed(FAILING, LONG),
+  happenings.backupRecovered(FAILING),
   happenings.diskLow(1),
   happenings.gatewayStopped('fcm', LONG),
   happenings.providerAdded('Provide1', 'pro'),
@@ -84,6 +86,6 @@ test('data is flat, and far below 20 KB', () => {
 });
 
 test('a shortened reason ends at a character', () => {
-  const { data } = happenings.backupFailed(`x${LONG}`);
+  const { data } = happenings.backupFailed(FAILING, `x${LONG}`);
   expect(String(data['reason']).isWellFormed()).toBe(true);
 });

@@ -57,13 +57,18 @@ export const events: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/event/notice.ts',
-    tests: ['test/core/event/notice.test.ts', 'test/jobs/notice.test.ts'],
+    tests: [
+      ...['test/core/event/notice.test.ts', 'test/jobs/notice.test.ts'],
+      'test/backup/told.test.ts',
+    ],
     changes: [
       ['nowMs < activeUntilMs', 'nowMs <= activeUntilMs'],
       ['nowMs >= endsAtMs - before', 'nowMs > endsAtMs - before'],
       ['Math.min(...reached)', 'Math.max(...reached)'],
       ['freeBytes >= DISK_LOW_BYTES', 'freeBytes > DISK_LOW_BYTES'],
       ['Math.max(0, Math.ceil(', 'Math.max(1, Math.ceil('],
+      ['const REMINDER_MS = 7 * DAY_MS', 'const REMINDER_MS = DAY_MS'],
+      ['`${follows}over`, follows,', '`${follows}over`,'],
     ],
   },
   {

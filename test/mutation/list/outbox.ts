@@ -147,13 +147,22 @@ export const outbox: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/jobs/backup.ts',
-    tests: ['test/jobs/stop.test.ts', 'test/backup/shelf.test.ts'],
+    file: 'src/jobs/backup-copy.ts',
+    tests: ['test/backup/after.test.ts'],
     changes: [
-      ['if (!stopping.signal.aborted) await report', 'await report'],
+      ['    if (stopping.signal.aborted) return;\n', ''],
+      ['made.result === last?.success?.result', 'false'],
+    ],
+  },
+  {
+    file: 'src/jobs/backup.ts',
+    tests: [...['test/jobs/stop.test.ts', 'test/backup/shelf.test.ts'], 'test/backup/told.test.ts'],
+    changes: [
+      ['if (!stopping.signal.aborted) {', '{'],
       ['      stopping.abort();\n', ''],
-      ['        noteNewest();\n', ''],
-      ['  noteNewest();\n  reschedule();', '  reschedule();'],
+      ['        await noteNewest();\n', ''],
+      ['  await noteNewest();\n  await reschedule();', '  await reschedule();'],
+      ['if (found.atMs <= (known', 'if (found.atMs < (known'],
     ],
   },
   {

@@ -2,6 +2,18 @@ import type { MutatedFile } from '../mutation.ts';
 
 export const storeWrites: readonly MutatedFile[] = [
   {
+    file: 'src/store/noun/upkeep.ts',
+    tests: ['test/store/contract/account.test.ts'],
+    changes: [
+      ['THEN u.is_failing ELSE 0 END', 'THEN 0 ELSE 0 END'],
+      ['THEN u.failure_count + 1 ELSE 1 END', 'THEN u.failure_count + 1 ELSE 0 END'],
+      [
+        'THEN u.failing_since_ms ELSE excluded.failed_at_ms END',
+        'THEN excluded.failed_at_ms ELSE excluded.failed_at_ms END',
+      ],
+    ],
+  },
+  {
     file: 'src/store/noun/look-ups.ts',
     tests: [
       'test/core/device.test.ts',

@@ -51,7 +51,7 @@ export const webhooks: readonly MutatedFile[] = [
       ['characters.length > VALUE_LENGTH_MAX', 'false'],
       ["words.isRightToLeft ? RIGHT_TO_LEFT_MARK : ''", "''"],
       ['if (!this.language.isRightToLeft) return value;', 'return value;'],
-      ["< 100 ? 'quota.near'", "< 0 ? 'quota.near'"],
+      ["['percent']) < 100", "['percent']) < 0"],
     ],
   },
   {

@@ -115,6 +115,8 @@ function Download() {
   );
 }
 
+const timeOrNever = (ms: number | null) => (ms === null ? texts.backups.never : time(ms));
+
 function factsOf(of: Backups) {
   const words = texts.backups;
   return [
@@ -123,17 +125,24 @@ function factsOf(of: Backups) {
     [words.keep, number(of.keep)],
     [words.folder, <bdi class="code">{of.folder}</bdi>],
     [words.encrypted, of.isEncrypted ? words.yes : words.no],
+    ...(of.copies === null ? [] : [[words.copied, timeOrNever(of.copies.lastMs)] as const]),
   ] as const;
 }
 
 function Page({ of, again }: { of: Backups; again: () => Promise<void> }) {
   const words = texts.backups;
   const { lastFailure } = of;
+  const copyFailure = of.copies?.lastFailure;
   return (
     <>
       {lastFailure !== null && (
         <p class="problem">
           {words.failed(time(lastFailure.atMs))} <bdi>{lastFailure.reason}</bdi>
+        </p>
+      )}
+      {copyFailure && (
+        <p class="problem">
+          {words.copyFailed(time(copyFailure.atMs))} <bdi>{copyFailure.reason}</bdi>
         </p>
       )}
       <div class="columns">

@@ -88,6 +88,8 @@ const backups = {
   make: 'Make one now',
   making: 'Making a backup. With much data this takes minutes.',
   failed: (when: string) => `The last one failed ${when}:`,
+  copied: 'Last copy elsewhere',
+  copyFailed: (when: string) => `The last copy elsewhere failed ${when}:`,
   made: 'Made',
   state: 'Verified',
   verify: 'Verify',

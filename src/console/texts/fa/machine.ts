@@ -92,6 +92,8 @@ const backups: Like<typeof english.backups> = {
   make: 'همین اکنون بساز',
   making: 'پشتیبان در حال ساخت است. با دادهٔ بسیار چند دقیقه طول می‌کشد.',
   failed: (when) => `آخرین پشتیبان ${when} ناموفق بود:`,
+  copied: 'آخرین نسخه در جای دیگر',
+  copyFailed: (when) => `آخرین ارسال نسخه به جای دیگر ${when} ناموفق بود:`,
   made: 'ساخته‌شده',
   state: 'بررسی',
   verify: 'بررسی کن',

@@ -90,6 +90,8 @@ const backups: Like<typeof english.backups> = {
   make: 'Сделать сейчас',
   making: 'Копия создаётся. Если данных много, это займёт минуты.',
   failed: (when) => `Последняя не удалась ${when}:`,
+  copied: 'Последняя копия в другом месте',
+  copyFailed: (when) => `Последняя передача копии не удалась ${when}:`,
   made: 'Создана',
   state: 'Проверка',
   verify: 'Проверить',

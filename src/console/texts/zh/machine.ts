@@ -89,6 +89,8 @@ const backups: Like<typeof english.backups> = {
   make: '立即备份',
   making: '正在备份。数据较多时需要几分钟。',
   failed: (when) => `上一次失败于 ${when}：`,
+  copied: '上次异地复制',
+  copyFailed: (when) => `上一次异地复制失败于 ${when}：`,
   made: '创建时间',
   state: '验证结果',
   verify: '验证',

@@ -1,0 +1,86 @@
+/** The one setting that runs a command: from the file alone, which no other user may change. */
+
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { chmodSync, chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadConfig } from '../../src/config/load.ts';
+import { shownSettings } from '../../src/config/render.ts';
+import { freshFolder } from '../support/app.ts';
+
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = freshFolder();
+  mkdirSync(join(folder, 'etc'), { mode: 0o750 });
+  file = join(folder, 'etc', 'gatepost.toml');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const COMMAND = 'after = ["sh", "-c", "echo \\"a, b\\"", ""]';
+
+function load(lines = `${COMMAND}\npassphrase_file = "/etc/p"`, env = {}) {
+  writeFileSync(file, `[backup]\n${lines}\n`, { mode: 0o640 });
+  return loadConfig({ configFile: file }, { GATEPOST_DATA: join(folder, 'data'), ...env });
+}
+
+test('words with commas, blanks and quotes come as they are written', () => {
+  const loaded = load();
+  expect(loaded.config.backupAfter).toEqual(['sh', '-c', 'echo "a, b"', '']);
+  const [shown] = shownSettings(loaded).filter(({ key }) => key === 'backup.after');
+  expect(shown).toMatchObject({ variable: '', origin: `${file}:2` });
+  expect(load('').config.backupAfter).toEqual([]);
+  expect(load('after = []').config.backupAfter).toEqual([]);
+});
+
+test.each([
+  ['after = "rclone"', 'backup.after must be an array of strings'],
+  ['after = ["rclone", 1]', 'backup.after must be an array of strings'],
+  ['after = [""]', 'backup.after: the program has no name'],
+  [`after = ["a"${', ""'.repeat(64)}]`, 'backup.after: more than 64 arguments'],
+  ['after = ["a", "\\u0000"]', 'backup.after: an argument has a NUL'],
+  [COMMAND, 'backup.after needs backup.passphrase_file'],
+])('%#: %s', (lines, words) => {
+  expect(() => load(lines)).toThrow(words);
+});
+
+test('a passphrase, or consent to clear text, is enough', () => {
+  load(`${COMMAND}\npassphrase = "secret"`);
+  load(`${COMMAND}\nafter_clear = true`);
+});
+
+test('no variable sets it', () => {
+  expect(() => load(undefined, { GATEPOST_BACKUP_AFTER: '["id"]' })).toThrow(
+    'unknown setting GATEPOST_BACKUP_AFTER',
+  );
+});
+
+test('a file or folder that others may write to', () => {
+  load();
+  for (const [place, mode, bad] of [
+    [file, 0o640, 0o660],
+    [file, 0o640, 0o642],
+    [join(folder, 'etc'), 0o750, 0o770],
+    [join(folder, 'etc'), 0o750, 0o757],
+  ] as const) {
+    chmodSync(place, bad);
+    const words = `backup.after is not run, because ${place} may be written by other users: run 'chmod go-w ${place}'`;
+    expect(() => load()).toThrow(words);
+    chmodSync(place, mode);
+  }
+  // Others cannot replace a file there.
+  chmodSync(join(folder, 'etc'), 0o1777);
+  load();
+  // Without a command it does not matter.
+  chmodSync(file, 0o666);
+  load('keep = 3');
+});
+
+test.skipIf(process.getuid?.() !== 0)('a file of another user than root and the service', () => {
+  load();
+  chownSync(file, 12_345, 12_345);
+  expect(() => load()).toThrow(`${file} belongs to user 12345: run 'chown root ${file}'`);
+  // The owner of the data directory is the user of the service.
+  mkdirSync(join(folder, 'data'));
+  chownSync(join(folder, 'data'), 12_345, 12_345);
+  load();
+});
