@@ -15,6 +15,7 @@ import sightings from './0011_sightings.sql' with { type: 'text' };
 import signingKey from './0012_signing_key.sql' with { type: 'text' };
 import auditFolds from './0013_audit_folds.sql' with { type: 'text' };
 import steadyTime from './0014_steady_time.sql' with { type: 'text' };
+import chatsAndFolds from './0015_chats_and_folds.sql' with { type: 'text' };
 
 export const MIGRATIONS: readonly string[] = [
   tables,
@@ -32,4 +33,5 @@ export const MIGRATIONS: readonly string[] = [
   signingKey,
   auditFolds,
   steadyTime,
+  chatsAndFolds,
 ];

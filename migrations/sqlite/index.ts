@@ -23,6 +23,7 @@ import sightings from './0019_sightings.sql' with { type: 'text' };
 import signingKey from './0020_signing_key.sql' with { type: 'text' };
 import auditFolds from './0021_audit_folds.sql' with { type: 'text' };
 import steadyTime from './0022_steady_time.sql' with { type: 'text' };
+import chatsAndFolds from './0023_chats_and_folds.sql' with { type: 'text' };
 
 export const MIGRATIONS: readonly string[] = [
   tables,
@@ -48,4 +49,5 @@ export const MIGRATIONS: readonly string[] = [
   signingKey,
   auditFolds,
   steadyTime,
+  chatsAndFolds,
 ];
