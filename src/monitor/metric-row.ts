@@ -2,6 +2,7 @@
 
 import type { QueueFacts, ServerFacts, StorageFacts } from '../core/port/health.ts';
 import type { OutboxTotals } from '../core/port/outbox.ts';
+import type { DisabledWebhooks } from '../core/port/webhook.ts';
 import type { LeapFacts } from '../core/timekeeper.ts';
 import type { Counts, Histogram } from '../counts.ts';
 import type { ProcessFacts } from './process.ts';
@@ -34,6 +35,7 @@ export interface Snapshot {
   isDatabaseUp: boolean | null;
   queue: QueueFacts | null;
   outbox: readonly OutboxTotals[] | null;
+  disabled: Pick<DisabledWebhooks, 'operatorCount' | 'providerCount'> | null;
   process: ProcessFacts;
   http: HttpFacts | null;
   certificateExpiresAtMs: number | null;

@@ -13,7 +13,11 @@ interface MetricSources {
   startedAtMs: number;
   store: Pick<
     Store,
-    'readStorageFacts' | 'readServerFacts' | 'readQueueFacts' | 'readOutboxTotals'
+    | 'readDisabledWebhooks'
+    | 'readOutboxTotals'
+    | 'readQueueFacts'
+    | 'readServerFacts'
+    | 'readStorageFacts'
   >;
   /** Returns whether the database answers; null: it is a file. */
   isDatabaseUp?: () => boolean | null;
@@ -63,15 +67,17 @@ async function takeSnapshot(sources: MetricSources): Promise<Snapshot> {
     if (!isAway(fault)) log.warn('metrics_incomplete', { reason: reasonOf(fault) });
     return null;
   };
-  const [storage, server, queue, outbox, processNow] = await Promise.all([
+  const [storage, server, queue, outbox, disabled, processNow] = await Promise.all([
     store.readStorageFacts().catch(orNull),
     store.readServerFacts().catch(orNull),
     store.readQueueFacts(nowMs).catch(orNull),
     store.readOutboxTotals().catch(orNull),
+    store.readDisabledWebhooks(0).catch(orNull),
     processFacts(),
   ]);
   return {
-    ...{ nowMs, startedAtMs, storage, server, queue, outbox, process: processNow, tallies },
+    ...{ nowMs, startedAtMs, storage, server, queue, outbox, disabled, tallies },
+    process: processNow,
     http: http(),
     isDatabaseUp: sources.isDatabaseUp?.() ?? null,
     certificateExpiresAtMs: sources.certificateExpiresAtMs(),
