@@ -34,12 +34,15 @@ export const webhook = sqliteTable(
     previous_until_ms: integer(),
     /** Language of the texts for `telegram`. */
     locale: text().notNull(),
+    /** For `telegram`: what a text shows besides, of `note` and `phone`; null: nothing. */
+    shows: text(),
     created_at_ms: integer().notNull(),
     disabled_at_ms: integer(),
     disabled_why: text(),
   },
   (t) => [
     index('webhook_by_provider').on(t.provider_id, t.id),
+    index('webhook_off').on(t.disabled_at_ms).where(sql`disabled_at_ms IS NOT NULL`),
     index('webhook_rotated').on(t.previous_until_ms).where(sql`previous_until_ms IS NOT NULL`),
     check('webhook_kind', sql`${t.kind} IN ('webhook', 'telegram')`),
     check('webhook_disabled', sql`(${t.disabled_at_ms} IS NULL) = (${t.disabled_why} IS NULL)`),
@@ -105,11 +108,15 @@ export const destination = sqliteTable(
     stopped_at_ms: integer(),
     /** The last failure, in plain words. */
     problem: text(),
+    /** For webhooks: the events of this hour that are told in one sum, as JSON, and its end. */
+    fold: text(),
+    fold_until_ms: integer(),
   },
   (t) => [
     uniqueIndex('destination_of_gateway').on(t.kind, t.origin).where(sql`webhook_id IS NULL`),
     uniqueIndex('destination_of_webhook').on(t.webhook_id).where(sql`webhook_id IS NOT NULL`),
     index('destination_waiting').on(t.id).where(sql`waiting_count > 0`),
+    index('destination_folding').on(t.fold_until_ms).where(sql`fold_until_ms IS NOT NULL`),
     check('destination_kind', sql`${t.kind} IN ('fcm', 'apns', 'webpush', 'webhook', 'telegram')`),
   ],
 );

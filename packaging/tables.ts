@@ -15,7 +15,7 @@ import { WEBPUSH_ANSWERS } from '../src/gateway/webpush-answers.ts';
 import { METRICS } from '../src/monitor/metric-table.ts';
 import { ERROR_CODES } from '../src/operator-error.ts';
 import { WEBHOOK_ANSWERS } from '../src/webhook/answers.ts';
-import { TELEGRAM_ERRORS } from '../src/webhook/telegram/answers.ts';
+import { TELEGRAM_ERRORS } from '../src/webhook/telegram/errors.ts';
 import { RIDE_TABLES } from './ride-tables.ts';
 
 const code = (text: string) => `\`${text}\``;
@@ -77,9 +77,11 @@ const WHAT_FOLLOWS = {
   accepted: 'delivered',
   retry: 'tried again',
   wait: 'waits as long as it asks; tried again, if it does not say',
-  failed: 'this event is given up',
+  failed: 'this event is given up; the tenth in a row disables the webhook',
   dead: 'the webhook is disabled at once',
   credentials: 'the webhook is disabled at once',
+  follow: 'the webhook follows the group; disabled at once without the new id',
+  bare: 'sent again without the button',
 } as const;
 
 const eventRows = (kinds: readonly (keyof typeof EVENT_MEANINGS)[]) =>
@@ -189,10 +191,11 @@ export const TABLES: readonly { page: string; head: string; table: string }[] = 
     page: 'docs/telegram.md',
     head: 'Telegram',
     table: table(
-      ['Telegram', 'What it means', 'What follows'],
-      TELEGRAM_ERRORS.map(({ code: status, about, verdict }) => [
-        `${status}`,
+      ['Telegram', 'What it means', 'Remedy', 'What follows'],
+      TELEGRAM_ERRORS.map(({ code: status, texts, about, remedy, verdict }) => [
+        [`${status}`, ...texts.slice(0, 1)].join(' '),
         about,
+        remedy,
         WHAT_FOLLOWS[verdict],
       ]),
     ),

@@ -38,6 +38,7 @@ import type { Outgoing } from './outgoing/outgoing.ts';
 import { ownCommand, type RunOwn, runOwn } from './own-program.ts';
 import { checkDataDirectory } from './permissions.ts';
 import { drain, type Part, stopInOrder } from './stopping.ts';
+import type { DisabledWebhook } from './store/kind.ts';
 import { startTls } from './tls/tls.ts';
 import { COMMIT, VERSION } from './version.ts';
 import { makeEventSenders } from './webhook/senders.ts';
@@ -91,12 +92,12 @@ export async function startApp(loaded: LoadedConfig, signal: AbortSignal): Promi
   };
   const timekeeper = openTimekeeper(settings, log);
   const { leastMs } = timekeeper;
+  const onWebhookDisabled = ({ id: webhook, providerId, why }: DisabledWebhook) =>
+    providerId === null
+      ? log.error('operator_webhook_disabled', { webhook, why })
+      : log.info('webhook_disabled', { webhook, why });
   const observers = {
-    leastMs,
-    onMigration,
-    onAway,
-    onBack,
-    onTrouble,
+    ...{ leastMs, onMigration, onAway, onBack, onTrouble, onWebhookDisabled },
     waiting: { signal, onWaiting },
   };
   const core = await openCore(settings, true, true, tallies, gateways, observers);

@@ -108,7 +108,7 @@ function passwordIn(file: string): string {
 /** Observers of migrations and outages, the wait for the database, and the guard of the clock. */
 type StartObservers = Pick<
   StoreOptions,
-  'leastMs' | 'onMigration' | 'onAway' | 'onBack' | 'onTrouble' | 'waiting'
+  'leastMs' | 'onMigration' | 'onAway' | 'onBack' | 'onTrouble' | 'onWebhookDisabled' | 'waiting'
 >;
 
 /**

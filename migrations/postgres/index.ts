@@ -18,6 +18,7 @@ import steadyTime from './0014_steady_time.sql' with { type: 'text' };
 import streams from './0015_streams.sql' with { type: 'text' };
 import programAndMove from './0016_program_and_move.sql' with { type: 'text' };
 import upkeep from './0017_upkeep.sql' with { type: 'text' };
+import chatsAndFolds from './0018_chats_and_folds.sql' with { type: 'text' };
 
 export const MIGRATIONS: readonly string[] = [
   tables,
@@ -38,4 +39,5 @@ export const MIGRATIONS: readonly string[] = [
   streams,
   programAndMove,
   upkeep,
+  chatsAndFolds,
 ];

@@ -26,6 +26,7 @@ import steadyTime from './0022_steady_time.sql' with { type: 'text' };
 import streams from './0023_streams.sql' with { type: 'text' };
 import programAndMove from './0024_program_and_move.sql' with { type: 'text' };
 import upkeep from './0025_upkeep.sql' with { type: 'text' };
+import chatsAndFolds from './0026_chats_and_folds.sql' with { type: 'text' };
 
 export const MIGRATIONS: readonly string[] = [
   tables,
@@ -54,4 +55,5 @@ export const MIGRATIONS: readonly string[] = [
   streams,
   programAndMove,
   upkeep,
+  chatsAndFolds,
 ];

@@ -25,19 +25,37 @@ const NONE = {
   ...{ apnsKeyFile: '', apnsKeyId: '', apnsTeamId: '', apnsTopic: '' },
 };
 
+/** Finds gateways that are not set up and have pushes of providers in their queues. */
+function checkUnset(waiting: DatabaseReport['waiting'], isSetUp: Record<string, boolean>) {
+  const todo = 'set it up again, or wait: its pushes end with their messages';
+  return waiting
+    .filter(({ gateway }) => isSetUp[gateway] !== true)
+    .map(({ gateway, count }) => {
+      const what = `${count} pushes wait for ${gateway}, which is not set up`;
+      return say.warning('gateway_not_set_up', what, todo, gateway);
+    });
+}
+
 /**
  * Checks each configured gateway. `stopped`: gateways that a server stopped after they refused its
- * credentials; `hasSubscriptions`: true if devices use the VAPID key.
+ * credentials; `waiting`: the pushes of each gateway; `hasSubscriptions`: true if devices use the
+ * VAPID key.
  */
 export async function checkGateways(
   config: Config,
-  { stopped, hasSubscriptions }: Pick<DatabaseReport, 'stopped' | 'hasSubscriptions'>,
+  {
+    stopped,
+    waiting,
+    hasSubscriptions,
+  }: Pick<DatabaseReport, 'stopped' | 'waiting' | 'hasSubscriptions'>,
 ): Promise<Finding[]> {
   const { fcmServiceAccount, fcmEndpoint, webpushSubject } = config;
   const { apnsKeyFile, apnsKeyId, apnsTeamId, apnsTopic } = config;
   const apns = { apnsKeyFile, apnsKeyId, apnsTeamId, apnsTopic };
   const hasApns = Object.values(apns).some((value) => value !== '');
-  if (fcmServiceAccount === '' && webpushSubject === '' && !hasApns) return [];
+  const [hasFcm, hasWebPush] = [fcmServiceAccount !== '', webpushSubject !== ''];
+  const unset = checkUnset(waiting, { fcm: hasFcm, apns: hasApns, webpush: hasWebPush });
+  if (!hasFcm && !hasWebPush && !hasApns) return unset;
   const outgoing = openOutgoing(config);
   if (!(outgoing instanceof Outgoing)) return [outgoing];
   /** Checks one gateway alone, so that each has its own finding. */
@@ -51,11 +69,11 @@ export async function checkGateways(
   );
   try {
     const checked = await Promise.all([
-      ...(fcmServiceAccount === '' ? [] : [check('FCM', { fcmServiceAccount }, fcmEndpoint)]),
+      ...(hasFcm ? [check('FCM', { fcmServiceAccount }, fcmEndpoint)] : []),
       ...(hasApns ? [check('APNs', apns, apnsEndpointOf(config))] : []),
-      ...(webpushSubject === '' ? [] : [checkWebPush(config, hasSubscriptions, check)]),
+      ...(hasWebPush ? [checkWebPush(config, hasSubscriptions, check)] : []),
     ]);
-    return [...halted, ...checked];
+    return [...halted, ...unset, ...checked];
   } finally {
     outgoing.close();
   }

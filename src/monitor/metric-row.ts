@@ -3,6 +3,7 @@
 import type { QueueFacts, ServerFacts, StorageFacts } from '../core/port/health.ts';
 import type { OutboxTotals } from '../core/port/outbox.ts';
 import type { Upkeep } from '../core/port/upkeep.ts';
+import type { DisabledWebhooks } from '../core/port/webhook.ts';
 import type { LeapFacts } from '../core/timekeeper.ts';
 import type { Counts, Histogram } from '../counts.ts';
 import type { ProcessFacts } from './process.ts';
@@ -27,6 +28,7 @@ export interface Snapshot {
   isDatabaseUp: boolean | null;
   queue: QueueFacts | null;
   outbox: readonly OutboxTotals[] | null;
+  disabled: Pick<DisabledWebhooks, 'operatorCount' | 'providerCount'> | null;
   process: ProcessFacts;
   http: HttpFacts | null;
   certificateExpiresAtMs: number | null;

@@ -13,7 +13,12 @@ interface MetricSources {
   startedAtMs: number;
   store: Pick<
     Store,
-    'readStorageFacts' | 'readServerFacts' | 'readQueueFacts' | 'readOutboxTotals' | 'listUpkeep'
+    | 'listUpkeep'
+    | 'readDisabledWebhooks'
+    | 'readOutboxTotals'
+    | 'readQueueFacts'
+    | 'readServerFacts'
+    | 'readStorageFacts'
   >;
   /** Returns whether the database answers; null: it is a file. */
   isDatabaseUp?: () => boolean | null;
@@ -61,16 +66,18 @@ async function takeSnapshot(sources: MetricSources): Promise<Snapshot> {
     if (!isAway(fault)) log.warn('metrics_incomplete', { reason: reasonOf(fault) });
     return null;
   };
-  const [storage, server, queue, outbox, upkeep, processNow] = await Promise.all([
+  const [storage, server, queue, outbox, disabled, upkeep, processNow] = await Promise.all([
     store.readStorageFacts().catch(orNull),
     store.readServerFacts().catch(orNull),
     store.readQueueFacts(nowMs).catch(orNull),
     store.readOutboxTotals().catch(orNull),
+    store.readDisabledWebhooks(0).catch(orNull),
     Promise.resolve(store.listUpkeep()).catch(orNull),
     processFacts(),
   ]);
   return {
-    ...{ nowMs, startedAtMs, storage, server, queue, outbox, upkeep, process: processNow, tallies },
+    ...{ nowMs, startedAtMs, storage, server, queue, outbox, disabled, upkeep, tallies },
+    process: processNow,
     http: http(),
     isDatabaseUp: sources.isDatabaseUp?.() ?? null,
     certificateExpiresAtMs: sources.certificateExpiresAtMs(),

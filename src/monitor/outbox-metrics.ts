@@ -46,6 +46,19 @@ export const OUTBOX: MetricRow[] = [
     read: ofKinds(({ stoppedCount }) => stoppedCount),
   }),
   row({
+    name: 'gatepost_webhooks_disabled',
+    type: 'gauge',
+    labels: ['owner'],
+    help: 'Webhooks and Telegram chats that are disabled because their events failed.',
+    read: ({ disabled }) =>
+      disabled === null
+        ? []
+        : [
+            { labels: { owner: 'operator' }, value: disabled.operatorCount },
+            { labels: { owner: 'provider' }, value: disabled.providerCount },
+          ],
+  }),
+  row({
     name: 'gatepost_outbox_attempts_total',
     type: 'counter',
     labels: ['kind', 'outcome'],

@@ -27,6 +27,7 @@ const WARNINGS = [
   'database_awaited',
   'database_busy',
   'database_full',
+  'event_given_up',
   'gate_untrusted',
   'gateway_failing',
   'metrics_incomplete',
@@ -61,6 +62,7 @@ const ERRORS = [
   'gateway_stopped',
   'job_fault',
   'monitor_fault',
+  'operator_webhook_disabled',
   'outbox_fault',
   'stop_fault',
 ];

@@ -47,6 +47,8 @@ export interface StoreOptions {
   onOutbox?: () => void;
   /** Called after the commit with the status with which a distribution ended. */
   onDistributionEnd?: (status: number) => void;
+  /** Called after the commit that disabled a webhook for its failures. */
+  onWebhookDisabled?: (webhook: DisabledWebhook) => void;
   /** Called once at the start of each outage with its cause. */
   onAway?: (problem: string) => void;
   /** Called at the end of an outage, with its time, ms, and the calls that failed. */
@@ -74,6 +76,14 @@ export interface StoreOptions {
  */
 export type CommitObserver = (writeCount: number, tookMs: number, isSaved: boolean) => void;
 
+/** A webhook that was disabled for its failures. */
+export interface DisabledWebhook {
+  id: number;
+  /** Null: a webhook of the operator. */
+  providerId: number | null;
+  why: string;
+}
+
 /** A host that should be bound at a provider, known by its code. */
 export interface HostOfProvider {
   host: string;
@@ -95,6 +105,8 @@ export interface DatabaseReport {
   hosts: BoundHost[];
   /** Gateways that are stopped, with the cause. */
   stopped: { gateway: string; problem: string }[];
+  /** Pushes in the queues of gateways; of Web Push those of all services. */
+  waiting: { gateway: string; count: number }[];
   /** True if a device has subscribed to Web Push, which depends on the VAPID key. */
   hasSubscriptions: boolean;
   /** Codes of some providers whose links admit apps without a HWID. */

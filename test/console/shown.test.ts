@@ -279,10 +279,12 @@ testChromium(
           ...{ failingSinceMs: atMs, problem: 'status 500', waitingCount: 55 },
         },
         {
-          ...{ id: 2, address: 'bot.example.org', provider: world.own.code, disabled: 'failures' },
-          ...{ failingSinceMs: null, problem: 'gone', waitingCount: 0 },
+          ...{ id: 2, address: 'bot.example.org', provider: world.own.code },
+          ...{ disabled: { atMs, why: 'gone' }, failingSinceMs: null },
+          ...{ problem: 'gone', waitingCount: 0 },
         },
       ],
+      disabledCounts: { operator: 0, provider: 1 },
     });
     await page.locator('tbody tr').first().waitFor();
     const rows = await textsOf(page, 'tbody tr');

@@ -155,8 +155,8 @@ describe('the database', () => {
       );
     }
     db.close();
-    const warnings = said(await look(), 'warning').filter((text) => text.includes('webhook'));
-    expect(warnings).toEqual([
+    const problems = said(await look(), 'problem').filter((text) => text.includes('webhook'));
+    expect(problems).toEqual([
       "database: the operator's webhook 2 is disabled: the receiver answered 410",
     ]);
   });

@@ -32,12 +32,20 @@ async function findings(
 ) {
   const settings = { ...settingsFor(servers, dataDir), ...change };
   const own = { ...config, ...settings, outgoingCaFile: servers.caFile };
-  const found = await checkGateways(own, { stopped, hasSubscriptions });
+  const found = await checkGateways(own, { stopped, waiting: [], hasSubscriptions });
   return found.map(({ check, level, what }) => `${check} ${level}: ${what}`);
 }
 
-test('says nothing where none is set up', async () => {
-  expect(await checkGateways(config, { stopped: [], hasSubscriptions: true })).toEqual([]);
+test('says nothing where none is set up, unless pushes wait for one', async () => {
+  const none = { stopped: [], waiting: [], hasSubscriptions: true };
+  expect(await checkGateways(config, none)).toEqual([]);
+  const waiting = [{ gateway: 'webpush', count: 7 }];
+  expect(await checkGateways(config, { ...none, waiting })).toMatchObject([
+    { name: 'gateway_not_set_up', level: 'warning', subject: 'webpush' },
+  ]);
+  const { webpushSubject } = settingsFor(servers, dataDir);
+  const found = await checkGateways({ ...config, webpushSubject }, { ...none, waiting });
+  expect(found.map(({ name }) => name)).not.toContain('gateway_not_set_up');
 });
 
 test('finds all three well, and makes no key', async () => {
@@ -96,6 +104,10 @@ test('the survey of a database finds what is stopped, and who subscribed', async
   db.run("INSERT INTO destination (kind, origin) VALUES ('fcm', '')");
   const before = await SQLITE.survey(folder, () => []);
   expect(before.stopped).toEqual([{ gateway: 'apns', problem: 'x' }]);
+  expect(before.waiting).toEqual([]);
+  db.run("UPDATE destination SET waiting_count = 3 WHERE kind = 'fcm'");
+  const { waiting } = await SQLITE.survey(folder, () => []);
+  expect(waiting).toEqual([{ gateway: 'fcm', count: 3 }]);
   expect(before.hasSubscriptions).toBe(false);
   db.run(
     `INSERT INTO device (id, hwid, os, os_version, device_name, app_version, user_agent,

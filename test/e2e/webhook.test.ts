@@ -10,6 +10,7 @@ import type { Credentials } from '../../src/core/provider.ts';
 import type { Visit } from '../servers/ledger.ts';
 import { reachEnv } from '../servers/reach-env.ts';
 import { type StrictServers, startStrictServers } from '../servers/strict-servers.ts';
+import { FORMER_CHAT } from '../servers/telegram.ts';
 import { call } from '../support/app.ts';
 import {
   addProviderByCommand,
@@ -226,6 +227,36 @@ test('a Telegram chat is told in its language', async () => {
   expect(JSON.stringify(visit?.content)).toMatch(/[а-я]/i);
   await expectNoViolations(servers);
   expect(server.stderr()).not.toContain(botToken);
+});
+
+test('a group that became a supergroup is followed; a chat that is gone, or shut, is disabled', async () => {
+  const { server, by } = await open();
+  const { chat, botToken } = servers.telegram;
+  const listed = async (): Promise<Record<string, string | null>[]> =>
+    (await expectOk(call(server, '/api/webhook-list', by))).json.data;
+  const add = (id: string) => addWebhook(server, by, { chat: id, bot_token: botToken });
+  await add(FORMER_CHAT);
+  await addLink(server, by, 'LinkCode0001');
+  await delivered(1, 'telegram');
+  expect(await listed()).toMatchObject([{ chat, disabled_at: null }]);
+  // The other chat is told of each that dies.
+  await add('-999');
+  await addLink(server, by, 'LinkCode0002');
+  await delivered(3, 'telegram');
+  expect(await listed()).toMatchObject([
+    {
+      disabled_why:
+        'Telegram answered 400: there is no such chat, or the bot never was in it: add the bot to the chat, or set another chat',
+    },
+    { disabled_at: null },
+  ]);
+  await servers.behave('telegram', { next: [{ kind: 'refuse', name: 'topic-closed' }] });
+  await addLink(server, by, 'LinkCode0003');
+  await until('the end of it', async () => (await listed())[1]?.['disabled_at'] != null);
+  expect((await listed())[1]?.['disabled_why']).toBe(
+    'Telegram answered 400: the topic General of the group is closed: open it again, or let the bot manage topics',
+  );
+  await expectNoViolations(servers);
 });
 
 test.each([

@@ -247,3 +247,19 @@ test('credentials that were mended before a refusal of the old ones is saved sto
   await bench.until('it went out', () => bench.outbox.waiting.length === 0);
   await bench.stop(worker);
 });
+
+test('an event of the operator that is rejected is logged, since it is not sent again', async () => {
+  const bench = new OutboxBench();
+  const hook = bench.outbox.addDestination('telegram');
+  const event = { id: 1, kind: 'disk.low', atMs: 0, data: {} } as const;
+  bench.outbox.add(hook, 1, { event: { ...event, providerId: null } } as object);
+  bench.outbox.add(hook, 1, { event: { ...event, providerId: 1 } } as object);
+  bench.telegram.auto = () => ({ verdict: 'failed', problem: 'it is too long' });
+  const worker = bench.worker();
+  worker.wake();
+  await bench.until('both are given up', () => bench.outbox.settled.size === 2);
+  expect(bench.logLines).toEqual([
+    `warn event_given_up webhook=${hook} event=disk.low problem="it is too long"`,
+  ]);
+  await bench.stop(worker);
+});

@@ -19,6 +19,7 @@ export interface TelegramConfig {
 /** Refusals by a name of ours, in the words of the Bot API. */
 const REFUSALS: Record<string, [status: number, description: string]> = {
   'chat-not-found': [400, 'Bad Request: chat not found'],
+  'topic-closed': [400, 'Bad Request: TOPIC_CLOSED'],
   'cannot-parse': [400, "Bad Request: can't parse entities: Unsupported start tag"],
   unauthorized: [401, 'Unauthorized'],
   blocked: [403, 'Forbidden: bot was blocked by the user'],
@@ -37,6 +38,8 @@ const BY_STATUS: Record<string, string> = {
   500: 'internal',
   502: 'bad-gateway',
 };
+/** A group that became the supergroup of the configuration. */
+export const FORMER_CHAT = '-4001';
 const PATH = /^\/bot([^/]+)\/(\w+)$/;
 const FIELDS = new Set(
   'chat_id message_thread_id text parse_mode entities link_preview_options disable_notification protect_content reply_parameters reply_markup disable_web_page_preview'.split(
@@ -84,6 +87,11 @@ export class TelegramService implements Service {
     const plain = mode === 'HTML' ? plainText(text) : { text };
     if ('problem' in plain) throw wrong(400, `can't parse entities: ${plain.problem}`);
     if (plain.text.length > TEXT_LENGTH_MAX) throw wrong(400, 'message is too long');
+    if (String(chat) === FORMER_CHAT) {
+      const description = 'Bad Request: group chat was upgraded to a supergroup chat';
+      const parameters = { migrate_to_chat_id: Number(this.config.chat) };
+      return undelivered(json(400, { ok: false, error_code: 400, description, parameters }));
+    }
     if (String(chat) !== this.config.chat) return undelivered(this.refusal('chat-not-found'));
     this.#sent += 1;
     const result = { message_id: this.#sent, chat: { id: chat }, text: plain.text };

@@ -6,6 +6,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { WAITING_COUNT_MAX } from '../../src/core/event/wanted.ts';
 import type { Happening } from '../../src/core/port/event.ts';
+import type { DisabledWebhook } from '../../src/store/kind.ts';
 import type { WriteNotes } from '../../src/store/noun/notes.ts';
 import { batchNotes } from '../../src/store/sqlite/backend.ts';
 import { Connection } from '../../src/store/sqlite/connection.ts';
@@ -23,6 +24,8 @@ let writer: GroupWriter;
 /** Events on disk at each signal, as another connection sees them. */
 let signals: number[];
 let ends: number[];
+/** Webhooks that commits disabled. */
+let disabled: DisabledWebhook[];
 
 beforeEach(() => {
   folder = freshFolder();
@@ -35,13 +38,16 @@ beforeEach(() => {
     VALUES (1, 'Provide1', 'one', 'basic', zeroblob(32), 0)`);
   signals = [];
   ends = [];
+  disabled = [];
   const onOutbox = () => {
     const beside = new Database(file, { readonly: true });
     signals.push(countOf('event', beside));
     beside.close();
   };
   const db = new Connection(native);
-  notes = notesOn(db, { onOutbox, onDistributionEnd: (status) => ends.push(status) });
+  const onWebhookDisabled = (one: DisabledWebhook) => disabled.push(one);
+  const onDistributionEnd = (status: number) => ends.push(status);
+  notes = notesOn(db, { onOutbox, onDistributionEnd, onWebhookDisabled });
   writer = new GroupWriter(db, 100, { notes: batchNotes(notes) });
 });
 
@@ -174,6 +180,7 @@ test('a webhook that is disabled already is not disabled again', async () => {
   await disable('first');
   await disable('second');
   expect(disabledOf(1)).toBe('first');
+  expect(disabled).toEqual([{ id: 1, providerId: PROVIDER, why: 'first' }]);
 });
 
 test('a write that is taken back signals no outbox and reports no end', async () => {
@@ -228,7 +235,9 @@ describe('a webhook for which as many wait as may', () => {
     await Promise.allSettled([write(1), write(2, failing)]);
     expect(told(1)).toEqual([1]);
     expect(disabledOf(1)).toBeNull();
+    expect(disabled).toEqual([]);
     await write(3);
+    expect(disabled).toMatchObject([{ id: 1 }]);
     expect(disabledOf(1)).not.toBeNull();
   });
 

@@ -3,7 +3,8 @@
 import { describe, expect, test } from 'bun:test';
 import { type OutgoingAnswer, OutgoingFailure } from '../../src/outgoing/call.ts';
 import { judgeAnswer, WEBHOOK_ANSWERS } from '../../src/webhook/answers.ts';
-import { judgeTelegram, TELEGRAM_ERRORS } from '../../src/webhook/telegram/answers.ts';
+import { judgeTelegram } from '../../src/webhook/telegram/answers.ts';
+import { TELEGRAM_ERRORS } from '../../src/webhook/telegram/errors.ts';
 
 const answer = (status: number, text = '', retryAfterMs: number | null = null): OutgoingAnswer => ({
   status,
@@ -75,6 +76,25 @@ describe('Telegram', () => {
     [403, 'Forbidden: bot is not a member of the channel chat', 'dead'],
     [403, "Forbidden: bot can't initiate conversation with a user", 'dead'],
     [403, 'Forbidden: user is deactivated', 'dead'],
+    [403, 'Forbidden: the group chat was deleted', 'dead'],
+    [403, 'Forbidden: something new', 'dead'],
+    [400, 'Bad Request: TOPIC_CLOSED', 'dead'],
+    [400, 'Bad Request: TOPIC_DELETED', 'dead'],
+    [400, 'Bad Request: message thread not found', 'dead'],
+    [400, 'Bad Request: CHAT_RESTRICTED', 'dead'],
+    [400, 'Bad Request: CHAT_SEND_PLAIN_FORBIDDEN', 'dead'],
+    [400, 'Bad Request: have no write access to the chat', 'dead'],
+    [400, 'Bad Request: CHANNEL_PRIVATE', 'dead'],
+    [400, 'Bad Request: ALLOW_PAYMENT_REQUIRED_5', 'dead'],
+    [400, 'Bad Request: FROZEN_METHOD_INVALID', 'dead'],
+    [400, "Bad Request: inline keyboard button URL 'x' is invalid: Wrong HTTP URL", 'failed'],
+    [400, 'Bad Request: BUTTON_URL_INVALID', 'failed'],
+    [400, 'Bad Request: message was not sent', 'retry'],
+    [400, 'Bad Request: PEER_FLOOD', 'retry'],
+    [400, 'Bad Request: message is too long', 'failed'],
+    [400, 'Bad Request: SOMETHING_NEW', 'failed'],
+    [413, 'Request Entity Too Large', 'failed'],
+    [421, 'Misdirected Request: unallowed token specified', 'credentials'],
     [404, 'Not Found', 'credentials'],
     [409, 'Conflict', 'retry'],
     [429, 'Too Many Requests: retry after 5', 'retry'],
@@ -90,6 +110,27 @@ describe('Telegram', () => {
     ).join('\n');
     const missing = TELEGRAM_ERRORS.filter(({ about }) => !problems.includes(about));
     expect(missing).toEqual([]);
+  });
+
+  test('every text of a row leads to it, and each that ends something has a remedy', () => {
+    for (const { code, texts, about, remedy, verdict } of TELEGRAM_ERRORS) {
+      for (const text of texts) {
+        const { problem } = judgeTelegram(refused(code, `Bad Request: ${text}`)) as {
+          problem: string;
+        };
+        expect([text, problem.includes(about)]).toEqual([text, true]);
+        const isTold = verdict === 'retry' || verdict === 'wait' || problem.includes(remedy);
+        expect([text, isTold]).toEqual([text, true]);
+      }
+    }
+  });
+
+  test('an error that the table does not know is named, if Telegram has a name for it', () => {
+    expect(judgeTelegram(refused(400, 'Bad Request: SOMETHING_NEW'))).toEqual({
+      verdict: 'failed',
+      problem:
+        'Telegram answered 400: Telegram rejects this message (SOMETHING_NEW): look at the chat and the bot',
+    });
   });
 
   test('says when to come back in its answer, or in the header', () => {
@@ -109,7 +150,7 @@ describe('Telegram', () => {
       verdict: 'dead',
       movedTo: '-1009876543210',
       problem:
-        'Telegram answered 400: the group became a supergroup, which has another id: -1009876543210',
+        'Telegram answered 400: the group became a supergroup, which has another id: set the new id as the chat: -1009876543210',
     });
   });
 

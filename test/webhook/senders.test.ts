@@ -195,6 +195,34 @@ describe('a webhook', () => {
   });
 });
 
+const DEAD = { verdict: 'dead' } as const;
+const CREDENTIALS = { verdict: 'credentials' } as const;
+const ANOTHER_TOKEN = 'set the token of a bot that works';
+/** Refusals of the server: the verdict, and the problem behind "Telegram answered". */
+const REFUSED: [name: string, verdict: object, problem: string][] = [
+  ['too-many', { verdict: 'wait', afterMs: 1_000 }, '429: Telegram wants fewer messages'],
+  ['blocked', DEAD, '403: the user has blocked the bot: unblock the bot, or set another chat'],
+  ['kicked', DEAD, '403: the bot is no member of the chat: add the bot to the chat again'],
+  [
+    ...(['chat-not-found', DEAD] as const),
+    '400: there is no such chat, or the bot never was in it: add the bot to the chat, or set another chat',
+  ],
+  [
+    ...(['topic-closed', DEAD] as const),
+    '400: the topic General of the group is closed: open it again, or let the bot manage topics',
+  ],
+  [
+    ...(['cannot-parse', { verdict: 'failed' }] as const),
+    '400: Telegram rejects this text: report this text as a fault of Gatepost',
+  ],
+  [
+    ...(['unauthorized', CREDENTIALS] as const),
+    `401: the token of the bot is wrong, or was revoked: ${ANOTHER_TOKEN}`,
+  ],
+  ['not-found', CREDENTIALS, `404: the token of the bot is wrong: ${ANOTHER_TOKEN}`],
+  ['internal', { verdict: 'retry', afterMs: null }, '500: it has an internal fault'],
+];
+
 describe('a Telegram chat', () => {
   test('is sent in HTML that the Bot API takes', async () => {
     expect(await deliver(chat())).toEqual({ verdict: 'accepted' });
@@ -208,57 +236,10 @@ describe('a Telegram chat', () => {
     });
   });
 
-  const CASES: [name: string, Verdict][] = [
-    [
-      'too-many',
-      {
-        verdict: 'wait',
-        afterMs: 1_000,
-        problem: 'Telegram answered 429: Telegram wants fewer messages',
-      },
-    ],
-    [
-      'blocked',
-      { verdict: 'dead', problem: 'Telegram answered 403: the user has blocked the bot' },
-    ],
-    [
-      'kicked',
-      { verdict: 'dead', problem: 'Telegram answered 403: the bot is no member of the chat' },
-    ],
-    [
-      'chat-not-found',
-      {
-        verdict: 'dead',
-        problem: 'Telegram answered 400: there is no such chat, or the bot never was in it',
-      },
-    ],
-    [
-      'cannot-parse',
-      { verdict: 'failed', problem: 'Telegram answered 400: Telegram rejects this text' },
-    ],
-    [
-      'unauthorized',
-      {
-        verdict: 'credentials',
-        problem: 'Telegram answered 401: the token of the bot is wrong, or was revoked',
-      },
-    ],
-    [
-      'not-found',
-      { verdict: 'credentials', problem: 'Telegram answered 404: the token of the bot is wrong' },
-    ],
-    [
-      'internal',
-      {
-        verdict: 'retry',
-        afterMs: null,
-        problem: 'Telegram answered 500: it has an internal fault',
-      },
-    ],
-  ];
-  test.each(CASES)('answers %s', async (name, verdict) => {
+  test.each(REFUSED)('answers %s', async (name, verdict, problem) => {
     await servers.behave('telegram', { next: [{ kind: 'refuse', name }] });
-    expect(await deliver(chat())).toEqual(verdict);
+    const expected = { ...verdict, problem: `Telegram answered ${problem}` } as Verdict;
+    expect(await deliver(chat())).toEqual(expected);
   });
 
   test('of another bot: its token is not shown', async () => {

@@ -54,6 +54,16 @@ export function afterFailure(
   return { ...health, failureCount, failingSinceMs, retryAtMs, problem };
 }
 
+/** Returns the health after an event was rejected; `failureCount` counts the same rejections. */
+export function afterRejection(
+  health: DestinationHealth,
+  { nowMs, problem }: { nowMs: number; problem: string },
+): DestinationHealth {
+  const failureCount = (health.problem === problem ? health.failureCount : 0) + 1;
+  const failingSinceMs = Math.min(health.failingSinceMs ?? nowMs, nowMs);
+  return { ...health, failureCount, failingSinceMs, retryAtMs: 0, problem };
+}
+
 /**
  * Returns the health after a receiver asked for a pause, which is no failure. `isLong`: the lease
  * of the destination ends before the pause.

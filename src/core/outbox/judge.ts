@@ -10,7 +10,14 @@ import type {
   Settlement,
 } from '../port/outbox.ts';
 import type { Verdict } from './carrier.ts';
-import { afterFailure, afterGood, afterPause, afterStop, afterTrial } from './circuit.ts';
+import {
+  afterFailure,
+  afterGood,
+  afterPause,
+  afterRejection,
+  afterStop,
+  afterTrial,
+} from './circuit.ts';
 import {
   ASKED_WAITS_MAX_MS,
   ATTEMPTS_MAX,
@@ -26,6 +33,8 @@ const FAILING_COUNT_MIN = 5;
 const PUSH_AGE_MAX_MS = DAY_MS;
 /** Least age at which an event fails, ms: its ten attempts are planned over some 76 hours. */
 const EVENT_AGE_MIN_MS = 60 * HOUR_MS;
+/** The same rejections in a row after which a webhook is disabled. */
+const REJECTIONS_MAX = 10;
 /** Longest pause of a receiver during which its run keeps the lease, ms. */
 export const KEPT_PAUSE_MAX_MS = 10_000;
 
@@ -187,8 +196,13 @@ function judgeEvent(
   switch (verdict.verdict) {
     case 'accepted':
       return judged({ id, outcome: 'accepted' });
-    case 'failed':
-      return judged(failed(id, verdict.problem));
+    case 'failed': {
+      const { problem } = verdict;
+      const after = afterRejection(health, { nowMs, problem });
+      const isEnd = after.failureCount >= REJECTIONS_MAX;
+      const why = `it rejected ${REJECTIONS_MAX} events in a row, the last: ${problem}`;
+      return judged(failed(id, problem), after, isEnd ? why : null);
+    }
     case 'dead':
     // The owner corrects the credentials; the webhook shows why it is disabled.
     case 'credentials':

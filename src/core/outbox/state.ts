@@ -58,21 +58,39 @@ export async function readGateways(
   });
 }
 
-/** Lists webhooks of all owners whose last attempt failed, or that were disabled for failures. */
+/**
+ * Lists webhooks of all owners that were disabled for failures, the operator's first, and those
+ * whose last attempt failed; and counts the disabled ones.
+ */
 export async function listFailingWebhooks(core: Core, nowMs: number) {
   const { store } = core;
-  const all = await store.listDestinations(['webhook', 'telegram'], DESTINATIONS_MAX);
-  const failing = all.filter((one) => one.webhookId !== null && one.problem !== null);
+  const [all, disabled] = await Promise.all([
+    store.listDestinations(['webhook', 'telegram'], DESTINATIONS_MAX),
+    store.readDisabledWebhooks(WEBHOOKS_MAX),
+  ]);
+  const ended = disabled.some.map((webhook) => {
+    const { chat, disabled: end, id, kind, url } = webhookView(webhook, nowMs);
+    const { waitingCount = 0 } = all.find((one) => one.webhookId === id) ?? {};
+    return {
+      ...{ id, kind, address: url ?? chat, disabled: end, provider: webhook.providerCode },
+      ...{ problem: end?.why ?? null, waitingCount, failingSinceMs: null, retryAtMs: null },
+    };
+  });
+  const isListed = new Set<number | null>(ended.map(({ id }) => id));
+  const failing = all.filter(
+    ({ webhookId, problem }) => webhookId !== null && problem !== null && !isListed.has(webhookId),
+  );
+  const { operatorCount, providerCount } = disabled;
   const found = await Promise.all(
     failing.slice(0, WEBHOOKS_MAX).map(async (destination) => {
       const webhook = await store.findWebhook(destination.webhookId ?? 0);
-      if (webhook === null) return null;
+      if (webhook === null || webhook.disabled !== null) return null;
       const { providerId } = webhook;
       const [owner] = providerId === null ? [] : await store.pageProviders(providerId - 1, 1);
-      const { chat, disabled, id, kind, url } = webhookView(webhook, nowMs);
+      const { chat, id, kind, url } = webhookView(webhook, nowMs);
       const { failingSinceMs, problem, retryAtMs, waitingCount } = destination;
       return {
-        ...{ id, kind, address: url ?? chat, disabled },
+        ...{ id, kind, address: url ?? chat, disabled: null },
         /** The code; null: a webhook of the operator. */
         provider: owner?.id === providerId ? (owner?.code ?? null) : null,
         ...{ problem, waitingCount, failingSinceMs },
@@ -80,5 +98,6 @@ export async function listFailingWebhooks(core: Core, nowMs: number) {
       };
     }),
   );
-  return found.filter((one) => one !== null);
+  const webhooks = [...ended, ...found.filter((one) => one !== null)];
+  return { webhooks, disabledCounts: { operator: operatorCount, provider: providerCount } };
 }

@@ -59,6 +59,17 @@ export interface Delivery {
   problem: string | null;
 }
 
+/** Webhooks that were disabled for their failures, not by their owners. */
+export interface DisabledWebhooks {
+  operatorCount: number;
+  providerCount: number;
+  /** Some of them, the operator's first. */
+  some: (Webhook & {
+    /** The provider's code; null: a webhook of the operator. */
+    providerCode: string | null;
+  })[];
+}
+
 export interface WebhookStore {
   /** Adds a webhook. Returns `webhook_limit_reached` if its owner has `countMax` already. */
   addWebhook(
@@ -68,6 +79,8 @@ export interface WebhookStore {
   ): Promise<{ id: number } | 'webhook_limit_reached'>;
   /** Lists the webhooks of a provider; null: of the operator. */
   listWebhooks(providerId: number | null): Promise<Webhook[]>;
+  /** Reads the webhooks of all owners that were disabled for failures, `countMax` of them whole. */
+  readDisabledWebhooks(countMax: number): Promise<DisabledWebhooks>;
   /** Finds a webhook of an owner; undefined: of any. Returns null if there is none. */
   findWebhook(id: number, providerId?: number | null): Promise<Webhook | null>;
   /**

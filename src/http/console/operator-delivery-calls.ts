@@ -18,11 +18,11 @@ const PROVIDERS_MAX = 100;
 export const operatorDeliveryCalls = {
   'gateways.list': ownerCall(inputOf({}), async ({ core, nowMs }) => {
     const isSetUp = (gateway: (typeof PUSH_GATEWAYS)[number]) => core.gateways().includes(gateway);
-    const [gateways, webhooks] = await Promise.all([
+    const [gateways, failing] = await Promise.all([
       readGateways(core, isSetUp, nowMs),
       listFailingWebhooks(core, nowMs),
     ]);
-    return { gateways, webhooks };
+    return { gateways, ...failing };
   }),
   'gateways.test': ownerCall(
     inputOf({ gateway: anyOf(PUSH_GATEWAYS), hwid: text(128) }),

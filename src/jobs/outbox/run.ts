@@ -12,6 +12,7 @@ import type {
   Destination,
   DestinationHealth,
   Dispatch,
+  EventDispatch,
   OutboxStore,
 } from '../../core/port/outbox.ts';
 import type { Leave, NoPlace } from '../../queue.ts';
@@ -51,7 +52,8 @@ export interface RunHost {
   saveSoon(run: OutboxRun): void;
   /** Receives the health before and after an attempt. */
   onHealth(destination: Destination, before: DestinationHealth, after: DestinationHealth): void;
-  onDisabled(destination: Destination, why: string): void;
+  /** Called for an event that gets no further attempt. */
+  onGivenUp(dispatch: EventDispatch, problem: string): void;
   onFault(fault: unknown): void;
   onSaved(): void;
   onEnd(run: OutboxRun): void;
@@ -281,7 +283,11 @@ export class OutboxRun {
       const judgement = judge(attempt, this.#health, host.random);
       this.#isTrial = false;
       this.#apply(judgement, nowMs);
-      isSettled = judgement.settlement !== null;
+      const { settlement } = judgement;
+      isSettled = settlement !== null;
+      if (dispatch.kind === 'event' && settlement?.outcome === 'failed') {
+        host.onGivenUp(dispatch, settlement.problem);
+      }
     }
     if (this.#isClosed) this.#due.clear();
     else if (!isSettled) this.#due.putBack(dispatch);
@@ -298,10 +304,7 @@ export class OutboxRun {
     }
     // The destination has recovered: what was put off meanwhile is due now.
     if (before.retryAtMs > 0 && health.retryAtMs === 0) this.#due.hasten();
-    if (disables !== null && !this.#isClosed) {
-      this.#outcomes.disable(disables);
-      this.host.onDisabled(this.destination, disables);
-    }
+    if (disables !== null && !this.#isClosed) this.#outcomes.disable(disables);
     const isBlocked = health.stoppedAtMs !== null || health.retryAtMs > nowMs;
     const hasFailed = health.failureCount > before.failureCount;
     const hasFailedLong = this.host.isShared && hasFailed && health.failureCount >= FAILURES_MAX;

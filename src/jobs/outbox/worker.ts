@@ -184,7 +184,11 @@ export class Outbox {
       },
       saveSoon: (run) => this.#saveSoon(run),
       onHealth: (destination, before, after) => this.#logHealth(destination, before, after),
-      onDisabled: ({ webhookId }, why) => log.info('webhook_disabled', { webhook: webhookId, why }),
+      onGivenUp: ({ event }, problem) => {
+        // Providers choose their receivers: a warning would let them fill the log.
+        if (event.providerId !== null) return;
+        log.warn('event_given_up', { webhook: webhookId, event: event.kind, problem });
+      },
       onFault: (fault) => this.#onFault(fault),
       onSaved: () => {
         this.#hasFault = false;

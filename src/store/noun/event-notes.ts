@@ -9,6 +9,7 @@ import { levelAfter, type Quota } from '../../core/event/quota.ts';
 import { splitByRoom, WHY_FULL, wantsKind } from '../../core/event/wanted.ts';
 import type { EventKind, Happening } from '../../core/port/event.ts';
 import type { QuotaShare, Statements, Step } from '../backend.ts';
+import type { DisabledWebhook } from '../kind.ts';
 import { columns, insertInto } from '../statement-text.ts';
 import { kindsIn } from '../webhook-row.ts';
 import { noticeMarks } from './notice.ts';
@@ -83,6 +84,7 @@ function* enabledOf(on: EventStatements, providerId: number | null): Step<Enable
 
 export class EventNotes {
   #notes: Note[] = [];
+  #disabled: DisabledWebhook[] = [];
   /** Enabled webhooks by owner, as the commit found them. */
   readonly #byOwner = new Map<number, EnabledWebhook[]>();
   readonly #on: EventStatements;
@@ -92,6 +94,11 @@ export class EventNotes {
   constructor(on: EventStatements, onPut: () => void) {
     this.#on = on;
     this.#onPut = onPut;
+  }
+
+  /** Webhooks that the writes of the commit disabled. */
+  get disabled(): readonly DisabledWebhook[] {
+    return this.#disabled;
   }
 
   /** True if {@link save} has nothing to do. */
@@ -120,6 +127,7 @@ export class EventNotes {
     const disabled = yield* this.#on.disable.get({ id, why, atMs });
     if (disabled === null) return;
     const { providerId, target } = disabled;
+    this.#disabled.push({ id, providerId, why });
     this.forgetWebhooks();
     this.add(providerId, atMs, () => webhookDisabled(id, target, why));
   }
@@ -128,9 +136,13 @@ export class EventNotes {
     this.#byOwner.clear();
   }
 
-  /** Drops all notes, because the write ended or was rolled back. */
-  clear(): void {
+  /**
+   * Drops all notes, because the write ended or was rolled back; `disabledCount`: the webhooks that
+   * earlier writes of the commit disabled.
+   */
+  clear(disabledCount = 0): void {
     this.#notes = [];
+    this.#disabled.length = disabledCount;
     this.forgetWebhooks();
   }
 

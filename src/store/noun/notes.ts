@@ -6,6 +6,7 @@ import type { Act } from '../../core/port/audit.ts';
 import type { EventKind } from '../../core/port/event.ts';
 import type { Figure } from '../../core/port/figure.ts';
 import type { MakeHappening, Notes, QuotaShare, Statements, Step } from '../backend.ts';
+import type { DisabledWebhook } from '../kind.ts';
 import { Refusal } from '../refusal.ts';
 import { AuditNotes, type AuditStatements, auditStatements } from './audit-notes.ts';
 import { EventNotes, type EventStatements, eventStatements } from './event-notes.ts';
@@ -31,6 +32,7 @@ export interface NotesHome {
   onEntries?: (() => void) | undefined;
   onOutbox?: (() => void) | undefined;
   onDistributionEnd?: ((status: number) => void) | undefined;
+  onWebhookDisabled?: ((webhook: DisabledWebhook) => void) | undefined;
 }
 
 interface FigureNote {
@@ -46,6 +48,7 @@ interface Mark {
   figures: number;
   ends: number;
   puts: number;
+  disabled: number;
 }
 
 export class WriteNotes implements Notes {
@@ -109,13 +112,14 @@ export class WriteNotes implements Notes {
 
   mark(): Mark {
     const [entries, figures] = [this.#audit.count, this.#figures.length];
-    return { entries, figures, ends: this.#endStatuses.length, puts: this.#putCount };
+    const disabled = this.#events.disabled.length;
+    return { entries, figures, ends: this.#endStatuses.length, puts: this.#putCount, disabled };
   }
 
   /** Drops the notes since `mark`, because their write was rolled back. */
-  undo({ entries, figures, ends, puts }: Mark): void {
+  undo({ entries, figures, ends, puts, disabled }: Mark): void {
     this.#audit.trim(entries);
-    this.#events.clear();
+    this.#events.clear(disabled);
     this.#figures.length = figures;
     this.#endStatuses.length = ends;
     this.#putCount = puts;
@@ -141,7 +145,7 @@ export class WriteNotes implements Notes {
 
   /** Called after the transaction: reports the notes that were saved, and drops all. */
   clear(isSaved: boolean): void {
-    const { figures, onEntries, onOutbox, onDistributionEnd } = this.#home;
+    const { figures, onEntries, onOutbox, onDistributionEnd, onWebhookDisabled } = this.#home;
     if (isSaved) {
       for (const { providerId, figure, atMs, by } of this.#figures) {
         figures.note(providerId, figure, atMs, by);
@@ -149,6 +153,7 @@ export class WriteNotes implements Notes {
       if (this.#audit.count > 0) onEntries?.();
       if (this.#putCount > 0) onOutbox?.();
       for (const status of this.#endStatuses) onDistributionEnd?.(status);
+      for (const webhook of this.#events.disabled) onWebhookDisabled?.(webhook);
     }
     this.#audit.trim(0);
     this.#events.clear();

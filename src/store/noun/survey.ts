@@ -9,11 +9,11 @@ import { PANELS } from '../../core/panel/kind.ts';
 import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
 import type { KeptTime } from '../../core/port/time.ts';
 import type { KeptUpstream } from '../../core/port/upstream.ts';
-import { DISABLED_BY_OWNER } from '../../core/port/webhook.ts';
+import type { DisabledWebhooks } from '../../core/port/webhook.ts';
 import type { Finding } from '../../finding.ts';
 import type { Statements, Step } from '../backend.ts';
-import type { DisabledWebhook } from '../findings.ts';
 import type { BoundHost, DatabaseReport, HostOfProvider, HostsOf } from '../kind.ts';
+import { disabledWebhooks } from './disabled-webhook.ts';
 import { DISABLED_BY_IMPORT } from './panel-link.ts';
 import { seenSightings } from './sighting.ts';
 import { keptTimes, timesIn } from './time.ts';
@@ -24,17 +24,20 @@ import { keptUpstreams } from './upstream.ts';
 type Facts = Pick<DatabaseReport, 'newestMs' | 'bytes' | 'otherNodes'>;
 
 export type Contents = Omit<DatabaseReport, 'findings' | keyof Facts> & {
-  disabled: DisabledWebhook[];
+  disabled: DisabledWebhooks;
   times: KeptTime[];
   kept: KeptUpstream[];
 };
 
+/** Most disabled webhooks that are named. */
+const WEBHOOK_COUNT_MAX = 500;
 /** Most providers that are named because their links admit apps without a HWID. */
 const PASSING_COUNT_MAX = 20;
 
 export const NO_CONTENTS: Contents = {
   hosts: [],
   stopped: [],
+  waiting: [],
   hasSubscriptions: false,
   passing: [],
   disabledByImport: [],
@@ -44,7 +47,7 @@ export const NO_CONTENTS: Contents = {
   upkeep: [],
   times: [],
   junk: [],
-  disabled: [],
+  disabled: { operatorCount: 0, providerCount: 0, some: [] },
   kept: [],
 };
 
@@ -112,11 +115,11 @@ function* readContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
   const stopped = prepare<DatabaseReport['stopped'][number]>(sql`
       SELECT kind AS gateway, coalesce(problem, '') AS problem FROM destination
       WHERE stopped_at_ms IS NOT NULL AND webhook_id IS NULL`);
+  const waiting = prepare<DatabaseReport['waiting'][number]>(sql`
+      SELECT kind AS gateway, CAST(sum(waiting_count) AS bigint) AS count FROM destination
+      WHERE waiting_count > 0 AND webhook_id IS NULL GROUP BY kind ORDER BY kind`);
   const subscription = prepare(sql`
       SELECT id FROM device_token WHERE push LIKE '%"gateway":"webpush"%' LIMIT 1`);
-  const disabled = prepare<DisabledWebhook>(sql`
-      SELECT id, disabled_why AS why FROM webhook
-      WHERE provider_id IS NULL AND disabled_why <> ${DISABLED_BY_OWNER} ORDER BY webhook.id`);
   const passing = prepare<{ code: string }>(sql`
       SELECT p.code AS code FROM provider p WHERE p.without_hwid = 'pass'
         OR p.id IN (SELECT i.provider_id FROM install i WHERE i.without_hwid = 'pass')
@@ -137,8 +140,9 @@ function* readContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
     unlimited: yield* unlimited.all(),
     passing: (yield* passing.all()).map(({ code }) => code),
     stopped: yield* stopped.all(),
+    waiting: yield* waiting.all(),
     hasSubscriptions: (yield* subscription.get()) !== null,
-    disabled: yield* disabled.all(),
+    disabled: yield* disabledWebhooks(statements)(WEBHOOK_COUNT_MAX),
     kept: yield* keptUpstreams(statements).all(),
     sightings: yield* seenSightings(statements).all(),
     upkeep: (yield* upkeepRows(statements).all()).map(upkeepOf),

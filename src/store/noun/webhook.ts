@@ -20,6 +20,7 @@ import {
   type WebhookRow,
   webhookIn,
 } from '../webhook-row.ts';
+import { disabledWebhooks, WHY_REMOVED } from './disabled-webhook.ts';
 import { IS_OWNERS, lockOwner, ofOwner } from './owner.ts';
 import { deliveryMethods, queueLock } from './webhook-delivery.ts';
 
@@ -116,6 +117,7 @@ export function webhookNoun(backend: Backend): WebhookStore {
   const secrets = secretStatements(backend);
   const queue = queueStatements(backend);
   const lockQueue = queueLock(backend);
+  const readDisabled = disabledWebhooks(backend);
 
   /** Returns a webhook of the owner, locked with its queue. */
   function* lockWebhook(id: number, providerId: number | null): Step<Webhook | null> {
@@ -174,6 +176,8 @@ export function webhookNoun(backend: Backend): WebhookStore {
     listWebhooks: async (providerId) =>
       (await backend.read(() => rows.list(providerId).all({ providerId }))).map(webhookIn),
 
+    readDisabledWebhooks: async (countMax) => backend.read(() => readDisabled(countMax)),
+
     findWebhook: async (id, providerId) => {
       const row = await backend.read(() => rows.find.get({ id }));
       const isOwners = row !== null && (providerId === undefined || row.providerId === providerId);
@@ -216,7 +220,7 @@ export function webhookNoun(backend: Backend): WebhookStore {
     },
 
     removeWebhook: async (id, providerId, act) => {
-      const disabled = { atMs: act.atMs, why: 'it is being removed' };
+      const disabled = { atMs: act.atMs, why: WHY_REMOVED };
       const isThere = await backend.write(function* (notes) {
         const known = yield* lockWebhook(id, providerId);
         if (known === null) return false;

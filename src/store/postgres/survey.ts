@@ -4,8 +4,9 @@ import type { SQL } from 'bun';
 import { systemClock } from '../../clock.ts';
 import { about, type Finding } from '../../finding.ts';
 import { messageOf } from '../../operator-error.ts';
-import { disabledFinding, newerSchemaFinding, olderSchemaFinding } from '../findings.ts';
+import { newerSchemaFinding, olderSchemaFinding } from '../findings.ts';
 import type { DatabaseReport, HostsOf } from '../kind.ts';
+import { disabledFindings } from '../noun/disabled-findings.ts';
 import { leapFindings } from '../noun/leap-findings.ts';
 import { reportOf, surveyContents } from '../noun/survey.ts';
 import { type DatabaseOptions, poolOptions } from './database-options.ts';
@@ -44,7 +45,7 @@ export async function surveyPostgres(
       ...nodeFindings(nodes, serving),
       ...(await sequenceFindings(sql)),
       ...(await sealFindings(sql)),
-      ...contents.disabled.map(disabledFinding),
+      ...disabledFindings(contents.disabled),
       ...leapFindings(contents.times),
     ];
     const others = serving.filter(({ name }) => name !== place.node);

@@ -72,6 +72,7 @@ export class Write implements Runner {
       onEntries: () => sealer.raise(),
       onOutbox: observers.onOutbox,
       onDistributionEnd: observers.onDistributionEnd,
+      onWebhookDisabled: observers.onWebhookDisabled,
     });
   }
 

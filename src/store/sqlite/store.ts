@@ -36,7 +36,7 @@ const LAST_WAIT_MS = 1_000;
 export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   const { dataDir, create, migrates, commitBatchMax, onCommit, onFigure, onOutbox } = options;
   const { clock = systemClock, leastMs = (atMs) => atMs, onDistributionEnd } = options;
-  const { onMigration, onTrouble } = options;
+  const { onMigration, onTrouble, onWebhookDisabled } = options;
   const older = onMigration && (migrates ?? create) ? olderSchema(dataDir, create) : null;
   if (older !== null) await onMigration?.(older, SCHEMA_VERSION);
   const opened = openDatabase(dataDir, create, migrates);
@@ -52,6 +52,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     signal: () => NOTHING,
     onOutbox,
     onDistributionEnd,
+    onWebhookDisabled,
   });
   const requests = lockRequestsBy(join(dataDir, LOCK_FILE));
   const upkeep = index && new Checkpoints(db, () => clock.steadyMs());

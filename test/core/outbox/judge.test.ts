@@ -227,6 +227,23 @@ describe('an event', () => {
     expect(health.stoppedAtMs).toBeNull();
   });
 
+  test('that is rejected ten times in a row, for one reason, disables it', () => {
+    const rejected = { verdict: 'failed', problem: 'it rejects this' } as const;
+    let health = HEALTHY;
+    for (let n = 1; n < 10; n++) {
+      const judged = judge(rejected, { ...told, health });
+      expect([n, judged.settlement?.outcome, judged.disables]).toEqual([n, 'failed', null]);
+      ({ health } = judged);
+    }
+    expect(health).toMatchObject({ failureCount: 9, failingSinceMs: NOW_MS, retryAtMs: 0 });
+    const other = judge({ verdict: 'failed', problem: 'another' }, { ...told, health });
+    expect([other.disables, other.health.failureCount]).toEqual([null, 1]);
+    expect(judge({ verdict: 'accepted' }, { ...told, health }).health).toEqual(HEALTHY);
+    expect(judge(rejected, { ...told, health }).disables).toBe(
+      'it rejected 10 events in a row, the last: it rejects this',
+    );
+  });
+
   test('whose receiver asks for a pause delays all of its events', () => {
     const { health } = judge(retry(7 * SECOND_MS), told);
     expect(health.retryAtMs).toBe(NOW_MS + 7 * SECOND_MS);

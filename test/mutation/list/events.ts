@@ -7,11 +7,11 @@ export const events: readonly MutatedFile[] = [
     tests: ['test/store/event-notes.test.ts', 'test/jobs/notice.test.ts'],
     changes: [
       ['WHERE w.disabled_at_ms IS NULL`', 'WHERE true`'],
-      ['    this.#notes = [];\n    this.forgetWebhooks();', '    this.#notes = [];'],
+      ['disabledCount;\n    this.forgetWebhooks();', 'disabledCount;'],
       ['    for (const webhook of split.takers) webhook.waitingCount += 1;\n', ''],
       ['    this.#onPut();\n', ''],
       ['if (disabled === null) return;', 'if (disabled === null) throw new Error();'],
-      ['target } = disabled;\n    this.forgetWebhooks();', 'target } = disabled;'],
+      ['providerId, why });\n    this.forgetWebhooks();', 'providerId, why });'],
       [
         'if (this.#byOwner.get(owner)?.length === 0) return;',
         'if (this.#byOwner.has(owner)) return;',

@@ -85,7 +85,8 @@ export const operatorFiles: readonly MutatedFile[] = [
     file: 'src/core/outbox/state.ts',
     tests: ['test/http/console/operator-delivery.test.ts', 'test/cli/gateway-list.test.ts'],
     changes: [
-      ['one.webhookId !== null && one.problem !== null', 'one.webhookId !== null'],
+      ['problem !== null && !isListed', '!isListed'],
+      ['webhook === null || webhook.disabled !== null', 'webhook === null'],
       ['providerId - 1, 1', 'providerId, 1'],
       ["if (retryAtMs > nowMs) return 'paused';", ''],
       ["failingSinceMs === null ? 'ready' : 'failing'", "'ready'"],

@@ -25,6 +25,7 @@ export const outbox: readonly MutatedFile[] = [
       ['after, gaveUp)', 'after)'],
       ["const pauseMs = heededMs('event', afterMs);", 'const pauseMs = 0;'],
       ['hasTakenNone ? gaveUp : null', 'gaveUp'],
+      ['isEnd ? why : null', 'null'],
       ['Math.min(verdict.afterMs, leftMs)', 'verdict.afterMs'],
       ["outcome: 'wait', nextAtMs", "outcome: 'retry', nextAtMs"],
     ],

@@ -33,10 +33,27 @@ export const webhooks: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/webhook/telegram/errors.ts',
+    tests: ['test/webhook/answers.test.ts'],
+    changes: [
+      ["row(401, [], 'credentials'", "row(401, [], 'retry'"],
+      ["row(400, [], 'failed'", "row(400, [], 'retry'"],
+      ["...['TOPIC_CLOSED', 'TOPIC_DELETED',", "...['TOPIC_DELETED',"],
+      ['`${row.about} (${name})`', 'row.about'],
+    ],
+  },
+  {
+    file: 'src/store/noun/disabled-webhook.ts',
+    tests: ['test/store/contract/event.test.ts'],
+    changes: [
+      ['NOT IN (${DISABLED_BY_OWNER}, ', 'NOT IN ('],
+      ['ORDER BY w.provider_id IS NOT NULL, ', 'ORDER BY '],
+    ],
+  },
+  {
     file: 'src/webhook/telegram/answers.ts',
     tests: ['test/webhook/answers.test.ts'],
     changes: [
-      ["row(401, null, 'credentials'", "row(401, null, 'retry'"],
       ['seconds * 1000', 'seconds'],
       ['seconds === null || seconds < 0', 'seconds === null'],
       ["status >= 200 && status <= 299 ? 'ok' : null", "'ok'"],

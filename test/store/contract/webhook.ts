@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import type { Store } from '../../../src/core/port/store.ts';
-import type { NewWebhook, Webhook, WebhookStore } from '../../../src/core/port/webhook.ts';
+import {
+  DISABLED_BY_OWNER,
+  type NewWebhook,
+  type Webhook,
+  type WebhookStore,
+} from '../../../src/core/port/webhook.ts';
 import { NO_TERMS } from '../../../src/core/slot.ts';
 import { ACT } from '../../support/actor.ts';
 import { auditEntries, deedOf } from '../../support/audit.ts';
@@ -99,6 +104,35 @@ export const webhookContract: Record<keyof WebhookStore, Suite> = {
         })),
       );
       expect(await store.listWebhooks(null)).toMatchObject([{ providerId: null }]);
+    });
+  },
+
+  readDisabledWebhooks(opened) {
+    test('those that failed, with their providers, the first ones of the operator', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      expect(await store.readDisabledWebhooks(9)).toEqual({
+        ...{ operatorCount: 0, providerCount: 0, some: [] },
+      });
+      const why = 'it answered 410';
+      const disabled = async (owner: number | null, atMs: number, reason = why) => {
+        const id = await addWebhook(store, owner);
+        await store.updateWebhook(id, owner, { disabled: { atMs, why: reason } }, ACT);
+        return id;
+      };
+      const [early, late] = [await disabled(providerId, 1), await disabled(providerId, 2)];
+      const own = await disabled(null, 1);
+      await disabled(providerId, 3, DISABLED_BY_OWNER);
+      await addWebhook(store, providerId);
+      const found = await store.readDisabledWebhooks(2);
+      expect(found).toMatchObject({ operatorCount: 1, providerCount: 2 });
+      expect(found.some.map(({ id, providerCode }) => [id, providerCode])).toEqual([
+        [own, null],
+        [late, 'Provide1'],
+      ]);
+      const all = (await store.readDisabledWebhooks(9)).some;
+      expect(all.map(({ id }) => id)).toEqual([own, late, early]);
+      expect(all[2]).toEqual({ ...(await webhookOf(store, early)), providerCode: 'Provide1' });
     });
   },
 

@@ -110,11 +110,23 @@ function Test({ gateways }: { gateways: readonly Gateway[] }) {
   );
 }
 
-function Webhooks({ of }: { of: Delivery['webhooks'] }) {
+function Webhooks({
+  of,
+  counts,
+}: {
+  of: Delivery['webhooks'];
+  counts: Delivery['disabledCounts'];
+}) {
   const words = texts.delivery;
+  const disabledCount = counts.operator + counts.provider;
   return (
     <section class="message-list" aria-label={words.webhooks}>
       <h2>{words.webhooks}</h2>
+      {disabledCount > 0 && (
+        <p class={counts.operator > 0 ? 'problem' : 'hint'}>
+          {words.disabled(number(counts.operator), number(counts.provider))}
+        </p>
+      )}
       {of.length === 0 ? (
         <p class="hint">{words.noWebhooks}</p>
       ) : (
@@ -139,6 +151,10 @@ function Webhooks({ of }: { of: Delivery['webhooks'] }) {
               <td>
                 <bdi>{problem}</bdi>
                 {failingSinceMs !== null && <p class="hint">{words.since(time(failingSinceMs))}</p>}
+                {disabled !== null && <p class="hint">{words.since(time(disabled.atMs))}</p>}
+                {disabled !== null && provider === null && (
+                  <p class="hint">{words.enable(`gatepost webhook set ${id} --enable`)}</p>
+                )}
               </td>
               <td class="row-actions">
                 {provider !== null && (
@@ -181,7 +197,7 @@ export function GatewaysPage() {
             </Table>
             {services.length > 0 && <Services of={services} />}
             {may('gateways.test') && <Test gateways={found.gateways} />}
-            <Webhooks of={found.webhooks} />
+            <Webhooks of={found.webhooks} counts={found.disabledCounts} />
           </>
         )}
       </Status>

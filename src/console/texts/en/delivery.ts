@@ -27,6 +27,9 @@ const delivery = {
   },
   webhooks: 'Webhooks that fail',
   noWebhooks: 'None: the last attempt of each webhook succeeded.',
+  disabled: (own: string, others: string) =>
+    `Disabled because their events failed: ${own} of the operator, ${others} of providers.`,
+  enable: (command: string) => `Mend it, then run: ${command}`,
   ofOperator: "the operator's",
   since: (when: string) => `since ${when}`,
   open: 'Open',

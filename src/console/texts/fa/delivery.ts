@@ -29,6 +29,9 @@ const delivery: Like<typeof english.delivery> = {
   },
   webhooks: 'وب‌هوک‌های دچار خطا',
   noWebhooks: 'هیچ‌کدام: آخرین تلاش همه خوب بود.',
+  disabled: (own, others) =>
+    `به علت خطا غیرفعال شده‌اند: ${own} از اپراتور، ${others} از ارائه‌دهندگان.`,
+  enable: (command) => `علت را برطرف کنید، سپس اجرا کنید: \u2068${command}\u2069`,
   ofOperator: 'از آنِ اپراتور',
   since: (when) => `از ${when}`,
   open: 'باز کردن',

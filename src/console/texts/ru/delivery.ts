@@ -29,6 +29,9 @@ const delivery: Like<typeof english.delivery> = {
   },
   webhooks: 'Вебхуки со сбоями',
   noWebhooks: 'Нет: последняя попытка каждого была удачной.',
+  disabled: (own, others) =>
+    `Отключены из-за ошибок: у оператора — ${own}, у провайдеров — ${others}.`,
+  enable: (command) => `Устраните причину, затем выполните: ${command}`,
   ofOperator: 'оператора',
   since: (when) => `с ${when}`,
   open: 'Открыть',

@@ -27,6 +27,8 @@ const delivery: Like<typeof english.delivery> = {
   },
   webhooks: '有故障的 Webhook',
   noWebhooks: '没有：每个的最近一次尝试都成功。',
+  disabled: (own, others) => `因发送失败而停用：运营者 ${own} 个，提供商 ${others} 个。`,
+  enable: (command) => `排除原因后运行：${command}`,
   ofOperator: '运营者的',
   since: (when) => `自 ${when}`,
   open: '打开',
@@ -70,13 +72,13 @@ const records: Like<typeof english.records> = {
   target: '目标',
   shows: { unfinished: '未结束', all: '全部' },
   noSend: '这里是空的',
-  noSendHint: '这里显示所有服务商的消息和命令。',
+  noSendHint: '这里显示所有提供商的消息和命令。',
   why: '为何尚未结束',
   waiting: {
     ended: '它已结束。',
     scheduled: (when) => `计划于 ${when} 发送。`,
-    subscription: '服务商目前不能发送此类消息：订阅或套餐所限。轮到它时会被阻止。',
-    behind: (id) => `同一服务商的消息 ${id} 排在它前面。`,
+    subscription: '提供商目前不能发送此类消息：订阅或套餐所限。轮到它时会被阻止。',
+    behind: (id) => `同一提供商的消息 ${id} 排在它前面。`,
     gateways: '所有收件箱都已收到；推送正在途中。',
     gatewaysFail: '所有收件箱都已收到；推送在等待以下服务：',
     delivering: '正在投递。',
@@ -84,7 +86,7 @@ const records: Like<typeof english.records> = {
   },
   block: '阻止',
   blockSure: '阻止这条消息？',
-  blockHint: '其他设备不会再收到；已收到的保留。服务商会看到它被阻止。',
+  blockHint: '其他设备不会再收到；已收到的保留。提供商会看到它被阻止。',
 };
 
 export const texts = { delivery, records };

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { mib } from '../../../disk/room.ts';
 import { about, type Finding } from '../../../finding.ts';
 import { type ErrorCode, messageOf, OperatorError } from '../../../operator-error.ts';
-import { disabledFinding, olderSchemaFinding } from '../../findings.ts';
+import { olderSchemaFinding } from '../../findings.ts';
 import type { DatabaseReport, HostsOf } from '../../kind.ts';
+import { disabledFindings } from '../../noun/disabled-findings.ts';
 import { leapFindings } from '../../noun/leap-findings.ts';
 import { type Contents, NO_CONTENTS, reportOf, surveyContents } from '../../noun/survey.ts';
 import { Connection } from '../connection.ts';
@@ -81,7 +82,7 @@ function findingsOf({ schema, foreign, damage, contents }: FileFacts, walBytes: 
       say.warning('database_log_large', `its write-ahead log has ${mib(walBytes)} MiB`, todo),
     );
   }
-  return [...findings, ...contents.disabled.map(disabledFinding), ...leapFindings(contents.times)];
+  return [...findings, ...disabledFindings(contents.disabled), ...leapFindings(contents.times)];
 }
 
 function sizeOf(file: string): number {

@@ -1,0 +1,33 @@
+/** Webhooks that were disabled for their failures: what doctor, console and metrics say of them. */
+
+import { sql } from 'drizzle-orm';
+import { DISABLED_BY_OWNER, type DisabledWebhooks } from '../../core/port/webhook.ts';
+import type { Statements, Step } from '../backend.ts';
+import { columns } from '../statement-text.ts';
+import { type WebhookRow, webhookIn } from '../webhook-row.ts';
+
+/** The reason of a webhook while it is being removed. */
+export const WHY_REMOVED = 'it is being removed';
+
+export function disabledWebhooks({ prepare }: Statements) {
+  const isDisabled = sql`w.disabled_at_ms IS NOT NULL
+    AND w.disabled_why NOT IN (${DISABLED_BY_OWNER}, ${WHY_REMOVED})`;
+  const counts = prepare<{ operatorCount: number; providerCount: number }>(sql`
+      SELECT count(*) FILTER (WHERE w.provider_id IS NULL) AS "operatorCount",
+        count(w.provider_id) AS "providerCount"
+      FROM webhook w WHERE ${isDisabled}`);
+  const some = prepare<WebhookRow & { providerCode: string | null }>(sql`
+      SELECT ${columns`w.id, w.providerId, w.kind, w.address, w.events, w.scheme, w.secret,
+        w.previousSecret, w.previousUntilMs, w.locale, w.createdAtMs, w.disabledAtMs,
+        w.disabledWhy, p.code AS providerCode`}
+      FROM webhook w LEFT JOIN provider p ON p.id = w.provider_id WHERE ${isDisabled}
+      ORDER BY w.provider_id IS NOT NULL, w.disabled_at_ms DESC, w.id LIMIT :countMax`);
+  return function* (countMax: number): Step<DisabledWebhooks> {
+    const found = yield* counts.get();
+    const rows = yield* some.all({ countMax });
+    return {
+      ...(found ?? { operatorCount: 0, providerCount: 0 }),
+      some: rows.map((row) => ({ ...webhookIn(row), providerCode: row.providerCode })),
+    };
+  };
+}
