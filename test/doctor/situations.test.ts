@@ -239,7 +239,7 @@ const SITUATIONS: readonly Situation[] = [
   },
   {
     situation: "the operator's webhook is disabled",
-    says: ['warning webhook_disabled'],
+    says: ['PROBLEM webhook_disabled'],
     make: (scene) =>
       inFile(
         scene,
