@@ -166,7 +166,7 @@ describe('a file that stops the start', () => {
     expect(mistakes().split('\n  ').slice(1)).toEqual([
       `${a} is not text in UTF-8`,
       `${b} is larger than 1 MiB`,
-      `${c}:1: there is no setting prot`,
+      `${c}:1: there is no setting prot; the nearest is server.port`,
     ]);
     for (let count = 0; count <= 100; count += 1) put(`${count}.toml`, '');
     expect(mistakes()).toBe(`${folder} has more than 100 files: join some of them`);
