@@ -43,6 +43,7 @@ describe('in a folder of root, which the user of the service may not enter', () 
     const { run, at } = packaged();
     mkdirSync(at(`${HOME}/data`));
     writeFileSync(at(`${HOME}/data/gatepost.toml`), 'nonsense = 1\n');
+    chmodSync(at('/root'), 0o755);
     for (const who of [service, { user: 0 }]) {
       expect(run(['config'], who).stdout).toMatch(/^data +\/var\/lib\/gatepost /m);
     }

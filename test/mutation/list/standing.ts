@@ -56,7 +56,6 @@ export const standing: readonly MutatedFile[] = [
     tests: ['test/e2e/named-files.test.ts'],
     changes: [
       ['chmodSync(path, stats.mode & 0o777);', ''],
-      ['if (!may(file.path, constants.R_OK)) await', 'await'],
       ['if (!replaces && existsSync(target)) {', 'if (false) {'],
       ['said.replaceAll(path, name)', 'said'],
       ['rmSync(this.#path, { recursive: true, force: true })', 'undefined'],
