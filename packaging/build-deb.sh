@@ -35,14 +35,11 @@ put 755 "$executable" /usr/bin/gatepost
 put 644 packaging/gatepost.service /usr/lib/systemd/system/gatepost.service
 put 644 packaging/gatepost.sysusers /usr/lib/sysusers.d/gatepost.conf
 
-# The example with one line of its own: where the data of the packaged service is.
-install -d -m 750 "$root/etc/gatepost"
-# What new installations alone set is set by postinst: an upgrade replaces an unchanged file.
-sed -e 's|^#data = .*|data = "/var/lib/gatepost"|' -e 's|^strangers = "quiet"$|#strangers = "answer"|' \
-  packaging/gatepost.toml >"$root/etc/gatepost/gatepost.toml"
-grep -q '^data = "/var/lib/gatepost"$' "$root/etc/gatepost/gatepost.toml"
-grep -q '^#strangers = "answer"$' "$root/etc/gatepost/gatepost.toml"
-chmod 640 "$root/etc/gatepost/gatepost.toml"
+# What the first installation copies to /etc/gatepost. Not a conffile: an upgrade would ask about it.
+sed -e 's|^#data = .*|data = "/var/lib/gatepost"|' packaging/gatepost.toml |
+  made /usr/share/gatepost/gatepost.toml
+grep -q '^data = "/var/lib/gatepost"$' "$root/usr/share/gatepost/gatepost.toml"
+grep -q '^strangers = "quiet"$' "$root/usr/share/gatepost/gatepost.toml"
 
 "$bun" packaging/man.ts "$version" "$date" | gzip -9n | made /usr/share/man/man1/gatepost.1.gz
 
@@ -76,7 +73,6 @@ put 644 packaging/debian/lintian-overrides /usr/share/lintian/overrides/gatepost
 
 install -d -m 755 "$root/DEBIAN"
 for script in postinst prerm postrm; do put 755 "packaging/debian/$script" "/DEBIAN/$script"; done
-put 644 packaging/debian/conffiles /DEBIAN/conffiles
 (cd "$root" && find usr -type f -print0 | sort -z | xargs -0 md5sum) | made /DEBIAN/md5sums
 sed -e "s/@VERSION@/$version/" -e "s/@ARCHITECTURE@/$architecture/" \
   -e "s/@INSTALLED_SIZE@/$(du -k --apparent-size -s "$root/usr" | cut -f1)/" \

@@ -164,12 +164,11 @@ verify_file() {
 sum_of() { sha256sum "$1" 2>/dev/null | cut -c 1-64; }
 
 install_deb() {
-  # An upgrade keeps a changed configuration.
+  # The configuration is no file of the package: nothing is asked.
   if has apt-get; then
-    DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
-      --option Dpkg::Options::=--force-confold "$work/$name"
+    DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends "$work/$name"
   else
-    dpkg --install --force-confold "$work/$name"
+    dpkg --install "$work/$name"
   fi
   say "gatepost $found is installed; its service is gatepost.service."
 }

@@ -101,7 +101,7 @@ or, with
 in the configuration, over a PostgreSQL database that several nodes may share.
 The other commands work on the same data, also beside a running server;
 their changes take effect with the next request.
-Run them as the user of the service.
+Run as root, they become the owner of the data directory first.
 .SH OPTIONS
 ${(root?.options ?? []).map(({ flags, help }) => entry(flags, sentence(help))).join('\n')}
 .SH COMMANDS
@@ -115,6 +115,7 @@ ${entry('GATEPOST_CONFIG', 'The configuration file, as --config.')}
 ${settingEntries()}
 .SH FILES
 ${entry('/etc/gatepost/gatepost.toml', 'The settings of the packaged service.')}
+${entry('/etc/gatepost/gatepost.d/*.toml', 'More settings, read after that file in the order of their names.')}
 ${entry('/var/lib/gatepost', 'The data directory of the packaged service.')}
 ${entry('gatepost.db', 'In the data directory: everything there is, a SQLite database, unless database.url names one of PostgreSQL. While the program runs, gatepost.db-wal and gatepost.db-shm belong to it.')}
 .SH SIGNALS

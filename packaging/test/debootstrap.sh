@@ -50,9 +50,9 @@ esac
 architecture=$(dpkg --print-architecture)
 packaging/build-deb.sh "$architecture" "$executable" | sed "s|$work|…|"
 VERSION=$next packaging/build-deb.sh "$architecture" "$executable" | sed "s|$work|…|"
-# The next version brings another configuration file, so that dpkg has something to keep.
+# The next version brings another configuration file.
 dpkg-deb --raw-extract "$OUT/gatepost_${next}_$architecture.deb" "$work/next"
-echo '# A line of the next version.' >>"$work/next/etc/gatepost/gatepost.toml"
+echo '# A line of the next version.' >>"$work/next/usr/share/gatepost/gatepost.toml"
 dpkg-deb --root-owner-group -Znone --build "$work/next" "$OUT/gatepost_${next}_$architecture.deb" >/dev/null
 rm -rf "$work/next"
 mv "$OUT/gatepost_${version}_$architecture.deb" "$OUT/this.deb"
@@ -71,6 +71,30 @@ if [ -n "$last" ]; then
 else
   echo 'There was no release before this one; LAST_RELEASE=commit names another program.'
 fi
+
+# What dpkg saw of older releases: their scripts and their conffile, with the program of this one.
+for old in 0.17.0 0.19.0; do
+  commit=$(git log --format=%H -S"\"version\": \"$old\"" -1 -- package.json 2>/dev/null || true)
+  if [ -z "$commit" ] || ! git cat-file -e "$commit^" 2>/dev/null; then
+    echo "The history has no $old."
+    continue
+  fi
+  grep -q "\"version\": \"$old\"" package.json || commit=$commit^
+  rm -rf "$work/old"
+  dpkg-deb --raw-extract "$OUT/this.deb" "$work/old"
+  mkdir -m 750 "$work/old/etc" "$work/old/etc/gatepost"
+  chmod 755 "$work/old/etc"
+  for script in postinst prerm postrm conffiles; do
+    git show "$commit:packaging/debian/$script" >"$work/old/DEBIAN/$script"
+  done
+  git show "$commit:packaging/gatepost.toml" |
+    sed -e 's|^#data = .*|data = "/var/lib/gatepost"|' -e 's|^strangers = "quiet"$|#strangers = "answer"|' \
+      >"$work/old/etc/gatepost/gatepost.toml"
+  chmod 640 "$work/old/etc/gatepost/gatepost.toml"
+  sed -i "s/^Version: .*/Version: $old/" "$work/old/DEBIAN/control"
+  dpkg-deb --root-owner-group -Znone --build "$work/old" "$OUT/old_$old.deb" >/dev/null
+  echo "ok  the package of $old"
+done
 
 cp -a "$root" "$work/booted"
 say 'Where systemd does not run'

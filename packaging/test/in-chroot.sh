@@ -8,6 +8,9 @@ mount -t proc proc "$root/proc"
 chroot "$root" ip link set lo up
 
 # What the unit would start, as the user as which it would.
+# In /root, where people stand, which the user of the service may not enter.
+chmod 700 "$root/root"
+at_home() { chroot "$root" sh -c "cd /root && $*"; }
 as_service=(chroot "$root" setpriv --reuid=gatepost --regid=gatepost --init-groups --no-new-privs
   --bounding-set=-all env --chdir=/var/lib/gatepost)
 command=$(sed -n 's/^ExecStart=//p' "$(dirname "$0")/../gatepost.service")
@@ -39,7 +42,7 @@ fill() { # PROGRAM PORT
 }
 
 say 'Install'
-words=$(chroot "$root" dpkg --install /packages/this.deb)
+words=$(at_home dpkg --install /packages/this.deb </dev/null)
 echo 'ok  dpkg installs it'
 mapfile -t next_commands < <(sed -n 's/^  \(.* gatepost .*\)$/\1/p' <<<"$words")
 expect 'commands that it names next' "${#next_commands[@]}" 3
@@ -55,25 +58,34 @@ expect 'the data directory' "$(owned /var/lib/gatepost)" '700 gatepost:gatepost'
 holds 'the service is enabled' \
   test -L "$root/etc/systemd/system/multi-user.target.wants/gatepost.service"
 chroot "$root" gatepost version
-expect 'where commands look for data' "$(chroot "$root" gatepost config |
+expect 'its folder' "$(owned /etc/gatepost/gatepost.d)" '750 root:gatepost'
+expect 'where commands look for data' "$(at_home gatepost config |
   sed -n 's/^data  *//p' | tr -s ' ')" \
   "/var/lib/gatepost /etc/gatepost/gatepost.toml:$(chroot "$root" sed -n '/^data/=' /etc/gatepost/gatepost.toml)"
 # shellcheck disable=SC2086 # The unit's command is words.
 start 8080 $command
-for line in "${next_commands[@]}"; do holds "$line" chroot "$root" sh -c "$line"; done
+for line in "${next_commands[@]}"; do holds "$line" at_home "$line"; done
+holds 'root needs no other user' at_home gatepost link list
+expect 'files of root in the data directory' \
+  "$(find "$root/var/lib/gatepost" ! -user "$(chroot "$root" id -u gatepost)" | wc -l)" 0
+holds 'a backup in the home of root' at_home gatepost backup first.backup
+expect 'its owner' "$(owned root/first.backup)" '600 root:root'
 fill gatepost 8080
 stop
 expect 'the database' "$(owned /var/lib/gatepost/gatepost.db)" '600 gatepost:gatepost'
 
 say 'Upgrade'
-sed -i 's/^#port = 8080$/port = 8090/' "$root/etc/gatepost/gatepost.toml"
-holds 'dpkg upgrades it' chroot "$root" dpkg --force-confold --install /packages/next.deb
+printf '[server]\nport = 8090\n' | at_home 'tee /etc/gatepost/gatepost.d/10-port.toml' >/dev/null
+expect 'where the port comes from' "$(at_home gatepost config | sed -n 's/^server.port  *//p' | tr -s ' ')" \
+  '8090 /etc/gatepost/gatepost.d/10-port.toml:2'
+sed -i 's/^strangers = "quiet"$/&\n# An edit./' "$root/etc/gatepost/gatepost.toml"
+holds 'dpkg upgrades it and asks nothing' at_home dpkg --install /packages/next.deb </dev/null
 expect 'its version' "$(chroot "$root" dpkg-query -Wf '${Version} ${Status}' gatepost)" \
   "$next install ok installed"
 expect 'the edit of the configuration' \
-  "$(grep -c '^port = 8090$' "$root/etc/gatepost/gatepost.toml")" 1
+  "$(grep -c '^# An edit.$' "$root/etc/gatepost/gatepost.toml")" 1
 expect 'the mode of the configuration' "$(owned /etc/gatepost/gatepost.toml)" '640 root:gatepost'
-holds 'the new configuration lies beside it' test -f "$root/etc/gatepost/gatepost.toml.dpkg-dist"
+expect 'files of dpkg beside it' "$(find "$root/etc/gatepost" -name '*.dpkg-*' | wc -l)" 0
 # shellcheck disable=SC2086
 start 8090 $command
 expect 'the links' "$(links 8090)" "$before"
@@ -83,8 +95,8 @@ say 'Remove'
 holds 'dpkg removes it' chroot "$root" dpkg --remove gatepost
 fails 'the executable is gone' test -e "$root/usr/bin/gatepost"
 holds 'the data stay' test -f "$root/var/lib/gatepost/gatepost.db"
-holds 'the configuration stays' grep -q '^port = 8090$' "$root/etc/gatepost/gatepost.toml"
-holds 'dpkg installs it again' chroot "$root" dpkg --force-confold --install /packages/next.deb
+holds 'the configuration stays' grep -q '^# An edit.$' "$root/etc/gatepost/gatepost.toml"
+holds 'dpkg installs it again' at_home dpkg --install /packages/next.deb </dev/null
 # shellcheck disable=SC2086
 start 8090 $command
 expect 'the links' "$(links 8090)" "$before"
@@ -97,6 +109,26 @@ fails 'the configuration is gone' test -e "$root/etc/gatepost"
 expect 'links of the unit that are left' \
   "$(find "$root/etc/systemd" "$root/var/lib/systemd" -name '*gatepost*' | wc -l)" 0
 holds 'the user stays' chroot "$root" getent passwd gatepost
+
+for old in "$root"/packages/old_*.deb; do
+  [ -e "$old" ] || continue
+  say "Upgrade from ${old##*_}, whose configuration is a conffile that was edited"
+  holds 'dpkg installs it' at_home dpkg --install "/packages/${old##*/}" </dev/null
+  expect 'the configuration' "$(owned /etc/gatepost/gatepost.toml)" '640 root:gatepost'
+  sed -i 's/^#port = 8080$/port = 8090/' "$root/etc/gatepost/gatepost.toml"
+  edited=$(sha256sum <"$root/etc/gatepost/gatepost.toml")
+  holds 'dpkg upgrades it and asks nothing' at_home dpkg --install /packages/this.deb </dev/null
+  expect 'the edited file' "$(sha256sum <"$root/etc/gatepost/gatepost.toml")" "$edited"
+  expect 'its mode' "$(owned /etc/gatepost/gatepost.toml)" '640 root:gatepost'
+  expect 'what is beside it' "$(ls "$root/etc/gatepost")" $'gatepost.d\ngatepost.toml'
+  # shellcheck disable=SC2086
+  start 8090 $command
+  stop
+  holds 'dpkg upgrades it once more' at_home dpkg --install /packages/next.deb </dev/null
+  expect 'the edited file' "$(sha256sum <"$root/etc/gatepost/gatepost.toml")" "$edited"
+  holds 'dpkg purges it' at_home dpkg --purge gatepost
+  fails 'the configuration is gone' test -e "$root/etc/gatepost"
+done
 
 if [ -f "$root/packages/gatepost-last" ]; then
   say 'Data of the last release'

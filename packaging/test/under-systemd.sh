@@ -18,7 +18,7 @@ end() {
 trap end EXIT
 
 find_init() { init=$(pgrep -P "$outer") && [ "$(cat "/proc/$init/comm")" = systemd ]; }
-inside() { nsenter --target "$init" --all env --chdir=/ LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
+inside() { nsenter --target "$init" --all env --chdir=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
 # From the outside, in its network alone.
 call() { nsenter --target "$init" --net curl --silent "$@"; }
 property() { inside systemctl show --value --property "$1" gatepost.service; }
@@ -81,7 +81,7 @@ inside systemctl restart gatepost.service
 
 say 'Upgrade'
 pid=$(property MainPID)
-holds 'dpkg upgrades it' inside dpkg --force-confold --install /packages/next.deb
+holds 'dpkg upgrades it' inside dpkg --install /packages/next.deb </dev/null
 eventually 30 'another process is ready' is_another
 expect 'the links' "$(links 8090)" "$before"
 

@@ -9,6 +9,8 @@ interface ConfigOptions extends CommonOptions {
   example?: boolean;
 }
 
+const AND_FILE = (file: string) => `and: ${file}`;
+
 function showConfig(context: CliContext, options: ConfigOptions): void {
   if (options.example) {
     context.stdout(context.exampleConfig());
@@ -18,8 +20,10 @@ function showConfig(context: CliContext, options: ConfigOptions): void {
   if (loaded.unseenFile !== null) context.warn(unseenFileText(loaded.unseenFile));
   if (loaded.unseen.length > 0) context.warn(unseenText(loaded.unseen));
   const settings = context.shownSettings(loaded);
-  const text = `Configuration file: ${loaded.file ?? 'none'}\n\n${table(settings, { KEY: 'key', VALUE: 'value', FROM: 'origin' })}`;
-  print(context, options, { file: loaded.file, settings }, text);
+  const { file, files } = loaded;
+  const heading = [`Configuration file: ${file ?? 'none'}`, ...files.slice(1).map(AND_FILE)];
+  const text = `${heading.join('\n')}\n\n${table(settings, { KEY: 'key', VALUE: 'value', FROM: 'origin' })}`;
+  print(context, options, { file, files, settings }, text);
 }
 
 export function addConfigCommand(program: Command, context: CliContext): void {

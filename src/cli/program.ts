@@ -105,7 +105,10 @@ export function buildProgram(context: CliContext): Command {
   for (const command of leaves(program)) {
     command
       .copyInheritedSettings(command.parent ?? program)
-      .option('--data <directory>', 'data directory (GATEPOST_DATA, default ./data)')
+      .option(
+        '--data <directory>',
+        'data directory (GATEPOST_DATA; else that of the package, or ./data)',
+      )
       .option('--config <file>', 'TOML file with settings (GATEPOST_CONFIG; none: no file)')
       .option('--json', 'print JSON for machines');
   }

@@ -121,7 +121,10 @@ function openFirst(possible: readonly Candidate[], problems: string[]): OpenedFi
     const main = mainFile(candidate, problems);
     if (main === null) continue;
     const folder = folderOf(path);
-    const files = folder === null ? [] : readFolder(folder, ownersBeside(main.uid), problems);
+    const files =
+      folder === null
+        ? []
+        : readFolder(folder, { owners: ownersBeside(main.uid), gid: main.gid }, problems);
     const opened = [{ path, text: main.text }, ...files].map((file) => {
       const { values, problems: own } = readConfigFile(file.text);
       problems.push(...own.map((problem) => `${file.path}:${problem}`));
@@ -151,12 +154,12 @@ function ownersBeside(uid: number): number[] {
 function mainFile(
   { path, isNamed, mayBeOutOfReach }: Candidate,
   problems: string[],
-): { text: string; uid: number } | null {
+): { text: string; uid: number; gid: number } | null {
   let isReached = false;
   try {
-    const { size, uid } = statSync(path);
+    const { size, uid, gid } = statSync(path);
     isReached = true;
-    if (size <= BYTES_MAX) return { text: utf8(readFileSync(path)), uid };
+    if (size <= BYTES_MAX) return { text: utf8(readFileSync(path)), uid, gid };
     problems.push(`${path} is larger than 1 MiB`);
   } catch (error) {
     const code = codeOf(error);

@@ -26,23 +26,28 @@ interface FolderFile {
   text: string;
 }
 
+/** The users who may change the files of a folder, and the group that reads them. */
+interface Hands {
+  owners: readonly number[];
+  gid: number;
+}
+
 /**
  * Reads the files of a folder, which users other than `owners` must not be able to change. Adds a
  * sentence with the remedy to `problems` for each one that it cannot take. A missing folder has no
  * files.
  */
-export function readFolder(
-  folder: string,
-  owners: readonly number[],
-  problems: string[],
-): FolderFile[] {
+export function readFolder(folder: string, hands: Hands, problems: string[]): FolderFile[] {
   let names: string[];
   try {
-    const problem = opened(folder, O_DIRECTORY, (fd) => foreignHand(folder, fstatSync(fd), owners));
+    const problem = opened(folder, O_DIRECTORY, (fd) =>
+      foreignHand(folder, fstatSync(fd), hands.owners),
+    );
     if (problem !== null) problems.push(problem);
     names = readdirSync(folder).sort();
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') problems.push(`cannot read ${folder}: ${reasonOf(error)}`);
+    if (codeOf(error) !== 'ENOENT')
+      problems.push(`cannot read ${folder}: ${reasonOf(error, folder, hands.gid, 750)}`);
     return [];
   }
   if (names.length > FILES_MAX) {
@@ -51,7 +56,7 @@ export function readFolder(
   }
   return names.flatMap((name) => {
     const path = join(folder, name);
-    const read = fileIn(path, name, owners);
+    const read = fileIn(path, name, hands);
     if ('text' in read) return [{ path, text: read.text }];
     problems.push(read.problem);
     return [];
@@ -61,7 +66,7 @@ export function readFolder(
 function fileIn(
   path: string,
   name: string,
-  owners: readonly number[],
+  { owners, gid }: Hands,
 ): { text: string } | { problem: string } {
   if (!NAME.test(name)) {
     return {
@@ -78,7 +83,7 @@ function fileIn(
     });
   } catch (error) {
     if (error instanceof TypeError) return { problem: `${path} is not text in UTF-8` };
-    return { problem: `cannot read ${path}: ${reasonOf(error)}` };
+    return { problem: `cannot read ${path}: ${reasonOf(error, path, gid, 640)}` };
   }
 }
 
@@ -101,8 +106,12 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   ENOTDIR: 'it is no folder: make it one, or move it away',
   ELOOP: 'it is a symbolic link: put the file itself there',
-  EACCES:
-    'permission denied; the user of the service must be able to read it: root owns it, its group is that of the service, its mode 0640 (a folder: 0750)',
 };
 
-const reasonOf = (error: unknown) => REASONS[codeOf(error)] ?? messageOf(error);
+function reasonOf(error: unknown, path: string, gid: number, mode: 640 | 750): string {
+  const code = codeOf(error);
+  // The file beside it is of the group of the service, or open to all.
+  const remedy = gid === 0 ? `chmod o=g ${path}` : `chgrp ${gid} ${path} && chmod ${mode} ${path}`;
+  if (code === 'EACCES') return `permission denied: run '${remedy}'`;
+  return REASONS[code] ?? messageOf(error);
+}

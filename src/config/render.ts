@@ -35,7 +35,8 @@ export function shownSettings({ sources }: LoadedConfig): ShownSetting[] {
 export function exampleFile(): string {
   const head = [
     '# The configuration of Gatepost. Lines that are commented out show the defaults.',
-    '# Flags and environment variables override this file.',
+    '# Flags and environment variables override this file. Files of the folder beside it, such as',
+    '# gatepost.d/20-gate.toml, are read after it.',
     '# `gatepost config` prints the effective values and their origins.',
     '# "SIGHUP" marks settings that `systemctl reload gatepost` applies without a restart.',
   ];

@@ -2,8 +2,8 @@
  * The note of a running server about its settings, in the data directory, for commands beside it:
  * in another shell they would else apply other settings in silence.
  *
- * The note gives the owner of the data directory no new power over a command of root: a
- * `gatepost.toml` in that directory is read anyway.
+ * The note gives the owner of the data directory no power over root: a command of root becomes that
+ * owner before it reads the note.
  */
 
 import { accessSync, constants, lstatSync, readFileSync, renameSync, writeFileSync } from 'node:fs';

@@ -5,6 +5,7 @@ import { backupFolder, newestScheduled } from '../backup/shelf.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { SecretFiles } from '../config/secret-files.ts';
 import { mergeUpstreams } from '../config/upstreams.ts';
+import { counted } from '../core/counted.ts';
 import { about, type Finding } from '../finding.ts';
 import { OperatorError } from '../operator-error.ts';
 import { checkSecretFile } from '../permissions.ts';
@@ -138,7 +139,7 @@ function secretsOf({ config }: LoadedConfig): (file: string) => string | null {
 }
 
 /** Checks what loading accepts: mistakes and readable secrets already fail there. */
-function checkConfiguration({ file, config }: LoadedConfig): Finding[] {
+function checkConfiguration({ file, files, config }: LoadedConfig): Finding[] {
   const say = about('configuration');
   const path = config.backupPassphraseFile;
   if (path !== '' && !existsSync(path)) {
@@ -169,6 +170,10 @@ function checkConfiguration({ file, config }: LoadedConfig): Finding[] {
     ];
   }
   const what =
-    file === null ? 'there is no file; the environment variables are valid' : `${file} is valid`;
+    file === null
+      ? 'there is no file; the environment variables are valid'
+      : files.length === 1
+        ? `${file} is valid`
+        : `${file} is valid, with ${counted(files.length - 1, 'file')} of the folder beside it`;
   return [say.ok(what)];
 }

@@ -52,6 +52,20 @@ test('gatepost config tells where each value comes from, and masks secrets', asy
   expect(stdout).not.toContain('sesame');
 });
 
+test('gatepost config names the files of the folder, and where each value stands', async () => {
+  const folder = temporaryFolder();
+  const file = join(folder, 'my.toml');
+  mkdirSync(join(folder, 'my.d'), { mode: 0o700 });
+  writeFileSync(file, '[server]\nport = 9000\n', { mode: 0o600 });
+  const more = join(folder, 'my.d/10-log.toml');
+  writeFileSync(more, '# the log\n[log]\nformat = "json"\n', { mode: 0o600 });
+  const words = ['config', '--config', file];
+  const { stdout } = await run(words);
+  expect(stdout).toStartWith(`Configuration file: ${file}\nand: ${more}\n\n`);
+  expect(stdout.match(/^log\.format +(.*)$/m)?.[1]?.split(/ +/)).toEqual(['json', `${more}:3`]);
+  expect(JSON.parse((await run([...words, '--json'])).stdout).files).toEqual([file, more]);
+});
+
 test('gatepost config --example is a file that can be used as it is', async () => {
   const file = join(temporaryFolder(), 'gatepost.toml');
   writeFileSync(file, (await run(['config', '--example'])).stdout, { mode: 0o600 });
@@ -89,6 +103,22 @@ describe('SIGHUP', () => {
     );
     const { code } = await server.stop();
     expect(code).toBe(0);
+  });
+
+  test('leaves everything as it is when a file beside it contradicts it', async () => {
+    const { server, file } = await started('[limits]\nstreams_max = 5\n');
+    const beside = file.replace(/toml$/, 'd');
+    mkdirSync(beside, { mode: 0o700 });
+    writeFileSync(join(beside, '10-a.toml'), '[log]\nlevel = "debug"\n', { mode: 0o600 });
+    process.kill(server.pid, 'SIGHUP');
+    await said(server, 'config_reloaded changed=log.level');
+    writeFileSync(join(beside, '20-b.toml'), '[log]\nlevel = "warn"\n', { mode: 0o600 });
+    process.kill(server.pid, 'SIGHUP');
+    await said(server, 'config_not_reloaded');
+    expect(server.stderr()).toContain(
+      `${beside}/20-b.toml:2: log.level has another value at ${beside}/10-a.toml:2: remove one of the two`,
+    );
+    await server.stop();
   });
 
   test('leaves everything as it is when the file has mistakes', async () => {

@@ -3,7 +3,6 @@
 import { Database } from 'bun:sqlite';
 import { describe, expect } from 'bun:test';
 import { chownSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { HOME, SERVICE, STRANGER, testPackaged, withProvider } from '../support/as-packaged.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
@@ -38,7 +37,7 @@ describe('files that the command line names', () => {
     expect(place.run(words)).toMatchObject({ code: 0, stderr: '' });
     const verify = ['restore', '--verify', 'a.backup', '--passphrase-file', 'pass'];
     expect(place.run(verify).stdout).toStartWith('a.backup is good\n');
-    const tmp = readdirSync(tmpdir()).filter((name) => name.startsWith('gatepost-files-'));
+    const tmp = readdirSync(place.at('/tmp'));
     expect(tmp).toEqual([]);
   });
 

@@ -43,6 +43,7 @@ describe('in a folder of root, which the user of the service may not enter', () 
     const { run, at } = packaged();
     mkdirSync(at(`${HOME}/data`));
     writeFileSync(at(`${HOME}/data/gatepost.toml`), 'nonsense = 1\n');
+    chmodSync(at('/root'), 0o755);
     for (const who of [service, { user: 0 }]) {
       expect(run(['config'], who).stdout).toMatch(/^data +\/var\/lib\/gatepost /m);
     }
@@ -89,5 +90,34 @@ describe('the program of no package', () => {
     for (const who of [bare, { program: bare.program }]) {
       expect(run(['config'], who).stdout).toStartWith('Configuration file: data/gatepost.toml\n');
     }
+  });
+});
+
+describe('the folder beside the configuration', () => {
+  testPackaged('stops every command and the start while a file of it cannot be read', () => {
+    const { run, at } = packaged();
+    mkdirSync(at('/etc/gatepost/gatepost.d'), { mode: 0o750 });
+    chownSync(at('/etc/gatepost/gatepost.d'), 0, SERVICE);
+    const file = '/etc/gatepost/gatepost.d/20-gate.toml';
+    writeFileSync(at(file), '[server]\nport = 9000\n', { mode: 0o600 });
+    const said = `gatepost: cannot read ${file}: permission denied: run 'chgrp ${SERVICE} ${file} && chmod 640 ${file}'\n`;
+    for (const words of [['serve'], ['config'], ['link', 'list']]) {
+      for (const who of [service, { user: 0 }]) {
+        expect([words, run(words, who).stderr]).toEqual([words, said]);
+      }
+    }
+    expect(run(['doctor']).stdout).toContain(`cannot read ${file}: permission denied`);
+    chownSync(at(file), 0, SERVICE);
+    chmodSync(at(file), 0o640);
+    expect(run(['config']).stdout).toMatch(new RegExp(`^server\\.port +9000 +${file}:2$`, 'm'));
+    // What the service could write is not taken from it.
+    chownSync(at(file), SERVICE, SERVICE);
+    expect(run(['serve'], service).stderr).toBe(
+      `gatepost: ${file} belongs to user ${SERVICE}, not to user 0: run 'chown 0 ${file}'\n`,
+    );
+    chmodSync(at('/etc/gatepost/gatepost.d'), 0o700);
+    expect(run(['serve'], service).stderr).toStartWith(
+      'gatepost: cannot read /etc/gatepost/gatepost.d: permission denied: run',
+    );
   });
 });

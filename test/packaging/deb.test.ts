@@ -1,7 +1,15 @@
 /** The Debian package: documents, examples, first words, and the same bytes each time. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout } from 'bun:test';
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { commandTree } from '../../packaging/command-tree.ts';
 import { buildProgram } from '../../src/cli/program.ts';
@@ -61,17 +69,31 @@ withDpkg('it has alerts, dashboard, and examples of proxies and nodes', () => {
   expect(existsSync(join(doc, 'port-80.conf'))).toBe(true);
 });
 
-withDpkg('the first installation names the next three commands, an upgrade none', async () => {
-  // The parts of the system that the script changes are empty commands here.
-  const stubs = ['systemd-sysusers', 'install', 'dpkg-statoverride', 'deb-systemd-helper'];
+/** Runs a script of the package in `root`; the parts of the system that it changes do nothing. */
+async function script(name: string, ...words: string[]): Promise<string> {
   const bin = join(folder, 'bin');
-  await Bun.$`mkdir ${bin}`;
-  for (const name of [...stubs, 'sed', 'deb-systemd-invoke', 'systemctl']) {
-    writeFileSync(join(bin, name), '#!/bin/sh\n', { mode: 0o755 });
+  await Bun.$`mkdir -p ${bin} ${root}/etc ${root}/var/lib/gatepost`;
+  const stubs = ['systemd-sysusers', 'install', 'chown', 'deb-systemd-helper', 'systemctl'];
+  for (const stub of [...stubs, 'deb-systemd-invoke', 'dpkg-statoverride']) {
+    // The administrator has no mode of his own.
+    const body = stub === 'dpkg-statoverride' ? 'exit 1\n' : '';
+    writeFileSync(join(bin, stub), `#!/bin/sh\n${body}`, { mode: 0o755 });
   }
+  const places = /(?<![\w/])\/(etc|var\/lib|usr\/share)\/gatepost/g;
+  const text = readFileSync(join(root, 'DEBIAN', name), 'utf8').replace(
+    places,
+    `${root}/$1/gatepost`,
+  );
+  writeFileSync(join(folder, name), text);
   const env = { PATH: `${bin}:${process.env['PATH']}` };
-  const postinst = join(root, 'DEBIAN/postinst');
-  const words = await Bun.$`sh ${postinst} configure`.env(env).text();
+  return Bun.$`sh ${join(folder, name)} ${words}`.env(env).text();
+}
+
+const etc = join(root, 'etc/gatepost');
+const config = join(etc, 'gatepost.toml');
+
+withDpkg('the first installation names the next three commands, an upgrade none', async () => {
+  const words = await script('postinst', 'configure');
   const tree = commandTree(buildProgram({} as Parameters<typeof buildProgram>[0]));
   const known = tree.map(({ path }) => path.join(' ')).filter((path) => path !== '');
   const lines = [...words.matchAll(/^ {2}\S.* gatepost (?!gatepost)(.*)$/gm)].map(
@@ -80,17 +102,53 @@ withDpkg('the first installation names the next three commands, an upgrade none'
   expect(lines).toHaveLength(3);
   const unknown = lines.filter((line) => !known.some((path) => `${line} `.startsWith(`${path} `)));
   expect(unknown).toEqual([]);
-  expect(await Bun.$`sh ${postinst} configure 1.2.2`.env(env).text()).toBe('');
+  expect(await script('postinst', 'configure', '1.2.2')).toBe('');
 });
 
-withDpkg('the first installation alone sets how strangers are answered', async () => {
-  // dpkg replaces a file that was not changed, so the file of the package sets nothing of it.
-  const file = join(root, 'etc/gatepost/gatepost.toml');
-  const set = () => readFileSync(file, 'utf8').match(/^strangers = .*/gm);
-  expect(set()).toBeNull();
-  const postinst = readFileSync(join(root, 'DEBIAN/postinst'), 'utf8');
-  const first = /if \[ -z "\$2" \]; then\n([\s\S]*?)\n {2}fi\n/.exec(postinst)?.[1] ?? '';
-  const [line = ''] = first.match(/^ *sed .*$/m) ?? [];
-  await Bun.$`sh -c ${line.replace('/etc/gatepost/gatepost.toml', file)}`;
-  expect(set()).toEqual(['strangers = "quiet"']);
+withDpkg('no file of the package is in /etc/gatepost, so that dpkg asks about none', () => {
+  expect(existsSync(join(root, 'DEBIAN/conffiles'))).toBe(false);
+  const files = readdirSync(root, { recursive: true }).map(String);
+  expect(
+    files.filter((path) => path.startsWith('etc/') && !path.startsWith('etc/gatepost')),
+  ).toEqual([]);
+});
+
+withDpkg(
+  'the first installation makes the configuration, and an upgrade changes nothing',
+  async () => {
+    rmSync(etc, { recursive: true, force: true });
+    await script('postinst', 'configure');
+    const mode = (path: string) => statSync(path).mode & 0o777;
+    expect(readdirSync(etc).sort()).toEqual(['gatepost.d', 'gatepost.toml']);
+    expect([etc, join(etc, 'gatepost.d'), config].map(mode)).toEqual([0o750, 0o750, 0o640]);
+    const set = readFileSync(config, 'utf8').match(/^[a-z].*/gm);
+    expect(set).toEqual(['data = "/var/lib/gatepost"', 'strangers = "quiet"']);
+    // The operator's file is kept, and a removed one stays away.
+    writeFileSync(config, 'data = "/srv"\n');
+    chmodSync(config, 0o600);
+    await script('postinst', 'configure', '1.2.2');
+    expect([readFileSync(config, 'utf8'), mode(config)]).toEqual(['data = "/srv"\n', 0o600]);
+    rmSync(config);
+    rmSync(join(etc, 'gatepost.d'), { recursive: true });
+    await script('postinst', 'configure', '0.19.0');
+    expect(readdirSync(etc)).toEqual(['gatepost.d']);
+    // A file that is there before the first installation is kept too.
+    writeFileSync(config, 'data = "/mine"\n');
+    await script('postinst', 'configure');
+    expect(readFileSync(config, 'utf8')).toBe('data = "/mine"\n');
+  },
+);
+
+withDpkg('a purge removes the configuration, and no key of the operator', async () => {
+  await script('postinst', 'configure');
+  for (const name of ['gatepost.d/10-a.toml', 'gatepost.toml.dpkg-dist', 'fcm.json']) {
+    writeFileSync(join(etc, name), '');
+  }
+  await script('postrm', 'remove');
+  expect(existsSync(config)).toBe(true);
+  await script('postrm', 'purge');
+  expect(readdirSync(etc)).toEqual(['fcm.json']);
+  rmSync(join(etc, 'fcm.json'));
+  await script('postrm', 'purge');
+  expect(existsSync(etc)).toBe(false);
 });

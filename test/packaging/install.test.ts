@@ -220,7 +220,7 @@ test('with dpkg it installs the package of the release, and again nothing', asyn
   const log = join(page.folder, 'log');
   const stub = (name: string, body: string) =>
     writeFileSync(join(bin, name), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
-  stub('apt-get', `echo "$@" >>${log}; cat "\${6:-/dev/null}" >>${log}`);
+  stub('apt-get', `echo "$@" >>${log}; cat "\${4:-/dev/null}" >>${log}`);
   stub('dpkg-query', `[ -f ${log} ] && echo 'installed 1.2.3'`);
   stub('id', 'echo 0');
   const script = join(page.folder, 'as-deb.sh');
@@ -229,7 +229,8 @@ test('with dpkg it installs the package of the release, and again nothing', asyn
   const first = await install({ script, options: [] });
   expect(first).toMatchObject({ code: 0, stderr: '' });
   const done = readFileSync(log, 'utf8');
-  expect(done).toContain(`--force-confold`);
+  // Nothing to ask about: an option would hide a question that another package has.
+  expect(done).not.toContain('--force-conf');
   expect(done.trim().split('\n')[0]).toEndWith(`/gatepost_1.2.3_${machine}.deb`);
   expect((await install({ script, options: [] })).stdout).toContain('nothing was done');
   expect(readFileSync(log, 'utf8')).toBe(done);

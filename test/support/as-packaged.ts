@@ -31,11 +31,12 @@ program=$1 place=$2 stand=$3; shift 3
 mount --make-rprivate /
 cp -a /etc/ld.so.cache /etc/nsswitch.conf "$place/etc/" 2>/dev/null || true
 mount --bind "$place/etc" /etc
-mkdir -p "$place/bin"
-mount --bind /usr/bin "$place/bin"
+mount -t tmpfs -o mode=755 tmpfs /mnt
+mkdir /mnt/bin
+mount --bind /usr/bin /mnt/bin
 mount -t tmpfs -o mode=755 tmpfs /usr/bin
-PATH=$place/bin
-ln -s "$place"/bin/* /usr/bin/
+PATH=/mnt/bin
+ln -s /mnt/bin/* /usr/bin/
 for name in gatepost gatepost-bare; do
   rm -f /usr/bin/$name
   touch /usr/bin/$name
@@ -43,6 +44,7 @@ for name in gatepost gatepost-bare; do
 done
 mount --bind "$place/var/lib" /var/lib
 mount --bind "$place/root" /root
+mount --bind "$place/tmp" /tmp
 cd "$stand"
 PATH=/usr/bin exec "$@"`;
 
@@ -75,6 +77,7 @@ export function packaged(config = 'data = "/var/lib/gatepost"\n'): Packaged {
     ['/etc/gatepost', 0o750, SERVICE],
     ['/var/lib/gatepost', 0o700, SERVICE],
     ['/root', 0o700, 0],
+    ['/tmp', 0o1777, 0],
   ];
   for (const [path, mode, owner] of made) {
     mkdirSync(at(path), { recursive: true });

@@ -59,6 +59,8 @@ case "$1" in
 esac
 `;
 
+const EXAMPLE = 'usr/share/gatepost/gatepost.toml';
+
 export interface Installed {
   root: string;
   env: Record<string, string>;
@@ -80,15 +82,18 @@ export async function install(from: 'deb' | 'tree', connectTo: string): Promise<
     must(['dpkg-deb', '--extract', deb.split('\n').at(-1) ?? '', root]);
   } else {
     const file = readText('packaging/gatepost.toml');
-    put(
-      join(root, 'etc/gatepost/gatepost.toml'),
-      file.replace(/^#data = .*/m, 'data = "/var/lib/gatepost"'),
-    );
+    put(join(root, EXAMPLE), file.replace(/^#data = .*/m, 'data = "/var/lib/gatepost"'));
     mkdirSync(join(root, 'usr/bin'), { recursive: true });
     symlinkSync(binary(), join(root, 'usr/bin/gatepost'));
   }
+  // What the first installation does.
   const config = join(root, 'etc/gatepost/gatepost.toml');
-  put(config, (await Bun.file(config).text()).replace('"/var/lib', `"${root}/var/lib`), 0o600);
+  mkdirSync(join(root, 'etc/gatepost/gatepost.d'), { recursive: true, mode: 0o750 });
+  put(
+    config,
+    (await Bun.file(join(root, EXAMPLE)).text()).replace('"/var/lib', `"${root}/var/lib`),
+    0o600,
+  );
   mkdirSync(join(root, 'var/lib'), { recursive: true });
   const { cert, key } = await selfSigned('sub.example.com', {
     names: ['sub.example.com', 'localhost', '127.0.0.1'],

@@ -14,6 +14,7 @@ export const serverSettings = {
   dataDir: setting('data', './data', notEmpty, [
     'The data directory.',
     'Flag `--data`, which every command takes.',
+    'Without any the program of the package takes `/var/lib/gatepost`.',
   ]),
   // Open to the machine alone until the operator decides otherwise.
   host: setting('server.host', '127.0.0.1', notEmpty, [

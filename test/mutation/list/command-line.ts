@@ -173,7 +173,7 @@ export const commandLineFiles: readonly MutatedFile[] = [
   {
     file: 'src/cli/program.ts',
     tests: ['test/visible.test.ts'],
-    changes: [['outer.stderr(visibleLines(text))', 'outer.stderr(text)']],
+    changes: [['stderr: (text) => outer.stderr(shown(text)),', 'stderr: outer.stderr,']],
   },
   {
     file: 'src/cli/program.ts',

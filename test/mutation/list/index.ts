@@ -30,6 +30,7 @@ import { rides } from './rides.ts';
 import { rim } from './rim.ts';
 import { roomFiles } from './rooms.ts';
 import { shown } from './shown.ts';
+import { standing } from './standing.ts';
 import { storeDevices } from './store-devices.ts';
 import { storeMessages } from './store-messages.ts';
 import { storeMove } from './store-move.ts';
@@ -51,6 +52,7 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ...gate,
   ...myFiles,
   ...config,
+  ...standing,
   ...commandLineFiles,
   ...consoleFiles,
   ...liveFiles,

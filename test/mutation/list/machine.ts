@@ -54,14 +54,20 @@ export const machine: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/config/files.ts',
+    tests: LOAD,
+    changes: [
+      ['if (isInData && data) {', 'if (data) {'],
+      ['else if (isNamed || !isAbsent) {', 'else if (isNamed) {'],
+      ['if (size <= BYTES_MAX) return', 'if (size <= BYTES_MAX + 1) return'],
+    ],
+  },
+  {
     file: 'src/config/load.ts',
     tests: LOAD,
     changes: [
       [' && value.test(text)', ''],
-      ['if (path === inData && data) {', 'if (data) {'],
       ['const isUsage = problems.every(', 'const isUsage = problems.some('],
-      ['if (isNeeded || !isAbsent) {', 'if (isNeeded) {'],
-      ['if (statSync(path).size > BYTES_MAX) {', 'if (statSync(path).size > BYTES_MAX + 1) {'],
       ['waiting: changed.filter(([, row]) => !row.isLive)', 'waiting: changed'],
     ],
   },
