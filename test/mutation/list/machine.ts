@@ -63,6 +63,7 @@ export const machine: readonly MutatedFile[] = [
       ['if (isNeeded || !isAbsent) {', 'if (isNeeded) {'],
       ['if (statSync(path).size > BYTES_MAX) {', 'if (statSync(path).size > BYTES_MAX + 1) {'],
       ['waiting: changed.filter(([, row]) => !row.isLive)', 'waiting: changed'],
+      ['{ ...next.sources, ...kept(current.sources) }', 'next.sources'],
     ],
   },
   {
