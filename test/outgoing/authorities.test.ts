@@ -36,7 +36,7 @@ test('the authorities of a file are believed', async () => {
 
 test('other authorities are believed from the next call on, or none', async () => {
   const stranger = await startStranger({ '/ok': saying('ok') });
-  const outgoing = outgoingTo({ ca: null });
+  const outgoing = outgoingTo(null);
   const statusNow = async () => {
     const answer = await outgoing.send(callTo(stranger.url('/ok')), PATIENT);
     return 'status' in answer ? answer.status : answer.kind;
