@@ -6,7 +6,7 @@ import { backUpBeforeMigration } from './backup/before-migration.ts';
 import { BackupDesk } from './backup/desk.ts';
 import { addScheduledBackup, backupByChild, clearUp, newestScheduled } from './backup/shelf.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { type Change, changeBetween, type LoadedConfig, withLiveSettings } from './config/load.ts';
+import { type Change, changeBetween, type LoadedConfig, reloaded } from './config/load.ts';
 import { SecretFiles } from './config/secret-files.ts';
 import { keepNote } from './config/server-note.ts';
 import type { Config } from './config/settings/index.ts';
@@ -34,6 +34,7 @@ import { nodeNameOf, openCore } from './open-core.ts';
 import { openMonitor } from './open-monitor.ts';
 import { openOutgoing } from './open-outgoing.ts';
 import { openTimekeeper } from './open-timekeeper.ts';
+import { readAuthorities } from './outgoing/authorities.ts';
 import type { Outgoing } from './outgoing/outgoing.ts';
 import { ownCommand, type RunOwn, runOwn } from './own-program.ts';
 import { checkDataDirectory } from './permissions.ts';
@@ -268,13 +269,16 @@ async function startParts(beginning: Beginning): Promise<App> {
   log.info('started', { version: VERSION, commit: COMMIT, url, monitor: monitorUrl ?? 'off' });
   return {
     ...{ core, log, url, monitorUrl, certificateExpiresAtMs },
-    reload: (next) => {
-      const change = changeBetween(current, next);
-      const live = withLiveSettings(settings, next.config);
+    reload: (wanted) => {
+      const change = changeBetween(current, wanted);
+      const next = reloaded(current, wanted);
+      const live = next.config;
+      const authorities = readAuthorities(live.outgoingCaFile);
       const replaceGateways = gateways.prepare(live, log);
       const replaceSecrets = secrets.prepare(live);
       const replaceStrangerPage = strangerPage.prepare(live);
       Object.assign(settings, live);
+      outgoing.trust(authorities);
       const renewed = replaceGateways();
       replaceSecrets();
       replaceStrangerPage();

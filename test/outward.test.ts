@@ -157,6 +157,18 @@ test('a start with a file that is wrong says so in one sentence', async () => {
   await start(configured());
 });
 
+test('a reload takes up a file of authorities', async () => {
+  const whole = configured();
+  await start({ ...whole, config: { ...whole.config, outgoingCaFile: '' } });
+  await register('phone', { gateway: 'fcm', token: 'phone-1' });
+  await notify();
+  await until('it is not trusted', async () => {
+    return (await metric('gatepost_outbox_attempts_total{kind="fcm",outcome="retry"}')) > 0;
+  });
+  app.reload(whole);
+  await until('it is sent', async () => (await statusOf()) === 100);
+});
+
 test('a gateway that hangs does not hold up a stop, and the next start sends what waits', async () => {
   await start(configured());
   await register('phone', { gateway: 'fcm', token: 'phone-1' });

@@ -96,8 +96,20 @@ function unknown(path: string): string {
   const tables = BY_KEY.get(path)?.row.tables;
   if (tables) return `${path} is a table: write ${heading(path, tables)}`;
   if (SECTIONS.has(path)) return `${path} is a section: write [${path}], once`;
+  const place = tableWith(path);
   const known = [...BY_KEY.keys(), ...SECTIONS].filter(Boolean);
-  return `there is no setting ${JSON.stringify(path).slice(1, -1)}${nearestText(path, known)}`;
+  const hint = place === null ? nearestText(path, known) : `, but ${place} has such a key`;
+  return `there is no setting ${JSON.stringify(path).slice(1, -1)}${hint}`;
+}
+
+/** Returns the heading of the table, below the section of `path`, that has its last key. */
+function tableWith(path: string): string | null {
+  const [section, last] = [path.slice(0, path.lastIndexOf('.')), path.split('.').at(-1)];
+  for (const [key, { row }] of BY_KEY) {
+    const keys = key.startsWith(`${section}.`) ? Object.values(row.tables?.keys ?? {}) : [];
+    if (row.tables && keys.some((one) => one.key === last)) return heading(key, row.tables);
+  }
+  return null;
 }
 
 /** A table that belongs to a setting. */

@@ -241,8 +241,17 @@ export function changeBetween(before: LoadedConfig, after: LoadedConfig): Change
   };
 }
 
-/** Returns `config` with the live settings of `next`. */
-export function withLiveSettings(config: Config, next: Config): Config {
-  const live = settingRows.filter(([, row]) => row.isLive).map(([name]) => [name, next[name]]);
-  return { ...config, ...Object.fromEntries(live) };
+/**
+ * Returns `next` as a reload applies it: settings that wait for a restart stay those of `current`,
+ * so that each reload names them until then.
+ */
+export function reloaded(current: LoadedConfig, next: LoadedConfig): LoadedConfig {
+  const waiting = settingRows.filter(([, row]) => !row.isLive).map(([name]) => name);
+  const kept = (from: Readonly<Record<SettingName, unknown>>) =>
+    Object.fromEntries(waiting.map((name) => [name, from[name]]));
+  return {
+    ...next,
+    config: { ...next.config, ...kept(current.config) },
+    sources: { ...next.sources, ...kept(current.sources) },
+  };
 }

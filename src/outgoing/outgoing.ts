@@ -52,10 +52,17 @@ interface Exchange {
 
 export class Outgoing {
   readonly #origins: Origins;
+  #ca: string | null;
   #latest: { text: string; url: URL } | null = null;
 
   constructor(private readonly options: OutgoingOptions) {
     this.#origins = new Origins(options.resolve ?? systemResolve, options.clock);
+    this.#ca = options.ca;
+  }
+
+  /** Trusts other added authorities from the next connection on. */
+  trust(ca: string | null): void {
+    this.#ca = ca;
   }
 
   /** Calls once. Never throws; `signal` aborts the call. */
@@ -168,7 +175,7 @@ export class Outgoing {
     origin: Origin,
     act: (ca: string | null) => Promise<OutgoingAnswer | ConnectionFault>,
   ): Promise<OutgoingAnswer | ConnectionFault> {
-    const { ca } = this.options;
+    const ca = this.#ca;
     const isAdded = ca !== null && origin.usesAddedAuthority;
     const first = await act(isAdded ? ca : null);
     // The handshake failed, so nothing was sent.

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { changeBetween, loadConfig, withLiveSettings } from '../../src/config/load.ts';
+import { changeBetween, loadConfig, reloaded } from '../../src/config/load.ts';
 import { shownSettings } from '../../src/config/render.ts';
 import { settingRows } from '../../src/config/settings/index.ts';
 import { OperatorError, UsageError } from '../../src/operator-error.ts';
@@ -242,11 +242,11 @@ test('a reload takes what may change in flight, and says what waits', () => {
     live: ['limits.streams_max', 'database.ledger_days'],
     waiting: ['server.port'],
   });
-  expect(withLiveSettings(before.config, after.config)).toMatchObject({
-    port: 1,
-    streamCountMax: 3,
-    ledgerDays: 4,
-  });
+  const inForce = reloaded(before, after);
+  expect(inForce.config).toMatchObject({ port: 1, streamCountMax: 3, ledgerDays: 4 });
+  // The server has the old value of it, and each later reload names it.
+  expect(inForce.sources.port.text).toBe('1');
+  expect(changeBetween(inForce, after)).toEqual({ live: [], waiting: ['server.port'] });
   expect(changeBetween(after, after)).toEqual({ live: [], waiting: [] });
 });
 

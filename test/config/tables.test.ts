@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { changeBetween, loadConfig, withLiveSettings } from '../../src/config/load.ts';
+import { changeBetween, loadConfig, reloaded } from '../../src/config/load.ts';
 import { shownSettings } from '../../src/config/render.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gatepost-tables-'));
@@ -169,6 +169,12 @@ describe('[[gate.upstream]]', () => {
     ],
     ['a table of tables', '[gate.upstream.x]', '1: there is no setting gate.upstream.x'],
     ['a list of texts', '[[gate.text.en]]', '1: there is no setting gate.text.en'],
+    [
+      'keys of a table beside it',
+      '[gate]\nenforce = true',
+      '2: there is no setting gate.enforce, but [[gate.upstream]] has such a key',
+    ],
+    ['a key that no table has', '[gate]\nhosts = true', '2: there is no setting gate.hosts'],
     ['texts alone', '[gate.text]', '1: gate.text is a table: write [gate.text.en]'],
   ])('is not written as %s', (_, source, mistake) => {
     expect(mistakesOf(source)).toEqual([mistake]);
@@ -378,7 +384,5 @@ test('a reload takes up tables, and only what changed is named', () => {
   expect(changeBetween(before, moved)).toEqual({ live: [], waiting: [] });
   const after = loaded(...UPSTREAM, 'browsers = "pass"');
   expect(changeBetween(before, after)).toEqual({ live: ['gate.upstream'], waiting: [] });
-  expect(withLiveSettings(before.config, after.config).gateUpstreams).toMatchObject([
-    { browsers: 'pass' },
-  ]);
+  expect(reloaded(before, after).config.gateUpstreams).toMatchObject([{ browsers: 'pass' }]);
 });

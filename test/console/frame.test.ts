@@ -22,6 +22,7 @@ import {
   startConsoleSite,
   type Tab,
 } from '../support/console-page.ts';
+import { startRelay } from '../support/relay.ts';
 import { PATIENCE_MS, until } from '../support/until.ts';
 
 setDefaultTimeout(4 * PATIENCE_MS);
@@ -123,13 +124,61 @@ testChromium('all tabs have one stream, also when the first one is closed', asyn
   await until('no stream is left', () => site.app.server.liveCount() === 0);
 });
 
+/** Opens the console over a way that can be cut; a stream is open then. */
+async function openOver(relay: ReturnType<typeof startRelay>) {
+  const url = `http://localhost:${relay.port}`;
+  const tab = await openTab({ ...site, url }, ['session.key', { code, key }], '/console');
+  tabs.push(tab);
+  await tab.page.getByRole('heading', { level: 1 }).waitFor();
+  await until('a stream is open', () => site.app.server.liveCount() === 1);
+  return { ...tab, banner: tab.page.getByText(en.shell.offline) };
+}
+
 testChromium('without a server the page says so, and goes on by itself', async () => {
-  const { context, page } = await open('/console');
+  let relay = startRelay(Number(new URL(site.url).port));
+  const { banner } = await openOver(relay);
+  const { port } = relay;
+  relay.stop();
+  await banner.waitFor();
+  relay = startRelay(Number(new URL(site.url).port), port);
+  await banner.waitFor({ state: 'hidden' });
+  relay.stop();
+});
+
+testChromium(
+  'a browser that believes to be offline is not believed while the stream lives',
+  async () => {
+    const relay = startRelay(Number(new URL(site.url).port));
+    const { banner, context, page } = await openOver(relay);
+    const session = await context.newCDPSession(page);
+    const none = { latency: 0, downloadThroughput: -1, uploadThroughput: -1 };
+    for (const method of ['overrideNetworkState', 'emulateNetworkConditions'] as const) {
+      await session.send(`Network.${method}` as never, { offline: true, ...none } as never);
+      await until('it believes', () => page.evaluate('!navigator.onLine') as Promise<boolean>);
+      // The page has handled what it was told of the network.
+      await page.evaluate('new Promise((done) => requestAnimationFrame(done))');
+      expect(await banner.isVisible()).toBe(false);
+      await session.send(`Network.${method}` as never, { offline: false, ...none } as never);
+    }
+    // Offline in truth, with the stream gone.
+    await session.send('Network.emulateNetworkConditions', { offline: true, ...none });
+    relay.drop();
+    await banner.waitFor();
+    relay.stop();
+  },
+);
+
+testChromium('a cable that is pulled out is noticed by the silence', async () => {
+  const relay = startRelay(Number(new URL(site.url).port));
+  const { banner, page } = await openOver(relay);
+  await page.clock.install();
+  await page.reload();
   await page.getByRole('heading', { level: 1 }).waitFor();
-  await context.setOffline(true);
-  await page.getByText(en.shell.offline).waitFor();
-  await context.setOffline(false);
-  await page.getByText(en.shell.offline).waitFor({ state: 'hidden' });
+  await until('a stream is open', () => site.app.server.liveCount() >= 1);
+  relay.silence(true);
+  await page.clock.runFor(75_000);
+  await banner.waitFor();
+  relay.stop();
 });
 
 testChromium('a session that ends elsewhere leads to the sign-in without a click', async () => {

@@ -34,6 +34,19 @@ test('the authorities of a file are believed', async () => {
   stranger.stop();
 });
 
+test('other authorities are believed from the next call on, or none', async () => {
+  const stranger = await startStranger({ '/ok': saying('ok') });
+  const outgoing = outgoingTo(null);
+  const statusNow = async () => {
+    const answer = await outgoing.send(callTo(stranger.url('/ok')), PATIENT);
+    return 'status' in answer ? answer.status : answer.kind;
+  };
+  expect(await statusNow()).toBe('tls');
+  outgoing.trust(stranger.ca);
+  expect(await statusNow()).toBe(200);
+  stranger.stop();
+});
+
 test.each([
   ['empty.pem', ''],
   ['words.pem', 'no certificate\n'],

@@ -37,7 +37,8 @@ export class LivePage {
     try {
       for await (const bytes of this.answer.body ?? []) {
         this.text += decoder.decode(bytes, { stream: true });
-        const all = [...this.text.matchAll(/^data: (.*)$/gm)].map(([, json = '']) => json);
+        const found = this.text.matchAll(/^(?<!event: beat\n)data: (.*)$/gm);
+        const all = [...found].map(([, json = '']) => json);
         this.events.splice(0, Infinity, ...all.map((json) => JSON.parse(json)));
       }
     } finally {

@@ -1,5 +1,5 @@
 /** A way to the server that can be made to carry nothing any more, without being closed. */
-export function startRelay(port: number) {
+export function startRelay(port: number, at = 0) {
   let isSilent = false;
   const clients = new Set<Bun.Socket<Side>>();
   type Side = { other: Bun.Socket<Side> | null; held: Uint8Array[] };
@@ -9,7 +9,7 @@ export function startRelay(port: number) {
     else socket.data.other.write(data);
   };
   const server = Bun.listen<Side>({
-    ...{ hostname: '127.0.0.1', port: 0 },
+    ...{ hostname: '127.0.0.1', port: at },
     socket: {
       open(client) {
         client.data = { other: null, held: [] };

@@ -1,5 +1,5 @@
 import { boolean, command, integer, schedule, text } from '../readers.ts';
-import { live, setting } from '../setting.ts';
+import { live } from '../setting.ts';
 
 export const backupSettings = {
   // Only the operator knows where a backup may be stored and how large it may be.
@@ -36,7 +36,7 @@ export const backupSettings = {
   backupAfterClear: live('backup.after_clear', 'false', boolean, [
     'Whether that command also gets backups in clear, which have all keys and secrets.',
   ]),
-  backupBeforeMigration: setting('backup.before_migration', 'true', boolean, [
+  backupBeforeMigration: live('backup.before_migration', 'true', boolean, [
     'Whether a server backs up its database before it migrates it to a newer schema, beside the',
     'scheduled backups. The last two are kept. PostgreSQL has its own backups.',
   ]),

@@ -1,5 +1,5 @@
 import { array, boolean, integer, outgoingNetworks, text } from '../readers.ts';
-import { live, setting } from '../setting.ts';
+import { live } from '../setting.ts';
 
 export const outgoingSettings = {
   // A caller that names an address to call could reach services that only this machine can reach.
@@ -14,7 +14,7 @@ export const outgoingSettings = {
   outgoingOriginRate: live('outgoing.origin_rate', '200', integer(1, 100_000), [
     'The most calls in a second to one host that a provider or a device named.',
   ]),
-  outgoingCaFile: setting('outgoing.ca_file', '', text, [
+  outgoingCaFile: live('outgoing.ca_file', '', text, [
     'A PEM file with certificates of authorities to trust, beside the usual ones, in all calls to',
     'gateways, push services and webhooks.',
   ]),

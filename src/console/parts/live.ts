@@ -3,7 +3,7 @@
  * with the lock reads it and sends the events to the others.
  */
 
-import { computed, signal } from '@preact/signals';
+import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { askMe } from '../state.ts';
 
@@ -20,17 +20,14 @@ const GOOD_MS = 30_000;
 /** A stream that opens while the page is younger than this has missed no change, ms. */
 const SOON_MS = 3_000;
 
-const isLost = signal(false);
-const hasNetwork = signal(navigator.onLine);
+/** A stream that is silent for longer is lost, ms: the server sends a beat each 20 s. */
+const SILENCE_MS = 70_000;
 
-/** True while the server cannot be reached. */
-export const isOffline = computed(() => isLost.value || !hasNetwork.value);
-
-for (const name of ['online', 'offline']) {
-  addEventListener(name, () => {
-    hasNetwork.value = navigator.onLine;
-  });
-}
+/**
+ * True while the stream is lost and the server cannot be reached. `navigator.onLine` is not asked:
+ * it says nothing about a server on this machine, in this network or behind a VPN.
+ */
+export const isOffline = signal(false);
 
 const handlers = new Map<LiveKind, Set<Handler>>(KINDS.map((kind) => [kind, new Set()]));
 
@@ -90,7 +87,7 @@ export function follow(at: string): () => void {
   const leaving = new AbortController();
   const channel = new BroadcastChannel(`gatepost ${at}`);
   channel.onmessage = ({ data }: MessageEvent<Event | { isLost: boolean }>) => {
-    if ('isLost' in data) isLost.value = data.isLost;
+    if ('isLost' in data) isOffline.value = data.isLost;
     else tell(data);
   };
   let isFirst = true;
@@ -102,9 +99,9 @@ export function follow(at: string): () => void {
       channel.postMessage(event);
       tell(event);
     };
-    const note = (isNow: boolean) => {
-      channel.postMessage({ isLost: isNow });
-      isLost.value = isNow;
+    const note = (isLost: boolean) => {
+      channel.postMessage({ isLost });
+      isOffline.value = isLost;
     };
     await readOn(at, { pass, note, isFirst: () => isFirst, leaving: leaving.signal });
   };
@@ -117,6 +114,8 @@ export function follow(at: string): () => void {
     channel.close();
   };
 }
+
+type StreamEnd = 'good' | 'bad' | 'silent';
 
 interface Reading {
   pass: (event: Event) => void;
@@ -131,47 +130,65 @@ async function readOn(at: string, { pass, note, isFirst, leaving }: Reading): Pr
   let pauseMs = PAUSE_MIN_MS;
   let failures = 0;
   while (!leaving.aborted) {
-    const wasGood = await readOnce(at, leaving, pass, () => {
+    const end = await readOnce(at, leaving, pass, () => {
       failures = 0;
       note(false);
       // Changes between two streams are unknown.
       if (!isFirst()) pass(ANYTHING);
     });
     if (leaving.aborted) return;
-    pauseMs = wasGood ? PAUSE_MIN_MS : Math.min(2 * pauseMs, PAUSE_MAX_MS);
+    pauseMs = end === 'good' ? PAUSE_MIN_MS : Math.min(2 * pauseMs, PAUSE_MAX_MS);
     failures += 1;
+    // A call on a silent connection would wait as long again.
+    if (end === 'silent') note(true);
     // The first failure may be the normal end of a stream.
-    if (failures === 2) await askMe().catch(() => note(true));
+    else if (failures >= 2) await askMe().catch(() => note(true));
     await pause(pauseMs * (0.75 + Math.random() / 2), leaving);
   }
 }
 
-/** Reads one stream to its end. Returns whether it was open for {@link GOOD_MS}. */
+/**
+ * Reads one stream to its end. Returns `silent` if nothing came for {@link SILENCE_MS}, else `good`
+ * if it was open for {@link GOOD_MS}.
+ */
 function readOnce(
   at: string,
   leaving: AbortSignal,
   pass: (event: Event) => void,
   onOpen: () => void,
-): Promise<boolean> {
+): Promise<StreamEnd> {
   return new Promise((resolve) => {
     const source = new EventSource(`/console/stream?at=${encodeURIComponent(at)}`);
-    let isGood = false;
+    let how: StreamEnd = 'bad';
     let timer: ReturnType<typeof setTimeout>;
+    let silence: ReturnType<typeof setTimeout>;
     const end = () => {
       source.close();
       leaving.removeEventListener('abort', end);
       clearTimeout(timer);
-      resolve(isGood);
+      clearTimeout(silence);
+      resolve(how);
     };
+    const heard = () => {
+      clearTimeout(silence);
+      silence = setTimeout(() => {
+        how = 'silent';
+        end();
+      }, SILENCE_MS);
+    };
+    heard();
     leaving.addEventListener('abort', end);
     source.onopen = () => {
       timer = setTimeout(() => {
-        isGood = true;
+        how = 'good';
       }, GOOD_MS);
+      heard();
       onOpen();
     };
     source.onerror = end;
+    source.addEventListener('beat', heard);
     source.onmessage = ({ data }: MessageEvent<string>) => {
+      heard();
       const event = JSON.parse(data) as Event;
       // The session has ended, or the role was removed: asks the server which.
       if (event.isOver) void askMe().catch(() => undefined);

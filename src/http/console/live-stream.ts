@@ -3,7 +3,7 @@
 import type { Change } from '../../core/changes.ts';
 import type { Provider } from '../../core/port/provider.ts';
 
-/** The interval of comments that keep proxies from closing the connection, ms. */
+/** The interval of beats: proxies keep the connection, and a page sees that it lives, ms. */
 const BEAT_MS = 20_000;
 /** The age at which a stream ends and the page opens another, perhaps at another node, ms. */
 const AGE_MAX_MS = 1_800_000;
@@ -68,7 +68,8 @@ export class LiveStream {
     if (nowMs - this.beganAtMs >= AGE_MAX_MS) this.end();
     if (nowMs - this.#beatAtMs < BEAT_MS) return;
     this.#beatAtMs = nowMs;
-    this.#write(':\n\n');
+    // An event, and no comment: a page cannot see those.
+    this.#write('event: beat\ndata: 0\n\n');
   }
 
   end(): void {

@@ -91,7 +91,7 @@ test('what happens between the opening and the next look is told', async () => {
 test('nothing is read while nothing is committed; beats keep the connection', async () => {
   const page = await opened();
   await page.after(app, 'it began', () => page.text !== '');
-  await page.after(app, 'it beats', () => page.text.includes('\n:\n'));
+  await page.after(app, 'it beats', () => page.text.includes('\nevent: beat\ndata: 0\n\n'));
   expect(page.events).toEqual([]);
 });
 

@@ -21,6 +21,7 @@ export const config: readonly MutatedFile[] = [
       ['if (settingOf(entry) !== null) return [];', ''],
       ["['string', 'integer', 'boolean'].includes(node.kind)", "'value' in node"],
       ["(kind === 'array') === isNamed", "(kind !== 'array') === isNamed"],
+      ['one.key === last', 'false'],
     ],
   },
   {

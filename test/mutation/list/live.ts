@@ -42,7 +42,8 @@ export const liveFiles: readonly MutatedFile[] = [
     file: 'src/console/parts/live.ts',
     tests: ['test/console/frame.test.ts'],
     changes: [
-      ['isLost.value || !hasNetwork.value', 'isLost.value'],
+      ["if (end === 'silent') note(true);", "if (end === 'silent') note(false);"],
+      ['await askMe().catch(() => note(true));', ''],
       ['if (event.isOver) void askMe().catch(() => undefined);', 'if (event.isOver) return;'],
     ],
   },

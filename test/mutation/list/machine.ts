@@ -69,6 +69,7 @@ export const machine: readonly MutatedFile[] = [
       [' && value.test(text)', ''],
       ['const isUsage = problems.every(', 'const isUsage = problems.some('],
       ['waiting: changed.filter(([, row]) => !row.isLive)', 'waiting: changed'],
+      ['{ ...next.sources, ...kept(current.sources) }', 'next.sources'],
     ],
   },
   {

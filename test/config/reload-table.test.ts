@@ -1,0 +1,121 @@
+/** Which settings a reload applies: each is changed, alone. */
+
+import { describe, expect, test } from 'bun:test';
+import { changeBetween, loadConfig, reloaded } from '../../src/config/load.ts';
+import { type SettingName, settingRows } from '../../src/config/settings/index.ts';
+
+const UPSTREAM = { host: 'a.example', url: 'http://127.0.0.1:1', provider: 'Ab3dE5gH' };
+
+/** Another value of each setting that is neither a switch nor a number which may be one larger. */
+const OTHERS: Partial<Record<SettingName, string>> = {
+  dataDir: './other',
+  host: '127.0.0.2',
+  outputOffsetMinutes: '+05:30',
+  trustedProxies: '10.0.0.0/8',
+  strangers: 'quiet',
+  strangerPage: '/srv/page.html',
+  ownHosts: 'gate.example.com',
+  gateProxies: '10.0.0.0/8',
+  gateKeyPaths: '/other/{key}',
+  gateKey: 'hiddify',
+  gateKeySecretFile: '/secret',
+  gatePanel: '3x-ui',
+  gatePanelUrl: 'http://127.0.0.1:2',
+  gatePanelTokenFile: '/token',
+  gatePanelHeadersFile: '/headers',
+  gateLanguage: 'ru',
+  gateRide: 'notifications',
+  gateProviderIdFile: '/id',
+  gateUpstreams: JSON.stringify([{ ...UPSTREAM, default_limit: 3 }]),
+  gateTexts: JSON.stringify({ ru: { link_disabled: 'Нет' } }),
+  rideHosts: 'a.example',
+  myPath: '/mine',
+  myUrl: 'https://my.example.com',
+  consoleBanner: 'Maintenance',
+  pingSecondsMax: '300',
+  databaseUrl: 'postgres://gatepost@127.0.0.1/gatepost',
+  databasePasswordFile: '/password',
+  databaseCaFile: '/ca.pem',
+  databaseNode: 'two',
+  logFormat: 'json',
+  logLevel: 'debug',
+  backupAt: '0 3 * * *',
+  backupDirectory: '/backups',
+  backupPassphrase: 'correct horse battery',
+  backupPassphraseFile: '/passphrase',
+  tlsCertificate: '/cert.pem',
+  tlsKey: '/key.pem',
+  acmeDomains: 'gate.example.com',
+  acmeEmail: 'a@example.com',
+  acmeDirectory: 'https://acme.example.com/directory',
+  acmeProfile: 'shortlived',
+  acmeChallenge: 'dns-01',
+  acmeDnsHook: '/hook',
+  acmeEabKid: 'kid',
+  acmeEabKey: 'a2V5',
+  monitorHost: '127.0.0.2',
+  fcmServiceAccount: '/fcm.json',
+  fcmEndpoint: 'https://fcm.example.com',
+  fcmChannelId: 'news',
+  apnsKeyFile: '/apns.p8',
+  apnsKeyId: 'ABCDE12345',
+  apnsTeamId: 'ABCDE12345',
+  apnsTopic: 'com.example.app',
+  apnsEndpoint: 'https://apns.example.com',
+  webpushSubject: 'mailto:a@example.com',
+  webpushKeyFile: '/vapid.pem',
+  outgoingAllow: '10.0.0.0/8',
+  outgoingCaFile: '/ca.pem',
+  webhookEndingDays: '5',
+  telegramEndpoint: 'https://telegram.example.com',
+  updateUrl: 'https://releases.example.com',
+  updateKey: `ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI${'a'.repeat(43)}`,
+};
+
+/** Settings of things that are opened once, such as sockets, pools, accounts, data. */
+const WAITING: readonly SettingName[] = [
+  ...(['dataDir', 'host', 'port'] as const),
+  ...(['databaseUrl', 'databasePasswordFile', 'databaseCaFile', 'databaseInsecure'] as const),
+  ...(['databaseConnections', 'databaseStatementSeconds', 'databasePooler'] as const),
+  ...(['databaseNode', 'commitBatchMax', 'monitorHost', 'monitorPort'] as const),
+  ...(['tlsCertificate', 'tlsKey', 'acmeDomains', 'acmeEmail', 'acmeDirectory'] as const),
+  ...(['acmeProfile', 'acmeChallenge', 'acmeHttpPort', 'acmeDnsHook'] as const),
+  ...(['acmeEabKid', 'acmeEabKey'] as const),
+];
+
+const NONE = { GATEPOST_CONFIG: 'none' };
+
+/** Settings that are given besides, without which others are refused. */
+function baseOf(name: SettingName): Record<string, string> {
+  if (name === 'gateKeySecretFile') {
+    return { ...NONE, GATEPOST_GATE_KEY: 'marzban', GATEPOST_GATE_KEY_SECRET_FILE: '/own-secret' };
+  }
+  if (!name.startsWith('gatePanel')) return NONE;
+  const panel = { GATEPOST_GATE_PANEL: 'remnawave', GATEPOST_GATE_PANEL_TOKEN_FILE: '/own-token' };
+  return { ...NONE, ...panel, GATEPOST_GATE_PANEL_URL: 'http://127.0.0.1:3' };
+}
+
+function otherThan(name: SettingName, standard: string): string {
+  const other = OTHERS[name];
+  if (other !== undefined) return other;
+  if (standard === 'true' || standard === 'false') return String(standard === 'false');
+  if (!/^\d+$/.test(standard)) throw new Error(`give another value of ${name}`);
+  return String(Number(standard) + 1);
+}
+
+describe.each(settingRows)('%s', (name, row) => {
+  const base = baseOf(name);
+  const before = loadConfig({}, base);
+  const after = loadConfig({}, { ...base, [row.env]: otherThan(name, row.default) });
+  const waits = WAITING.includes(name);
+
+  test(waits ? 'needs a restart, and is named' : 'is reloaded', () => {
+    expect(changeBetween(before, after)).toEqual({
+      live: waits ? [] : [row.key],
+      waiting: waits ? [row.key] : [],
+    });
+    const now = reloaded(before, after);
+    expect(now.config[name]).toEqual((waits ? before : after).config[name]);
+    expect(now.sources[name].text).toBe((waits ? before : after).sources[name].text);
+  });
+});
