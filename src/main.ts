@@ -42,6 +42,7 @@ const exitCode = await runCli(process.argv.slice(2), {
     leaveEnvironment(process.env);
     return loadConfig(flags, {});
   },
+  urlForPeople: async (...given) => (await import('./url-for-people.ts')).urlOfServer(...given),
   shownSettings,
   exampleConfig: exampleFile,
   openApiDocument: async () => (await import('./http/document/openapi.ts')).openApiDocument(),
@@ -69,7 +70,7 @@ const exitCode = await runCli(process.argv.slice(2), {
       ...{ loaded, kind: storeKindOf(loaded.config) },
       nowMs: systemClock.nowMs(),
       uid: process.getuid?.() ?? 0,
-      ...(outside && { outside }),
+      outside,
     });
   },
   stdout: output.write,

@@ -4,13 +4,15 @@ import type { Command } from 'commander';
 import type { LoadedConfig } from '../config/load.ts';
 import { unseenFileText, unseenText } from '../config/unseen.ts';
 import { counted } from '../core/counted.ts';
+import type { OutsideQuestions } from '../doctor/examine.ts';
 import { about, type Finding } from '../finding.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, flagsOf } from './context.ts';
 import { outsideValue } from './values.ts';
 
 interface DoctorOptions extends CommonOptions {
-  outside?: URL[];
+  /** True: without hosts. */
+  outside?: URL[] | true;
 }
 
 async function doctor(context: CliContext, options: DoctorOptions): Promise<void> {
@@ -18,11 +20,20 @@ async function doctor(context: CliContext, options: DoctorOptions): Promise<void
   const findings =
     'level' in loaded
       ? [loaded]
-      : [...unseenIn(loaded), ...(await context.examine(loaded, options.outside))];
+      : [...unseenIn(loaded), ...(await context.examine(loaded, outsideOf(context, options)))];
   if (options.json) context.stdout(`${JSON.stringify({ findings })}\n`);
   else context.stdout(`${findings.map(asText).join('\n')}\n`);
   const problems = findings.filter(({ level }) => level === 'problem').length;
   if (problems > 0) throw new OperatorError(counted(problems, 'problem'));
+}
+
+/** A person at a terminal asks at will; a timer asks the public address once an hour. */
+function outsideOf(
+  { isTerminal }: CliContext,
+  { outside }: DoctorOptions,
+): OutsideQuestions | undefined {
+  if (outside === undefined) return undefined;
+  return { places: outside === true ? [] : outside, isHourly: !isTerminal };
 }
 
 const say = about('configuration');
@@ -70,8 +81,8 @@ export function addDoctorCommand(program: Command, context: CliContext): void {
     .command('doctor')
     .description('check this installation and name remedies; exit code 1 for a problem')
     .option(
-      '--outside <hosts...>',
-      'ask these hosts too whether they answer as a panel does',
+      '--outside [hosts...]',
+      'ask the public address too, and these hosts whether they answer as a panel does',
       outsideValue,
     )
     .action((options: DoctorOptions) => doctor(context, options));

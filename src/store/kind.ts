@@ -94,6 +94,8 @@ export interface DatabaseReport {
   hosts: BoundHost[];
   /** Gateways that are stopped, with the cause. */
   stopped: { gateway: string; problem: string }[];
+  /** The key that signs for this database; null: it cannot be read. */
+  signingKey: Uint8Array | null;
   /** True if a device has subscribed to Web Push, which depends on the VAPID key. */
   hasSubscriptions: boolean;
   /** Codes of some providers whose links admit apps without a HWID. */

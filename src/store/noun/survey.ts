@@ -33,6 +33,7 @@ const PASSING_COUNT_MAX = 20;
 
 export const NO_CONTENTS: Contents = {
   hosts: [],
+  signingKey: null,
   stopped: [],
   hasSubscriptions: false,
   passing: [],
@@ -110,6 +111,7 @@ function* readContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
   const stopped = prepare<DatabaseReport['stopped'][number]>(sql`
       SELECT kind AS gateway, coalesce(problem, '') AS problem FROM destination
       WHERE stopped_at_ms IS NOT NULL AND webhook_id IS NULL`);
+  const signingKey = prepare<{ key: Uint8Array }>(sql`SELECT key FROM signing_key`);
   const subscription = prepare(sql`
       SELECT id FROM device_token WHERE push LIKE '%"gateway":"webpush"%' LIMIT 1`);
   const disabled = prepare<DisabledWebhook>(sql`
@@ -134,6 +136,7 @@ function* readContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
     disabledByImport: yield* byImport.all(),
     unlimited: yield* unlimited.all(),
     passing: (yield* passing.all()).map(({ code }) => code),
+    signingKey: (yield* signingKey.get())?.key ?? null,
     stopped: yield* stopped.all(),
     hasSubscriptions: (yield* subscription.get()) !== null,
     disabled: yield* disabled.all(),
