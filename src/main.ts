@@ -55,6 +55,7 @@ const exitCode = await runCli(process.argv.slice(2), {
     leaveEnvironment(process.env);
     return loadConfig(flags, {}, asker);
   },
+  urlForPeople: async (...given) => (await import('./url-for-people.ts')).urlOfServer(...given),
   shownSettings,
   exampleConfig: exampleFile,
   openApiDocument: async () => (await import('./http/document/openapi.ts')).openApiDocument(),
@@ -95,7 +96,7 @@ const exitCode = await runCli(process.argv.slice(2), {
       ...{ loaded, kind: storeKindOf(loaded.config) },
       nowMs: systemClock.nowMs(),
       uid: process.getuid?.() ?? 0,
-      ...(outside && { outside }),
+      outside,
     });
   },
   stdout: output.write,

@@ -4,7 +4,6 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { readAccountName } from '../core/account/formats.ts';
 import { endAllSessions, makeOperatorEntry, resetAccount } from '../core/account/operator.ts';
 import { isRefused } from '../core/outcome.ts';
-import { hereInUrl } from '../whereabouts.ts';
 import {
   type CliContext,
   type CommonOptions,
@@ -34,10 +33,14 @@ function accountName(text: string): string {
 }
 
 /** Prints a link for one use. The secret is in the fragment, which is sent to no server. */
-function printLink(context: CliContext, options: UrlOptions, name: string, secret: string): void {
-  const config = settingsFor(context, options);
-  const here = `http://${hereInUrl(config.host)}`;
-  const base = options.url?.replace(/\/+$/, '') ?? `${here}:${config.port}`;
+async function printLink(
+  context: CliContext,
+  options: UrlOptions,
+  name: string,
+  secret: string,
+): Promise<void> {
+  const given = options.url?.replace(/\/+$/, '');
+  const base = given ?? (await context.urlForPeople(settingsFor(context, options)));
   const link = `${base}/console#entry=${secret}`;
   const note = `It signs ${name} in once, within ten minutes.`;
   print(context, options, { account: name, link }, `${link}\n${note}`);
@@ -49,13 +52,13 @@ async function link(context: CliContext, options: LinkOptions): Promise<void> {
     makeOperatorEntry(core, options.account, nowMs),
   );
   const { name, secret } = granted(made, options.account);
-  printLink(context, options, name, secret);
+  await printLink(context, options, name, secret);
 }
 
 async function reset(context: CliContext, name: string, options: UrlOptions): Promise<void> {
   const nowMs = context.nowMs();
   const made = await withCore(context, options, (core) => resetAccount(core, name, nowMs));
-  printLink(context, options, name, granted(made, name));
+  await printLink(context, options, name, granted(made, name));
 }
 
 async function endSessions(context: CliContext, name: string, options: CommonOptions) {
@@ -87,7 +90,7 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
 export function addAccountCommands(program: Command, context: CliContext): void {
   const url = [
     '--url <address>',
-    'the address of the server, if the link is for another machine',
+    'the address of the server, if it is another than the settings say',
     baseUrlValue,
   ] as const;
   program

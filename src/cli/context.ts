@@ -13,6 +13,7 @@ import type { EventSenders, Verdict } from '../core/outbox/carrier.ts';
 import type { Actor } from '../core/port/audit.ts';
 import type { PushContent } from '../core/port/outbox.ts';
 import type { PushAddress, PushGateway } from '../core/port/registration.ts';
+import type { OutsideQuestions } from '../doctor/examine.ts';
 import type { Finding } from '../finding.ts';
 import type { Handover } from '../handover/handover.ts';
 import { OperatorError } from '../operator-error.ts';
@@ -31,6 +32,8 @@ export interface CliContext {
   loadServerConfig(flags: Flags): LoadedConfig;
   /** As `loadServerConfig`, without the environment. */
   loadOwnConfig(flags: Flags): LoadedConfig;
+  /** Returns the URL at which a browser opens the server; `url`: where it listens, if known. */
+  urlForPeople(config: Config, url?: string): Promise<string>;
   shownSettings(loaded: LoadedConfig): ShownSetting[];
   exampleConfig(): string;
   openApiDocument(): Promise<unknown>;
@@ -57,8 +60,8 @@ export interface CliContext {
   newestRelease(config: Config): Promise<NewestRelease>;
   /** Reads the users of a panel. */
   readPanel: ReadPanel;
-  /** Checks data, machine and settings; asks the hosts of `outside` as well. */
-  examine(loaded: LoadedConfig, outside?: readonly URL[]): Promise<Finding[]>;
+  /** Checks data, machine and settings; with `outside` asks the public addresses as well. */
+  examine(loaded: LoadedConfig, outside?: OutsideQuestions): Promise<Finding[]>;
   /**
    * Prints; never rejects. Settles when the text is written, with false if the reader has closed.
    */

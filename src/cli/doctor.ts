@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { LoadedConfig } from '../config/load.ts';
 import { unseenFileText, unseenText } from '../config/unseen.ts';
 import { counted } from '../core/counted.ts';
+import type { OutsideQuestions } from '../doctor/examine.ts';
 import { about, type Finding } from '../finding.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, flagsOf } from './context.ts';
@@ -11,7 +12,8 @@ import { failureOf } from './refusal.ts';
 import { outsideValue } from './values.ts';
 
 interface DoctorOptions extends CommonOptions {
-  outside?: URL[];
+  /** True: without hosts. */
+  outside?: URL[] | true;
 }
 
 async function doctor(context: CliContext, options: DoctorOptions): Promise<void> {
@@ -24,6 +26,15 @@ async function doctor(context: CliContext, options: DoctorOptions): Promise<void
   else context.stdout(`${findings.map(asText).join('\n')}\n`);
   const problems = findings.filter(({ level }) => level === 'problem').length;
   if (problems > 0) throw new OperatorError(counted(problems, 'problem'));
+}
+
+/** A person at a terminal asks at will; a timer asks the public address once an hour. */
+function outsideOf(
+  { isTerminal }: CliContext,
+  { outside }: DoctorOptions,
+): OutsideQuestions | undefined {
+  if (outside === undefined) return undefined;
+  return { places: outside === true ? [] : outside, isHourly: !isTerminal };
 }
 
 const say = about('configuration');
@@ -54,10 +65,10 @@ function load(context: CliContext, options: CommonOptions): LoadedConfig | Findi
 async function examined(
   context: CliContext,
   loaded: LoadedConfig,
-  { outside }: DoctorOptions,
+  options: DoctorOptions,
 ): Promise<Finding[]> {
   try {
-    return await context.examine(loaded, outside);
+    return await context.examine(loaded, outsideOf(context, options));
   } catch (error) {
     const { message } = failureOf(error, loaded.config.dataDir);
     const todo = 'run the doctor as root; if it ends so again, report it as a fault';
@@ -86,8 +97,8 @@ export function addDoctorCommand(program: Command, context: CliContext): void {
     .command('doctor')
     .description('check this installation and name remedies; exit code 1 for a problem')
     .option(
-      '--outside <hosts...>',
-      'ask these hosts too whether they answer as a panel does',
+      '--outside [hosts...]',
+      'ask the public address too, and these hosts whether they answer as a panel does',
       outsideValue,
     )
     .action((options: DoctorOptions) => doctor(context, options));

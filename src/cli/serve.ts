@@ -54,7 +54,10 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
     // In one write: a reader of the first line then has the second.
     context.stdout(`gatepost is ${listening}\n${monitor}`);
   }
-  if (options.firstProvider) context.stdout(await welcome(app, context.operator, context.nowMs()));
+  if (options.firstProvider) {
+    const peopleUrl = await context.urlForPeople(loaded.config, app.url);
+    context.stdout(await welcome(app, peopleUrl, context.operator, context.nowMs()));
+  }
   await signal;
   manager.stopping();
   // A second signal ends the wait.

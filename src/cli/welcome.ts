@@ -21,7 +21,7 @@ const PROGRAM = COMMIT === 'source' ? './gatepost' : 'gatepost';
 const OPERATOR = 'operator';
 
 /** Returns the lines with a link into the console, valid once for ten minutes. */
-async function consoleLines({ url }: App, core: Core, nowMs: number): Promise<string> {
+async function consoleLines(url: string, core: Core, nowMs: number): Promise<string> {
   const entry = await makeOperatorEntry(core, OPERATOR, nowMs);
   if (isRefused(entry)) throw new Error(entry.says);
   return `Open the console, once, within ten minutes (${PROGRAM} console link gives another link):
@@ -31,9 +31,14 @@ ${url}/console#entry=${entry.secret}`;
 
 /**
  * Adds a first provider if there is none. Returns a text with its credentials and a link into the
- * console.
+ * console; `url` is the server's for people.
  */
-export async function welcome(app: App, operator: () => Actor, nowMs: number): Promise<string> {
+export async function welcome(
+  app: App,
+  url: string,
+  operator: () => Actor,
+  nowMs: number,
+): Promise<string> {
   const core = actingAs(app.core, operator);
   const providers = await core.store.listProviders();
   const [first] = providers;
@@ -42,7 +47,7 @@ export async function welcome(app: App, operator: () => Actor, nowMs: number): P
 Provider ${first.code} (${first.name}) exists; its key was shown when it was created.
 For a new key: ${PROGRAM} provider rotate-key ${first.code}
 
-${await consoleLines(app, core, nowMs)}
+${await consoleLines(url, core, nowMs)}
 `;
   }
   const draft = { name: 'first', plan: 'enterprise' as const, activeUntilMs: null };
@@ -50,7 +55,7 @@ ${await consoleLines(app, core, nowMs)}
   if (isRefused(added)) throw new Error(added.says);
 
   const api = (path: string, rest: string) =>
-    `curl -w '\\n' '${app.url}${path}?provider_code=${added.code}&auth_key=${added.authKey}${rest}'`;
+    `curl -w '\\n' '${url}${path}?provider_code=${added.code}&auth_key=${added.authKey}${rest}'`;
   return `
 A first provider was created. Its key is shown only once: only its SHA-256 is stored.
 
@@ -61,13 +66,13 @@ Bind the domain example.com, add a link for two devices, admit a device, list it
 
 ${api('/api/add-domain', `&domain_hash=${EXAMPLE_DOMAIN_HASH}&domain_name=example.com`)}
 ${api('/api/add-install', `&install_limit=2&install_code=${EXAMPLE_CODE}&note=first`)}
-curl -w '\\n' -H 'x-hwid: my-first-phone' -H 'x-device-os: Android' -H 'x-device-model: Pixel 9' '${app.url}/install?id=${EXAMPLE_DOMAIN_HASH}&installid=${EXAMPLE_CODE}'
+curl -w '\\n' -H 'x-hwid: my-first-phone' -H 'x-device-os: Android' -H 'x-device-model: Pixel 9' '${url}/install?id=${EXAMPLE_DOMAIN_HASH}&installid=${EXAMPLE_CODE}'
 ${api('/api/list-hwid', `&install_code=${EXAMPLE_CODE}`)}
 
-${await consoleLines(app, core, nowMs)}
+${await consoleLines(url, core, nowMs)}
 
 More commands: ${PROGRAM} --help
-The documentation of the API: ${app.url}/docs
+The documentation of the API: ${url}/docs
 Ctrl-C stops the server.
 `;
 }

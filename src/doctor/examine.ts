@@ -29,10 +29,12 @@ import {
   checkUpstreams,
 } from './gate.ts';
 import { checkGateways } from './gateway.ts';
+import { atMostHourly } from './hourly.ts';
 import { checkClock, checkSpace } from './machine.ts';
 import { checkDescriptors, hasUnit } from './open-files.ts';
 import { checkOutside } from './outside.ts';
 import { checkApis, checkDisabled } from './panel-api.ts';
+import { checkPublic } from './public.ts';
 import { checkServer, findServer } from './server.ts';
 import { checkSightings } from './sightings.ts';
 import { checkStrangers } from './strangers.ts';
@@ -44,8 +46,15 @@ interface Patient {
   nowMs: number;
   /** The user that runs the command. */
   uid: number;
-  /** The places to ask whether the panel is reached beside the gate; absent: none. */
-  outside?: readonly URL[];
+  /** Asks from outside too; absent: nothing. */
+  outside?: OutsideQuestions | undefined;
+}
+
+export interface OutsideQuestions {
+  /** The places to ask whether the panel is reached beside the gate. */
+  places: readonly URL[];
+  /** Whether the public address is asked once an hour at most. */
+  isHourly: boolean;
 }
 
 /** Gatepost makes no backups of a PostgreSQL server. */
@@ -56,16 +65,10 @@ const NO_BACKUPS = {
 
 /**
  * Runs all checks. Creates and removes one file, changes nothing else, and calls only the server's
- * own monitor, the panels behind the gate, the places that the operator typed and the gateways that
- * are set up.
+ * own monitor, the panels behind the gate, the places that the operator typed with the public
+ * addresses, and the gateways that are set up.
  */
-export async function examine({
-  loaded,
-  kind,
-  nowMs,
-  uid,
-  outside = [],
-}: Patient): Promise<Finding[]> {
+export async function examine({ loaded, kind, nowMs, uid, outside }: Patient): Promise<Finding[]> {
   const { config: own } = loaded;
   const { dataDir } = own;
   const directory = checkDirectory(dataDir, uid);
@@ -81,6 +84,12 @@ export async function examine({
   const newestMs = times.length > 0 ? Math.max(...times) : null;
   const names = certifiedNames(config, nowMs);
   const hasTls = config.tlsCertificate !== '' || config.acmeDomains.length > 0;
+  const askPublic = () => {
+    const { signingKey } = database;
+    const ask = () => checkPublic({ config, names, signingKey, nowMs });
+    if (outside === undefined) return [];
+    return outside.isHourly ? atMostHourly(dataDir, nowMs, ask) : ask();
+  };
   const { otherNodes } = database;
   const pid = typeof server === 'string' ? null : server.pid;
   return causesOf([
@@ -117,9 +126,10 @@ export async function examine({
     ...(await checkApis(config, secretsOf(loaded))),
     ...(await checkOutside({
       upstreams: gateUpstreams,
-      places: outside,
+      places: outside?.places ?? [],
       allow: config.outgoingAllow,
     })),
+    ...(await askPublic()),
     ...(await checkGateways(config, database)),
   ]);
 }

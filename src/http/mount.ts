@@ -19,6 +19,7 @@
 
 import { Elysia } from 'elysia';
 import { after, type Maybe } from '../core/port/maybe.ts';
+import { PROBE_PATH } from '../core/public-probe.ts';
 import { answerPreflight, isPreflight } from './answer/cors.ts';
 import { respond } from './answer/respond.ts';
 import { type ConsoleDeps, callAnswers } from './console/answer.ts';
@@ -33,6 +34,7 @@ import { messagingEndpoints } from './endpoints/messaging.ts';
 import { GATE_PATH } from './gate/gate.ts';
 import { interpret, reportFault } from './interpreter.ts';
 import type { MyDoor } from './my/door.ts';
+import type { AnswerProbe } from './probe.ts';
 import type { CallDeps } from './request/call.ts';
 import { bare, type Strangers } from './strangers.ts';
 import { STREAM_PATH } from './stream/device-stream.ts';
@@ -60,6 +62,7 @@ interface DeviceParts {
   proxy: PanelProxy;
   my: MyDoor;
   strangers: Strangers;
+  probe: AnswerProbe;
 }
 
 /** Null if the request became a WebSocket. */
@@ -68,7 +71,7 @@ type Answering = (request: Request) => Maybe<Response | null>;
 /** Assembles the plugins, and answers to all other requests. */
 export function mount(
   deps: CallDeps,
-  { streams, gate, proxy, my, strangers }: DeviceParts,
+  { streams, gate, proxy, my, strangers, probe }: DeviceParts,
   console: ConsoleParts,
 ): Elysia {
   const { clientOf, clock, core, crowd, log, traffic } = deps;
@@ -97,6 +100,8 @@ export function mount(
     .use(gatePlugin(paths.handler(GATE_PATH, gate)))
     .use(publishedDocuments(traffic, paths))
     .use(consolePlugin(console, paths));
+  const probed = paths.before(PROBE_PATH, probe);
+  app.get(PROBE_PATH, ({ request }) => probed(request), UNREAD);
   // Only `request` is destructured: Elysia reads the source and computes all that a handler uses.
   app.all('*', ({ request }) => paths.answer(request), UNREAD);
   // Elysia's own error pages contain the request.
@@ -147,6 +152,15 @@ class Paths {
     const here: Answering = (request) =>
       this.#outside(request) ??
       (isAt(path, request.url) ? this.#quietly(request, answer(request)) : this.#answer(request));
+    return (request) => this.begin(request, here);
+  }
+
+  /** Returns a handler for a path at any host; with null the path is unknown. */
+  before(path: string, answer: (request: Request) => Promise<Response | null>): Answering {
+    const here: Answering = (request) =>
+      isAt(path, request.url)
+        ? after(answer(request), (response) => response ?? this.#anywhere(request))
+        : this.#anywhere(request);
     return (request) => this.begin(request, here);
   }
 

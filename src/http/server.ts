@@ -20,6 +20,7 @@ import { type GateSettings, makeGate } from './gate/gate.ts';
 import { type Listener, type ListenOptions, listen } from './listener.ts';
 import { mount } from './mount.ts';
 import { type MySettings, makeMy } from './my/door.ts';
+import { type AnswerProbe, makeProbe } from './probe.ts';
 import { clientAddress, countedAs, plainIPv4 } from './request/address.ts';
 import { BODY_TIME_MAX_MS } from './request/body.ts';
 import type { CallDeps } from './request/call.ts';
@@ -113,11 +114,14 @@ const limitsOfWebhooks = (): Pick<CallDeps['limits'], 'webhookTests' | 'webhookR
 });
 
 function strangersOf(
-  { clock, settings, strangerPage: page = () => null }: ServerOptions,
+  { core, clock, settings, strangerPage: page = () => null }: ServerOptions,
   connectionOf: (request: Request) => Connection,
-): { strangers: Strangers } {
+): { strangers: Strangers; probe: AnswerProbe } {
   const isTrusted = (request: Request) => connectionOf(request).isTrusted;
-  return { strangers: new Strangers({ settings, clock, page, isTrusted }) };
+  return {
+    strangers: new Strangers({ settings, clock, page, isTrusted }),
+    probe: makeProbe({ core, clock, connectionOf }),
+  };
 }
 
 const connection = (

@@ -34,6 +34,8 @@ interface Http1Exchange {
   ca: string | null;
   signal: AbortSignal;
   nowMs: () => number;
+  /** Called for each part of the body that arrives. */
+  onPart?: (() => void) | undefined;
 }
 
 /** Makes the agent that keeps the connections of an origin. */
@@ -44,7 +46,7 @@ export function makeAgent(protocol: string): http.Agent {
 
 /** Calls once. Once the status has arrived, the result is an answer, whole or not. */
 export function exchangeHttp1(options: Http1Exchange): Promise<OutgoingAnswer | ConnectionFault> {
-  const { call, signal, nowMs } = options;
+  const { call, signal, nowMs, onPart } = options;
   return new Promise((resolve) => {
     if (signal.aborted) return resolve(new ConnectionFault('ABORT_ERR'));
     let request: http.ClientRequest;
@@ -69,6 +71,7 @@ export function exchangeHttp1(options: Http1Exchange): Promise<OutgoingAnswer | 
       message = answer;
       headBytes = rawBytes;
       answer.on('data', (chunk: Buffer) => {
+        onPart?.();
         if (!body.add(chunk)) end(false, '');
       });
       answer.on('end', () => end(answer.complete, ''));

@@ -18,6 +18,17 @@ export const OUTSIDE_BYTES_MAX = 64 * 1024;
 export const OUTSIDE_HEADERS = { accept: '*/*', 'user-agent': 'curl/8.5.0' } as const;
 const TIMEOUT_MS = 5_000;
 
+interface OutsideOptions {
+  /** Networks that count as public. */
+  allow: readonly Network[];
+  /** Default: the machine's. */
+  resolve?: Resolve | undefined;
+  /** Further headers. */
+  headers?: Readonly<Record<string, string>>;
+  /** Called for each part of the body that arrives. */
+  onPart?: () => void;
+}
+
 export const NOT_PUBLIC = Symbol('not public');
 
 /**
@@ -28,7 +39,7 @@ export const NOT_PUBLIC = Symbol('not public');
 export async function askOutside(
   place: URL,
   path: string,
-  { allow, resolve = systemResolve }: { allow: readonly Network[]; resolve?: Resolve | undefined },
+  { allow, resolve = systemResolve, headers = {}, onPart }: OutsideOptions,
 ): Promise<OutgoingAnswer | typeof NOT_PUBLIC | string> {
   const literal = addressOf(place.hostname);
   const addresses = literal === null ? await resolve(place.hostname).catch(() => []) : [literal];
@@ -43,7 +54,7 @@ export async function askOutside(
         method: 'GET',
         url: place.href,
         trust: 'untrusted',
-        headers: OUTSIDE_HEADERS,
+        headers: { ...OUTSIDE_HEADERS, ...headers },
         body: null,
       },
       ...{ timeoutMs: TIMEOUT_MS, answerBytesMax: OUTSIDE_BYTES_MAX, originConcurrency: 1 },
@@ -52,6 +63,7 @@ export async function askOutside(
     signal: AbortSignal.timeout(TIMEOUT_MS),
     // Its Retry-After is not read.
     nowMs: () => 0,
+    onPart,
   });
   agent.destroy();
   if (!(answer instanceof ConnectionFault)) return answer;

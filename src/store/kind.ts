@@ -107,6 +107,8 @@ export interface DatabaseReport {
   stopped: { gateway: string; problem: string }[];
   /** Pushes in the queues of gateways; of Web Push those of all services. */
   waiting: { gateway: string; count: number }[];
+  /** The key that signs for this database; null: it cannot be read. */
+  signingKey: Uint8Array | null;
   /** True if a device has subscribed to Web Push, which depends on the VAPID key. */
   hasSubscriptions: boolean;
   /** Codes of some providers whose links admit apps without a HWID. */

@@ -39,8 +39,12 @@ async function msgOf(server: ServerProcess): Promise<unknown> {
 
 const AUTH_ERROR = { rc: 0, msg: 'Auth error' };
 
-async function pairIn(folder: string, name: string): Promise<Record<string, string>> {
-  const { cert, key } = await selfSigned(name);
+async function pairIn(
+  folder: string,
+  name: string,
+  names?: readonly string[],
+): Promise<Record<string, string>> {
+  const { cert, key } = await selfSigned(name, names && { names });
   const files = [join(folder, 'certificate.pem'), join(folder, 'key.pem')] as const;
   writeSecret(files[0], cert);
   writeSecret(files[1], key);
@@ -58,6 +62,15 @@ test('it serves the operator\u2019s certificate, and the next one without a rest
   expect(await msgOf(server)).toEqual(AUTH_ERROR);
   expect(await server.stop()).toEqual({ code: 0, signal: null });
   expect(server.stderr()).toContain('certificate_changed');
+});
+
+test('the link into the console has the name of the certificate and the port', async () => {
+  const names = ['*.example.com', 'gate.example.com'];
+  const env = await pairIn(temporaryFolder(), 'first', names);
+  const server = await startServe({ env });
+  const made = await run(['console', 'link', '--data', server.dataDir], { env });
+  expect(made.stdout).toStartWith(`https://gate.example.com:${server.port}/console#entry=`);
+  await server.stop();
 });
 
 test('it asks an authority for its certificate, keeps it, and renews it', async () => {

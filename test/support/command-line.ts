@@ -19,6 +19,7 @@ import { openEventSenders, openGateway, openOutgoing } from '../../src/open-outg
 import type { ErrorCode } from '../../src/operator-error.ts';
 import { readPanel } from '../../src/panel/panel-read.ts';
 import { newestRelease } from '../../src/release.ts';
+import { urlOfServer } from '../../src/url-for-people.ts';
 import { ACT } from './actor.ts';
 import { freshFolder } from './app.ts';
 import { plainEnv } from './process.ts';
@@ -62,6 +63,7 @@ function contextOf(
     loadConfig: (flags) => loadBesideServer(flags, env),
     loadServerConfig: (flags) => loadConfig(flags, env),
     loadOwnConfig: (flags) => loadConfig(flags, {}),
+    urlForPeople: async (...given) => urlOfServer(...given),
     shownSettings,
     exampleConfig: exampleFile,
     openApiDocument: async () => openApiDocument(),
@@ -81,7 +83,7 @@ function contextOf(
         kind: storeKindOf(loaded.config),
         nowMs: nowMs(),
         uid: process.getuid?.() ?? 0,
-        ...(outside && { outside }),
+        outside,
       }),
     startApp: noServer,
     asOwner: async () => null,

@@ -180,10 +180,14 @@ export const FRONT_PROXIES = [
   ['haproxy', startHaproxy],
 ] as const;
 
-/** Starts nginx as it stands before several nodes, of which there is one, with more changes. */
+/**
+ * Starts nginx as it stands before several nodes, of which there is one, with more changes; with
+ * TLS by the files of a certificate.
+ */
 export async function startNginxForNodes(
   gatepost: number,
   changes: readonly [string, string][] = [],
+  tls: { cert: string; key: string } | null = null,
 ): Promise<LoggedProxy> {
   const port = freePort();
   const site = await documented(
@@ -191,14 +195,20 @@ export async function startNginxForNodes(
     [
       ['server 10.0.0.21:8080', `server 127.0.0.1:${gatepost}`],
       ['server 10.0.0.22:8080', `server 127.0.0.1:${gatepost}`],
-      ['listen 443 ssl;', `listen 127.0.0.1:${port};`],
-      ['ssl_certificate /etc/ssl/certs/gate.example.com.pem;', ''],
-      ['ssl_certificate_key /etc/ssl/private/gate.example.com.key;', ''],
+      ['listen 443 ssl;', `listen 127.0.0.1:${port}${tls === null ? '' : ' ssl'};`],
+      [
+        'ssl_certificate /etc/ssl/certs/gate.example.com.pem;',
+        tls ? `ssl_certificate ${tls.cert};` : '',
+      ],
+      [
+        'ssl_certificate_key /etc/ssl/private/gate.example.com.key;',
+        tls ? `ssl_certificate_key ${tls.key};` : '',
+      ],
       ...changes,
     ],
     'docs/several-nodes',
   );
-  return startNginxSite(site, port);
+  return startNginxSite(site, port, tls === null ? 'http' : 'https');
 }
 
 export interface LoggedProxy extends FrontProxy {
@@ -206,14 +216,39 @@ export interface LoggedProxy extends FrontProxy {
   log(): string;
 }
 
-/** Starts nginx with the file of a site that listens on this port, without TLS. */
-export async function startNginxSite(site: string, port: number): Promise<LoggedProxy> {
+/** Starts nginx with the file of a site that listens on this port. */
+export async function startNginxSite(
+  site: string,
+  port: number,
+  scheme: 'http' | 'https' = 'http',
+): Promise<LoggedProxy> {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'site.conf'), site);
   writeFileSync(join(folder, 'nginx.conf'), nginxAround(folder, 1));
   const argv = ['nginx', '-p', folder, '-c', join(folder, 'nginx.conf'), '-g', 'daemon off;'];
-  const proxy = await start(argv, folder, `http://127.0.0.1:${port}`);
+  const proxy = await start(argv, folder, `${scheme}://127.0.0.1:${port}`);
   return { ...proxy, log: () => readFileSync(join(folder, 'error.log'), 'utf8') };
+}
+
+/** Starts Caddy with TLS in front of a server, with more lines for it. */
+export async function startCaddySite(
+  gatepost: number,
+  tls: { cert: string; key: string },
+  lines: readonly string[] = [],
+): Promise<FrontProxy> {
+  const folder = temporaryFolder();
+  const port = freePort();
+  const site = [
+    '{\n\tadmin off\n\tauto_https off\n}',
+    `https://127.0.0.1:${port} {\n\tbind 127.0.0.1\n\ttls ${tls.cert} ${tls.key}`,
+    `\treverse_proxy 127.0.0.1:${gatepost} {`,
+    ...lines.map((line) => `\t\t${line}`),
+    '\t}\n}\n',
+  ];
+  writeFileSync(join(folder, 'Caddyfile'), site.join('\n'));
+  mkdirSync(join(folder, 'home'));
+  const argv = ['caddy', 'run', '--config', join(folder, 'Caddyfile'), '--adapter', 'caddyfile'];
+  return start(argv, folder, `https://127.0.0.1:${port}`);
 }
 
 /** Starts HAProxy as it stands before several nodes, of which there is one. */

@@ -36,6 +36,7 @@ const PASSING_COUNT_MAX = 20;
 
 export const NO_CONTENTS: Contents = {
   hosts: [],
+  signingKey: null,
   stopped: [],
   waiting: [],
   hasSubscriptions: false,
@@ -118,6 +119,7 @@ function* readContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
   const waiting = prepare<DatabaseReport['waiting'][number]>(sql`
       SELECT kind AS gateway, CAST(sum(waiting_count) AS bigint) AS count FROM destination
       WHERE waiting_count > 0 AND webhook_id IS NULL GROUP BY kind ORDER BY kind`);
+  const signingKey = prepare<{ key: Uint8Array }>(sql`SELECT key FROM signing_key`);
   const subscription = prepare(sql`
       SELECT id FROM device_token WHERE push LIKE '%"gateway":"webpush"%' LIMIT 1`);
   const passing = prepare<{ code: string }>(sql`
@@ -139,6 +141,7 @@ function* readContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
     disabledByImport: yield* byImport.all(),
     unlimited: yield* unlimited.all(),
     passing: (yield* passing.all()).map(({ code }) => code),
+    signingKey: (yield* signingKey.get())?.key ?? null,
     stopped: yield* stopped.all(),
     waiting: yield* waiting.all(),
     hasSubscriptions: (yield* subscription.get()) !== null,

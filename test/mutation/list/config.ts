@@ -99,7 +99,7 @@ export const config: readonly MutatedFile[] = [
     file: 'src/config/server-note.ts',
     tests: ['test/cli/beside-server.test.ts'],
     changes: [
-      ['return unlock === null ? noteIn', 'return true ? noteIn'],
+      ["if (unlock !== null) return 'absent';", ''],
       ['=> isFrom(name, env)).map', '=> isFrom(name, env) || true).map'],
       ['if (note === null || isOther)', 'if (note === null)'],
       ['!environment[variable] && !flags[name]', 'false'],

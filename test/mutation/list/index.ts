@@ -8,6 +8,7 @@ import { coreDevices } from './core-devices.ts';
 import { coreLinks } from './core-links.ts';
 import { coreRules } from './core-rules.ts';
 import { coreWords } from './core-words.ts';
+import { doctor } from './doctor.ts';
 import { events } from './events.ts';
 import { figures } from './figures.ts';
 import { gate } from './gate.ts';
@@ -53,6 +54,7 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ...myFiles,
   ...config,
   ...standing,
+  ...doctor,
   ...commandLineFiles,
   ...consoleFiles,
   ...liveFiles,

@@ -30,9 +30,9 @@ export const machine: readonly MutatedFile[] = [
     file: 'src/disk/lock-holder.ts',
     tests: ['test/store/held-lock.test.ts'],
     changes: [
-      ["kind !== 'WRITE' || ", ''],
-      [" || place?.split(':')[2] !== String(inode)", ''],
-      [' && Number(pid) !== process.pid', ''],
+      ["kind === 'WRITE' && ", ''],
+      [".filter(({ 5: place }) => place?.split(':')[2] === inode)", ''],
+      [' && pid !== process.pid', ''],
     ],
   },
   {

@@ -341,17 +341,6 @@ export const rim: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/doctor/server.ts',
-    tests: ['test/doctor/doctor.test.ts'],
-    changes: [
-      ['streamCountMax + OTHER_DESCRIPTORS', 'streamCountMax'],
-      ['if (!(Number(limit) < need))', 'if (Number(limit) >= need)'],
-      ['[...limits].at(-1)', '[...limits].at(0)'],
-      ['[...dropIns.keys()].sort()', '[...dropIns.keys()]'],
-      [".filter((one) => one.endsWith('.conf'))", ''],
-    ],
-  },
-  {
     file: 'src/backup/after.ts',
     tests: ['test/backup/after.test.ts'],
     changes: [

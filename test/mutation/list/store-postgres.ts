@@ -72,7 +72,7 @@ export const storePostgres: readonly MutatedFile[] = [
     changes: [
       ['version > SCHEMA_VERSION && readableFrom <= SCHEMA_VERSION', 'version > SCHEMA_VERSION'],
       ['if (state !== null && !moves) refuseMoved(state);', ''],
-      ['MIGRATIONS.slice(state.version)', 'MIGRATIONS.slice(0)'],
+      ['MIGRATIONS.slice(state?.version ?? 0)', 'MIGRATIONS.slice(0)'],
       ['if (state !== null && !migrates) {', 'if (false) {'],
     ],
   },

@@ -1,0 +1,82 @@
+import type { MutatedFile } from '../mutation.ts';
+
+export const doctor: readonly MutatedFile[] = [
+  {
+    file: 'src/doctor/server.ts',
+    tests: ['test/doctor/situations-serving.test.ts', 'test/doctor/situations.test.ts'],
+    changes: [
+      ['answer.headers.get(IDENTITY_HEADER) !== identity', 'false'],
+      ["return signal.aborted ? 'silent' : null;", 'return null;'],
+      ["return answer.ok ? 'serves'", "return answer.status > 0 ? 'serves'"],
+      ["    return 'silent';\n  }\n}", "    return 'serves';\n  }\n}"],
+      ['if (otherNodes.length === 0) return', 'if (otherNodes.length > 0) return'],
+    ],
+  },
+  {
+    file: 'src/doctor/address.ts',
+    tests: ['test/doctor/situations.test.ts'],
+    changes: [['return isAbsent\n', 'return !isAbsent\n']],
+  },
+  {
+    file: 'src/doctor/causes.ts',
+    tests: ['test/doctor/situations.test.ts'],
+    changes: [
+      ['if (effects.has(name) || known.has(cause)) return false;', ''],
+      ["finding.name === 'database_damaged' &&", ''],
+    ],
+  },
+  {
+    file: 'src/doctor/public.ts',
+    tests: ['test/doctor/public.test.ts'],
+    changes: [
+      ["url.protocol === 'https:'", 'true'],
+      ['header(PROBE_HEADER) === null', 'false'],
+      ['if (apartMs >= PROBE_PAUSE_MS / 2) return false;', 'return false;'],
+      ['answer.status === 101', 'answer.status > 0'],
+      ["answer.header('announce')?.length === PROBE_FILL_BYTES", 'answer.status > 0'],
+    ],
+  },
+  {
+    file: 'src/doctor/hourly.ts',
+    tests: ['test/doctor/public.test.ts'],
+    changes: [['Math.abs(nowMs - kept.atMs) < HOUR_MS', 'false']],
+  },
+  {
+    file: 'src/core/public-probe.ts',
+    tests: ['test/doctor/public.test.ts'],
+    changes: [
+      ['Math.abs(nowMs - Number(atMs)) > LIFE_MS', 'false'],
+      ['return timingSafeEqual(Buffer.from(mac), Buffer.from(macOf(key, atMs)));', 'return true;'],
+    ],
+  },
+  {
+    file: 'src/config/nearest.ts',
+    tests: ['test/config/nearest.test.ts'],
+    changes: [
+      ['best.score <= DIFFERENT_MAX', 'best.score <= 2'],
+      ['if (given.length > LENGTH_MAX) return null;', ''],
+    ],
+  },
+  {
+    file: 'src/config/public-address.ts',
+    tests: ['test/config/public-address.test.ts'],
+    changes: [
+      [
+        "const isClosed = strangers === 'quiet' && ownHosts.length > 0;\n  const answers",
+        'const isClosed = false;\n  const answers',
+      ],
+      ['!isOfPanel.has(host),', 'true,'],
+    ],
+  },
+  {
+    file: 'src/doctor/open-files.ts',
+    tests: ['test/doctor/doctor.test.ts'],
+    changes: [
+      ['streamCountMax + OTHER_DESCRIPTORS', 'streamCountMax'],
+      ['if (!(Number(limit) < need))', 'if (Number(limit) >= need)'],
+      ['[...limits].at(-1)', '[...limits].at(0)'],
+      ['[...dropIns.keys()].sort()', '[...dropIns.keys()]'],
+      [".filter((one) => one.endsWith('.conf'))", ''],
+    ],
+  },
+];
