@@ -39,6 +39,7 @@ put 644 packaging/gatepost.sysusers /usr/lib/sysusers.d/gatepost.conf
 install -d -m 750 "$root/etc/gatepost"
 # What new installations alone set is set by postinst: an upgrade replaces an unchanged file.
 sed -e 's|^#data = .*|data = "/var/lib/gatepost"|' -e 's|^strangers = "quiet"$|#strangers = "answer"|' \
+  -e "/^\[update\]/,\$ { s|^#url = \"\"\$|#url = \"${RELEASE_URL:-}\"|; s|^#key = \"\"\$|#key = \"${RELEASE_PUBLIC:-}\"|; }" \
   packaging/gatepost.toml >"$root/etc/gatepost/gatepost.toml"
 grep -q '^data = "/var/lib/gatepost"$' "$root/etc/gatepost/gatepost.toml"
 grep -q '^#strangers = "answer"$' "$root/etc/gatepost/gatepost.toml"

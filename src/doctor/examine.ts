@@ -32,6 +32,7 @@ import { checkClock, checkSpace } from './machine.ts';
 import { checkDescriptors, hasUnit } from './open-files.ts';
 import { checkOutside } from './outside.ts';
 import { checkApis, checkDisabled } from './panel-api.ts';
+import { checkRelease } from './release.ts';
 import { checkServer, findServer } from './server.ts';
 import { checkSightings } from './sightings.ts';
 import { checkStrangers } from './strangers.ts';
@@ -95,6 +96,7 @@ export async function examine({
     ...checkDescriptors(pid, config.streamCountMax),
     ...backups.findings,
     ...checkCopies(config, database.upkeep, nowMs),
+    ...checkRelease(config, database.upkeep),
     ...checkCertificate(config, nowMs, uid),
     ...checkAddress(server, config, hasTls),
     ...checkStrangers(loaded, config, names),
