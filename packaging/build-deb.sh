@@ -36,7 +36,9 @@ put 644 packaging/gatepost.service /usr/lib/systemd/system/gatepost.service
 put 644 packaging/gatepost.sysusers /usr/lib/sysusers.d/gatepost.conf
 
 # What the first installation copies to /etc/gatepost. Not a conffile: an upgrade would ask about it.
-sed -e 's|^#data = .*|data = "/var/lib/gatepost"|' packaging/gatepost.toml |
+sed -e 's|^#data = .*|data = "/var/lib/gatepost"|' \
+  -e "/^\[update\]/,\$ { s|^#url = \"\"\$|#url = \"${RELEASE_URL:-}\"|; s|^#key = \"\"\$|#key = \"${RELEASE_PUBLIC:-}\"|; }" \
+  packaging/gatepost.toml |
   made /usr/share/gatepost/gatepost.toml
 grep -q '^data = "/var/lib/gatepost"$' "$root/usr/share/gatepost/gatepost.toml"
 grep -q '^strangers = "quiet"$' "$root/usr/share/gatepost/gatepost.toml"

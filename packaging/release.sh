@@ -5,7 +5,8 @@
 #
 # RELEASE_KEY=file        the publisher's Ed25519 key of ssh-keygen, or the .pub of one that an agent
 #                         holds; without it, nothing is signed
-# RELEASE_URL=address     where these files will be: install.sh downloads from there
+# RELEASE_URL=address     where these files will be, those of later versions too: install.sh
+#                         downloads from there, and the package has it in a comment
 # IMAGES="amd64 arm64"    the images to make, of those platforms; empty: none
 # FROM=dist OUT=folder    other folders, for tests; OUT must not exist
 #
@@ -48,7 +49,7 @@ for platform in "$@"; do
     arm64) architecture=arm64 ;;
     *) continue ;;
   esac
-  OUT=$out packaging/build-deb.sh $architecture "$from/gatepost-linux-$platform"
+  OUT=$out RELEASE_PUBLIC=$public packaging/build-deb.sh $architecture "$from/gatepost-linux-$platform"
   case " ${IMAGES-amd64 arm64} " in
     *" $architecture "*)
       "$bun" packaging/image.ts $architecture "$from/gatepost-linux-$platform" \

@@ -1,10 +1,9 @@
 /** The composition root: puts the parts of the program together. */
 
 import { type ApplianceParts, makeAppliance, serverFlags } from './appliance.ts';
-import { runAfter } from './backup/after.ts';
 import { backUpBeforeMigration } from './backup/before-migration.ts';
 import { BackupDesk } from './backup/desk.ts';
-import { addScheduledBackup, backupByChild, clearUp, newestScheduled } from './backup/shelf.ts';
+import { backupByChild, clearUp } from './backup/shelf.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type Change, changeBetween, type LoadedConfig, reloaded } from './config/load.ts';
 import { SecretFiles } from './config/secret-files.ts';
@@ -15,11 +14,9 @@ import type { Core } from './core/core.ts';
 import { certifiedNames } from './doctor/certificate.ts';
 import type { Appliance } from './http/console/appliance.ts';
 import { type RunningServer, startServer } from './http/server.ts';
-import { type BackupJob, startBackupJob } from './jobs/backup.ts';
-import { makeBackupCopies } from './jobs/backup-copy.ts';
+import type { BackupJob } from './jobs/backup.ts';
 import { makeWorker } from './jobs/deliver.ts';
 import { type JobWorker, makeJobWorker } from './jobs/link-jobs.ts';
-import { noticeUpkeep } from './jobs/notice.ts';
 import { startJobs } from './jobs/table.ts';
 import { LiveGateways } from './live-gateways.ts';
 import { LiveStrangerPage } from './live-stranger-page.ts';
@@ -34,6 +31,7 @@ import { nodeNameOf, openCore } from './open-core.ts';
 import { openMonitor } from './open-monitor.ts';
 import { openOutgoing } from './open-outgoing.ts';
 import { openTimekeeper } from './open-timekeeper.ts';
+import { releaseCheck, startBackups } from './open-upkeep.ts';
 import { readAuthorities } from './outgoing/authorities.ts';
 import type { Outgoing } from './outgoing/outgoing.ts';
 import { ownCommand, type RunOwn, runOwn } from './own-program.ts';
@@ -223,7 +221,8 @@ async function startParts(beginning: Beginning): Promise<App> {
     isDatabaseUp: () => (settings.databaseUrl === null ? null : !beginning.outages.isAway),
     ...{ http: () => listening, leap: () => timekeeper.leap() },
   });
-  const backups = await scheduleBackups(beginning);
+  const backups = await startBackups(beginning);
+  parts.push({ name: 'backup', stop: backups.stop });
   const tls = await startTls(settings, systemClock, log, signal);
   if (tls) parts.push({ name: 'certificate', stop: tls.stop });
   const monitor = openMonitor(loaded, { readiness, metrics, log });
@@ -257,7 +256,8 @@ async function startParts(beginning: Beginning): Promise<App> {
   const leave = () => core.store.removeNode().catch(() => undefined);
   const node = { name: nodeNameOf(settings), address: server.url, version: VERSION, startedAtMs };
   const jobWorker = startJobWorker(beginning, clock);
-  const working = { worker, jobWorker, outbox, upstreams, strangerPage };
+  const checkRelease = releaseCheck(beginning, clock);
+  const working = { worker, jobWorker, outbox, upstreams, strangerPage, checkRelease };
   const jobs = startJobs({ core, clock, timekeeper, log, ...working, tls, settings, node });
   parts.push({ name: 'jobs', stop: () => jobs.stop().then(leave) });
   for (const name of ['node', 'stranger-page']) void jobs.run(name);
@@ -301,25 +301,4 @@ async function startParts(beginning: Beginning): Promise<App> {
       log.info('stopped', { ms: Math.round(clock.steadyMs() - stopMs) });
     },
   };
-}
-
-/** Starts the backups by the clock, and what copies them elsewhere. */
-async function scheduleBackups({ core, settings, log, parts }: Beginning): Promise<BackupJob> {
-  const run = backupByChild(ownCommand());
-  const common = {
-    ...{ settings, store: core.store, clock: systemClock, log },
-    onNoted: () => noticeUpkeep(core, systemClock.nowMs()),
-  };
-  const copies = makeBackupCopies({
-    ...common,
-    copy: (file, signal) => runAfter(settings, file, signal),
-  });
-  const job = await startBackupJob({
-    ...common,
-    newest: () => newestScheduled(settings),
-    make: (nowMs, signal) => addScheduledBackup(settings, nowMs, run, signal),
-    onMade: () => void copies.catchUp(),
-  });
-  parts.push({ name: 'backup', stop: () => job.stop().then(copies.stop) });
-  return job;
 }

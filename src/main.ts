@@ -88,7 +88,8 @@ const exitCode = await runCli(process.argv.slice(2), {
   openGateway: async (config, gateway) => (await outgoing()).openGateway(config, gateway),
   newestRelease: async (config) => {
     const { newestRelease } = await import('./release.ts');
-    return newestRelease(config, (await outgoing()).openOutgoing(config));
+    const opened = (await outgoing()).openOutgoing(config);
+    return newestRelease(config, opened).finally(() => opened.close());
   },
   examine: async (loaded, outside) => {
     const { examine } = await import('./doctor/examine.ts');

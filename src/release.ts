@@ -22,38 +22,35 @@ const ANSWER_MAX_MS = 10_000;
 const VERSION_LINE = /^[0-9a-f]{64} {2}gatepost_(\d{1,6}\.\d{1,6}\.\d{1,6})\.cdx\.json$/gm;
 
 /**
- * Asks the page of `update.url` and closes `outgoing`. Throws `OperatorError` if the page gives no
+ * Asks the page of `update.url`. Throws `OperatorError` if the page gives no
  * answer, or a release that `update.key` did not sign or that is older than `current`.
  */
 export async function newestRelease(
   { updateUrl, updateKey }: Pick<Config, 'updateUrl' | 'updateKey'>,
-  outgoing: Outgoing,
-  current = VERSION,
+  outgoing: Pick<Outgoing, 'send'>,
+  { current = VERSION, signal = new AbortController().signal } = {},
 ): Promise<NewestRelease> {
-  try {
-    if (updateUrl === '')
-      throw new OperatorError('update.url is not set: it names the release page');
-    if (updateKey === '') {
-      throw new OperatorError('update.key is not set: the signature of a release needs it');
-    }
-    const [list, signature] = await Promise.all(
-      ['SHA256SUMS', 'SHA256SUMS.sig'].map((name) => fetchFile(outgoing, `${updateUrl}/${name}`)),
-    );
-    if (!isSigned(list ?? '', signature ?? '', updateKey)) {
-      throw refused(`SHA256SUMS at ${updateUrl} is not signed by update.key`);
-    }
-    const [version, ...others] = [...(list ?? '').matchAll(VERSION_LINE)].map(([, one]) => one);
-    if (version === undefined || others.length > 0) {
-      throw refused(`SHA256SUMS at ${updateUrl} does not name one version`);
-    }
-    const order = Bun.semver.order(version, current);
-    if (order < 0) {
-      throw refused(`${updateUrl} has ${version}, older than this version, ${current}`);
-    }
-    return { version, isNewer: order > 0 };
-  } finally {
-    outgoing.close();
+  if (updateUrl === '') throw new OperatorError('update.url is not set: it names the release page');
+  if (updateKey === '') {
+    throw new OperatorError('update.key is not set: the signature of a release needs it');
   }
+  const [list, signature] = await Promise.all(
+    ['SHA256SUMS', 'SHA256SUMS.sig'].map((name) =>
+      fetchFile(outgoing, `${updateUrl}/${name}`, signal),
+    ),
+  );
+  if (!isSigned(list ?? '', signature ?? '', updateKey)) {
+    throw refused(`SHA256SUMS at ${updateUrl} is not signed by update.key`);
+  }
+  const [version, ...others] = [...(list ?? '').matchAll(VERSION_LINE)].map(([, one]) => one);
+  if (version === undefined || others.length > 0) {
+    throw refused(`SHA256SUMS at ${updateUrl} does not name one version`);
+  }
+  const order = Bun.semver.order(version, current);
+  if (order < 0) {
+    throw refused(`${updateUrl} has ${version}, older than this version, ${current}`);
+  }
+  return { version, isNewer: order > 0 };
 }
 
 function refused(sentence: string): OperatorError {
@@ -61,13 +58,17 @@ function refused(sentence: string): OperatorError {
 }
 
 /** Returns a file of the page. Throws `OperatorError` if it cannot be fetched whole. */
-async function fetchFile(outgoing: Outgoing, url: string): Promise<string> {
+async function fetchFile(
+  outgoing: Pick<Outgoing, 'send'>,
+  url: string,
+  signal: AbortSignal,
+): Promise<string> {
   const answer = await outgoing.send(
     {
       ...{ method: 'GET', url, trust: 'operator', headers: {}, body: null },
       ...{ timeoutMs: ANSWER_MAX_MS, answerBytesMax: FILE_BYTES_MAX, originConcurrency: 2 },
     },
-    new AbortController().signal,
+    signal,
   );
   if (answer instanceof OutgoingFailure) throw new OperatorError(answer.problem);
   const { status } = answer;

@@ -35,6 +35,7 @@ import { checkDescriptors, hasUnit } from './open-files.ts';
 import { checkOutside } from './outside.ts';
 import { checkApis, checkDisabled } from './panel-api.ts';
 import { checkPublic } from './public.ts';
+import { checkRelease } from './release.ts';
 import { checkServer, findServer } from './server.ts';
 import { checkSightings } from './sightings.ts';
 import { checkStrangers } from './strangers.ts';
@@ -105,6 +106,7 @@ export async function examine({ loaded, kind, nowMs, uid, outside }: Patient): P
     ...checkDescriptors(pid, config.streamCountMax),
     ...backups.findings,
     ...checkCopies(config, database.upkeep, nowMs),
+    ...checkRelease(config, database.upkeep),
     ...checkCertificate(config, nowMs, uid),
     ...checkAddress(server, config, hasTls),
     ...checkStrangers(loaded, config, names),

@@ -10,10 +10,12 @@ import {
   certificateNotice,
   diskNotice,
   type Notice,
+  releaseNotice,
   subscriptionNotice,
 } from '../core/event/notice.ts';
 import { nextTurn } from '../core/turn.ts';
 import { upkeepOf } from '../core/upkeep.ts';
+import { VERSION } from '../version.ts';
 
 export interface NoticeSettings {
   /** Days before the end of a subscription at which its provider gets an event. */
@@ -59,12 +61,15 @@ export async function noticeAppliance(
 }
 
 /** Adds events of the operator about upkeep. */
-export async function noticeUpkeep(core: Core, nowMs: number): Promise<void> {
+export async function noticeUpkeep(core: Core, nowMs: number, installed = VERSION): Promise<void> {
+  const rows = await core.store.listUpkeep();
   for (const task of ['backup', 'copy'] as const) {
-    const row = upkeepOf(await core.store.listUpkeep(), task);
+    const row = upkeepOf(rows, task);
     const notice = row && backupNotice(row);
     if (notice) await addNotice(core, null, task, notice, nowMs);
   }
+  const newer = releaseNotice(rows, installed);
+  if (newer !== null) await addNotice(core, null, 'release', newer, nowMs);
 }
 
 async function addNotice(

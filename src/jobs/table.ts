@@ -37,6 +37,8 @@ interface JobDeps {
   upstreams: { refresh(): Promise<void> };
   /** The answer to strangers. */
   strangerPage: { refresh(signal: AbortSignal): Promise<void> };
+  /** Asks for a newer version if a question is due. */
+  checkRelease(signal: AbortSignal): Promise<void>;
   /** Null: plain HTTP. */
   tls: { check(): Promise<void>; expiresAtMs(): number } | null;
   /** This process, as other nodes on its database see it. */
@@ -65,6 +67,7 @@ function jobs({
   outbox,
   upstreams,
   strangerPage,
+  checkRelease,
   tls,
   settings,
   node,
@@ -81,6 +84,7 @@ function jobs({
     job('left-jobs', '*/5 * * * * *', async () => jobWorker.wake()),
     job('upstreams', '*/5 * * * * *', () => upstreams.refresh()),
     job('stranger-page', '5 * * * * *', strangerPage.refresh),
+    job('release', '35 * * * * *', checkRelease),
     job('node', '*/5 * * * * *', () => core.store.noteNode(node)),
     // Before what it guards.
     job('time', '* * * * * *', () => timekeeper.keep(core.store)),

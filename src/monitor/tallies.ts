@@ -35,6 +35,7 @@ const WARNINGS = [
   'monitor_not_noted',
   'not_ready',
   'open_to_group',
+  'release_not_checked',
   'rides_not_read',
   'settings_not_noted',
   'stop_late',

@@ -1,7 +1,8 @@
 /** Metrics of upkeep, from its records in the database: all nodes have the same. */
 
 import type { UpkeepTask } from '../core/port/upkeep.ts';
-import { failureOf, upkeepOf } from '../core/upkeep.ts';
+import { failureOf, newerVersion, upkeepOf } from '../core/upkeep.ts';
+import { VERSION } from '../version.ts';
 import { type MetricRow, one, row, type Snapshot } from './metric-row.ts';
 import { BACKUP_FAILED } from './tallies.ts';
 
@@ -67,5 +68,14 @@ export const UPKEEP: MetricRow[] = [
     type: 'gauge',
     help: 'Time at which the command of `backup.after` last began that succeeded.',
     read: (snapshot) => seconds(successOf(snapshot, 'copy')?.atMs),
+  }),
+  row({
+    name: 'gatepost_update_available',
+    type: 'gauge',
+    help: 'Whether the page of `update.url` has a newer version: 1 or 0.',
+    read: ({ upkeep }) => {
+      const isKnown = upkeepOf(upkeep ?? [], 'release')?.success;
+      return isKnown ? one(Number(newerVersion(upkeep ?? [], VERSION) !== null)) : [];
+    },
   }),
 ];

@@ -156,7 +156,7 @@ test('a backup whose copy a stop cut off is copied by the next start, once', asy
   clock.set(Date.UTC(2026, 10, 21, 3, 30));
   await (await nights.start()).run();
   void nights.copied();
-  await until('it runs', () => existsSync(out()));
+  await until('it runs', () => existsSync(out()) && read() === 'begun\n');
   shell(`echo done >>${out()}`);
   await nights.start();
   await nights.copied();

@@ -59,6 +59,7 @@ test('a file or folder that others may write to', () => {
   for (const [place, mode, bad] of [
     [file, 0o640, 0o660],
     [file, 0o640, 0o642],
+    [file, 0o640, 0o1660],
     [join(folder, 'etc'), 0o750, 0o770],
     [join(folder, 'etc'), 0o750, 0o757],
   ] as const) {

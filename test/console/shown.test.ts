@@ -178,6 +178,7 @@ function healthAt(nowMs: number): Got<'health.read'> {
       ...{ openFiles: 41, openFilesMax: 65_536, certificateEndsAtMs: nowMs + 10 * DAY_MS },
       isDatabaseFile: false,
     },
+    newer: '1.3.0',
     storage: { bytes: 5e6, logBytes: 6e6, diskFreeBytes: 7e9 },
     queue: { dueCount: 8, scheduledCount: 9, oldestDueAtMs: nowMs - MINUTE_MS },
     server: { connectionCount: 10, connectionCountMax: 100, clockOffsetMs: 11 },
@@ -196,7 +197,7 @@ testChromium('the page of health shows each fact of its answer beside its name',
   );
   expect(facts).toEqual([
     `${words.node} node-7`,
-    `${words.release} 1.2.3`,
+    `${words.release} 1.2.3 ${words.newer('1.3.0')}`,
     expect.stringContaining(words.started),
     `${words.loop} ${words.loopLag('12')}`,
     `${words.loopLate} ${words.ofAll('3', '4,000')}`,

@@ -28,6 +28,7 @@ function jobsOf({ core, clock }: Engine) {
     worker: { wake: () => undefined, tick: async () => undefined, stop: async () => undefined },
     outbox: { tick: () => undefined },
     strangerPage: { refresh: async () => undefined },
+    checkRelease: async () => undefined,
     upstreams: { refresh: async () => undefined },
     jobWorker: { tick: () => undefined, wake: () => undefined },
     node: { name: 'one', address: '', version: '', startedAtMs: 0 },

@@ -47,6 +47,7 @@ beforeEach(async () => {
     outbox: { tick: () => undefined },
     upstreams: { refresh: async () => undefined },
     strangerPage: { refresh: async () => undefined },
+    checkRelease: async () => undefined,
     jobWorker: { tick: () => undefined, wake: () => undefined },
     node: { name: 'one', address: '', version: '', startedAtMs: 0 },
   });

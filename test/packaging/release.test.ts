@@ -69,6 +69,19 @@ test('it has each kind of file, and lists all of them', () => {
   expect(readFileSync(join(folder, 'one/compose.yaml'), 'utf8')).not.toContain('@VERSION@');
 });
 
+test('the configuration of its package names the page and the key, commented out', async () => {
+  const configured = async (out: string) => {
+    const deb = join(folder, out, `gatepost_${VERSION}_${native}.deb`);
+    const text = await Bun.$`dpkg-deb --fsys-tarfile ${deb} | tar -xO ./etc/gatepost/gatepost.toml`;
+    return text.text().slice(text.text().indexOf('\n[update]'));
+  };
+  const section = await configured('one');
+  const given = readFileSync(`${key}.pub`, 'utf8').split(' ').slice(0, 2).join(' ');
+  expect(section).toContain(`\n#url = "${server.url.origin}"\n`);
+  expect(section).toContain(`\n#key = "${given}"\n`);
+  expect(section).not.toMatch(/^[^#[\n]/m);
+});
+
 test('the same sources and the same key give the same bytes', async () => {
   await release('two', { RELEASE_KEY: key, IMAGES: native });
   for (const name of ['SHA256SUMS', 'SHA256SUMS.sig']) {

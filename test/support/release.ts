@@ -23,8 +23,9 @@ export interface ReleasePage {
   key: string;
   /** The files by name; a test may change them. */
   files: Map<string, string | Uint8Array<ArrayBuffer>>;
-  /** The paths that were asked for. */
+  /** The paths that were asked for, and the headers of all these requests. */
   asked: string[];
+  headers: Headers[];
   /** The answer to a path in place of a file. */
   answer: ((name: string) => Response | Promise<Response> | undefined) | null;
   /** Fills the page with a release, listed and signed. */
@@ -46,12 +47,14 @@ export function releasePage(): ReleasePage {
   Bun.spawnSync(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', 'publisher', '-f', keyFile]);
   const key = readFileSync(`${keyFile}.pub`, 'utf8').split(' ').slice(0, 2).join(' ');
   const asked: string[] = [];
+  const headers: Headers[] = [];
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
     fetch: async (request) => {
       const name = new URL(request.url).pathname.slice(1);
       asked.push(name);
+      headers.push(request.headers);
       const file = page.files.get(name);
       return (
         (await page.answer?.(name)) ??
@@ -60,7 +63,7 @@ export function releasePage(): ReleasePage {
     },
   });
   const page: ReleasePage = {
-    ...{ url: `http://127.0.0.1:${server.port}`, folder, key, asked, answer: null },
+    ...{ url: `http://127.0.0.1:${server.port}`, folder, key, asked, headers, answer: null },
     files: new Map(),
     publish: (version, more = {}) => {
       const { signer = page, namespace = 'gatepost' } = more;

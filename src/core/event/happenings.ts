@@ -220,6 +220,10 @@ export const backupRecovered = (failing: Failing) =>
 
 export const diskLow = (freeBytes: number) => happening('disk.low', { free_bytes: freeBytes });
 
+/** A newer version is available. */
+export const releaseAvailable = (version: string, installed: string) =>
+  happening('release.available', { version, installed });
+
 /** A gateway was stopped, because it rejects our credentials. */
 export const gatewayStopped = (gateway: DestinationKind, problem: string) =>
   happening('gateway.stopped', { gateway, problem: shortened(problem) });

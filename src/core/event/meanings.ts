@@ -96,6 +96,10 @@ export const EVENT_MEANINGS: Readonly<Record<EventKind | typeof TEST_EVENT, Mean
     about: 'a gateway refuses our credentials: pushes wait until they are mended',
     fields: ['gateway', 'problem'],
   },
+  'release.available': {
+    about: 'the page of `update.url` has a newer version: once for each',
+    fields: ['version', 'installed'],
+  },
   'provider.added': { about: 'a provider was added', fields: ['provider_code', 'plan'] },
   'provider.changed': {
     about: 'plan, end, cap, policy, terms of what rides, buttons or name of a provider changed',

@@ -3,8 +3,15 @@
 import { DAY_MS, utcDay } from '../calendar.ts';
 import type { Happening } from '../port/event.ts';
 import type { Upkeep } from '../port/upkeep.ts';
-import { failureOf } from '../upkeep.ts';
-import { backupFailed, backupRecovered, diskLow, ending, subscriptionEnded } from './happenings.ts';
+import { failureOf, newerVersion } from '../upkeep.ts';
+import {
+  backupFailed,
+  backupRecovered,
+  diskLow,
+  ending,
+  releaseAvailable,
+  subscriptionEnded,
+} from './happenings.ts';
 
 export interface Notice {
   mark: string;
@@ -61,6 +68,14 @@ export function backupNotice(row: Upkeep): Notice | null {
   }
   const week = Math.floor((failure.atMs - failingSinceMs) / REMINDER_MS);
   return { mark: `${follows}${week}`, happening: backupFailed(failing, failure.reason) };
+}
+
+/** Returns the notice about a newer version, one for each; null: there is none. */
+export function releaseNotice(rows: readonly Upkeep[], installed: string): Notice | null {
+  const version = newerVersion(rows, installed);
+  return version === null
+    ? null
+    : { mark: version, happening: releaseAvailable(version, installed) };
 }
 
 function endNotice(

@@ -33,6 +33,7 @@ export const OPERATOR_EVENTS = [
   'certificate.ending',
   'disk.low',
   'gateway.stopped',
+  'release.available',
   'provider.added',
   'provider.changed',
   'provider.suspended',

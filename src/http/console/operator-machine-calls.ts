@@ -7,6 +7,7 @@ import { providerOf } from '../../core/audit/entry.ts';
 import { ACTION_GROUPS, ACTOR_KINDS, pageAudit } from '../../core/audit/page.ts';
 import { Refused } from '../../core/outcome.ts';
 import { hwidHash } from '../../core/secret.ts';
+import { newerVersion } from '../../core/upkeep.ts';
 import { type Owner, ownerCall } from './call.ts';
 import { anyOf, id, inputOf, nullable, text } from './inputs.ts';
 
@@ -70,13 +71,15 @@ export const operatorMachineCalls = {
     );
   }),
   'health.read': ownerCall(inputOf({}), async ({ appliance, core: { store }, nowMs }) => {
-    const [process, storage, server, queue] = await Promise.all([
+    const [process, storage, server, queue, upkeep] = await Promise.all([
       appliance.state(),
       store.readStorageFacts(),
       store.readServerFacts(),
       store.readQueueFacts(nowMs),
+      store.listUpkeep(),
     ]);
-    return { process, storage, server, queue, doctor: appliance.doctor.last() };
+    const newer = newerVersion(upkeep, process.version);
+    return { process, newer, storage, server, queue, doctor: appliance.doctor.last() };
   }),
   'health.examine': ownerCall(inputOf({}), async ({ appliance, grantPatience, nowMs }) => {
     grantPatience(CHECK_PATIENCE_SECONDS);

@@ -48,6 +48,7 @@ export const EN = {
     'certificate.ending': 'Certificate expires soon',
     'disk.low': 'Disk space is low',
     'gateway.stopped': 'Gateway stopped',
+    'release.available': 'Newer version available',
     'provider.added': 'Provider added',
     'provider.changed': 'Provider changed',
     'provider.suspended': 'Provider suspended',
@@ -91,6 +92,8 @@ export const EN = {
     gateway: 'Gateway',
     plan: 'Plan',
     freeSpace: 'Free space',
+    version: 'Version',
+    installed: 'Installed',
     time: 'Time',
   },
   values: {

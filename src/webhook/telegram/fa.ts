@@ -40,6 +40,7 @@ export const FA: Words = {
     'certificate.ending': 'گواهی به‌زودی منقضی می‌شود',
     'disk.low': 'فضای دیسک رو به اتمام است',
     'gateway.stopped': 'درگاه متوقف شد',
+    'release.available': 'نسخهٔ جدیدتر در دسترس است',
     'provider.added': 'ارائه‌دهنده اضافه شد',
     'provider.changed': 'اطلاعات ارائه‌دهنده تغییر کرد',
     'provider.suspended': 'ارائه‌دهنده معلق شد',
@@ -83,6 +84,8 @@ export const FA: Words = {
     gateway: 'درگاه',
     plan: 'پلن',
     freeSpace: 'فضای آزاد',
+    version: 'نسخه',
+    installed: 'نصب‌شده',
     time: 'زمان',
   },
   values: {

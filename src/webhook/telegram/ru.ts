@@ -40,6 +40,7 @@ export const RU: Words = {
     'certificate.ending': 'Срок действия сертификата истекает',
     'disk.low': 'Заканчивается место на диске',
     'gateway.stopped': 'Шлюз остановлен',
+    'release.available': 'Доступна новая версия',
     'provider.added': 'Добавлен провайдер',
     'provider.changed': 'Данные провайдера изменены',
     'provider.suspended': 'Работа провайдера приостановлена',
@@ -83,6 +84,8 @@ export const RU: Words = {
     gateway: 'Шлюз',
     plan: 'Тариф',
     freeSpace: 'Свободно',
+    version: 'Версия',
+    installed: 'Установлена',
     time: 'Время',
   },
   values: {

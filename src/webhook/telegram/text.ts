@@ -92,6 +92,8 @@ const LINES: readonly Line[] = [
   (lines) => lines.record('webhook', 'webhook_id'),
   (lines) => lines.word('gateway', 'gateway', NAMES),
   (lines) => lines.field('freeSpace', 'free_bytes', 'bytes'),
+  (lines) => lines.field('version', 'version'),
+  (lines) => lines.field('installed', 'installed'),
   (lines) => lines.field('reason', 'problem'),
   (lines) => lines.word('reason', 'why'),
 ];

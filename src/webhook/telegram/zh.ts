@@ -40,6 +40,7 @@ export const ZH: Words = {
     'certificate.ending': '证书即将过期',
     'disk.low': '磁盘空间不足',
     'gateway.stopped': '网关已停止',
+    'release.available': '有新版本可用',
     'provider.added': '已添加服务商',
     'provider.changed': '服务商信息已修改',
     'provider.suspended': '服务商已暂停',
@@ -83,6 +84,8 @@ export const ZH: Words = {
     gateway: '网关',
     plan: '套餐',
     freeSpace: '可用空间',
+    version: '版本',
+    installed: '当前已安装',
     time: '时间',
   },
   values: {

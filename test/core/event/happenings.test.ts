@@ -57,6 +57,7 @@ const ALL = [
   happenings.backupRecovered(FAILING),
   happenings.diskLow(1),
   happenings.gatewayStopped('fcm', LONG),
+  happenings.releaseAvailable('1.2.3', '1.2.2'),
   happenings.providerAdded('Provide1', 'pro'),
   happenings.providerChanged(OWNER, DEED),
   happenings.providerChanged(OWNER, { ...DEED, action: 'provider.suspend' }),

@@ -40,6 +40,7 @@ import { storeReads } from './store-reads.ts';
 import { storeWrites } from './store-writes.ts';
 import { strangers } from './strangers.ts';
 import { timeFiles } from './time.ts';
+import { upkeep } from './upkeep.ts';
 import { upstream } from './upstream.ts';
 import { webhooks } from './webhooks.ts';
 
@@ -75,6 +76,7 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ...events,
   ...strangers,
   ...shown,
+  ...upkeep,
   ...upstream,
   ...http,
   ...outbox,

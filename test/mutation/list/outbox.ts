@@ -148,25 +148,6 @@ export const outbox: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/jobs/backup-copy.ts',
-    tests: ['test/backup/after.test.ts'],
-    changes: [
-      ['    if (stopping.signal.aborted) return;\n', ''],
-      ['made.result === last?.success?.result', 'false'],
-    ],
-  },
-  {
-    file: 'src/jobs/backup.ts',
-    tests: [...['test/jobs/stop.test.ts', 'test/backup/shelf.test.ts'], 'test/backup/told.test.ts'],
-    changes: [
-      ['if (!stopping.signal.aborted) {', '{'],
-      ['      stopping.abort();\n', ''],
-      ['        await noteNewest();\n', ''],
-      ['  await noteNewest();\n  await reschedule();', '  await reschedule();'],
-      ['if (found.atMs <= (known', 'if (found.atMs < (known'],
-    ],
-  },
-  {
     file: 'src/jobs/table.ts',
     tests: ['test/jobs/stop.test.ts', 'test/jobs/figures.test.ts'],
     changes: [

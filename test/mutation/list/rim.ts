@@ -205,15 +205,6 @@ export const rim: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/operator-program.ts',
-    tests: ['test/tls/acme.test.ts', 'test/backup/after.test.ts'],
-    changes: [
-      [`  endGroup(child.pid, 'SIGKILL');\n  return`, '  return'],
-      ['env: ENVIRONMENT,', ''],
-      ['exitCode === 0 && mayLeaveRest', 'exitCode === 0'],
-    ],
-  },
-  {
     file: 'src/tls/challenge.ts',
     tests: ['test/tls/acme.test.ts'],
     changes: [
@@ -338,47 +329,6 @@ export const rim: readonly MutatedFile[] = [
     changes: [
       ['nowMs + DRIFT_MAX_MS', 'nowMs + 3_600_000'],
       ['if (nowMs < EARLIEST_MS) {', 'if (false) {'],
-    ],
-  },
-  {
-    file: 'src/backup/after.ts',
-    tests: ['test/backup/after.test.ts'],
-    changes: [
-      ['!backupAfterClear &&', 'false &&'],
-      ["'--', file", 'file'],
-      ['mayLeaveRest: false', 'mayLeaveRest: true'],
-      ['exited with ${exitCode}`', 'exited with ${exitCode}`.slice(1)'],
-    ],
-  },
-  {
-    file: 'src/config/command-file.ts',
-    tests: ['test/config/command-file.test.ts'],
-    changes: [
-      ['0o022', '0o020'],
-      ['[path, dirname(path)]', '[path]'],
-      ['!owners.has(stats.uid)', 'false'],
-      ['place !== path && ', ''],
-    ],
-  },
-  {
-    file: 'src/doctor/backup-copy.ts',
-    tests: ['test/backup/after.test.ts'],
-    changes: [
-      ["!backupAfterClear || backupPassphrase !== ''", '!backupAfterClear'],
-      ['madeMs + PATIENCE_MS < nowMs', 'false'],
-    ],
-  },
-  {
-    file: 'src/doctor/backups.ts',
-    tests: ['test/backup/told.test.ts'],
-    changes: [
-      ['due + graceMs < nowMs', 'due + 24 * graceMs < nowMs'],
-      ['Math.max(HOUR_MS, 2 *', 'Math.max(HOUR_MS, 0 *'],
-      ['goodMs + SAME_TIME_MS', 'goodMs'],
-      ['failure.atMs >= goodMs', 'true'],
-      ['failure !== null && failure', 'false && failure'],
-      ['row?.schedule === pattern ? row.scheduledAtMs : 0', '0'],
-      ["code !== 'disk_read_only'", 'true'],
     ],
   },
   {

@@ -21,14 +21,20 @@ const ORDER = ['problem', 'warning', 'ok'] as const;
 
 type Fact = readonly [string, ComponentChildren];
 
-function processFacts({ process }: Health): Fact[] {
+function processFacts({ process, newer }: Health): Fact[] {
   const words = texts.machine;
   const { loopCount, loopLagSeconds, loopLateCount, openFiles, openFilesMax } = process;
   const lag = loopLagSeconds === null ? null : number(loopLagSeconds * 1_000);
   const endsMs = process.certificateEndsAtMs;
   return [
     [words.node, <bdi>{process.node}</bdi>],
-    [words.release, <bdi>{process.version}</bdi>],
+    [
+      words.release,
+      <>
+        <bdi>{process.version}</bdi>{' '}
+        {newer !== null && <span class="badge warm">{words.newer(newer)}</span>}
+      </>,
+    ],
     [words.started, time(process.startedAtMs)],
     [words.loop, lag === null ? words.unknown : words.loopLag(lag)],
     [words.loopLate, words.ofAll(number(loopLateCount), number(loopCount))],

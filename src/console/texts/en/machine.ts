@@ -41,6 +41,7 @@ const machine = {
   node: 'Node',
   version: 'Version, schema',
   release: 'Version',
+  newer: (version: string) => `${version} is available`,
   seen: 'Seen',
   startedAt: (when: string) => `started ${when}`,
   clock: 'Clock',

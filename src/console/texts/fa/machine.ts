@@ -44,6 +44,7 @@ const machine: Like<typeof english.machine> = {
   node: 'گره',
   version: 'نسخه، طرح‌واره',
   release: 'نسخه',
+  newer: (version) => `نسخهٔ ${version} در دسترس است`,
   seen: 'آخرین حضور',
   startedAt: (when) => `آغاز ${when}`,
   clock: 'ساعت',

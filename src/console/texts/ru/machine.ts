@@ -43,6 +43,7 @@ const machine: Like<typeof english.machine> = {
   node: 'Узел',
   version: 'Версия, схема',
   release: 'Версия',
+  newer: (version) => `доступна ${version}`,
   seen: 'Был на связи',
   startedAt: (when) => `запущен ${when}`,
   clock: 'Часы',

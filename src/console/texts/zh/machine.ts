@@ -42,6 +42,7 @@ const machine: Like<typeof english.machine> = {
   node: '节点',
   version: '版本、结构',
   release: '版本',
+  newer: (version) => `有新版本 ${version}`,
   seen: '最近在线',
   startedAt: (when) => `启动于 ${when}`,
   clock: '时钟',
