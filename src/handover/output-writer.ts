@@ -32,23 +32,33 @@ export function startWriter(making: MakingFile, path: string | undefined): Write
   child.unref();
   return {
     async write(files) {
-      const { stdin } = child;
-      for (const [name, path] of files) {
-        const file = Bun.file(path);
-        stdin.write(`${JSON.stringify({ name, bytes: file.size } satisfies Head)}\n`);
-        for await (const chunk of file.stream()) {
-          stdin.write(chunk);
-          await stdin.flush();
-        }
+      try {
+        await send(child.stdin, files);
+      } catch {
+        // The process has ended, and says why.
       }
-      stdin.write(`${JSON.stringify({ name: null, bytes: 0 } satisfies Head)}\n`);
-      await stdin.end();
       const [problem] = await Promise.all([new Response(child.stderr).text(), child.exited]);
       if (child.exitCode !== 0) {
         throw new OperatorError(problem || `cannot write ${making.target}: the writer was ended`);
       }
     },
   };
+}
+
+async function send(
+  stdin: { write(chunk: string | Uint8Array): unknown; flush(): unknown; end(): unknown },
+  files: ReadonlyMap<string, string>,
+): Promise<void> {
+  for (const [name, path] of files) {
+    const file = Bun.file(path);
+    stdin.write(`${JSON.stringify({ name, bytes: file.size } satisfies Head)}\n`);
+    for await (const chunk of file.stream()) {
+      stdin.write(chunk);
+      await stdin.flush();
+    }
+  }
+  stdin.write(`${JSON.stringify({ name: null, bytes: 0 } satisfies Head)}\n`);
+  await stdin.end();
 }
 
 /** Makes the files that come on stdin. Returns the exit code; tells `complain` of a problem. */

@@ -31,12 +31,12 @@ program=$1 place=$2 stand=$3; shift 3
 mount --make-rprivate /
 cp -a /etc/ld.so.cache /etc/nsswitch.conf "$place/etc/" 2>/dev/null || true
 mount --bind "$place/etc" /etc
-mount -t tmpfs -o mode=755 tmpfs /mnt
-mkdir /mnt/bin
-mount --bind /usr/bin /mnt/bin
+mount -t tmpfs -o mode=755 tmpfs /srv
+mkdir /srv/bin
+mount --bind /usr/bin /srv/bin
 mount -t tmpfs -o mode=755 tmpfs /usr/bin
-PATH=/mnt/bin
-ln -s /mnt/bin/* /usr/bin/
+PATH=/srv/bin
+ln -s /srv/bin/* /usr/bin/
 for name in gatepost gatepost-bare; do
   rm -f /usr/bin/$name
   touch /usr/bin/$name
