@@ -1,8 +1,14 @@
 /** Which settings a reload applies: each is changed, alone. */
 
-import { describe, expect, test } from 'bun:test';
+import { afterAll, describe, expect, test } from 'bun:test';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { changeBetween, loadConfig, reloaded } from '../../src/config/load.ts';
 import { type SettingName, settingRows } from '../../src/config/settings/index.ts';
+import { freshFolder } from '../support/app.ts';
+
+const folder = freshFolder();
+afterAll(() => rmSync(folder, { recursive: true }));
 
 const UPSTREAM = { host: 'a.example', url: 'http://127.0.0.1:1', provider: 'Ab3dE5gH' };
 
@@ -41,6 +47,7 @@ const OTHERS: Partial<Record<SettingName, string>> = {
   logLevel: 'debug',
   backupAt: '0 3 * * *',
   backupDirectory: '/backups',
+  backupAfter: '["/usr/bin/rclone"]',
   backupPassphrase: 'correct horse battery',
   backupPassphraseFile: '/passphrase',
   tlsCertificate: '/cert.pem',
@@ -84,15 +91,25 @@ const WAITING: readonly SettingName[] = [
 ];
 
 const NONE = { GATEPOST_CONFIG: 'none' };
+const CLEAR = { GATEPOST_BACKUP_AFTER_CLEAR: 'true' };
 
 /** Settings that are given besides, without which others are refused. */
 function baseOf(name: SettingName): Record<string, string> {
   if (name === 'gateKeySecretFile') {
     return { ...NONE, GATEPOST_GATE_KEY: 'marzban', GATEPOST_GATE_KEY_SECRET_FILE: '/own-secret' };
   }
+  if (name === 'backupAfter') return { ...NONE, ...CLEAR };
   if (!name.startsWith('gatePanel')) return NONE;
   const panel = { GATEPOST_GATE_PANEL: 'remnawave', GATEPOST_GATE_PANEL_TOKEN_FILE: '/own-token' };
   return { ...NONE, ...panel, GATEPOST_GATE_PANEL_URL: 'http://127.0.0.1:3' };
+}
+
+/** Returns the flags of a file with one setting, for settings that no variable may set. */
+function inFile(key: string, value: string) {
+  const [section = '', name = ''] = key.split('.');
+  const configFile = join(folder, `${name}.toml`);
+  writeFileSync(configFile, `[${section}]\n${name} = ${value}\n`, { mode: 0o600 });
+  return { configFile };
 }
 
 function otherThan(name: SettingName, standard: string): string {
@@ -106,7 +123,11 @@ function otherThan(name: SettingName, standard: string): string {
 describe.each(settingRows)('%s', (name, row) => {
   const base = baseOf(name);
   const before = loadConfig({}, base);
-  const after = loadConfig({}, { ...base, [row.env]: otherThan(name, row.default) });
+  const other = otherThan(name, row.default);
+  const after =
+    row.env === ''
+      ? loadConfig(inFile(row.key, other), CLEAR)
+      : loadConfig({}, { ...base, [row.env]: other });
   const waits = WAITING.includes(name);
 
   test(waits ? 'needs a restart, and is named' : 'is reloaded', () => {
