@@ -1,9 +1,8 @@
 /** The rule for settings that run a command: no other user may be able to change them. */
 
-import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { foreignHand, statOf } from '../permissions.ts';
 
-const WRITABLE_BY_OTHERS = 0o022;
 const STICKY = 0o1000;
 
 /**
@@ -12,21 +11,13 @@ const STICKY = 0o1000;
  */
 export function commandFileProblems(key: string, path: string, dataDir: string): string[] {
   const own = process.getuid?.() ?? 0;
-  const owners = new Set([0, own === 0 ? (statOf(dataDir)?.uid ?? 0) : own]);
+  const service = own === 0 ? (statOf(dataDir)?.uid ?? 0) : own;
+  const owners = service === 0 ? [0] : [0, service];
   return [path, dirname(path)].flatMap((place) => {
     const stats = statOf(place);
-    if (stats === null) return [];
-    const refused = `${path}: ${key} is not run, because ${place}`;
-    if (!owners.has(stats.uid)) {
-      return [`${refused} belongs to user ${stats.uid}: run 'chown root ${place}'`];
-    }
-    const isShared = (stats.mode & WRITABLE_BY_OTHERS) !== 0;
     // In a folder such as /tmp others cannot replace the file.
-    if (!isShared || (place !== path && (stats.mode & STICKY) !== 0)) return [];
-    return [`${refused} may be written by other users: run 'chmod go-w ${place}'`];
+    const isShared = stats?.isDirectory() && (stats.mode & STICKY) !== 0 && stats.uid === 0;
+    const problem = stats === null || isShared ? null : foreignHand(place, stats, owners);
+    return problem === null ? [] : [`${key} is not run: ${problem}`];
   });
-}
-
-function statOf(path: string) {
-  return statSync(path, { throwIfNoEntry: false }) ?? null;
 }

@@ -14,6 +14,7 @@ interface BackupSettings {
   readonly dataDir: string;
   readonly backupAt: string;
   readonly backupDirectory: string;
+  readonly backupAfter: readonly string[];
 }
 
 const say = about('backups');
@@ -128,10 +129,12 @@ function missing(upkeep: readonly Upkeep[], folder: string, names: string[] | nu
   return [say.warning('backup_gone', `the last backup is gone: ${last.result}`, todo)];
 }
 
-function place({ dataDir }: BackupSettings, folder: string): Finding[] {
+function place({ backupAfter, dataDir }: BackupSettings, folder: string): Finding[] {
+  // Those are copied elsewhere.
+  if (backupAfter.length > 0) return [];
   if (!existsSync(folder) || !existsSync(dataDir)) return [];
   if (statSync(folder).dev !== statSync(dataDir).dev) return [];
-  const todo = 'set backup.directory to another disk, or copy the files to another machine';
+  const todo = 'set backup.directory to another disk, or backup.after to copy them elsewhere';
   return [
     say.warning(
       'backups_on_same_disk',

@@ -1,7 +1,7 @@
 /** `gatepost backup`, `restore` and `doctor`, as the operator runs them. */
 
 import { expect, test } from 'bun:test';
-import { chmodSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { examineDatabase } from '../../src/store/sqlite/file/copy.ts';
 import { call } from '../support/app.ts';
@@ -144,10 +144,15 @@ test('commands that start while a restore is at it never meet half of it', async
   expect(readdirSync(dataDir).filter((name) => name.includes('unpacked'))).toEqual([]);
 });
 
-test('a server makes scheduled backups by itself', async () => {
+test('a server makes scheduled backups by itself, and hands them to a command', async () => {
   const { folder, dataDir } = await makeData();
   const shelf = join(folder, 'shelf');
-  const env = { GATEPOST_BACKUP_AT: '* * * * * *', GATEPOST_BACKUP_DIRECTORY: shelf };
+  const away = join(folder, 'away');
+  const file = join(folder, 'gatepost.toml');
+  const copy = `after = ["sh", "-c", 'env >${away}.env; cp "$1" ${away}']\nafter_clear = true`;
+  writeFileSync(file, `[backup]\n${copy}\n`, { mode: 0o600 });
+  const schedule = { GATEPOST_BACKUP_AT: '* * * * * *', GATEPOST_BACKUP_DIRECTORY: shelf };
+  const env = { ...schedule, GATEPOST_CONFIG: file };
   const servers = await Promise.all([startServe({ dataDir, env }), startServe({ dataDir, env })]);
   const log = () => servers.map(({ stderr }) => stderr()).join('');
   await until('a backup', () => log().includes('backup_made'));
@@ -156,8 +161,11 @@ test('a server makes scheduled backups by itself', async () => {
   expect(await run(['restore', join(shelf, names[0] ?? ''), '--verify'])).toMatchObject({
     code: 0,
   });
+  await until('a copy', () => log().includes('backup_copied'));
+  expect(await run(['restore', away, '--verify'])).toMatchObject({ code: 0 });
+  expect(readFileSync(`${away}.env`, 'utf8')).not.toContain('GATEPOST');
   for (const server of servers) expect(await server.stop()).toMatchObject({ code: 0 });
-  expect(log()).not.toContain('backup_failed');
+  expect(log()).not.toMatch(/backup_(?:copy_)?failed/);
 });
 
 test('doctor: exit code 1 and a way out for each problem', async () => {

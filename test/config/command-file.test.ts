@@ -64,7 +64,7 @@ test('a file or folder that others may write to', () => {
     [join(folder, 'etc'), 0o750, 0o757],
   ] as const) {
     chmodSync(place, bad);
-    const words = `backup.after is not run, because ${place} may be written by other users: run 'chmod go-w ${place}'`;
+    const words = new RegExp(`backup.after is not run: ${place} .*open to .*: run 'chmod`);
     expect(() => load()).toThrow(words);
     chmodSync(place, mode);
   }
@@ -79,9 +79,23 @@ test('a file or folder that others may write to', () => {
 test.skipIf(process.getuid?.() !== 0)('a file of another user than root and the service', () => {
   load();
   chownSync(file, 12_345, 12_345);
-  expect(() => load()).toThrow(`${file} belongs to user 12345: run 'chown root ${file}'`);
+  expect(() => load()).toThrow(
+    `${file} belongs to user 12345, not to user 0: run 'chown 0 ${file}'`,
+  );
   // The owner of the data directory is the user of the service.
   mkdirSync(join(folder, 'data'));
   chownSync(join(folder, 'data'), 12_345, 12_345);
   load();
+});
+
+test('a file of the folder beside it, by the same rule', () => {
+  writeFileSync(file, '', { mode: 0o640 });
+  const beside = join(folder, 'etc', 'gatepost.d');
+  mkdirSync(beside, { mode: 0o750 });
+  const own = join(beside, '10-copy.toml');
+  writeFileSync(own, `[backup]\n${COMMAND}\nafter_clear = true\n`, { mode: 0o640 });
+  const loadBoth = () => loadConfig({ configFile: file }, { GATEPOST_DATA: join(folder, 'data') });
+  expect(loadBoth().config.backupAfter).toHaveLength(4);
+  chmodSync(own, 0o660);
+  expect(loadBoth).toThrow(`${own} has mode 0660`);
 });

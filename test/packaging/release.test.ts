@@ -72,8 +72,9 @@ test('it has each kind of file, and lists all of them', () => {
 test('the configuration of its package names the page and the key, commented out', async () => {
   const configured = async (out: string) => {
     const deb = join(folder, out, `gatepost_${VERSION}_${native}.deb`);
-    const text = await Bun.$`dpkg-deb --fsys-tarfile ${deb} | tar -xO ./etc/gatepost/gatepost.toml`;
-    return text.text().slice(text.text().indexOf('\n[update]'));
+    const packed = Bun.$`dpkg-deb --fsys-tarfile ${deb} | tar -xO ./etc/gatepost/gatepost.toml`;
+    const text = await packed.quiet().text();
+    return text.slice(text.indexOf('\n[update]'));
   };
   const section = await configured('one');
   const given = readFileSync(`${key}.pub`, 'utf8').split(' ').slice(0, 2).join(' ');

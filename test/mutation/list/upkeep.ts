@@ -15,10 +15,10 @@ export const upkeep: readonly MutatedFile[] = [
     file: 'src/config/command-file.ts',
     tests: ['test/config/command-file.test.ts'],
     changes: [
-      ['0o022', '0o020'],
       ['[path, dirname(path)]', '[path]'],
-      ['!owners.has(stats.uid)', 'false'],
-      ['place !== path && ', ''],
+      ['foreignHand(place, stats, owners)', 'null'],
+      ['stats?.isDirectory() && ', ''],
+      [' && stats.uid === 0', ' && false'],
     ],
   },
   {
