@@ -50,7 +50,7 @@ before=$(links 8080)
 
 say 'Reload'
 pid=$(property MainPID)
-inside sed -i 's/^#level = "info"$/level = "debug"/' /etc/gatepost/gatepost.toml
+printf '[log]\nlevel = "debug"\n' | inside tee /etc/gatepost/gatepost.d/10-log.toml >/dev/null
 holds 'systemctl reloads it' inside systemctl reload gatepost.service
 log_has() { inside journalctl --unit gatepost.service --grep "$1"; }
 eventually 10 'the log says what changed' log_has 'config_reloaded.*log.level'
