@@ -156,7 +156,7 @@ function Page({ found, setup }: { found: Overview; setup: Got<'setup.read'> }) {
     <>
       <Title name={found.name || found.code}>
         <p>
-          {texts.common.plan} <bdi>{found.plan}</bdi> · {end}
+          {words.plan} <bdi>{found.plan}</bdi> · {end}
           {found.isSuspended && <strong class="badge bad">{words.suspended}</strong>}
         </p>
       </Title>

@@ -79,7 +79,7 @@ export const EN = {
     failed: 'Failed',
     reachable: 'Can get messages',
     atNextFetch: 'At the next fetch',
-    carried: 'On subscriptions already',
+    carried: 'Sent with the subscription',
     lastSeen: 'Last seen',
     timeLeft: 'Time left',
     endsAt: 'Ends',

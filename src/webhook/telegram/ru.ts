@@ -71,7 +71,7 @@ export const RU: Words = {
     failed: 'Не отправлено',
     reachable: 'Могут получить',
     atNextFetch: 'При следующем обновлении подписки',
-    carried: 'Уже пришло с подпиской',
+    carried: 'Отправлено с подпиской',
     lastSeen: 'Последняя активность',
     timeLeft: 'Осталось',
     endsAt: 'Дата окончания',

@@ -42,6 +42,14 @@ export const roomFiles: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/console/parts/audit-entries.tsx',
+    tests: ['test/console/activity.test.ts'],
+    changes: [
+      ['WITH_DEFAULT.has(field) ? usual : nothing', 'nothing'],
+      ['if (word !== undefined) return word;', ''],
+    ],
+  },
+  {
     file: 'src/http/console/domain-calls.ts',
     tests: ['test/http/console/overview.test.ts'],
     changes: [['.some(({ status }) => status === DOMAIN_ACTIVE)', '.length > 0']],

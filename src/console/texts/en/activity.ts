@@ -47,6 +47,19 @@ export const activity = {
   change: (field: string, before: string, after: string) => `${field}: ${before} → ${after}`,
   changed: (field: string) => `${field} changed`,
   nothing: 'none',
+  /** The words of values by field; `usual` stands for null where that means the default. */
+  usual: 'default',
+  values: {
+    status: { 5: 'disabled', 10: 'active' },
+    enforce: { 0: 'only counts', 1: 'applies' },
+    when_full: { refuse: 'refuses', 'replace-oldest': 'replaces the oldest' },
+    without_hwid: { refuse: 'are refused', pass: 'pass', count: 'count as one device' },
+    same_phone: { off: 'is a new device', ask: 'asks first', replace: 'replaces the old entry' },
+    ride: { off: 'nothing', notifications: 'notifications only' },
+    buttons: { missing: 'if the panel sends none', always: 'always' },
+    page: { on: 'on' },
+    enabled: { true: 'yes', false: 'no' },
+  },
   fields: {
     install_limit: 'limit',
     status: 'status',

@@ -45,7 +45,7 @@ const links = {
   more: 'More actions',
   import: 'Import a CSV file',
   importHint:
-    'The first row names the columns: key, code, limit, note. Each line has a key of your own or a code. You see a preview first.',
+    'The first row names the columns: key, code, limit, note. Each line needs the customer’s subscription ID from the panel (key) or a link code (code). You see a preview first.',
   fileTooLarge: 'A file may have 16 MiB and 100,000 lines.',
   linesRead: (n: number) => `${count(n, 'line', 'lines')} read`,
   willBeMade: (n: number) => `${count(n, 'link', 'links')} will be created.`,

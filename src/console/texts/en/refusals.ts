@@ -78,8 +78,9 @@ export const refusals = {
   enterprise_required: 'Notifications need the Enterprise plan.',
   pro_required: 'Commands need the Pro or Enterprise plan.',
   general_too_soon:
-    'A notification to all may be sent once in five minutes. Wait: a scheduled one has to wait too.',
-  message_too_large: 'The message is over 4096 bytes. Make its texts shorter.',
+    'A notification to all is accepted once in five minutes, a scheduled one too. Try again later.',
+  message_too_large:
+    'The message is too long: about 3,000 bytes fit, 1,500 letters in Russian or Persian. Make its texts shorter.',
   device_not_found: 'A HWID is unknown here, or not on a link of yours. Nothing was sent.',
   no_devices_found: 'No device is among the targets. Nothing was sent.',
   target_hwid_required: 'Name a device.',

@@ -11,8 +11,9 @@ const overview = {
   refusals: 'Links that refused a device in the last 24 hours',
   noRefusals: 'No link has refused a device in the last 24 hours.',
   refusalCount: (n: number) => count(n, 'refusal', 'refusals'),
-  until: (date: string) => `Gatepost plan until ${date}`,
-  noEnd: 'Gatepost plan without end',
+  plan: 'Gatepost plan',
+  until: (date: string) => `until ${date}`,
+  noEnd: 'no end',
   suspended: 'suspended',
   suspendedHint:
     'Your Gatepost plan is suspended: nothing can be changed or sent. Links still let devices in.',

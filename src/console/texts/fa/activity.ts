@@ -49,6 +49,22 @@ export const activity: Like<typeof english> = {
   change: (field, before, after) => `${field}: از ${apart(before)} به ${apart(after)}`,
   changed: (field) => `${field} تغییر کرد`,
   nothing: 'هیچ',
+  usual: 'پیش‌فرض',
+  values: {
+    status: { 5: 'غیرفعال', 10: 'فعال' },
+    enforce: { 0: 'فقط می‌شمارد', 1: 'اعمال می‌شود' },
+    when_full: { refuse: 'رد می‌کند', 'replace-oldest': 'جایگزین قدیمی‌ترین می‌شود' },
+    without_hwid: {
+      refuse: 'رد می‌شوند',
+      pass: 'پذیرفته می‌شوند',
+      count: 'با هم یک دستگاه حساب می‌شوند',
+    },
+    same_phone: { off: 'دستگاه جدید است', ask: 'ابتدا می‌پرسد', replace: 'جایگزین قبلی می‌شود' },
+    ride: { off: 'هیچ', notifications: 'فقط اعلان‌ها' },
+    buttons: { missing: 'وقتی پنل دکمه‌ای نمی‌فرستد', always: 'همیشه' },
+    page: { on: 'روشن' },
+    enabled: { true: 'بله', false: 'خیر' },
+  },
   fields: {
     install_limit: 'محدودیت دستگاه',
     status: 'وضعیت',

@@ -13,7 +13,7 @@ const links: Like<typeof english.links> = {
   refusedToday: 'ردشده امروز',
   refusedFor: (days) => `ردشده در ${format(days)} روز`,
   unusedFor: (days) => `${format(days)} روز بدون استفاده`,
-  anyLimit: 'هر محدودیتی',
+  anyLimit: 'همهٔ محدودیت‌ها',
   limitOf: (n) => `محدودیت ${n}`,
   code: 'کد',
   note: 'یادداشت',

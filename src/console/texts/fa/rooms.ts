@@ -13,8 +13,9 @@ const overview: Like<typeof english.overview> = {
   refusals: 'لینک‌هایی که در ۲۴ ساعت گذشته دستگاهی را رد کردند',
   noRefusals: 'در ۲۴ ساعت گذشته هیچ لینکی دستگاهی را رد نکرده است.',
   refusalCount: (n) => `${number.format(n)} بار رد`,
-  until: (date) => `پلن Gatepost تا ${date}`,
-  noEnd: 'پلن Gatepost بدون پایان',
+  plan: 'پلن Gatepost',
+  until: (date) => `تا ${date}`,
+  noEnd: 'بدون پایان',
   suspended: 'تعلیق‌شده',
   suspendedHint:
     'پلن Gatepost شما تعلیق شده است: چیزی را نمی‌توان تغییر داد یا فرستاد. لینک‌ها همچنان کار می‌کنند.',

@@ -45,6 +45,18 @@ export const activity: Like<typeof english> = {
   change: (field, before, after) => `${field}: ${before} → ${after}`,
   changed: (field) => `изменено: ${field}`,
   nothing: 'нет',
+  usual: 'по умолчанию',
+  values: {
+    status: { 5: 'отключена', 10: 'активна' },
+    enforce: { 0: 'только считает', 1: 'действует' },
+    when_full: { refuse: 'отказ', 'replace-oldest': 'заменяет самое старое' },
+    without_hwid: { refuse: 'отказ', pass: 'без лимита', count: 'считаются одним устройством' },
+    same_phone: { off: 'новое устройство', ask: 'спрашивает вас', replace: 'заменяет прежнее' },
+    ride: { off: 'ничего', notifications: 'только уведомления' },
+    buttons: { missing: 'если панель их не шлёт', always: 'всегда' },
+    page: { on: 'включена' },
+    enabled: { true: 'да', false: 'нет' },
+  },
   fields: {
     install_limit: 'предел',
     status: 'состояние',

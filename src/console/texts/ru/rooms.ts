@@ -13,8 +13,9 @@ const overview: Like<typeof english.overview> = {
   refusals: 'Ссылки с отказами за сутки',
   noRefusals: 'За последние 24 часа отказов не было.',
   refusalCount: (n) => count(n, 'отказ', 'отказа', 'отказов'),
-  until: (date) => `тариф Gatepost до ${date}`,
-  noEnd: 'тариф Gatepost без срока',
+  plan: 'Тариф Gatepost',
+  until: (date) => `до ${date}`,
+  noEnd: 'без срока',
   suspended: 'приостановлен',
   suspendedHint:
     'Ваш тариф Gatepost приостановлен: менять и отправлять ничего нельзя. Ссылки по-прежнему работают.',

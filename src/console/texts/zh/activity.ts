@@ -41,6 +41,18 @@ export const activity: Like<typeof english> = {
   change: (field, before, after) => `${field}：${before} → ${after}`,
   changed: (field) => `${field}已更改`,
   nothing: '无',
+  usual: '默认',
+  values: {
+    status: { 5: '已禁用', 10: '有效' },
+    enforce: { 0: '仅统计', 1: '强制执行' },
+    when_full: { refuse: '拒绝', 'replace-oldest': '替换最旧的设备' },
+    without_hwid: { refuse: '拒绝', pass: '放行', count: '合计为一台设备' },
+    same_phone: { off: '视为新设备', ask: '先询问', replace: '接替原有设备' },
+    ride: { off: '不下发', notifications: '仅通知' },
+    buttons: { missing: '面板没有提供时', always: '始终' },
+    page: { on: '开启' },
+    enabled: { true: '是', false: '否' },
+  },
   fields: {
     install_limit: '上限',
     status: '状态',
