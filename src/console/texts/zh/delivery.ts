@@ -27,7 +27,7 @@ const delivery: Like<typeof english.delivery> = {
   },
   webhooks: '有故障的 Webhook',
   noWebhooks: '没有：每个的最近一次尝试都成功。',
-  disabled: (own, others) => `因发送失败而停用：运营者 ${own} 个，提供商 ${others} 个。`,
+  disabled: (own, others) => `因发送失败而禁用：运营者 ${own} 个，服务商 ${others} 个。`,
   enable: (command) => `排除原因后运行：${command}`,
   ofOperator: '运营者的',
   since: (when) => `自 ${when}`,
@@ -72,7 +72,7 @@ const records: Like<typeof english.records> = {
   target: '目标',
   shows: { unfinished: '未结束', all: '全部' },
   noSend: '这里是空的',
-  noSendHint: '这里显示所有提供商的消息和命令。',
+  noSendHint: '这里显示所有服务商的消息和命令。',
   why: '为何尚未结束',
   waiting: {
     ended: '它已结束。',
@@ -86,7 +86,7 @@ const records: Like<typeof english.records> = {
   },
   block: '阻止',
   blockSure: '阻止这条消息？',
-  blockHint: '其他设备不会再收到；已收到的保留。提供商会看到它被阻止。',
+  blockHint: '其他设备不会再收到；已收到的保留。服务商会看到它被阻止。',
 };
 
 export const texts = { delivery, records };
