@@ -101,11 +101,21 @@ function backupFileValue(text: string): string {
   );
 }
 
+/** Refuses a bare word: `gatepost backup list` means a list, and would write a file `list`. */
+function newBackupValue(text: string): string {
+  const file = backupFileValue(text);
+  if (/[./]/.test(file)) return file;
+  throw new InvalidArgumentError(
+    `a name without a dot or slash is no file here: write ./${file}; scheduled backups are files ` +
+      'in backup.directory',
+  );
+}
+
 export function addBackupCommands(program: Command, context: CliContext): void {
   program
     .command('backup')
     .description('write a verified copy of the database to a file; a server may run')
-    .argument('<file>', 'a new file; not -', backupFileValue)
+    .argument('<file>', 'a new file, with a dot or slash in its name; not -', newBackupValue)
     .option('--force', 'replace the file if it is a backup')
     .option('--encrypt', 'ask for a passphrase if none is set')
     .option('--passphrase-file <file>', 'encrypt with the first line of this file; - is stdin')

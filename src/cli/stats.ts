@@ -42,7 +42,7 @@ const DEVICES = {
 const MESSAGES = {
   SENDS: 'sends',
   RECIPIENTS: 'recipients',
-  DELIVERED: 'delivered',
+  'IN INBOX': 'delivered',
   CARRIED: 'carried',
   RECEIVED: 'received',
   OPENED: 'opened',
@@ -53,7 +53,13 @@ const MESSAGES = {
 
 const OF_PROVIDER: Columns<Figures & { provider_code: string }> = {
   ...{ PROVIDER: 'provider_code', ADMITTED: 'admitted', SEEN: 'seen', REFUSED: refused },
-  ...{ FREED: 'freed', LINKS: 'links', SENDS: 'sends', DELIVERED: 'delivered', EXPIRED: 'expired' },
+  ...{
+    FREED: 'freed',
+    LINKS: 'links',
+    SENDS: 'sends',
+    'IN INBOX': 'delivered',
+    EXPIRED: 'expired',
+  },
 };
 
 interface Stats {

@@ -96,6 +96,14 @@ test.each(['backup', 'restore', 'restore --verify'])(
   },
 );
 
+test.each(['list', 'now', '2026-11-28'])('backup %s writes no file of that name', async (word) => {
+  const cwd = temporaryFolder();
+  const { code, stderr } = await run(['backup', word, '--data', 'data'], { cwd });
+  expect(code).toBe(2);
+  expect(stderr).toContain(`write ./${word}; scheduled backups are files in backup.directory`);
+  expect(readdirSync(cwd)).toEqual([]);
+});
+
 test('an interrupted backup leaves nothing behind', async () => {
   const { folder, dataDir, file } = await makeData();
   const words = [

@@ -44,9 +44,9 @@ test('of one provider: the days on which something happened, the sum, the links'
     '2026-11-19         0     0     0        0        0         0     1      0      0',
     '2026-11-20         0     0     0        0        0         0     1      0      1',
     'total              0     0     0        0        0         0     2      0      1',
-    '2026-11-19      3           0          0        0         0       0         0       0        0',
-    '2026-11-20      1           0          0        0         0       0         0       0        0',
-    'total           4           0          0        0         0       0         0       0        0',
+    '2026-11-19      3           0         0        0         0       0         0       0        0',
+    '2026-11-20      1           0         0        0         0       0         0       0        0',
+    'total           4           0         0        0         0       0         0       0        0',
     'LinkCode0001        2  2026-11-20T12:00:00Z  link full',
   ]);
   expect(text).not.toContain('at most');

@@ -174,7 +174,11 @@ describe('[[gate.upstream]]', () => {
       '[gate]\nenforce = true',
       '2: there is no setting gate.enforce, but [[gate.upstream]] has such a key',
     ],
-    ['a key that no table has', '[gate]\nhosts = true', '2: there is no setting gate.hosts; the nearest is ride.hosts'],
+    [
+      'a key that no table has',
+      '[gate]\nhosts = true',
+      '2: there is no setting gate.hosts; the nearest is ride.hosts',
+    ],
     ['texts alone', '[gate.text]', '1: gate.text is a table: write [gate.text.en]'],
   ])('is not written as %s', (_, source, mistake) => {
     expect(mistakesOf(source)).toEqual([mistake]);

@@ -99,7 +99,7 @@ testChromium('a removal says which devices lose access, and is taken back', asyn
   await dialog.getByRole('button', { name: words.remove, exact: true }).click();
   const main = dialog.locator('.main');
   await main.click();
-  await dialog.getByText(words.loseAccess(2)).waitFor();
+  await dialog.getByText(words.cannotUpdate(2)).waitFor();
   expect(await main.textContent()).toBe(words.removeMany(3));
   await main.click();
   await page.locator('.jobs').getByText(en.jobs.removing).waitFor();

@@ -49,7 +49,7 @@ testChromium('a message is previewed, tested, checked and sent', async () => {
   await page.getByText(words.tested(phones[0])).waitFor();
   await page.getByRole('button', { name: words.check }).click();
   await page.getByText(words.reaches('2', 2)).waitFor();
-  await page.getByRole('button', { name: words.send }).click();
+  await page.getByRole('button', { name: words.sendTo('2', 2) }).click();
   await page.waitForURL(/\/console\/messages\?.*message=\d+/);
   expect((await sent()).map(({ payload }) => payload)).toMatchObject([
     { title: 'News <b>', body: 'Hello <b>you</b><img />', locales: { ru: { body: 'Привет' } } },
@@ -69,7 +69,7 @@ testChromium('a command has its fields, and a copy has those of the first', asyn
   await page.getByLabel(words.custom).fill('my-key=1\n');
   await page.getByRole('button', { name: en.compose.check }).click();
   await page.getByText(en.compose.reaches('2', 2)).waitFor();
-  await page.getByRole('button', { name: en.compose.send }).click();
+  await page.getByRole('button', { name: en.compose.sendTo('2', 2) }).click();
   await page.waitForURL(/message=\d+/);
   const [first] = await sent();
   expect(first?.payload).toMatchObject({

@@ -150,8 +150,8 @@ testChromium('a row opens the panel, which gives the focus back to it', async ()
 
 testChromium('a link is removed after a question', async () => {
   const { page, link } = await open();
-  await page.getByRole('button', { name: en.common.remove }).click();
-  await page.getByRole('dialog').getByRole('button', { name: en.common.remove }).click();
+  await page.getByRole('button', { name: en.link.remove }).click();
+  await page.getByRole('dialog').getByRole('button', { name: en.link.remove }).click();
   await page.locator('.message-panel').waitFor({ state: 'detached' });
   expect(await link()).toBeNull();
 });

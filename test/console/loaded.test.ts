@@ -99,6 +99,7 @@ testChromium('an answer that was overtaken is dropped', async () => {
     if (count === 2) answered.resolve();
   });
   await page.getByRole('button', { name: en.common.disable }).click();
+  await page.getByRole('dialog').getByRole('button', { name: en.common.disable }).click();
   await until('it asks for the first time', () => count === 1);
   // The list is as before: the same button disables it, and enables it by another tab.
   await page.getByLabel(words.host).fill('c.d');

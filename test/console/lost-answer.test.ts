@@ -79,10 +79,10 @@ testChromium.each([
   await page.getByLabel(words.hwids, { exact: true }).fill(phones[0]);
   await page.getByRole('button', { name: words.check }).click();
   await loseAnswer(page, call);
-  await page.getByRole('button', { name: words.send }).click();
+  await page.getByRole('button', { name: words.sendTo('1', 1) }).click();
   await page.getByText(en.refusals.offline).waitFor();
   expect(await sent()).toHaveLength(1);
-  await page.getByRole('button', { name: words.send }).click();
+  await page.getByRole('button', { name: words.sendTo('1', 1) }).click();
   await page.waitForURL(/message=\d+/);
   expect(await sent()).toHaveLength(1);
 });

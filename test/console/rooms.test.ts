@@ -46,6 +46,15 @@ testChromium('a domain is hashed in the browser, bound, disabled and enabled', a
   const bound = () => site.app.core.store.findDomain(providerId, hash);
   expect(await bound()).toMatchObject({ domainName: 'sub.example.com', status: 10 });
   await page.getByRole('button', { name: en.common.disable }).click();
+  const dialog = page.getByRole('dialog', { name: words.sureDisable('sub.example.com') });
+  await dialog.getByText(words.sureDisableHint).waitFor();
+  await dialog.getByRole('button', { name: en.common.cancel }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  expect(await bound()).toMatchObject({ status: 10 });
+  await page.getByRole('button', { name: en.common.disable }).click();
+  await dialog.getByRole('button', { name: en.common.disable }).click();
+  await page.getByRole('button', { name: en.common.enable }).waitFor();
+  expect(await bound()).not.toMatchObject({ status: 10 });
   await page.getByRole('button', { name: en.common.enable }).click();
   await page.getByRole('button', { name: en.common.disable }).waitFor();
   expect(await bound()).toMatchObject({ status: 10 });

@@ -4,7 +4,16 @@ import { expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { texts } from '../../src/console/texts/en.ts';
+import { texts as fa } from '../../src/console/texts/fa.ts';
 import { texts as operatorTexts } from '../../src/console/texts/operator-en.ts';
+import { texts as operatorFa } from '../../src/console/texts/operator-fa.ts';
+import { texts as operatorRu } from '../../src/console/texts/operator-ru.ts';
+import { texts as operatorZh } from '../../src/console/texts/operator-zh.ts';
+import { texts as ru } from '../../src/console/texts/ru.ts';
+import { texts as zh } from '../../src/console/texts/zh.ts';
+import { NEWS_TEXTS } from '../../src/http/my/news-texts.ts';
+import { MY_TEXTS } from '../../src/http/my/texts.ts';
+import { committedFiles, readText } from '../support/tree.ts';
 
 const FOLDER = join(import.meta.dir, '..', '..', 'src', 'console');
 /** Groups that are read by a key of the server; their types hold exactly those keys. */
@@ -35,4 +44,63 @@ test('no text is left that no page shows', () => {
     return keys.map((key) => `${group}.${key}`);
   });
   expect(unused).toEqual([]);
+});
+
+const languages = [
+  { language: 'en', all: new Set(wordsIn([texts, operatorTexts])) },
+  { language: 'ru', all: new Set(wordsIn([ru, operatorRu])) },
+  { language: 'fa', all: new Set(wordsIn([fa, operatorFa])) },
+  { language: 'zh', all: new Set(wordsIn([zh, operatorZh])) },
+];
+
+/** Returns the texts of a group without those that a function makes. */
+function wordsIn(group: unknown): string[] {
+  if (typeof group === 'string') return [group];
+  return typeof group === 'object' && group !== null ? Object.values(group).flatMap(wordsIn) : [];
+}
+
+test.each(languages)('what a hint in $language names in quotes is a page or button', ({ all }) => {
+  const named = [...all].flatMap((text) => text.match(/(?<=[«“])[^»”=]+(?=[»”])/g) ?? []);
+  expect(named.filter((name) => !all.has(name))).toEqual([]);
+});
+
+test.each(['console', 'first-hour', 'user-page'])(
+  'what docs/%s.md names in italics is a page or button',
+  (name) => {
+    const all = new Set([...(languages[0]?.all ?? []), ...Object.values(NEWS_TEXTS.en)]);
+    const text = readText(`docs/${name}.md`);
+    const named = text.match(/(?<=(?<![*\w])\*)[A-Z][^*|]+(?=\*(?![*\w]))/g) ?? [];
+    expect(named.length).toBeGreaterThan(0);
+    const strange = named.map((one) => one.replace(/\s+/g, ' ')).filter((one) => !all.has(one));
+    expect(strange).toEqual([]);
+  },
+);
+
+/** Words that people of the trade do not use, or that named several things. */
+const BANNED: Readonly<Record<string, RegExp>> = {
+  fa: new RegExp(
+    [
+      'پیوند|رونوشت|پرونده|صافی|پالایه|پالایش|برگزین',
+      'گزینش|درهم‌سازی|بی‌درنگ|فرمان|برداشت|برداری',
+      '(?<!باز)نشانی|گذرواژه|گذرعبارت|گذرکلید|پراکسی|درگاه|دروازه|ارائه‌دهنده',
+    ].join('|'),
+  ),
+  zh: /回调|钩子|提供商|(?<!API |签名|通行|安全)密钥/,
+};
+
+test.each(['fa', 'zh'])('one word for a thing: %s', (language) => {
+  const pages = committedFiles().filter((path) =>
+    new RegExp(`^src/(?:console/texts/${language}/|webhook/telegram/${language}\\.ts)`).test(path),
+  );
+  expect(pages.length).toBeGreaterThan(5);
+  const own = [
+    JSON.stringify(NEWS_TEXTS),
+    JSON.stringify(MY_TEXTS),
+    readText('src/http/gate/texts.ts'),
+  ];
+  const texts = language === 'zh' ? pages.map(readText) : [...pages.map(readText), ...own];
+  const found = texts.flatMap((text) =>
+    text.split('\n').filter((line) => BANNED[language]?.test(line)),
+  );
+  expect(found).toEqual([]);
 });

@@ -54,6 +54,7 @@ const FLOWS: Readonly<Record<string, Flow>> = {
     await hand.press(words.domains.bind);
     await page.getByText(words.domains.isBound(HOST)).waitFor();
     await hand.press(words.common.disable);
+    await hand.press(words.common.disable, page.getByRole('dialog'));
     await hand.press(words.common.enable);
     await page.getByRole('button', { name: words.common.disable, exact: true }).waitFor();
     const { data } = await ask(site, '/api/list-domain', own);
@@ -112,7 +113,7 @@ const FLOWS: Readonly<Record<string, Flow>> = {
     const reach = page.getByRole('region', { name: words.compose.reach });
     const number = new Intl.NumberFormat(words.tag).format(1);
     await reach.getByText(words.compose.reaches(number, 1)).waitFor();
-    await hand.press(words.compose.send);
+    await hand.press(words.compose.sendTo(number, 1));
     await page.locator('.message-panel .said').waitFor();
   },
   'one for tomorrow is cancelled': async ({ hand, own, page, words }) => {
@@ -138,7 +139,7 @@ const FLOWS: Readonly<Record<string, Flow>> = {
     await hand.press(words.compose.byHwid);
     await hand.type(words.compose.hwids, `${own.code}-phone`);
     await hand.press(words.compose.check);
-    await hand.press(words.compose.send);
+    await hand.press(words.compose.sendTo(new Intl.NumberFormat(words.tag).format(1), 1));
     await page.locator('.message-panel').waitFor();
     expect(await ask(site, '/remote/list', own)).toMatchObject({ rc: 1 });
   },

@@ -1,8 +1,16 @@
-/** Every `gatepost …` that documents, messages and comments name is a command, with its options. */
+/**
+ * Every `gatepost …` that documents, messages and comments name is a command, with its options; and
+ * every `section.key` that they name is a setting.
+ */
 
 import { expect, test } from 'bun:test';
 import { commandTree } from '../../packaging/command-tree.ts';
 import { buildProgram } from '../../src/cli/program.ts';
+import type { Setting } from '../../src/config/setting.ts';
+import { SETTINGS } from '../../src/config/settings/index.ts';
+import { activity } from '../../src/console/texts/en/activity.ts';
+import { RIGHTS } from '../../src/core/account/roles.ts';
+import { OPERATOR_EVENTS, PROVIDER_EVENTS, TEST_EVENT } from '../../src/core/port/event.ts';
 import { committedFiles, readText } from '../support/tree.ts';
 
 const tree = commandTree(buildProgram({} as Parameters<typeof buildProgram>[0]));
@@ -54,9 +62,20 @@ const inSource = (text: string) =>
     (match) => match[1] ?? '',
   );
 
+/** Commands of texts that people read, anywhere in a sentence. */
+const inSentence = (text: string) =>
+  (text.match(/\bgatepost [a-z][^'`"()\n]*/g) ?? []).map(
+    (words) => words.split(/[.,:;。，](?:\s|$)/, 1)[0] ?? '',
+  );
+
+/** The texts of pages and chats in four languages, and the answers of the API. */
+const SENTENCES =
+  /^src\/(?:console\/texts|webhook\/telegram|http\/(?:console\/site|gate|messages|my))\b/;
+
 test.each([
   ['documents', (path: string) => path.endsWith('.md') && path !== 'CHANGELOG.md', inDocument],
   ['the program', (path: string) => path.startsWith('src/'), inSource],
+  ['what people read', (path: string) => SENTENCES.test(path), inSentence],
   [
     'the package',
     (path: string) => /^packaging\/(?:debian\/|gatepost\.|alerts)/.test(path),
@@ -80,4 +99,64 @@ test('a command or an option that does not exist is found', () => {
   expect(faultOf(' provider rename x')).toBe('no provider rename');
   expect(faultOf(' reload')).toBe('no reload');
   expect(faultOf(' provider add --title x')).toBe('provider add has no --title');
+});
+
+const settings = new Set<string>(Object.values(SETTINGS).map(({ key }) => key));
+/** Settings whose tables have names of their own: `[gate.text.fr]`. */
+const tables = Object.values<Setting<unknown>>(SETTINGS).flatMap((row) =>
+  row.tables?.exampleName ? [row.key] : [],
+);
+const sections = new Set([...settings].flatMap((key) => /^\w+(?=\.)/.exec(key) ?? []));
+const NAME = new RegExp(
+  `(?<![\\w./@$-])(?:${[...sections].join('|')})(?:\\.[a-z][a-z0-9_]*)+(?![\\w/(-])`,
+  'g',
+);
+/** Names of other kinds: events, entries of the audit log, calls of the console. */
+const others = new Set<string>([
+  ...[...OPERATOR_EVENTS, ...PROVIDER_EVENTS, TEST_EVENT, ...Object.keys(activity.sentences)],
+  ...Object.keys(RIGHTS),
+]);
+/** Files and hosts. */
+const FILE = /\.(?:cfg|com|conf|crt|csr|css|db|key|lua|md|pem|sh|sql|toml|tsx?)$/;
+
+/** Returns the names of settings in a text that do not exist. */
+const strangeIn = (text: string) =>
+  (text.match(NAME) ?? []).filter(
+    (name) =>
+      !settings.has(name) &&
+      ![...settings].some((key) => key.startsWith(`${name}.`)) &&
+      !tables.some((key) => name.startsWith(`${key}.`)) &&
+      !others.has(name) &&
+      !FILE.test(name),
+  );
+
+/** The strings of a source; a value within one may be any name. */
+const strings = (source: string) =>
+  (source.match(/'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/g) ?? [])
+    .map((text) => text.replace(/\$\{[^}]*\}/g, '…'))
+    .join('\n');
+
+/** A wrong name on purpose; a column of a statement. */
+const ALLOWED = /: server\.prot$|^src\/store\/.*: webhook\.id$/;
+
+test('settings', () => {
+  const read = committedFiles().filter(
+    (path) =>
+      /^(?:docs|packaging|src)\/|^[A-Z]+\.md$/.test(path) &&
+      !/\.(?:png|ico|woff2)$/.test(path) &&
+      path !== 'CHANGELOG.md',
+  );
+  const strange = read.flatMap((path) => {
+    const text = readText(path);
+    return strangeIn(/\.tsx?$/.test(path) ? strings(text) : text).map((name) => `${path}: ${name}`);
+  });
+  expect(strange.filter((one) => !ALLOWED.test(one))).toEqual([]);
+});
+
+test('a setting that does not exist is found', () => {
+  expect(strangeIn('Set tls.certificate and gate.text, see tls.md.')).toEqual([]);
+  expect(strangeIn('Set tls.cert_file and gate.upstreams.')).toEqual([
+    'tls.cert_file',
+    'gate.upstreams',
+  ]);
 });

@@ -104,6 +104,7 @@ function Passkeys() {
               throw fault instanceof Refusal ? fault : new Refusal('passkey_wrong', null);
             });
             await loaded.load();
+            await askMe();
           }}
         >
           <Field label={words.passkeyName} name="name" maxLength={64} required />
@@ -215,7 +216,7 @@ export function AccountPage() {
   return (
     <>
       <Title name={texts.account.title} />
-      {me.value?.method === 'link' && <p class="notice">{texts.account.finish}</p>}
+      {me.value?.hasWayIn === false && <p class="notice">{texts.account.finish}</p>}
       {isAccount || <p class="hint">{texts.account.byKey}</p>}
       <div class="columns">
         {isAccount && (

@@ -5,6 +5,8 @@ import type { Got } from '../../http/console/table.ts';
 import { call, Refusal } from '../call.ts';
 import { Button } from '../parts/button.tsx';
 import { Copy, Curl } from '../parts/copy.tsx';
+import { Ask } from '../parts/dialog.tsx';
+import { keepFocus } from '../parts/focus.ts';
 import { Field, Form } from '../parts/form.tsx';
 import { date } from '../parts/format.ts';
 import { hashOf, hostIn } from '../parts/host.ts';
@@ -85,19 +87,14 @@ function AddDomain({ at, onAdded }: { at: string; onAdded: () => Promise<void> }
 interface RowProps {
   domain: Domain;
   onChange: (change: () => Promise<unknown>) => Promise<void>;
+  onChanged: () => Promise<void>;
   at: string;
 }
 
-function Row({ domain, onChange, at }: RowProps) {
+function Row({ domain, onChange, onChanged, at }: RowProps) {
   const { createdAtMs, domainHash, domainName, id, status } = domain;
   const words = texts.domains;
   const isOn = status === ACTIVE;
-  const change = () =>
-    onChange(() =>
-      isOn
-        ? call('domains.delete', { at, id })
-        : call('domains.add', { at, hash: domainHash, name: '' }),
-    );
   return (
     <tr>
       <th scope="row">
@@ -116,9 +113,26 @@ function Row({ domain, onChange, at }: RowProps) {
       </td>
       <td class="row-actions">
         <Copy text={() => domainHash} label={words.copyHash} />
-        {may('domains.delete') && (
-          <Button label={isOn ? texts.common.disable : texts.common.enable} onClick={change} />
-        )}
+        {may('domains.delete') &&
+          (isOn ? (
+            <Ask
+              label={texts.common.disable}
+              title={words.sureDisable(domainName || domainHash)}
+              onYes={async () => {
+                await call('domains.delete', { at, id });
+                void onChanged().then(keepFocus);
+              }}
+            >
+              <p>{words.sureDisableHint}</p>
+            </Ask>
+          ) : (
+            <Button
+              label={texts.common.enable}
+              onClick={() =>
+                onChange(() => call('domains.add', { at, hash: domainHash, name: '' }))
+              }
+            />
+          ))}
       </td>
     </tr>
   );
@@ -157,7 +171,7 @@ export function DomainsPage({ at }: { at: string }) {
         {found && found.domains.length > 0 && (
           <Table heads={[words.host, words.hash, words.status, words.made, '']}>
             {found.domains.map((domain) => (
-              <Row key={domain.id} {...{ at, domain, onChange }} />
+              <Row key={domain.id} {...{ at, domain, onChange }} onChanged={loaded.load} />
             ))}
           </Table>
         )}

@@ -128,7 +128,7 @@ function Danger({ at, acts, shown, onGone }: BodyProps & { onGone: () => void })
       )}
       {may('links.remove') && (
         <Ask
-          label={texts.common.remove}
+          label={words.remove}
           title={words.sure}
           onYes={async () => {
             await call('links.remove', { at, id: linkId });
@@ -154,11 +154,16 @@ function Body({ at, acts, shown, onGone }: BodyProps & { onGone: () => void }) {
     <>
       <Facts of={factsOf(shown)} />
       <Danger at={at} acts={acts} shown={shown} onGone={onGone} />
-      {shown.hasKey && may('links.revoke') && <p class="hint">{words.losesKey}</p>}
+      {may('links.revoke') && (
+        <p class="hint">
+          {words.revokeHint}
+          {shown.hasKey && ` ${words.losesKey}`}
+        </p>
+      )}
       {may('links.edit') && <Edit at={at} acts={acts} shown={shown} />}
       <section>
         <h3>{words.devices}</h3>
-        {shown.devices.length === 0 && <p class="hint">{words.noDevices}</p>}
+        <p class="hint">{shown.devices.length === 0 ? words.noDevices : words.freeHint}</p>
         <ul class="list">
           {shown.devices.map((device) => (
             <DeviceRow key={device.hwid} acts={acts} device={device} />

@@ -31,16 +31,13 @@ function Figure({ label, value, more }: { label: string; value: string; more: st
   );
 }
 
-const usedOf = ({ quotas }: Overview, wanted: Quota['name']) =>
-  quotas.find(({ name }) => name === wanted)?.used;
-
 /** Shows problems that need action, above all figures. */
 function Warnings({ of }: { of: Overview }) {
   const words = texts.overview;
   const warnings = [
     ...(of.isSuspended ? [{ text: words.suspendedHint, to: null }] : []),
     ...(of.isActive || of.isSuspended ? [] : [{ text: words.endedHint, to: null }]),
-    ...(usedOf(of, 'domains') === 0 ? [{ text: words.noDomain, to: '/console/domains' }] : []),
+    ...(of.hasDomain ? [] : [{ text: words.noDomain, to: '/console/domains' }]),
     ...(of.disabledWebhookCount > 0
       ? [{ text: words.webhooksOff(of.disabledWebhookCount), to: '/console/webhooks' }]
       : []),
@@ -159,7 +156,7 @@ function Page({ found, setup }: { found: Overview; setup: Got<'setup.read'> }) {
     <>
       <Title name={found.name || found.code}>
         <p>
-          {texts.common.plan} <bdi>{found.plan}</bdi> · {end}
+          {words.plan} <bdi>{found.plan}</bdi> · {end}
           {found.isSuspended && <strong class="badge bad">{words.suspended}</strong>}
         </p>
       </Title>

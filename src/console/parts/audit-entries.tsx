@@ -43,8 +43,21 @@ export async function readEnough(
 
 const ISO_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
-function factText(fact: Fact): string {
-  if (fact === null || fact === undefined) return texts.activity.nothing;
+/** Fields in which null stands for the default. */
+const WITH_DEFAULT = new Set([
+  ...['inactive_days', 'when_full', 'cool_down_hours', 'enforce', 'without_hwid', 'same_phone'],
+  ...['max_links', 'ride', 'buttons'],
+]);
+
+function factText(field: string, fact: Fact): string {
+  const { nothing, usual, values } = texts.activity;
+  if (fact === null || fact === undefined) return WITH_DEFAULT.has(field) ? usual : nothing;
+  const words: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+    ...values,
+    role: texts.staff.roles,
+  };
+  const word = words[field]?.[`${fact}`];
+  if (word !== undefined) return word;
   if (typeof fact !== 'string' || !ISO_TIME.test(fact)) return `${fact}`;
   return time(Date.parse(fact));
 }
@@ -57,7 +70,7 @@ function changesOf({ action, change }: Entry): string[] {
   return Object.entries(change).map(([field, values]) => {
     const name = names[field] ?? field;
     if (values === 'changed') return words.changed(name);
-    return words.change(name, factText(values[0]), factText(values[1]));
+    return words.change(name, factText(field, values[0]), factText(field, values[1]));
   });
 }
 

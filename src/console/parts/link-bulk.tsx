@@ -92,7 +92,7 @@ function Shown({ of, isAll, isRemoval }: ShownProps) {
     <section class="reach" aria-label={words.preview}>
       <h3>{isRemoval ? words.willRemove(count) : words.willChange(count)}</h3>
       {isAll && count > 0 && <p class="problem">{words.areAll}</p>}
-      {isRemoval && deviceCount > 0 && <p class="problem">{words.loseAccess(deviceCount)}</p>}
+      {isRemoval && deviceCount > 0 && <p class="problem">{words.cannotUpdate(deviceCount)}</p>}
       {refusedCount > 0 && <p class="problem">{words.stayAsTheyAre(refusedCount)}</p>}
       <ul class="examples">
         {examples.map(({ deviceCount: devices, id, installCode, installLimit, note }) => (

@@ -134,6 +134,15 @@ function Reach({ of }: { of: Count }) {
   );
 }
 
+/** Returns the text of the button that sends: how many devices get it, where that is counted. */
+function sendLabel(count: Checked['count']): string {
+  const words = texts.compose;
+  if (count === null) return words.send;
+  const { isAtLeast, recipients } = count;
+  const least = isAtLeast ? words.atLeast(number(recipients)) : number(recipients);
+  return words.sendTo(least, recipients);
+}
+
 type Kind = 'push' | 'command';
 
 /** Sends. A repeat of an attempt with a lost answer sends nothing. */
@@ -273,7 +282,7 @@ export function SendForm({ at, bodyOf, children, kind, onInput, path }: SendForm
             {found === undefined
               ? words.check
               : found.dueAtMs === null
-                ? words.send
+                ? sendLabel(found.count)
                 : words.schedule}
           </button>
           <Curl at={at} call={() => ({ path, body: body() })} />

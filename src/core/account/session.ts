@@ -59,6 +59,12 @@ export async function openSession(
   return token;
 }
 
+/** Returns whether an account can sign in without a link from another person. */
+export const hasWayIn = async (
+  { store }: Pick<Core, 'store'>,
+  { id, passwordHash }: Pick<Account, 'id' | 'passwordHash'>,
+): Promise<boolean> => passwordHash !== null || (await store.listPasskeys(id)).length > 0;
+
 /** Returns the actor of an account with these roles, at least one. */
 const accountActor = (
   { name }: Pick<Account, 'name'>,

@@ -5,7 +5,7 @@
 
 import type { Static, TSchema } from '@sinclair/typebox';
 import type { Site } from '../../core/account/passkeys.ts';
-import { type Browser, isFresh, type SignedIn } from '../../core/account/session.ts';
+import { type Browser, hasWayIn, isFresh, type SignedIn } from '../../core/account/session.ts';
 import type { GuessBounds } from '../../core/account/sign-in.ts';
 import type { Core } from '../../core/core.ts';
 import type { EventSenders } from '../../core/outbox/carrier.ts';
@@ -101,8 +101,19 @@ export const stale = ({ signedIn, nowMs }: Owner) =>
 /** Makes a call that needs a recent sign-in. */
 export const freshCall = makerOf('owner', stale);
 
+/** Returns {@link stale}; `link_too_old` if the account cannot sign in again by itself. */
+async function staleAccount(caller: Self) {
+  const refusal = stale(caller);
+  if (refusal === null || (await hasWayIn(caller.core, caller.account))) return refusal;
+  return new Refused('link_too_old');
+}
+
 /** Makes a call that needs an account and a recent sign-in. */
-export const freshAccountCall = makerOf<Self, ReturnType<typeof stale> & {}>('account', stale);
+export const freshAccountCall = <S extends TSchema, O>(input: S, handle: Handle<Self, S, O>) =>
+  accountCall(
+    input,
+    async (caller, given: Static<S>) => (await staleAccount(caller)) ?? handle(caller, given),
+  );
 
 /** The input of a record. */
 export type GivenTo<C> = C extends ConsoleCall<infer S, unknown> ? Static<S> : never;

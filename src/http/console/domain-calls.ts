@@ -15,15 +15,19 @@ const allDomains = (core: Core, providerId: number) =>
     ...{ id: null, beforeId: null, countMax: core.limits.domainsPerProviderMax },
   });
 
+/** Returns whether the provider has a domain at which devices are admitted. */
+export const hasActiveDomain = async (core: Core, providerId: number): Promise<boolean> =>
+  (await allDomains(core, providerId)).some(({ status }) => status === DOMAIN_ACTIVE);
+
 export const domainCalls = {
   /** Returns the completed steps of the setup: domain, link, device. */
   'setup.read': staffCall(atProvider({}), async ({ core, provider }) => {
-    const [domains, devices] = await Promise.all([
-      allDomains(core, provider.id),
+    const [hasDomain, devices] = await Promise.all([
+      hasActiveDomain(core, provider.id),
       core.store.listDevices({ ...{ providerCode: provider.code, countMax: 1 }, ...ANY_DEVICE }),
     ]);
     return {
-      hasDomain: domains.some(({ status }) => status === DOMAIN_ACTIVE),
+      hasDomain,
       hasLink: provider.installCount > 0,
       hasDevice: devices.length > 0,
     };

@@ -7,6 +7,7 @@ import { PUSH } from '../../core/port/distribution.ts';
 import { isActive } from '../../core/provider.ts';
 import { linksMaxOf, readQuotas } from '../../core/quotas.ts';
 import { staffCall } from './call.ts';
+import { hasActiveDomain } from './domain-calls.ts';
 import { atProvider } from './inputs.ts';
 
 const OVERVIEW_DAYS = 14;
@@ -22,7 +23,7 @@ export const overviewCalls = {
   'overview.read': staffCall(atProvider({}), async ({ core, nowMs, provider }) => {
     const { fromDay, toDay } = lastDays(OVERVIEW_DAYS, nowMs);
     const of = { providerCode: provider.code, status: null, isFull: true };
-    const [days, refusals, fullCount, mix, next, webhooks, quotas] = await Promise.all([
+    const [days, refusals, fullCount, mix, next, webhooks, quotas, hasDomain] = await Promise.all([
       listFigures(core, provider.id, fromDay, toDay),
       core.store.listRefusals(provider.id, nowMs - DAY_MS, REFUSALS_COUNT),
       core.store.countLinks(of),
@@ -30,11 +31,13 @@ export const overviewCalls = {
       listSent(core, provider, SCHEDULED),
       core.store.listWebhooks(provider.id),
       readQuotas(core, provider, nowMs),
+      hasActiveDomain(core, provider.id),
     ]);
     const { activeUntilMs, code, installCount, name, plan, suspendedAtMs } = provider;
     return {
       ...{ code, name, plan, activeUntilMs, isSuspended: suspendedAtMs !== null },
       ...{ isActive: isActive(provider, nowMs), fullCount, days, refusals, mix, quotas },
+      hasDomain,
       ...{ linkCount: installCount, linkCountMax: linksMaxOf(core, provider) },
       disabledWebhookCount: webhooks.filter(({ disabled }) => disabled !== null).length,
       next: next.messages.map(({ id, dueAtMs, notificationType, targetHwid, targetOs }) => ({

@@ -4,7 +4,6 @@ import { type Static, Type } from '@sinclair/typebox';
 import { findDevices, SEARCHED_HWIDS_MAX } from '../../core/device-search.ts';
 import { LINK_SEARCH, PUSH_ENCODED_MAX } from '../../core/formats.ts';
 import { findMade, readKeyedCall } from '../../core/idempotency.ts';
-import { noteOn } from '../../core/message/command.ts';
 import { encodePayload, type NotificationPayload } from '../../core/message/notification.ts';
 import { readCommand, readNotification } from '../../core/message/order.ts';
 import { SETTING_KEYS } from '../../core/message/setting-table.ts';
@@ -91,7 +90,7 @@ async function command(
   if (isRefused(order)) return order;
   const sent = await sendCommand(core, provider, { ...order, keyed }, nowMs);
   if (isRefused(sent)) return sent;
-  const notes = [order.note, noteOn(order.payload)].filter((one) => one != null);
+  const notes = order.note === undefined ? [] : [order.note];
   return { id: sent.id, count: sent.count, dueAtMs: order.dueAtMs, notes };
 }
 

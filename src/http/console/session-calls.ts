@@ -14,6 +14,7 @@ import {
   confirmSecondFactor,
   removeSecondFactor,
 } from '../../core/account/second-factor.ts';
+import { hasWayIn } from '../../core/account/session.ts';
 import {
   signInByEntry,
   signInByInvitation,
@@ -48,9 +49,13 @@ async function entering<R extends Refused<string>>(
   return { isIn: true };
 }
 
-const meOf = ({ account, grants, session, actor }: Owner['signedIn']) => ({
+const meOf = async (
+  core: Owner['core'],
+  { account, grants, session, actor }: Owner['signedIn'],
+) => ({
   name: actor.name,
   isAccount: account !== null,
+  hasWayIn: account === null || (await hasWayIn(core, account)),
   hasPassword: account?.passwordHash != null,
   hasTotp: account?.totpSinceMs != null,
   method: session.method,
@@ -86,8 +91,8 @@ export const sessionCalls = {
       signInByPasskey(caller.core, caller.site, caller.browser, response, caller.nowMs),
     ),
   ),
-  'session.me': openCall(inputOf({}), ({ nowMs, signedIn }) =>
-    signedIn === null ? null : { ...meOf(signedIn), nowMs },
+  'session.me': openCall(inputOf({}), async ({ core, nowMs, signedIn }) =>
+    signedIn === null ? null : { ...(await meOf(core, signedIn)), nowMs },
   ),
   'session.leave': ownerCall(inputOf({}), async ({ core, nowMs, setToken, signedIn }) => {
     const { session } = signedIn;

@@ -18,8 +18,8 @@ export interface Connection {
 const FORWARDING = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'];
 
 export const INSECURE =
-  'The console is not opened over plain HTTP, which anyone between could read. Set tls.cert_file ' +
-  'and tls.key_file, or acme.domains; or open it through a proxy with HTTPS whose network is in ' +
+  'The console is not opened over plain HTTP, which anyone between could read. Set tls.certificate ' +
+  'and tls.key, or acme.domains; or open it through a proxy with HTTPS whose network is in ' +
   'server.trusted_proxies and that sends X-Forwarded-Proto; or on the machine itself, also through ' +
   'ssh -L 8080:127.0.0.1:8080 MACHINE, as http://localhost:8080/console.\n';
 

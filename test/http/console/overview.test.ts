@@ -40,6 +40,20 @@ test('says how much of each bound is used', async () => {
   );
 });
 
+test('says whether a domain is active, a disabled one is not', async () => {
+  const { code: at, authKey: key } = await seedProvider(app);
+  const browser = new ConsoleBrowser(app.url);
+  await browser.get('session.key', { code: at, key });
+  const hasDomain = async () => (await browser.get('overview.read', { at })).hasDomain;
+  expect(await hasDomain()).toBe(false);
+  await browser.get('domains.add', { at, hash: 'b'.repeat(64), name: '' });
+  expect(await hasDomain()).toBe(true);
+  const [domain] = await browser.get('domains.list', { at });
+  await browser.get('domains.delete', { at, id: domain?.id ?? 0 });
+  expect(await hasDomain()).toBe(false);
+  expect((await browser.get('setup.read', { at })).hasDomain).toBe(false);
+});
+
 test('says when the subscription is over', async () => {
   const { code: at, authKey: key } = await seedProvider(app);
   const browser = new ConsoleBrowser(app.url);

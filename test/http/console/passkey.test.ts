@@ -46,6 +46,8 @@ test('a passkey signs in, with each challenge once', async () => {
   const own = browser();
   await own.get('session.passkey', { response });
   expect(await own.get('session.me', {})).toMatchObject({ name: 'anna', method: 'passkey' });
+  // It can sign in again, so an old sign-in asks for that.
+  expect(await own.get('session.me', {})).toMatchObject({ hasPassword: false, hasWayIn: true });
   expect(await browser().refusal('session.passkey', { response })).toBe('sign_in_wrong');
   await browser().get('session.passkey', { response: passkey.shown(await challenge()) });
 });

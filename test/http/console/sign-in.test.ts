@@ -257,9 +257,21 @@ describe('a session', () => {
   test('an old sign-in changes no way of signing in', async () => {
     const own = await entered();
     app.clock.set(app.clock.nowMs() + 600_000);
+    // The link that signed it in is used up, and it has no other way.
     const stale = await own.refusal('account.password', { password: PASSWORD });
-    expect(stale).toBe('sign_in_afresh');
-    expect(await own.refusal('account.passkey-begin', {})).toBe('sign_in_afresh');
+    expect(stale).toBe('link_too_old');
+    expect(await own.refusal('account.passkey-begin', {})).toBe('link_too_old');
+    expect(await own.refusal('account.totp-remove', {})).toBe('link_too_old');
+    expect(await own.get('session.me', {})).toMatchObject({ hasWayIn: false });
+  });
+
+  test('an old sign-in with a password asks for another sign-in', async () => {
+    const own = await entered();
+    await own.get('account.password', { password: PASSWORD });
+    expect(await own.get('session.me', {})).toMatchObject({ hasWayIn: true });
+    app.clock.set(app.clock.nowMs() + 600_000);
+    const password = { password: `${PASSWORD}!` };
+    expect(await own.refusal('account.password', password)).toBe('sign_in_afresh');
     expect(await own.refusal('account.totp-remove', {})).toBe('sign_in_afresh');
   });
 });

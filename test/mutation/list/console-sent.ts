@@ -68,7 +68,7 @@ export const consoleSentFiles: readonly MutatedFile[] = [
   {
     file: 'src/console/texts/ru/activity.ts',
     tests: ['test/console/messages.test.ts'],
-    changes: [['Со ссылки ${id} снято: ${devices(hwids)}', 'Со ссылки ${id} снято: ${hwids}']],
+    changes: [['Со ссылки ${id} удалено: ${devices(hwids)}', 'Со ссылки ${id} удалено: ${hwids}']],
   },
   {
     file: 'src/store/noun/message.ts',

@@ -97,7 +97,9 @@ export const gate: readonly MutatedFile[] = [
     tests: ['test/http/gate-texts.test.ts'],
     changes: [
       ['[...languagesOf(headers), gateLanguage]', '[gateLanguage]'],
-      ['gateTexts[language]?.[reason] ?? BUILT_IN', 'BUILT_IN'],
+      ['gateTexts[language]?.[reason] ?? builtIn', 'builtIn'],
+      ["reason === 'link_limit_reached' && isShort(page)", 'false'],
+      ["reason === 'link_limit_reached' && isShort(page)", "reason === 'link_limit_reached'"],
     ],
   },
   {

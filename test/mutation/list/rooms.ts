@@ -36,7 +36,34 @@ export const roomFiles: readonly MutatedFile[] = [
   {
     file: 'src/console/pages/domains.tsx',
     tests: ['test/console/rooms.test.ts'],
-    changes: [['keepHost(at, `https://${host}`);', '']],
+    changes: [
+      ['keepHost(at, `https://${host}`);', ''],
+      ['<p>{words.sureDisableHint}</p>', ''],
+    ],
+  },
+  {
+    file: 'src/console/parts/audit-entries.tsx',
+    tests: ['test/console/activity.test.ts'],
+    changes: [
+      ['WITH_DEFAULT.has(field) ? usual : nothing', 'nothing'],
+      ['if (word !== undefined) return word;', ''],
+    ],
+  },
+  {
+    file: 'src/http/console/domain-calls.ts',
+    tests: ['test/http/console/overview.test.ts'],
+    changes: [['.some(({ status }) => status === DOMAIN_ACTIVE)', '.length > 0']],
+  },
+  {
+    file: 'src/core/account/session.ts',
+    tests: ['test/http/console/sign-in.test.ts', 'test/http/console/passkey.test.ts'],
+    changes: [
+      ['passwordHash !== null ||', ''],
+      [
+        'passwordHash !== null || (await store.listPasskeys(id)).length > 0',
+        'passwordHash !== null',
+      ],
+    ],
   },
   {
     file: 'src/console/parts/curl-text.ts',

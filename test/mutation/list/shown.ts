@@ -89,7 +89,12 @@ export const shown: readonly MutatedFile[] = [
       ['place.isThis ?', 'false ?'],
       ['Math.max(0, from - PLACES_EACH)', '0'],
       ['next < places.length', 'next <= places.length'],
-      ['refused && said === null', 'refused'],
+      ['refused !== null && said === null', 'refused !== null'],
+      ['waiting && isFull(link) ?', 'waiting ?'],
+      [
+        'if (view.nowMs >= freeFromMs) return texts.waiting(name);',
+        'if (view) return texts.waiting(name);',
+      ],
       ['hasNews ? newsCard', 'false ? newsCard'],
       ['link.myName ?? texts.title', 'texts.title'],
       [

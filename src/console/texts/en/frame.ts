@@ -39,7 +39,7 @@ const shell = {
   navigation: 'Pages',
   skip: 'To the content',
   noRole: 'No provider yet',
-  noRoleHint: 'Ask an owner for an invitation, or add one with gatepost provider add.',
+  noRoleHint: 'Ask an owner for an invitation, or create a provider with gatepost provider add.',
   offline: 'No connection. The page may be out of date; it will refresh by itself.',
 };
 
@@ -62,7 +62,7 @@ const signIn = {
 const account = {
   title: 'Your account',
   finish:
-    'You signed in by a link that works once. Set a password or add a passkey to sign in again.',
+    'You cannot sign in again yet. Set a password or add a passkey within ten minutes after you opened your link; later you need a new link.',
   passwordHint: '10 characters or more. Other sessions end when you change it.',
   setPassword: 'Set password',
   isSet: 'The password is set.',

@@ -4,21 +4,22 @@ const overview = {
   links: 'Links',
   ofMax: (max: string) => `of ${max} at most`,
   full: 'Full links',
-  admitted: 'Devices let in',
+  admitted: 'New devices',
   refused: 'Refusals',
   fortnight: 'in the last 14 days',
-  byDay: 'Devices let in and refused, by day',
+  byDay: 'New devices and refusals, by day',
   refusals: 'Links that refused a device in the last 24 hours',
   noRefusals: 'No link has refused a device in the last 24 hours.',
   refusalCount: (n: number) => count(n, 'refusal', 'refusals'),
-  until: (date: string) => `subscription until ${date}`,
-  noEnd: 'subscription without end',
+  plan: 'Gatepost plan',
+  until: (date: string) => `until ${date}`,
+  noEnd: 'no end',
   suspended: 'suspended',
   suspendedHint:
-    'The subscription is suspended: nothing can be changed or sent. Links still let devices in.',
+    'Your Gatepost plan is suspended: nothing can be changed or sent. Links still let devices in.',
   endedHint:
-    'The subscription has ended: nothing can be changed or sent. Links still let devices in.',
-  noDomain: 'No domain is bound: no new device gets in.',
+    'Your Gatepost plan has ended: nothing can be changed or sent. Links still let devices in.',
+  noDomain: 'No domain is active: every device is refused.',
   look: 'Look',
   mix: 'Devices by system and app',
   mixLater: 'There are many devices. They are counted once a day; come back in an hour.',
@@ -70,6 +71,9 @@ const domains = {
   openStepHint: 'Show its QR code to the phone. The device then takes a slot.',
   isBound: (host: string) => `${host} is bound.`,
   isActive: (host: string) => `${host} was bound already; it is active.`,
+  sureDisable: (host: string) => `Disable ${host}?`,
+  sureDisableHint:
+    'Every device with a subscription at this domain will be refused at its next update, until you enable it.',
 };
 
 const webhooks = {
@@ -115,18 +119,18 @@ const webhooks = {
 };
 
 const userPage = {
-  title: 'Page of users',
-  what: 'The user of a link sees its devices there and can free a slot, without an account.',
+  title: 'Customer page',
+  what: 'The customer of a link sees its devices there and can remove one, without an account.',
   state: 'The page',
-  on: 'On: the users of all links have it',
-  off: 'Off: no user has it',
+  on: 'On: the customers of all links have it',
+  off: 'Off: no customer has it',
   name: 'Name at the top',
-  nameHint: 'The name that your users know. Empty: none.',
+  nameHint: 'The name that your customers know. Empty: none.',
   color: 'Colour',
   support: 'Support link',
   supportHint: 'A page, or a chat such as tg://resolve?domain=… Apps also show it as a button.',
   forbidden: 'The operator of this server has switched the page off for all providers.',
-  coolDown: (hours: string) => `A user can free one slot in ${hours} h.`,
+  coolDown: (hours: string) => `A customer can remove one device every ${hours} h.`,
   preview: 'Open the page of the newest link',
   noPreview: 'The preview appears once the page is on, a link exists, and the address is known.',
 };
@@ -171,7 +175,7 @@ const staff = {
   rights: {
     owner: 'everything, keys and staff included',
     sender: 'links and messages',
-    support: 'reads, frees slots, explains refusals',
+    support: 'reads, removes devices, explains refusals',
     reader: 'looks only',
   },
   scopes: {

@@ -8,7 +8,7 @@ const common: Like<typeof english.common> = {
   cancel: 'Отмена',
   remove: 'Удалить',
   enable: 'Включить',
-  disable: 'Выключить',
+  disable: 'Отключить',
   change: 'Изменить',
   more: 'Показать ещё',
   further: 'Искать дальше',
@@ -24,7 +24,7 @@ const common: Like<typeof english.common> = {
   asItIs: 'как есть',
   system: 'Система',
   address: 'Адрес',
-  off: 'выключен',
+  off: 'отключён',
 };
 
 const shell: Like<typeof english.shell> = {
@@ -41,7 +41,7 @@ const shell: Like<typeof english.shell> = {
   navigation: 'Страницы',
   skip: 'К содержанию',
   noRole: 'Провайдера пока нет',
-  noRoleHint: 'Попросите владельца о приглашении или добавьте его: gatepost provider add.',
+  noRoleHint: 'Попросите у владельца приглашение или создайте провайдера: gatepost provider add.',
   offline: 'Нет связи. Данные на экране могли устареть; они обновятся сами.',
 };
 
@@ -64,7 +64,7 @@ const signIn: Like<typeof english.signIn> = {
 const account: Like<typeof english.account> = {
   title: 'Учётная запись',
   finish:
-    'Вы вошли по одноразовой ссылке. Задайте пароль или добавьте ключ доступа, чтобы вернуться.',
+    'Войти снова вы пока не сможете. Задайте пароль или добавьте ключ доступа в течение десяти минут после перехода по ссылке; позже понадобится новая ссылка.',
   passwordHint: 'Не менее 10 знаков. При смене пароля другие сеансы завершаются.',
   setPassword: 'Задать пароль',
   isSet: 'Пароль задан.',

@@ -164,8 +164,9 @@ const compose: Like<typeof english.compose> = {
   whenHint: 'Пусто: сразу.',
   reach: 'Кого достигнет',
   notSent: 'Пока ничего не отправлено.',
-  check: 'Кого оно достигнет?',
+  check: 'Проверить получателей',
   send: 'Отправить сейчас',
+  sendTo: (n) => `Отправить на устройства: ${n}`,
   schedule: 'Запланировать',
   test: 'Проверить на одном устройстве',
   testHwid: 'HWID вашего устройства',
@@ -183,7 +184,7 @@ const compose: Like<typeof english.compose> = {
 
 const command: Like<typeof english.command> = {
   title: 'Новая команда',
-  what: 'Команду выполняет приложение, владельца не спрашивая.',
+  what: 'Приложение выполняет команду без запроса у пользователя.',
   action: 'Что делает приложение',
   reset: 'вернуть своё',
   updateHint: 'Приложение заново получает подписку.',

@@ -21,7 +21,7 @@ const providers: Like<typeof english.providers> = {
   policy: 'Правила для устройств',
   policyHint: 'Действуют для каждой ссылки, у которой нет своего правила.',
   lastDay: 'Последний день',
-  lastDayHint: 'По UTC+3. Пусто: подписка без срока.',
+  lastDayHint: 'По UTC+3. Пусто: тариф без срока.',
   cap: 'Не больше ссылок',
   capHint: (usual) => `Пусто: ${usual}, как у всех.`,
   usual: 'как у всех',

@@ -24,7 +24,7 @@ const machine: Like<typeof english.machine> = {
     links: '链接',
     messages: '消息',
     domains: '域名',
-    people: '密钥和账户',
+    people: 'API 密钥和账户',
     webhooks: 'Webhook',
     providers: '服务商',
     appliance: '设备、数据库、日志',

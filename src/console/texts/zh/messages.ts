@@ -94,7 +94,7 @@ const messages: Like<typeof english.messages> = {
     fetchGuess: (hours) => `下次更新订阅时，约 ${hours} 小时`,
     none: '无法送达：其应用不来取，也不显示订阅中的消息',
   },
-  carried: (n) => `随订阅送达：${n}`,
+  carried: (n) => `随订阅发出：${n}`,
   pushes: (accepted, failed) => `推送服务接受 ${accepted}，失败 ${failed}`,
   ledger: '设备',
   ledgerShows: {
@@ -117,7 +117,7 @@ const messages: Like<typeof english.messages> = {
   },
   silent: '其应用从未请求消息',
   pushStates: { queued: '推送等待中', accepted: '推送已接受', failed: '推送失败' },
-  carriedAt: (how) => `经由 ${how} 送达`,
+  carriedAt: (how) => `经由 ${how} 发出`,
   noDevices: '没有处于此状态的设备。',
   noDevicesYet: '这些设备中没有；可以继续查找。',
 };
@@ -161,8 +161,9 @@ const compose: Like<typeof english.compose> = {
   whenHint: '留空则立即发送。',
   reach: '送达范围',
   notSent: '尚未发送。',
-  check: '能送达谁？',
+  check: '检查接收者',
   send: '立即发送',
+  sendTo: (n) => `发送到 ${n} 台设备`,
   schedule: '安排发送',
   test: '在一台设备上测试',
   testHwid: '您设备的 HWID',
