@@ -5,6 +5,7 @@ import { backupFolder, newestScheduled } from '../backup/shelf.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { SecretFiles } from '../config/secret-files.ts';
 import { mergeUpstreams } from '../config/upstreams.ts';
+import { addressOf, isCallable } from '../core/outbox/address.ts';
 import { about, type Finding } from '../finding.ts';
 import { OperatorError } from '../operator-error.ts';
 import { checkSecretFile } from '../permissions.ts';
@@ -100,7 +101,7 @@ export async function examine({ loaded, kind, nowMs, uid, outside }: Patient): P
     ...checkDescriptors(pid, config.streamCountMax),
     ...backups.findings,
     ...checkCertificate(config, nowMs, uid),
-    ...checkAddress(server, config, hasTls),
+    ...checkAddress(server, config, hasTls || isReachedByProxies(loaded)),
     ...checkStrangers(loaded, config, names),
     ...checkProxies(loaded),
     ...checkLongHeads(loaded),
@@ -126,6 +127,15 @@ export async function examine({ loaded, kind, nowMs, uid, outside }: Patient): P
     ...(await askPublic()),
     ...(await checkGateways(config, database)),
   ]);
+}
+
+/** Returns whether the address is one of a private network with proxies of the settings. */
+function isReachedByProxies({ config: { host }, sources }: LoadedConfig): boolean {
+  const address = addressOf(host);
+  const isAny = host === '0.0.0.0' || host === '::';
+  return (
+    address !== null && !isAny && !isCallable(address, []) && sources.trustedProxies.text !== ''
+  );
 }
 
 /**
