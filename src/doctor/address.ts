@@ -1,9 +1,13 @@
 /** Checks the address on which the server listens, or would. */
 
+import { existsSync } from 'node:fs';
 import { about, type Finding } from '../finding.ts';
 import { messageOf } from '../operator-error.ts';
 import { describeHolder, findPortHolder, portOwner } from '../port-holder.ts';
 import type { ServerState } from './server.ts';
+
+/** Files by which Docker and Podman mark their containers. */
+const CONTAINER_FILES = ['/.dockerenv', '/run/.containerenv'];
 
 interface Address {
   host: string;
@@ -16,12 +20,22 @@ const FREE_PORT_MIN = 1024;
 /** The process that holds the sockets of units. */
 const SYSTEMD = { pid: 1, name: 'systemd' };
 
-/** Checks whether the server has the address, or it is free, and whether it needs TLS. */
-export function checkAddress(server: ServerState, address: Address, hasTls: boolean): Finding[] {
+/**
+ * Checks whether the server has the address, or it is free, and whether it needs TLS.
+ * `isProtected`: it has TLS, or only proxies reach it. `root`: where the file system begins.
+ */
+export function checkAddress(
+  server: ServerState,
+  address: Address,
+  isProtected: boolean,
+  root = '',
+): Finding[] {
   const { host, port } = address;
   const shown = `${host}:${port}`;
   const findings: Finding[] = [];
-  if (!hasTls && !/^(127\.|::1$|localhost$)/.test(host)) {
+  // The host of a container decides where its port is published.
+  const isInContainer = CONTAINER_FILES.some((file) => existsSync(`${root}${file}`));
+  if (!isProtected && !isInContainer && !/^(127\.|::1$|localhost$)/.test(host)) {
     const todo = 'set a TLS certificate, or listen on 127.0.0.1 behind a proxy with TLS';
     findings.push(
       say.warning('address_without_tls', `${shown} is open to the network without TLS`, todo),

@@ -6,6 +6,7 @@ import type { LoadedConfig } from '../config/load.ts';
 import { SecretFiles } from '../config/secret-files.ts';
 import { mergeUpstreams } from '../config/upstreams.ts';
 import { counted } from '../core/counted.ts';
+import { addressOf, isCallable } from '../core/outbox/address.ts';
 import { about, type Finding } from '../finding.ts';
 import { OperatorError } from '../operator-error.ts';
 import { checkSecretFile } from '../permissions.ts';
@@ -108,7 +109,7 @@ export async function examine({ loaded, kind, nowMs, uid, outside }: Patient): P
     ...checkCopies(config, database.upkeep, nowMs),
     ...checkRelease(config, database.upkeep),
     ...checkCertificate(config, nowMs, uid),
-    ...checkAddress(server, config, hasTls),
+    ...checkAddress(server, config, hasTls || isReachedByProxies(loaded)),
     ...checkStrangers(loaded, config, names),
     ...checkProxies(loaded),
     ...checkLongHeads(loaded),
@@ -134,6 +135,15 @@ export async function examine({ loaded, kind, nowMs, uid, outside }: Patient): P
     ...(await askPublic()),
     ...(await checkGateways(config, database)),
   ]);
+}
+
+/** Returns whether the address is one of a private network with proxies of the settings. */
+function isReachedByProxies({ config: { host }, sources }: LoadedConfig): boolean {
+  const address = addressOf(host);
+  const isAny = host === '0.0.0.0' || host === '::';
+  return (
+    address !== null && !isAny && !isCallable(address, []) && sources.trustedProxies.text !== ''
+  );
 }
 
 /**

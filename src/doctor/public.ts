@@ -69,7 +69,8 @@ async function checkPlace({ url, isOwn }: Place, known: Known): Promise<Finding[
   const name = url.origin;
   const ask: Ask = (path, more) =>
     askOutside(url, path, { allow: config.outgoingAllow, resolve: known.resolve, ...more });
-  const path = `${PROBE_PATH}?sign=${signProbe(known.signingKey, known.nowMs)}`;
+  const signature = signProbe(known.signingKey, known.nowMs);
+  const path = `${PROBE_PATH}?sign=${signature}`;
   const answer = await ask(path);
   if (answer === NOT_PUBLIC) {
     const todo = 'ask from another machine, or name its network in outgoing.allow';
@@ -81,7 +82,7 @@ async function checkPlace({ url, isOwn }: Place, known: Known): Promise<Finding[
     const what = `this machine does not reach ${name}: ${answer}`;
     return [say.warning('public_address_unreached', what, todo, name)];
   }
-  const seen = seenIn(answer);
+  const seen = seenIn(answer, signature);
   if (seen === null) return [elsewhere(name, answer.status, isOwn ? say.problem : say.warning)];
   const changed = arrival(name, url, seen);
   const findings = [
@@ -113,8 +114,8 @@ async function isHeldBack(ask: Ask, path: string): Promise<boolean> {
 }
 
 /** Returns what the server saw; null: the answer is that of another one. */
-function seenIn({ header, text, status }: OutgoingAnswer): ProbeSeen | null {
-  if (status !== 200 || header(PROBE_HEADER) === null) return null;
+function seenIn({ header, text }: OutgoingAnswer, signature: string): ProbeSeen | null {
+  if (header(PROBE_HEADER) !== signature) return null;
   const [, json = ''] = /^data: (\{.*\})$/m.exec(text) ?? [];
   try {
     return JSON.parse(json) as ProbeSeen;

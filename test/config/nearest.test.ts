@@ -26,6 +26,11 @@ test.each(['nonsense', 'server.colour', 'x', '', 'a'.repeat(100_000)])(
   },
 );
 
+test('a long name is compared with none', () => {
+  const of = (length: number) => nearest('a'.repeat(length), ['a'.repeat(length)]);
+  expect([of(100), of(101)]).toEqual(['a'.repeat(100), null]);
+});
+
 test('each setting is nearest to itself', () => {
   for (const key of KEYS) expect(nearest(key, KEYS)).toBe(key);
 });

@@ -122,7 +122,7 @@ describe('Caddy, whose reverse_proxy', () => {
 });
 
 test('another server has the address', async () => {
-  const fetch = () => new Response('other', { status: 404 });
+  const fetch = () => new Response('data: {"host":"127.0.0.1"}\n\n');
   const certificate = { cert: Bun.file(tls.cert), key: Bun.file(tls.key) };
   const other = Bun.serve({ hostname: '127.0.0.1', port: 0, tls: certificate, fetch });
   expect(await found(`https://127.0.0.1:${other.port}`)).toEqual(['public_address_elsewhere']);

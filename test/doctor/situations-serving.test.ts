@@ -98,6 +98,16 @@ testSituations([
     },
   },
   {
+    situation: 'the server was killed, and another one has its monitor now',
+    says: ['PROBLEM server_not_running'],
+    make: async ({ dataDir, ends }) => {
+      const other = await startServe({ env: MONITORED });
+      ends.push(() => other.stop('SIGKILL'));
+      noteMonitor(dataDir, other.monitorUrl);
+      return { standIn: false };
+    },
+  },
+  {
     situation: 'the server of another data directory has the port',
     says: ['PROBLEM server_not_running', 'PROBLEM port_in_use'],
     make: async ({ ends }) => {
