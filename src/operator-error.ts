@@ -1,4 +1,7 @@
 /** The codes of errors, for scripts, with their meanings for docs/operating.md. */
+
+import { wordsOfErrno } from './errno.ts';
+
 export const ERROR_CODES = {
   usage: 'The command line is invalid; exit code 2.',
   config_invalid: 'A setting or the configuration file is invalid.',
@@ -86,7 +89,7 @@ export class UsageError extends OperatorError {
 /** Returns the sentence for a database whose lock another process holds. */
 export const busyText = (problem: string) => `database is busy: ${problem}; try again in a moment`;
 
-/** Returns the message of a fault. */
+/** Returns the message of a fault; a code that stands alone in it gets words. */
 export function messageOf(fault: unknown): string {
-  return fault instanceof Error ? fault.message : String(fault);
+  return wordsOfErrno(fault instanceof Error ? fault.message : String(fault));
 }

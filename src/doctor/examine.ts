@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { backupFolder, newestScheduled } from '../backup/shelf.ts';
+import { systemClock } from '../clock.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { SecretFiles } from '../config/secret-files.ts';
 import { mergeUpstreams } from '../config/upstreams.ts';
@@ -29,15 +30,18 @@ import {
   checkUpstreams,
 } from './gate.ts';
 import { checkGateways } from './gateway.ts';
-import { checkClock, checkSpace } from './machine.ts';
+import { checkClock, checkSpace, checkTimeOfOthers, type ShownDate } from './machine.ts';
 import { checkDescriptors, hasUnit } from './open-files.ts';
 import { checkOutside } from './outside.ts';
 import { checkApis, checkDisabled } from './panel-api.ts';
 import { checkServer, findServer } from './server.ts';
 import { checkSightings } from './sightings.ts';
 import { checkStrangers } from './strangers.ts';
+import { checkSurroundings, type Machine } from './surroundings.ts';
 
 interface Patient {
+  /** For tests; absent: this machine. */
+  machine?: Machine;
   loaded: LoadedConfig;
   /** The kind of the store that holds the data. */
   kind: StoreKind;
@@ -65,6 +69,7 @@ export async function examine({
   nowMs,
   uid,
   outside = [],
+  machine = {},
 }: Patient): Promise<Finding[]> {
   const { config: own } = loaded;
   const { dataDir } = own;
@@ -83,6 +88,9 @@ export async function examine({
   const hasTls = config.tlsCertificate !== '' || config.acmeDomains.length > 0;
   const { otherNodes } = database;
   const pid = typeof server === 'string' ? null : server.pid;
+  const dates: ShownDate[] = [];
+  const onDate = (who: string, date: string) =>
+    void dates.push({ who, date, nowMs: systemClock.nowMs() });
   return causesOf([
     ...checkConfiguration(loaded),
     ...checkServer(server, { dataDir, otherNodes, hasUnit: hasUnit() }),
@@ -92,6 +100,10 @@ export async function examine({
     ...(kind.file === null
       ? []
       : checkSpace('disk space of backups', backupFolder(config), database.bytes)),
+    ...(await checkSurroundings(
+      { loaded, config, server, kind, databaseBytes: database.bytes },
+      machine,
+    )),
     ...checkClock(nowMs, newestMs),
     ...checkDescriptors(pid, config.streamCountMax),
     ...backups.findings,
@@ -113,14 +125,15 @@ export async function examine({
     ...checkUnlimited(database.unlimited),
     ...checkPagePath(config, database.paged),
     ...checkNames(config, names),
-    ...(await checkUpstreams(config, database.hosts)),
+    ...(await checkUpstreams(config, database.hosts, onDate)),
     ...(await checkApis(config, secretsOf(loaded))),
     ...(await checkOutside({
       upstreams: gateUpstreams,
       places: outside,
       allow: config.outgoingAllow,
     })),
-    ...(await checkGateways(config, database)),
+    ...(await checkGateways(config, database, onDate)),
+    ...checkTimeOfOthers(dates, machine.root),
   ]);
 }
 
