@@ -6,6 +6,7 @@ import { EXIT_ERROR, runCli, wantsJson } from './cli/program.ts';
 import { failureText } from './cli/refusal.ts';
 import { systemClock } from './clock.ts';
 import { dataDirectory } from './config/files.ts';
+import { HiddenNames } from './config/hidden-names.ts';
 import { leaveEnvironment, loadConfig } from './config/load.ts';
 import { exampleFile, shownSettings } from './config/render.ts';
 import { loadBesideServer } from './config/server-note.ts';
@@ -89,13 +90,16 @@ const exitCode = await runCli(process.argv.slice(2), {
     const { newestRelease } = await import('./release.ts');
     return newestRelease(config, (await outgoing()).openOutgoing(config));
   },
-  examine: async (loaded, outside) => {
+  hiddenNames: (loaded) => new HiddenNames(loaded),
+  report: async (known) => (await import('./doctor/report.ts')).makeReport(known),
+  examine: async (loaded, outside, onDatabase) => {
     const { examine } = await import('./doctor/examine.ts');
     return examine({
       ...{ loaded, kind: storeKindOf(loaded.config) },
       nowMs: systemClock.nowMs(),
       uid: process.getuid?.() ?? 0,
       ...(outside && { outside }),
+      ...(onDatabase && { onDatabase }),
     });
   },
   stdout: output.write,

@@ -40,6 +40,7 @@ export const ERROR_CODES = {
   account_not_found: 'No account of the console has this name.',
   file_exists: 'The file to create exists.',
   backup_damaged: 'The backup is damaged, or the file is no backup.',
+  warnings_found: '`doctor --strict` found warnings and no problem; exit code 3.',
   users_not_served:
     'Users of the panel have keys or names that no link can have; all others came; exit code 3.',
   many_links: 'The import would end over a tenth of the links; `--yes` agrees to it.',

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import type { BackupTools } from '../backup/tools.ts';
 import type { Flags } from '../config/files.ts';
+import type { HiddenNames } from '../config/hidden-names.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { ShownSetting } from '../config/render.ts';
 import type { Config } from '../config/settings/index.ts';
@@ -13,11 +14,13 @@ import type { EventSenders, Verdict } from '../core/outbox/carrier.ts';
 import type { Actor } from '../core/port/audit.ts';
 import type { PushContent } from '../core/port/outbox.ts';
 import type { PushAddress, PushGateway } from '../core/port/registration.ts';
+import type { makeReport } from '../doctor/report.ts';
 import type { Finding } from '../finding.ts';
 import type { Handover } from '../handover/handover.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { ReadPanel } from '../panel/reader-process.ts';
 import type { NewestRelease } from '../release.ts';
+import type { DatabaseReport } from '../store/kind.ts';
 import type { Move } from '../store/move/job.ts';
 import type { ServiceManager } from '../systemd.ts';
 import { type Columns, table } from './table.ts';
@@ -57,8 +60,19 @@ export interface CliContext {
   newestRelease(config: Config): Promise<NewestRelease>;
   /** Reads the users of a panel. */
   readPanel: ReadPanel;
-  /** Checks data, machine and settings; asks the hosts of `outside` as well. */
-  examine(loaded: LoadedConfig, outside?: readonly URL[]): Promise<Finding[]>;
+  /**
+   * Checks data, machine and settings; asks the hosts of `outside` as well. Passes the names and
+   * counts of the database to `onDatabase`.
+   */
+  examine(
+    loaded: LoadedConfig,
+    outside?: readonly URL[],
+    onDatabase?: (report: Pick<DatabaseReport, 'counts' | 'names'>) => void,
+  ): Promise<Finding[]>;
+  /** Returns words in place of the names in the settings; null: they are unknown. */
+  hiddenNames(loaded: LoadedConfig | null): HiddenNames;
+  /** Makes the report of a fault. */
+  report: typeof makeReport;
   /**
    * Prints; never rejects. Settles when the text is written, with false if the reader has closed.
    */

@@ -26,8 +26,6 @@ const ROOT = '/sys/fs/cgroup';
 /** The files of a limit: of version 2, and of version 1 with their controller. */
 const MEMORY = { file: 'memory.max', controller: 'memory', old: 'memory.limit_in_bytes' };
 const THREADS = { file: 'pids.max', controller: 'pids', old: 'pids.max' };
-/** A limit of version 1 that is none: the largest number of pages. */
-const NO_LIMIT = 2 ** 60;
 
 /** Reads the narrowest limits over a process's groups and their parents. `root`: of the files. */
 export function limitsOf(pid: number | 'self', root = ''): Limits {
@@ -44,7 +42,7 @@ export function limitsOf(pid: number | 'self', root = ''): Limits {
     const numbers = foldersOf(controller, () => true).flatMap((folder) =>
       [file, old].map((name) => Number.parseInt(read(join(folder, name)), 10)),
     );
-    const limits = numbers.filter((limit) => limit >= 0 && limit < NO_LIMIT);
+    const limits = numbers.filter((limit) => limit >= 0);
     return limits.length === 0 ? null : Math.min(...limits);
   };
   const shares = foldersOf('cpu', () => true)

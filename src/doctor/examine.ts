@@ -10,7 +10,7 @@ import { counted } from '../core/counted.ts';
 import { about, type Finding } from '../finding.ts';
 import { OperatorError } from '../operator-error.ts';
 import { checkSecretFile } from '../permissions.ts';
-import type { StoreKind } from '../store/kind.ts';
+import type { DatabaseReport, StoreKind } from '../store/kind.ts';
 import { checkAddress } from './address.ts';
 import { checkCopies } from './backup-copy.ts';
 import { checkBackups } from './backups.ts';
@@ -50,6 +50,8 @@ interface Patient {
   uid: number;
   /** The places to ask whether the panel is reached beside the gate; absent: none. */
   outside?: readonly URL[];
+  /** Receives the names and counts of the database. */
+  onDatabase?: (report: Pick<DatabaseReport, 'counts' | 'names'>) => void;
 }
 
 /** Gatepost makes no backups of a PostgreSQL server. */
@@ -70,6 +72,7 @@ export async function examine({
   uid,
   outside = [],
   machine = {},
+  onDatabase = () => {},
 }: Patient): Promise<Finding[]> {
   const { config: own } = loaded;
   const { dataDir } = own;
@@ -80,6 +83,7 @@ export async function examine({
     gateUpstreams = mergeUpstreams(gateUpstreams, kept);
     return gateUpstreams;
   });
+  onDatabase(database);
   const config = { ...own, gateUpstreams };
   const backups = kind.file === null ? NO_BACKUPS : checkBackups(config, database.upkeep, nowMs);
   const times = [database.newestMs, backups.newestMs].filter((ms) => ms !== null);

@@ -7,12 +7,14 @@ import type { CliContext } from '../../src/cli/context.ts';
 import { operatorActor } from '../../src/cli/operator.ts';
 import { runCli } from '../../src/cli/program.ts';
 import { systemClock } from '../../src/clock.ts';
+import { HiddenNames } from '../../src/config/hidden-names.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { exampleFile, shownSettings } from '../../src/config/render.ts';
 import { loadBesideServer } from '../../src/config/server-note.ts';
 import type { EventSenders } from '../../src/core/outbox/carrier.ts';
 import { type Store, withMethods } from '../../src/core/port/store.ts';
 import { examine } from '../../src/doctor/examine.ts';
+import { makeReport } from '../../src/doctor/report.ts';
 import { openApiDocument } from '../../src/http/document/openapi.ts';
 import { moveOf, openCore, storeKindOf } from '../../src/open-core.ts';
 import { openEventSenders, openGateway, openOutgoing } from '../../src/open-outgoing.ts';
@@ -75,13 +77,16 @@ function contextOf(
     newestRelease: (config) => newestRelease(config, openOutgoing(config)),
     operator: () => operatorActor(env),
     backup: (config) => backupTools(storeKindOf(config)),
-    examine: (loaded, outside) =>
+    hiddenNames: (loaded) => new HiddenNames(loaded),
+    report: makeReport,
+    examine: (loaded, outside, onDatabase) =>
       examine({
         loaded,
         kind: storeKindOf(loaded.config),
         nowMs: nowMs(),
         uid: process.getuid?.() ?? 0,
         ...(outside && { outside }),
+        ...(onDatabase && { onDatabase }),
       }),
     startApp: noServer,
     asOwner: async () => null,
@@ -128,6 +133,8 @@ export function commandLine(
     replaced?: Partial<Store>;
     /** Sends events to webhooks. */
     eventSenders?: EventSenders;
+    /** Finds in place of the doctor. */
+    examine?: CliContext['examine'];
   } = {},
 ): CommandLine {
   const folder = freshFolder();
@@ -145,6 +152,7 @@ export function commandLine(
       let stderr = '';
       const code = await runCli([...words, '--data', dataDir], {
         ...contextOf(() => nowMs),
+        ...(more.examine && { examine: more.examine }),
         sleep: async (ms) => {
           pauses.push(ms);
           nowMs += ms;

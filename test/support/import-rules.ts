@@ -183,7 +183,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     ],
     types: [
       ...['src/app.ts', 'src/backup/', 'src/config/', 'src/doctor/', 'src/systemd.ts'],
-      ...['src/release.ts', 'src/store/move/job.ts', 'src/handover/'],
+      ...['src/handover/', 'src/release.ts', 'src/store/kind.ts', 'src/store/move/job.ts'],
     ],
     // src/disk/fault.ts: sentences for faults of the machine.
     // node:fs: an export goes into a file, with the rights and the care that such a file needs;
@@ -318,8 +318,8 @@ const RULES: Readonly<Record<string, Rule>> = {
       ...JSON_READER,
       ...['src/http/request/address.ts', 'src/tls/name.ts', ...LEAVES],
     ],
-    // croner knows what a cron pattern is.
-    packages: ['toml-eslint-parser', 'croner', 'node:fs', 'node:path'],
+    // croner knows what a cron pattern is, node:net what an address.
+    packages: ['toml-eslint-parser', 'croner', 'node:fs', 'node:net', 'node:path'],
     reason:
       'the configuration is read once and handed on; the reader of a setting may come from the part that it is for',
   },
