@@ -11,7 +11,7 @@ import { leaveEnvironment, loadConfig } from './config/load.ts';
 import { exampleFile, shownSettings } from './config/render.ts';
 import { loadBesideServer } from './config/server-note.ts';
 import { OUTPUT_WRITER } from './handover/output-line.ts';
-import { moveOf, openCore, storeKindOf } from './open-core.ts';
+import { moveOf, nodeNameOf, openCore, storeKindOf } from './open-core.ts';
 import { Output } from './output.ts';
 import { IS_PACKAGED, keepSettings, ownCommand } from './own-program.ts';
 import { PANEL_READER } from './panel/reader-line.ts';
@@ -75,6 +75,8 @@ const exitCode = await runCli(process.argv.slice(2), {
   },
   startApp: async (loaded, signal) => (await import('./app.ts')).startApp(loaded, signal),
   openEventSenders: async (config) => (await outgoing()).openEventSenders(config),
+  sendEvents: async (...given) => (await import('./send-events.ts')).sendEvents(...given),
+  machineOf: (config) => (config.databaseUrl === null ? '' : nodeNameOf(config)),
   serviceManager: () =>
     serviceManager({
       notifySocket: env['NOTIFY_SOCKET'],

@@ -43,6 +43,15 @@ export interface CliContext {
   openEventSenders(config: Config): Promise<{ eventSenders: EventSenders; close(): void }>;
   /** As root for the data of another user: becomes that user. Returns null for all others. */
   asOwner(command: Command, isJson: boolean): Promise<Handover | null>;
+  /** Sends the events that wait, beside a server or without one, until `isDone`, at most 45 s. */
+  sendEvents(
+    core: Core,
+    config: Config,
+    senders: EventSenders,
+    isDone: () => Promise<boolean>,
+  ): Promise<void>;
+  /** Returns the name of this node; empty: the data are a file of one machine. */
+  machineOf(config: Config): string;
   /** The manager that started the program and receives its state. */
   serviceManager(): ServiceManager;
   /** The actor of the audit log. */

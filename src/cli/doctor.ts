@@ -9,6 +9,7 @@ import type { Report } from '../doctor/report.ts';
 import { about, type Finding } from '../finding.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, flagsOf, print } from './context.ts';
+import { notify } from './doctor-notify.ts';
 import { failureOf } from './refusal.ts';
 import { outsideValue } from './values.ts';
 
@@ -17,6 +18,8 @@ interface DoctorOptions extends CommonOptions {
   strict?: boolean;
   report?: boolean;
   names?: boolean;
+  notify?: boolean;
+  figures?: boolean;
 }
 
 /** The result of an examination. */
@@ -59,8 +62,19 @@ async function checked(
 
 async function doctor(context: CliContext, options: DoctorOptions): Promise<void> {
   if (options.report && options.names) throw new UsageError('--report has no names: omit --names');
+  if (options.figures && !options.notify) throw new UsageError('--figures needs --notify');
   const result = await examined(context, options);
   const hidden = result.findings.map((finding) => withoutNames(finding, result.names));
+  if (options.notify) {
+    // Its exit code says whether the news came through: a timer need not fail with the findings.
+    await notify(context, options, hidden).catch((fault: unknown) => {
+      for (const finding of result.findings.filter(({ level }) => level === 'problem')) {
+        context.stderr(`${asText(finding)}\n`);
+      }
+      throw fault;
+    });
+    return;
+  }
   const shown = options.json && !options.names ? hidden : result.findings;
   if (options.report) await printReport(context, options, { ...result, findings: hidden });
   else if (options.json) context.stdout(`${JSON.stringify({ findings: shown })}\n`);
@@ -186,6 +200,11 @@ export function addDoctorCommand(program: Command, context: CliContext): void {
     )
     .option('--strict', 'exit with 3 if there are warnings alone')
     .option('--report', 'print a report of a fault, without names, addresses and secrets')
+    .option(
+      '--notify',
+      "send what is new or over to the operator's chats and webhooks, and print no more",
+    )
+    .option('--figures', 'with --notify: once a day the figures of the day before too')
     .option('--names', 'with --json: keep names, addresses and paths')
     .action((options: DoctorOptions) => doctor(context, options));
 }

@@ -16,11 +16,12 @@ import { type Store, withMethods } from '../../src/core/port/store.ts';
 import { examine } from '../../src/doctor/examine.ts';
 import { makeReport } from '../../src/doctor/report.ts';
 import { openApiDocument } from '../../src/http/document/openapi.ts';
-import { moveOf, openCore, storeKindOf } from '../../src/open-core.ts';
+import { moveOf, nodeNameOf, openCore, storeKindOf } from '../../src/open-core.ts';
 import { openEventSenders, openGateway, openOutgoing } from '../../src/open-outgoing.ts';
 import type { ErrorCode } from '../../src/operator-error.ts';
 import { readPanel } from '../../src/panel/panel-read.ts';
 import { newestRelease } from '../../src/release.ts';
+import { sendEvents } from '../../src/send-events.ts';
 import { ACT } from './actor.ts';
 import { freshFolder } from './app.ts';
 import { plainEnv } from './process.ts';
@@ -88,6 +89,8 @@ function contextOf(
         ...(outside && { outside }),
         ...(onDatabase && { onDatabase }),
       }),
+    sendEvents,
+    machineOf: (config) => (config.databaseUrl === null ? '' : nodeNameOf(config)),
     startApp: noServer,
     asOwner: async () => null,
     openEventSenders: async (config) => openEventSenders(config),
@@ -133,6 +136,8 @@ export function commandLine(
     replaced?: Partial<Store>;
     /** Sends events to webhooks. */
     eventSenders?: EventSenders;
+    /** Variables with settings. */
+    env?: Record<string, string>;
     /** Finds in place of the doctor. */
     examine?: CliContext['examine'];
   } = {},
@@ -151,7 +156,7 @@ export function commandLine(
       let stdout = '';
       let stderr = '';
       const code = await runCli([...words, '--data', dataDir], {
-        ...contextOf(() => nowMs),
+        ...contextOf(() => nowMs, more.env),
         ...(more.examine && { examine: more.examine }),
         sleep: async (ms) => {
           pauses.push(ms);

@@ -361,6 +361,12 @@ const RULES: Readonly<Record<string, Rule>> = {
     packages: [],
     reason: 'the part of app.ts that opens what calls out',
   },
+  'src/send-events.ts': {
+    ours: ['src/core/', 'src/jobs/outbox/', ...LEAVES],
+    types: ['src/config/'],
+    packages: [],
+    reason: 'the worker of the outbox, for a command',
+  },
   'src/open-timekeeper.ts': {
     ours: ['src/core/', 'src/open-core.ts', ...LEAVES],
     types: ['src/config/'],
@@ -412,7 +418,8 @@ const RULES: Readonly<Record<string, Rule>> = {
         'src/http/',
         'src/panel/',
       ],
-      ...['src/handover/', 'src/output.ts', 'src/release.ts', 'src/systemd.ts', ...PROGRAM],
+      ...['src/handover/', 'src/output.ts', 'src/release.ts', 'src/send-events.ts'],
+      ...['src/systemd.ts', ...PROGRAM],
     ],
     packages: [],
     reason: 'main hands the commands what app has put together',

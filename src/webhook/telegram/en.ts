@@ -4,7 +4,7 @@ import type { EventKind, TEST_EVENT } from '../../core/port/event.ts';
 import type { RefusalReason } from '../../core/port/figure.ts';
 
 /** Titles that depend on the data of an event, besides those of its kinds. */
-type FurtherTitle = 'quota.near' | 'copy.failed' | 'copy.recovered';
+type FurtherTitle = 'quota.near' | 'copy.failed' | 'copy.recovered' | 'doctor.problem';
 
 export const EN = {
   /** The language tag for numbers and times. */
@@ -47,6 +47,10 @@ export const EN = {
     'copy.recovered': 'Copies of backups work again',
     'certificate.ending': 'Certificate expires soon',
     'disk.low': 'Disk space is low',
+    'doctor.problem': 'Problem found',
+    'doctor.found': 'Warning',
+    'doctor.over': 'Over',
+    'doctor.figures': 'Figures of the day',
     'gateway.stopped': 'Gateway stopped',
     'provider.added': 'Provider added',
     'provider.changed': 'Provider changed',
@@ -91,6 +95,16 @@ export const EN = {
     gateway: 'Gateway',
     plan: 'Plan',
     freeSpace: 'Free space',
+    finding: 'Found',
+    todo: 'What to do',
+    since: 'Since',
+    day: 'Day (UTC)',
+    admitted: 'New devices',
+    refused: 'Refused calls',
+    seen: 'Devices seen',
+    linksMade: 'New links',
+    sends: 'Messages accepted',
+    delivered: 'Messages delivered',
     time: 'Time',
   },
   values: {

@@ -8,6 +8,7 @@ import { coreDevices } from './core-devices.ts';
 import { coreLinks } from './core-links.ts';
 import { coreRules } from './core-rules.ts';
 import { coreWords } from './core-words.ts';
+import { doctorFiles } from './doctor.ts';
 import { events } from './events.ts';
 import { figures } from './figures.ts';
 import { gate } from './gate.ts';
@@ -70,6 +71,7 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ...nounMessages,
   ...storeDevices,
   ...figures,
+  ...doctorFiles,
   ...events,
   ...strangers,
   ...shown,

@@ -333,36 +333,6 @@ export const rim: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/config/hidden-names.ts',
-    tests: ['test/doctor/report.test.ts'],
-    changes: [
-      ["if (isSecret) this.add('secret', text);", 'if (isSecret) return;'],
-      ["else if (isFree(value, read)) this.add('text', value);", ''],
-      [".replace(EMAILS, (found) => this.#wordOf('email', found))", ''],
-    ],
-  },
-  {
-    file: 'src/doctor/names.ts',
-    tests: ['test/doctor/surroundings.test.ts'],
-    changes: [
-      ['hasV6 || hasV4', 'hasV6'],
-      ['!isProxied && settings', 'settings'],
-    ],
-  },
-  {
-    file: 'src/doctor/mounts.ts',
-    tests: ['test/doctor/surroundings.test.ts'],
-    changes: [
-      ['one.place.length >= best.place.length', 'one.place.length > best.place.length'],
-      ["place === '/' ? '/' : `${place}/`", 'place'],
-    ],
-  },
-  {
-    file: 'src/doctor/cgroup.ts',
-    tests: ['test/doctor/surroundings.test.ts'],
-    changes: [['return [...folders, base];', 'return [base];']],
-  },
-  {
     file: 'src/doctor/machine.ts',
     tests: ['test/doctor/doctor.test.ts'],
     changes: [
