@@ -75,7 +75,7 @@ const exitCode = await runCli(process.argv.slice(2), {
   },
   startApp: async (loaded, signal) => (await import('./app.ts')).startApp(loaded, signal),
   openEventSenders: async (config) => (await outgoing()).openEventSenders(config),
-  sendEvents: async (...given) => (await import('./send-events.ts')).sendEvents(...given),
+  sendEvents: async (...given) => (await outgoing()).sendEvents(...given),
   machineOf: (config) => (config.databaseUrl === null ? '' : nodeNameOf(config)),
   serviceManager: () =>
     serviceManager({

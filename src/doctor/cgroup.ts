@@ -15,7 +15,7 @@ const THREADS_MIN = 64;
 const PROCESSORS_MIN = 0.25;
 
 /** The limits of a process; null: none. */
-export interface Limits {
+interface Limits {
   memoryBytes: number | null;
   threads: number | null;
   processors: number | null;
@@ -28,7 +28,7 @@ const MEMORY = { file: 'memory.max', controller: 'memory', old: 'memory.limit_in
 const THREADS = { file: 'pids.max', controller: 'pids', old: 'pids.max' };
 
 /** Reads the narrowest limits over a process's groups and their parents. `root`: of the files. */
-export function limitsOf(pid: number | 'self', root = ''): Limits {
+function limitsOf(pid: number | 'self', root = ''): Limits {
   const groups = read(`${root}/proc/${pid}/cgroup`).split('\n');
   const foldersOf = (controller: string, hasFile: (folder: string) => boolean) => {
     const old = groups.find((line) => line.split(':')[1]?.split(',').includes(controller));

@@ -17,11 +17,15 @@ import { examine } from '../../src/doctor/examine.ts';
 import { makeReport } from '../../src/doctor/report.ts';
 import { openApiDocument } from '../../src/http/document/openapi.ts';
 import { moveOf, nodeNameOf, openCore, storeKindOf } from '../../src/open-core.ts';
-import { openEventSenders, openGateway, openOutgoing } from '../../src/open-outgoing.ts';
+import {
+  openEventSenders,
+  openGateway,
+  openOutgoing,
+  sendEvents,
+} from '../../src/open-outgoing.ts';
 import type { ErrorCode } from '../../src/operator-error.ts';
 import { readPanel } from '../../src/panel/panel-read.ts';
 import { newestRelease } from '../../src/release.ts';
-import { sendEvents } from '../../src/send-events.ts';
 import { ACT } from './actor.ts';
 import { freshFolder } from './app.ts';
 import { plainEnv } from './process.ts';
