@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
+import { holdNote } from '../../src/config/server-note.ts';
 import { subscriptionKeyHash as hashOfKey } from '../../src/core/secret.ts';
 import { openCore } from '../../src/open-core.ts';
 import { ERROR_CODES, type ErrorCode } from '../../src/operator-error.ts';
@@ -354,7 +355,14 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
       return ['restore', file];
     },
   ],
-  warnings_found: [async () => addProvider().then(() => ['doctor', '--strict'])],
+  warnings_found: [
+    async () => {
+      await addProvider();
+      // A server that this user may not see: none at all would be a problem.
+      ends.push(holdNote(line.dataDir));
+      return ['doctor', '--strict'];
+    },
+  ],
   users_not_served: [async () => panelWords({ ...makeUser(0), name: 'a/b' })],
   many_links: [
     async () => {
