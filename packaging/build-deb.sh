@@ -33,6 +33,9 @@ made() { # TARGET, the content on stdin
 
 put 755 "$executable" /usr/bin/gatepost
 put 644 packaging/gatepost.service /usr/lib/systemd/system/gatepost.service
+for unit in service timer; do
+  put 644 packaging/gatepost-doctor.$unit /usr/lib/systemd/system/gatepost-doctor.$unit
+done
 put 644 packaging/gatepost.sysusers /usr/lib/sysusers.d/gatepost.conf
 
 # What the first installation copies to /etc/gatepost. Not a conffile: an upgrade would ask about it.

@@ -49,7 +49,7 @@ export function makeAppliance(parts: ApplianceParts): Appliance {
       };
     },
     ...{ pushSender: parts.pushSender, backups: parts.backups, upstreams: parts.upstreams },
-    doctor: checkup(parts, ['doctor'], findingsIn),
+    doctor: checkup(parts, ['doctor', '--names'], findingsIn),
     auditCheck: checkup(parts, ['audit', 'verify'], auditCheckIn),
   };
 }

@@ -6,11 +6,12 @@ import { EXIT_ERROR, runCli, wantsJson } from './cli/program.ts';
 import { failureText } from './cli/refusal.ts';
 import { systemClock } from './clock.ts';
 import { dataDirectory } from './config/files.ts';
+import { HiddenNames } from './config/hidden-names.ts';
 import { leaveEnvironment, loadConfig } from './config/load.ts';
 import { exampleFile, shownSettings } from './config/render.ts';
 import { loadBesideServer } from './config/server-note.ts';
 import { OUTPUT_WRITER } from './handover/output-line.ts';
-import { moveOf, openCore, storeKindOf } from './open-core.ts';
+import { moveOf, nodeNameOf, openCore, storeKindOf } from './open-core.ts';
 import { Output } from './output.ts';
 import { IS_PACKAGED, keepSettings, ownCommand } from './own-program.ts';
 import { PANEL_READER } from './panel/reader-line.ts';
@@ -75,6 +76,8 @@ const exitCode = await runCli(process.argv.slice(2), {
   },
   startApp: async (loaded, signal) => (await import('./app.ts')).startApp(loaded, signal),
   openEventSenders: async (config) => (await outgoing()).openEventSenders(config),
+  sendEvents: async (...given) => (await outgoing()).sendEvents(...given),
+  machineOf: (config) => (config.databaseUrl === null ? '' : nodeNameOf(config)),
   serviceManager: () =>
     serviceManager({
       notifySocket: env['NOTIFY_SOCKET'],
@@ -91,13 +94,16 @@ const exitCode = await runCli(process.argv.slice(2), {
     const opened = (await outgoing()).openOutgoing(config);
     return newestRelease(config, opened).finally(() => opened.close());
   },
-  examine: async (loaded, outside) => {
+  hiddenNames: (loaded) => new HiddenNames(loaded),
+  report: async (known) => (await import('./doctor/report.ts')).makeReport(known),
+  examine: async (loaded, outside, onDatabase) => {
     const { examine } = await import('./doctor/examine.ts');
     return examine({
       ...{ loaded, kind: storeKindOf(loaded.config) },
       nowMs: systemClock.nowMs(),
       uid: process.getuid?.() ?? 0,
       outside,
+      ...(onDatabase && { onDatabase }),
     });
   },
   stdout: output.write,

@@ -1,4 +1,7 @@
 /** The codes of errors, for scripts, with their meanings for docs/operating.md. */
+
+import { wordsOfErrno } from './errno.ts';
+
 export const ERROR_CODES = {
   usage: 'The command line is invalid; exit code 2.',
   config_invalid: 'A setting or the configuration file is invalid.',
@@ -37,6 +40,7 @@ export const ERROR_CODES = {
   account_not_found: 'No account of the console has this name.',
   file_exists: 'The file to create exists.',
   backup_damaged: 'The backup is damaged, or the file is no backup.',
+  warnings_found: '`doctor --strict` found warnings and no problem; exit code 3.',
   users_not_served:
     'Users of the panel have keys or names that no link can have; all others came; exit code 3.',
   many_links: 'The import would end over a tenth of the links; `--yes` agrees to it.',
@@ -86,7 +90,7 @@ export class UsageError extends OperatorError {
 /** Returns the sentence for a database whose lock another process holds. */
 export const busyText = (problem: string) => `database is busy: ${problem}; try again in a moment`;
 
-/** Returns the message of a fault. */
+/** Returns the message of a fault; a code that stands alone in it gets words. */
 export function messageOf(fault: unknown): string {
-  return fault instanceof Error ? fault.message : String(fault);
+  return wordsOfErrno(fault instanceof Error ? fault.message : String(fault));
 }

@@ -10,6 +10,7 @@ type StoreKind = 'sqlite' | 'postgres';
 
 /** Files that run once on SQLite and once on PostgreSQL. */
 const ON_BOTH = new Set([
+  'cli/doctor-notify.test.ts',
   'core/audit/listed.test.ts',
   'core/audit/old-log.test.ts',
   'core/audit/settings.test.ts',

@@ -90,9 +90,34 @@ inside systemd-analyze security --no-pager gatepost.service | tail -n 1
 expect 'warnings and errors in its log' \
   "$(inside journalctl --unit gatepost.service --output cat | grep -Ec ' (warn|error) ' || true)" 0
 
+say 'Doctor'
+expect 'the timer is off' "$(inside systemctl is-enabled gatepost-doctor.timer || true)" disabled
+as_user() { inside setpriv --reuid=gatepost --regid=gatepost --init-groups gatepost "$@"; }
+fails 'without a chat it fails' inside systemctl start gatepost-doctor.service
+log_of_doctor() { inside journalctl --unit gatepost-doctor.service --output cat --grep "$1"; }
+holds 'and says why' log_of_doctor 'gatepost webhook add --telegram'
+nsenter --target "$init" --net "$(.ci/bun)" -e '
+  Bun.serve({ hostname: "127.0.0.1", port: 9099, fetch: async (call) => {
+    console.log(await call.text());
+    return new Response();
+  } })' >"$work/sent" &
+receiver=$!
+as_user webhook add --url http://127.0.0.1:9099/ >/dev/null
+inside systemctl stop gatepost.service
+holds 'the timer is switched on' inside systemctl enable --now gatepost-doctor.timer
+holds 'it sends, although the service is away' inside systemctl start gatepost-doctor.service
+sent() { grep -c doctor.found "$work/sent"; }
+first=$(sent)
+holds 'something is sent' test "$first" -gt 0
+holds 'it runs once more' inside systemctl start gatepost-doctor.service
+expect 'nothing is sent twice' "$(sent)" "$first"
+inside systemctl start gatepost.service
+kill "$receiver"
+
 say 'Remove and purge'
 holds 'dpkg removes it' inside dpkg --remove gatepost
 expect 'the service' "$(property ActiveState)" inactive
+fails 'the timer is stopped' inside systemctl is-active gatepost-doctor.timer
 holds 'the data stay' inside test -f /var/lib/gatepost/gatepost.db
 holds 'dpkg purges it' inside dpkg --purge gatepost
 fails 'the data are gone' inside test -e /var/lib/gatepost

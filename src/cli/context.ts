@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import type { BackupTools } from '../backup/tools.ts';
 import type { Flags } from '../config/files.ts';
+import type { HiddenNames } from '../config/hidden-names.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { ShownSetting } from '../config/render.ts';
 import type { Config } from '../config/settings/index.ts';
@@ -14,11 +15,13 @@ import type { Actor } from '../core/port/audit.ts';
 import type { PushContent } from '../core/port/outbox.ts';
 import type { PushAddress, PushGateway } from '../core/port/registration.ts';
 import type { OutsideQuestions } from '../doctor/examine.ts';
+import type { makeReport } from '../doctor/report.ts';
 import type { Finding } from '../finding.ts';
 import type { Handover } from '../handover/handover.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { ReadPanel } from '../panel/reader-process.ts';
 import type { NewestRelease } from '../release.ts';
+import type { DatabaseReport } from '../store/kind.ts';
 import type { Move } from '../store/move/job.ts';
 import type { ServiceManager } from '../systemd.ts';
 import { type Columns, table } from './table.ts';
@@ -43,6 +46,15 @@ export interface CliContext {
   openEventSenders(config: Config): Promise<{ eventSenders: EventSenders; close(): void }>;
   /** As root for the data of another user: becomes that user. Returns null for all others. */
   asOwner(command: Command, isJson: boolean): Promise<Handover | null>;
+  /** Sends the events that wait, beside a server or without one, until `isDone`, at most 45 s. */
+  sendEvents(
+    core: Core,
+    config: Config,
+    senders: EventSenders,
+    isDone: () => Promise<boolean>,
+  ): Promise<void>;
+  /** Returns the name of this node; empty: the data are a file of one machine. */
+  machineOf(config: Config): string;
   /** The manager that started the program and receives its state. */
   serviceManager(): ServiceManager;
   /** The actor of the audit log. */
@@ -60,8 +72,19 @@ export interface CliContext {
   newestRelease(config: Config): Promise<NewestRelease>;
   /** Reads the users of a panel. */
   readPanel: ReadPanel;
-  /** Checks data, machine and settings; with `outside` asks the public addresses as well. */
-  examine(loaded: LoadedConfig, outside?: OutsideQuestions): Promise<Finding[]>;
+  /**
+   * Checks data, machine and settings; with `outside` asks the public addresses as well. Passes
+   * the names and counts of the database to `onDatabase`.
+   */
+  examine(
+    loaded: LoadedConfig,
+    outside?: OutsideQuestions,
+    onDatabase?: (report: Pick<DatabaseReport, 'counts' | 'names'>) => void,
+  ): Promise<Finding[]>;
+  /** Returns words in place of the names in the settings; null: they are unknown. */
+  hiddenNames(loaded: LoadedConfig | null): HiddenNames;
+  /** Makes the report of a fault. */
+  report: typeof makeReport;
   /**
    * Prints; never rejects. Settles when the text is written, with false if the reader has closed.
    */

@@ -3,6 +3,7 @@
 import { Command, CommanderError, Help, type Option } from 'commander';
 import type { Flags } from '../config/files.ts';
 import type { Handover } from '../handover/handover.ts';
+import type { ErrorCode } from '../operator-error.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { visibleLines } from '../visible.ts';
 import { addAccountCommands } from './account.ts';
@@ -36,8 +37,9 @@ import { addWebhookCommands } from './webhook.ts';
 export const EXIT_OK = 0;
 export const EXIT_ERROR = 1;
 const EXIT_USAGE = 2;
-/** An import that had to omit users. */
+/** An import that had to omit users; warnings of `doctor --strict`. */
 const EXIT_PARTIAL = 3;
+const PARTIAL: readonly ErrorCode[] = ['users_not_served', 'warnings_found'];
 
 /** Returns the help of an option; commander's does not say that it is required. */
 function optionDescription(this: Help, option: Option): string {
@@ -176,7 +178,7 @@ export async function runCli(
     const isHelp = error instanceof CommanderError && error.code === 'commander.help';
     if (!isHelp) context.stderr(failureText(failure, wantsJson(argv)));
     if (failure.code === 'usage') return EXIT_USAGE;
-    return failure.code === 'users_not_served' ? EXIT_PARTIAL : EXIT_ERROR;
+    return PARTIAL.includes(failure.code) ? EXIT_PARTIAL : EXIT_ERROR;
   } finally {
     (handover as Handover | null)?.drop();
   }

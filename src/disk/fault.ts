@@ -1,7 +1,7 @@
 /** Sentences for disks that are full, broken, read-only or inaccessible. */
 
 import { accessSync, constants } from 'node:fs';
-import { busyText, OperatorError } from '../operator-error.ts';
+import { busyText, messageOf, OperatorError } from '../operator-error.ts';
 import { freeBytes } from './room.ts';
 
 /** Returns whether a path is on a read-only disk, which the system makes of faulty ones. */
@@ -34,7 +34,7 @@ export function asDiskFault(fault: unknown, ...folders: string[]): unknown {
   const where = folders.join(' or ');
   return (
     fullDisk(fault, ...folders) ??
-    new OperatorError(`cannot write in ${where} (${fault.message}); nothing was changed`)
+    new OperatorError(`cannot write in ${where} (${messageOf(fault)}); nothing was changed`)
   );
 }
 
@@ -87,7 +87,7 @@ export function machineFault(fault: unknown, ...folders: string[]): OperatorErro
   const isServer = code === 'ERR_POSTGRES_SERVER_ERROR' && SERVER.test(state);
   if (!MACHINE.some((kind) => kind.test(code)) && !isServer) return null;
   const of = code.startsWith('SQLITE_') ? 'the database: ' : isServer ? 'PostgreSQL: ' : '';
-  return new OperatorError(`${of}${fault.message.replaceAll('\n', ' ')}`);
+  return new OperatorError(`${of}${messageOf(fault).replaceAll('\n', ' ')}`);
 }
 
 function codeOf(fault: unknown): string {

@@ -1,6 +1,7 @@
 /** Checks the address on which the server listens, or would. */
 
 import { existsSync } from 'node:fs';
+import { wordsOfErrno } from '../errno.ts';
 import { about, type Finding } from '../finding.ts';
 import { messageOf } from '../operator-error.ts';
 import { describeHolder, findPortHolder, portOwner } from '../port-holder.ts';
@@ -70,7 +71,11 @@ function tryAddress({ host, port }: Address, isAbsent: boolean): Finding {
       return say.ok(`${shown} was not tried, because this user may not listen there; ${right}`);
     }
     const todo = "give one of this machine's addresses and a port to server.host and server.port";
-    return say.problem('port_not_usable', `${shown} cannot be listened on (${code})`, todo);
+    return say.problem(
+      'port_not_usable',
+      `${shown} cannot be listened on: ${wordsOfErrno(code)}`,
+      todo,
+    );
   }
 }
 

@@ -50,16 +50,22 @@ function checkAcme({ certificate, failure, problem }: AcmeState, nowMs: number):
     certificate === null
       ? (problem ?? 'ACME has issued no certificate yet')
       : `the ACME certificate is valid for ${certificate.names.join(', ')} until ${utc(certificate.expiresAtMs)}`;
-  const level = problem === null ? say.warning : say.problem;
+  // Without a certificate nothing is served.
+  const level = certificate === null ? say.problem : say.warning;
   if (failure !== null) {
     const { atMs, nextTryMs, reason } = failure;
     return [
       level(
         'certificate_order_failed',
         `${held}; the last order failed on ${utc(atMs)}: ${reason}`,
-        `fix the reason: the running server retries on ${utc(nextTryMs)}, a restart retries at once`,
+        `${remedyOf(reason)}: the running server retries on ${utc(nextTryMs)}, a restart retries at once`,
       ),
     ];
+  }
+  if (certificate === null && problem === null) {
+    const todo =
+      "start 'gatepost serve', which orders it; if it runs, wait a minute and read its log";
+    return [level('certificate_awaited', `${held}: no app can connect until then`, todo)];
   }
   const isLate = certificate !== null && nowMs >= warningTimeMs(certificate);
   return isLate || problem !== null
@@ -72,6 +78,22 @@ function checkAcme({ certificate, failure, problem }: AcmeState, nowMs: number):
       ]
     : [say.ok(held)];
 }
+
+/** Patterns of the reasons of authorities, with the remedies. */
+const REMEDIES: readonly (readonly [RegExp, string])[] = [
+  [
+    /NXDOMAIN|DNS problem|SERVFAIL|no valid A records|no address/i,
+    'let the A and AAAA records of the name lead to this machine',
+  ],
+  [
+    /firewall|timeout|timed out|connection refused|no route|unreachable/i,
+    "let the Internet reach port 80 of this machine ('ufw allow 80/tcp', and the firewall of your hoster)",
+  ],
+  [/rate ?limit|too many/i, 'wait: the authority limits orders'],
+];
+
+const remedyOf = (reason: string) =>
+  REMEDIES.find(([pattern]) => pattern.test(reason))?.[1] ?? 'fix the reason';
 
 /** Returns the names of the served certificate; null: there is none, or it cannot be read. */
 export function certifiedNames(settings: TlsSettings, nowMs: number): readonly string[] | null {

@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { backupFolder, newestScheduled } from '../backup/shelf.ts';
+import { systemClock } from '../clock.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { SecretFiles } from '../config/secret-files.ts';
 import { mergeUpstreams } from '../config/upstreams.ts';
@@ -10,7 +11,7 @@ import { addressOf, isCallable } from '../core/outbox/address.ts';
 import { about, type Finding } from '../finding.ts';
 import { OperatorError } from '../operator-error.ts';
 import { checkSecretFile } from '../permissions.ts';
-import type { StoreKind } from '../store/kind.ts';
+import type { DatabaseReport, StoreKind } from '../store/kind.ts';
 import { checkAddress } from './address.ts';
 import { checkCopies } from './backup-copy.ts';
 import { checkBackups } from './backups.ts';
@@ -31,7 +32,7 @@ import {
 } from './gate.ts';
 import { checkGateways } from './gateway.ts';
 import { atMostHourly } from './hourly.ts';
-import { checkClock, checkSpace } from './machine.ts';
+import { checkClock, checkSpace, checkTimeOfOthers, type ShownDate } from './machine.ts';
 import { checkDescriptors, hasUnit } from './open-files.ts';
 import { checkOutside } from './outside.ts';
 import { checkApis, checkDisabled } from './panel-api.ts';
@@ -40,8 +41,11 @@ import { checkRelease } from './release.ts';
 import { checkServer, findServer } from './server.ts';
 import { checkSightings } from './sightings.ts';
 import { checkStrangers } from './strangers.ts';
+import { checkSurroundings, type Machine } from './surroundings.ts';
 
 interface Patient {
+  /** For tests; absent: this machine. */
+  machine?: Machine;
   loaded: LoadedConfig;
   /** The kind of the store that holds the data. */
   kind: StoreKind;
@@ -50,6 +54,8 @@ interface Patient {
   uid: number;
   /** Asks from outside too; absent: nothing. */
   outside?: OutsideQuestions | undefined;
+  /** Receives the names and counts of the database. */
+  onDatabase?: (report: Pick<DatabaseReport, 'counts' | 'names'>) => void;
 }
 
 export interface OutsideQuestions {
@@ -70,7 +76,15 @@ const NO_BACKUPS = {
  * own monitor, the panels behind the gate, the places that the operator typed with the public
  * addresses, and the gateways that are set up.
  */
-export async function examine({ loaded, kind, nowMs, uid, outside }: Patient): Promise<Finding[]> {
+export async function examine({
+  loaded,
+  kind,
+  nowMs,
+  uid,
+  outside,
+  machine = {},
+  onDatabase = () => {},
+}: Patient): Promise<Finding[]> {
   const { config: own } = loaded;
   const { dataDir } = own;
   const directory = checkDirectory(dataDir, uid);
@@ -80,6 +94,7 @@ export async function examine({ loaded, kind, nowMs, uid, outside }: Patient): P
     gateUpstreams = mergeUpstreams(gateUpstreams, kept);
     return gateUpstreams;
   });
+  onDatabase(database);
   const config = { ...own, gateUpstreams };
   const backups = kind.file === null ? NO_BACKUPS : checkBackups(config, database.upkeep, nowMs);
   const times = [database.newestMs, backups.newestMs].filter((ms) => ms !== null);
@@ -94,6 +109,9 @@ export async function examine({ loaded, kind, nowMs, uid, outside }: Patient): P
   };
   const { otherNodes } = database;
   const pid = typeof server === 'string' ? null : server.pid;
+  const dates: ShownDate[] = [];
+  const onDate = (who: string, date: string) =>
+    void dates.push({ who, date, nowMs: systemClock.nowMs() });
   return causesOf([
     ...checkConfiguration(loaded),
     ...checkServer(server, { dataDir, otherNodes, hasUnit: hasUnit() }),
@@ -103,6 +121,10 @@ export async function examine({ loaded, kind, nowMs, uid, outside }: Patient): P
     ...(kind.file === null
       ? []
       : checkSpace('disk space of backups', backupFolder(config), database.bytes)),
+    ...(await checkSurroundings(
+      { loaded, config, server, kind, databaseBytes: database.bytes },
+      machine,
+    )),
     ...checkClock(nowMs, newestMs),
     ...checkDescriptors(pid, config.streamCountMax),
     ...backups.findings,
@@ -125,7 +147,7 @@ export async function examine({ loaded, kind, nowMs, uid, outside }: Patient): P
     ...checkUnlimited(database.unlimited),
     ...checkPagePath(config, database.paged),
     ...checkNames(config, names),
-    ...(await checkUpstreams(config, database.hosts)),
+    ...(await checkUpstreams(config, database.hosts, onDate)),
     ...(await checkApis(config, secretsOf(loaded))),
     ...(await checkOutside({
       upstreams: gateUpstreams,
@@ -133,7 +155,8 @@ export async function examine({ loaded, kind, nowMs, uid, outside }: Patient): P
       allow: config.outgoingAllow,
     })),
     ...(await askPublic()),
-    ...(await checkGateways(config, database)),
+    ...(await checkGateways(config, database, onDate)),
+    ...checkTimeOfOthers(dates, machine.root),
   ]);
 }
 

@@ -159,12 +159,18 @@ export function checkPagePath(
 export async function checkUpstreams(
   { gateUpstreams, host, port }: Config,
   bound: readonly BoundHost[],
+  onDate: (who: string, date: string) => void = () => {},
 ): Promise<Finding[]> {
   const checks = gateUpstreams.map(async (upstream, at) => {
     const state = bound[at];
     return [
       ...(state === undefined ? [] : [checkBinding(upstream, state)]),
-      panelFinding(upstream, await lookAtPanel(upstream, { host, port })),
+      panelFinding(
+        upstream,
+        await lookAtPanel(upstream, { host, port }, (date) =>
+          onDate(`the panel of ${upstream.host}`, date),
+        ),
+      ),
     ];
   });
   return (await Promise.all(checks)).flat();

@@ -48,6 +48,7 @@ export async function checkGateways(
     waiting,
     hasSubscriptions,
   }: Pick<DatabaseReport, 'stopped' | 'waiting' | 'hasSubscriptions'>,
+  onDate: (who: string, date: string) => void = () => {},
 ): Promise<Finding[]> {
   const { fcmServiceAccount, fcmEndpoint, webpushSubject } = config;
   const { apnsKeyFile, apnsKeyId, apnsTeamId, apnsTopic } = config;
@@ -62,7 +63,9 @@ export async function checkGateways(
   const check = async (name: string, own: Partial<Config>, endpoint: string | null) => {
     const problem = problemOf({ ...config, ...NONE, ...own }, outgoing);
     if (problem !== null) return say.problem('gateway_invalid', problem, MEND, name);
-    return endpoint === null ? say.ok(`${name} is configured`) : reach(name, endpoint, outgoing);
+    return endpoint === null
+      ? say.ok(`${name} is configured`)
+      : reach(name, endpoint, { outgoing, onDate });
   };
   const halted = stopped.map(({ gateway, problem }) =>
     say.problem('gateway_stopped', `${gateway} is stopped: ${problem}`, RELOAD, gateway),
@@ -118,7 +121,11 @@ function problemOf(settings: Config, outgoing: Outgoing): string | null {
 }
 
 /** Sends a request to the gateway: any answer shows that it can be reached. */
-async function reach(name: string, endpoint: string, outgoing: Outgoing): Promise<Finding> {
+async function reach(
+  name: string,
+  endpoint: string,
+  { outgoing, onDate }: { outgoing: Outgoing; onDate: (who: string, date: string) => void },
+): Promise<Finding> {
   const answer = await outgoing.send(
     {
       ...{ method: 'GET', url: `${endpoint}/`, trust: 'operator', headers: {}, body: null },
@@ -127,7 +134,11 @@ async function reach(name: string, endpoint: string, outgoing: Outgoing): Promis
     },
     new AbortController().signal,
   );
-  if (!(answer instanceof OutgoingFailure)) return say.ok(`${name} is configured, and answers`);
+  if (!(answer instanceof OutgoingFailure)) {
+    const date = answer.header('date');
+    if (date !== null) onDate(name, date);
+    return say.ok(`${name} is configured, and answers`);
+  }
   const todo = 'allow this machine to connect to it; pushes wait until then';
   return say.warning(
     'gateway_unreachable',

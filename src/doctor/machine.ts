@@ -1,9 +1,10 @@
 /** Checks the machine: disk space and the clock. */
 
-import { existsSync, statfsSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { existsSync, statfsSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { scheduledBackups } from '../backup/shelf.ts';
 import { counted } from '../core/counted.ts';
-import { mib } from '../disk/room.ts';
+import { freeBytes, mib, SPARE_BYTES } from '../disk/room.ts';
 import { about, type Finding } from '../finding.ts';
 import { messageOf } from '../operator-error.ts';
 
@@ -59,6 +60,36 @@ export function checkSpace(name: string, folder: string, needBytes: number): Fin
   }
 }
 
+/** How much larger than the last backup the next may be. */
+const GROWTH = 1.25;
+
+/** Checks the room for the next backup: as much as the last one and a quarter, or the database. */
+export function checkBackupRoom(folder: string, databaseBytes: number): Finding[] {
+  const [newest] = scheduledBackups(folder);
+  const last = newest && statSync(join(folder, newest), { throwIfNoEntry: false });
+  const need = last ? last.size * GROWTH : databaseBytes;
+  const present = nearest(folder);
+  const free = attempt(() => freeBytes(present));
+  // checkSpace reports a space that is unknown.
+  if (free === null || free >= need + SPARE_BYTES) return [];
+  return [
+    about('backups').problem(
+      'backup_without_room',
+      `the next backup needs some ${mib(need)} MiB, and ${mib(free)} MiB are free on the disk of ${present}`,
+      'free space there, lower backup.keep, or set backup.directory to a larger disk',
+      present,
+    ),
+  ];
+}
+
+function attempt<T>(work: () => T): T | null {
+  try {
+    return work();
+  } catch {
+    return null;
+  }
+}
+
 /** Returns the folder, or the nearest parent that exists. */
 function nearest(folder: string): string {
   const path = resolve(folder);
@@ -92,4 +123,49 @@ export function checkClock(nowMs: number, newestMs: number | null): Finding[] {
     return [say.problem('clock_behind_records', what, todo)];
   }
   return [say.ok(`the clock shows ${shown}, later than all records`)];
+}
+
+/** The difference to another machine's clock that delays of an answer do not explain, ms. */
+const OFFSET_MAX_MS = 120_000;
+
+/** A time that another machine showed in an answer. */
+export interface ShownDate {
+  /** The machine, such as "the panel of sub.example.com". */
+  who: string;
+  /** The header `Date` of its answer, and the time here when it came, UTC ms. */
+  date: string;
+  nowMs: number;
+}
+
+/** Compares the clock with those of other machines, and says whether the system keeps it right. */
+export function checkTimeOfOthers(dates: readonly ShownDate[], root = ''): Finding[] {
+  const say = about('clock');
+  const todo =
+    'set the clock of the machine that is wrong, and enable NTP (timedatectl set-ntp true)';
+  const others = dates.flatMap(({ who, date, nowMs }) => {
+    const offsetMs = nowMs - Date.parse(date);
+    if (!(Math.abs(offsetMs) > OFFSET_MAX_MS)) return [];
+    const what = `the clock is ${spanText(Math.abs(offsetMs))} ${offsetMs > 0 ? 'ahead of' : 'behind'} that of ${who}`;
+    return [say.warning(offsetMs > 0 ? 'clock_ahead' : 'clock_behind', what, todo, who)];
+  });
+  const state = `${root}/run/systemd/timesync`;
+  if (others.length > 0 || !existsSync(state) || existsSync(`${state}/synchronized`)) return others;
+  return [
+    say.warning(
+      'clock_not_synchronized',
+      'systemd-timesyncd runs, and no time server has answered it: nothing keeps the clock right',
+      "let this machine reach its time servers (UDP 123); 'timedatectl timesync-status' names them",
+    ),
+  ];
+}
+
+/** Says a span in its largest unit. */
+function spanText(ms: number): string {
+  const units = [
+    [86_400_000, 'day'],
+    [3_600_000, 'hour'],
+    [60_000, 'minute'],
+  ] as const;
+  const [unitMs, unit] = units.find(([one]) => ms >= 2 * one) ?? ([60_000, 'minute'] as const);
+  return counted(Math.round(ms / unitMs), unit);
 }

@@ -9,9 +9,12 @@ const OTHER_DESCRIPTORS = 256;
 const UNIT_FOLDERS = ['/usr/lib/systemd/system', '/etc/systemd/system'];
 const UNIT = 'gatepost.service';
 
+/** Returns the text of the installed unit with its drop-ins; null: none is installed. */
+export const unitText = (root = ''): string | null =>
+  readUnit(UNIT_FOLDERS.map((folder) => `${root}${folder}`))?.text ?? null;
+
 /** Returns whether a unit of systemd starts the server on this machine. */
-export const hasUnit = (root = ''): boolean =>
-  readUnit(UNIT_FOLDERS.map((folder) => `${root}${folder}`)) !== null;
+export const hasUnit = (root = ''): boolean => unitText(root) !== null;
 
 /**
  * Checks the limit of open files of the server's process, else of the installed unit, else of this

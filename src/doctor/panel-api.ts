@@ -2,6 +2,7 @@
 
 import type { Config } from '../config/settings/index.ts';
 import { counted } from '../core/counted.ts';
+import { ERRNO_WORDS, wordsOfErrno } from '../errno.ts';
 import { about, type Finding } from '../finding.ts';
 import { gateSource } from '../http/upstream/gate-panel.ts';
 import { lookAtApi, type PanelSource, sourceOf } from '../http/upstream/panel-api.ts';
@@ -44,6 +45,11 @@ async function checkApi(
   if (source === null || secretOf(source.tokenFile) === null) return [];
   const code = await lookAtApi(source, secretOf);
   if (code === null) return [say.ok(`${name} ${follows ? 'returns limits' : 'answers'}`)];
+  if (code === 'API_SLOW' || Object.hasOwn(ERRNO_WORDS, code)) {
+    const why = code === 'API_SLOW' ? 'no answer in time' : wordsOfErrno(code);
+    const todo = `check that the panel runs, and panel_url ${place}; ${effect}`;
+    return [say.warning('panel_api_silent', `${name} does not answer (${why})`, todo, name)];
+  }
   const isRefused = code === 'API_401' || code === 'API_403';
   return [
     say.warning(

@@ -1,7 +1,7 @@
 /** The listening socket of the server, with TLS if it has a certificate, and its replacement. */
 
 import type { Elysia } from 'elysia';
-import { OperatorError } from '../operator-error.ts';
+import { messageOf, OperatorError } from '../operator-error.ts';
 import { describeHolder, findPortHolder } from '../port-holder.ts';
 import { hostInUrl } from '../whereabouts.ts';
 import { makePortHandover, type PortHandover } from './port-handover.ts';
@@ -218,7 +218,7 @@ async function stopServer(server: Server): Promise<void> {
 /** Returns the cause as a sentence; for a port in use also its process and the remedy. */
 function whyNotListening(error: unknown, host: string, port: number): string {
   const code = String((error as { code?: unknown }).code);
-  if (code !== 'EADDRINUSE') return LISTEN_FAILURES[code] ?? (error as Error).message;
+  if (code !== 'EADDRINUSE') return LISTEN_FAILURES[code] ?? messageOf(error);
   const holder = findPortHolder(host, port);
   const who = holder === null ? 'another program' : describeHolder(holder);
   return `the port is taken by ${who}: stop it, or choose another (--port, GATEPOST_PORT)`;

@@ -1,7 +1,7 @@
 /** The listener of the monitor: probes and metrics, at an address of their own. */
 
 import { type Log, reasonOf } from '../log.ts';
-import { OperatorError } from '../operator-error.ts';
+import { messageOf, OperatorError } from '../operator-error.ts';
 import { hostInUrl, IDENTITY_HEADER } from '../whereabouts.ts';
 import type { Metrics } from './metrics.ts';
 import type { Readiness } from './readiness.ts';
@@ -100,5 +100,5 @@ function plain(text: string, status = 200, headers: Record<string, string> = {})
 
 function whyNot(error: unknown): string {
   const code = String((error as { code?: unknown }).code);
-  return code === 'EADDRINUSE' ? 'the port is taken' : (error as Error).message;
+  return code === 'EADDRINUSE' ? 'the port is taken' : messageOf(error);
 }

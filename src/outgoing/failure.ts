@@ -1,5 +1,6 @@
 /** Turns codes of faults into failures. The message of a fault may hold secrets: it is dropped. */
 
+import { TLS_WORDS } from '../errno.ts';
 import { OutgoingFailure } from './call.ts';
 
 /** The fault of one connection. */
@@ -32,19 +33,6 @@ const UNREACHABLE: Readonly<Record<string, string>> = {
   ENFILE: 'this machine has too many files open',
 };
 
-const UNKNOWN_AUTHORITY = 'its certificate is of an authority that is not known here';
-
-const TLS: Readonly<Record<string, string>> = {
-  EPROTO: 'it speaks no TLS, or no HTTP/2 where that is needed',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
-  CERT_HAS_EXPIRED: 'its certificate has expired',
-  CERT_NOT_YET_VALID: 'its certificate is not valid yet',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
-  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_AUTHORITY,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_AUTHORITY,
-  UNABLE_TO_GET_ISSUER_CERT: UNKNOWN_AUTHORITY,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_AUTHORITY,
-};
 /** Codes of failed handshakes; EPROTO is Bun's for a server without TLS. */
 const TLS_CODE = /^(?:EPROTO$|ERR_(?:TLS|SSL|BORINGSSL)|CERT_|UNABLE_TO_|DEPTH_|SELF_SIGNED)/;
 
@@ -72,7 +60,7 @@ export function failureOf({ code }: ConnectionFault, host: string): OutgoingFail
   if (why !== undefined)
     return new OutgoingFailure('unreachable', `cannot connect to ${host}: ${why}`);
   if (TLS_CODE.test(code)) {
-    const known = TLS[code] ?? `the TLS handshake failed (${code})`;
+    const known = TLS_WORDS[code] ?? `the TLS handshake failed (${code})`;
     return new OutgoingFailure('tls', `cannot trust ${host}: ${known}`);
   }
   if (RESET.test(code)) return new OutgoingFailure('reset', `${host} broke the connection off`);

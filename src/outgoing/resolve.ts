@@ -23,7 +23,10 @@ export function resolveWith(hostsFile: string): Resolve {
     // IPv6 addresses come last, as many machines cannot reach them.
     const asked = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
     const found = asked.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-    if (found.length === 0) throw new Error('the name has no address');
+    if (found.length === 0) {
+      const failed = asked.find((answer) => answer.status === 'rejected');
+      throw new Error('the name has no address', { cause: failed?.reason });
+    }
     return found;
   };
 }

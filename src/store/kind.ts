@@ -99,6 +99,12 @@ export type BoundHost = 'provider_not_found' | 'not_bound' | 'disabled' | 'activ
 /** Called for each counted figure; for a change after its commit. */
 export type FigureObserver = (figure: Figure, by: number) => void;
 
+/** A name in the database. */
+export interface PrivateName {
+  kind: 'chat' | 'device' | 'node' | 'person' | 'provider';
+  name: string;
+}
+
 export interface DatabaseReport {
   findings: Finding[];
   /** The bindings of the hosts, in their order; empty if the database cannot be read. */
@@ -125,6 +131,10 @@ export interface DatabaseReport {
   upkeep: Upkeep[];
   /** The saved sightings. */
   sightings: SeenSighting[];
+  /** Names of providers, people, chats and nodes, which leave the machine as other words. */
+  names: PrivateName[];
+  /** Rows of some tables, by name. */
+  counts: Readonly<Record<string, number>>;
   /** The latest time in the database, UTC ms; null: unknown. */
   newestMs: number | null;
   /** Its size; 0: there is no database. */

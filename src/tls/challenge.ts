@@ -3,6 +3,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
+import { wordsOfErrno } from '../errno.ts';
 import type { Log } from '../log.ts';
 import { OperatorError } from '../operator-error.ts';
 import { makeOwnFolder } from '../permissions.ts';
@@ -89,7 +90,9 @@ function serve(
     const code = String((error as { code?: unknown }).code);
     // Another Gatepost on the same data directory answers from the same files.
     if (code !== 'EADDRINUSE') {
-      throw new OperatorError(`cannot listen on ${host}:${port} for acme.challenge: ${code}`);
+      throw new OperatorError(
+        `cannot listen on ${host}:${port} for acme.challenge: ${wordsOfErrno(code)}`,
+      );
     }
     log.warn('acme_port_taken', { port });
     return null;

@@ -68,7 +68,7 @@ async function json(...words: string[]) {
 
 /** The answers of commands that depend on settings. */
 async function answers() {
-  const doctor = await line.run('doctor', '--json');
+  const doctor = await line.run('doctor', '--json', '--names');
   const findings: { check: string; what: string }[] = JSON.parse(doctor.stdout).findings;
   return {
     preview: (await json(...PREVIEW)).within_hours,

@@ -51,7 +51,7 @@ test('page, metric, command and doctor count the same disabled webhooks', async 
   const listed: { provider_code: string | null; disabled_why: string | null }[] = await json(
     ...['webhook', 'list'],
   );
-  const { findings } = await json('doctor');
+  const { findings } = await json('doctor', '--names');
   const found = (name: string) =>
     findings.filter((one: { name: string }) => one.name.endsWith(name));
   const own = found('webhook_disabled');

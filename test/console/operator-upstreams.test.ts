@@ -47,7 +47,11 @@ testChromium('an upstream is checked, added, changed and removed', async () => {
   await field(words.url).fill('http://127.0.0.1:9');
   await field(words.provider).fill(code);
   await press(words.check);
-  await page.getByText(words.panel.silent('ECONNREFUSED')).waitFor();
+  await page
+    .getByText(
+      words.panel.silent('ECONNREFUSED: the connection is refused, no program listens there'),
+    )
+    .waitFor();
   await page.getByText(words.binding.not_bound).waitFor();
   await page.getByText(/^The certificate is valid for the host, until .*\d/).waitFor();
   expect(await faultsOf(page)).toEqual([]);

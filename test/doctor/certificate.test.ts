@@ -107,7 +107,7 @@ describe('the certificate by ACME', () => {
   }
 
   test('is told with its end, and warned of in the last quarter of its life', async () => {
-    expect(look(env)).toMatchObject([{ level: 'ok', what: 'ACME has issued no certificate yet' }]);
+    expect(look(env)).toMatchObject([{ level: 'problem', name: 'certificate_awaited' }]);
     await place(6);
     const end = new Date(NOW_MS + 5 * DAY_MS).toISOString();
     const what = `the ACME certificate is valid for 203.0.113.70 until ${end}`;
@@ -126,5 +126,23 @@ describe('the certificate by ACME', () => {
     expect(finding).toMatchObject({ level: 'warning' });
     expect(JSON.stringify(finding)).toContain(`on ${new Date(NOW_MS).toISOString()}: no such name`);
     expect(JSON.stringify(finding)).toContain(new Date(NOW_MS + 300_000).toISOString());
+  });
+
+  test('that failed at the first order is a problem, with the remedy of its reason', async () => {
+    const { acmeDirectory: directory, acmeDomains: domains } = configOf(env);
+    const acme = join(dataDir, 'acme');
+    mkdirSync(acme, { mode: 0o700 });
+    const path = certificatePath({ folder: acme, domains, directory });
+    for (const [reason, todo] of [
+      ['Timeout during connect (likely firewall problem)', 'let the Internet reach port 80'],
+      ['DNS problem: NXDOMAIN looking up A for it', 'let the A and AAAA records'],
+      ['too many failed authorizations recently', 'wait: the authority limits orders'],
+      ['the moon is full', 'fix the reason'],
+    ] as const) {
+      writeSecret(`${path}.failed`, JSON.stringify({ reason, atMs: NOW_MS, nextTryMs: NOW_MS }));
+      const [finding] = look(env);
+      expect(finding).toMatchObject({ level: 'problem', name: 'certificate_order_failed' });
+      expect(finding?.todo).toStartWith(todo);
+    }
   });
 });

@@ -135,9 +135,9 @@ test('asks each panel for a head, and takes any answer', async () => {
     { host: 'd.example.org', url: `https://127.0.0.1:${panel.port}` },
   ]);
   const said = found.filter((line) => /answer/.test(line));
-  expect(said.map((line) => line.replace(/\((?!ECONN)[\w ]+\)/, '(…)'))).toEqual([
+  expect(said.map((line) => line.replace(/answer \((?!ECONN)[\w: ]+\)/, 'answer (…)'))).toEqual([
     'ok: the panel of bound.example.org answers: 404 to HEAD /, 404 to GET /sub/{key}',
-    'warning: the panel of b.example.org does not answer (ECONNREFUSED)',
+    'warning: the panel of b.example.org does not answer (ECONNREFUSED: the connection is refused, no program listens there)',
     'warning: the panel of c.example.org does not answer (…)',
     'warning: the panel of d.example.org does not answer (…)',
   ]);
@@ -170,7 +170,9 @@ test('asks the API whose limits are followed, and says when it refuses the token
   status = 401;
   expect(await ask()).toEqual([`warning: ${start} refuses the token (API_401)`]);
   await api.stop(true);
-  expect(await ask()).toEqual([`warning: ${start} gives an unexpected answer (ECONNREFUSED)`]);
+  expect(await ask()).toEqual([
+    `warning: ${start} does not answer (ECONNREFUSED: the connection is refused, no program listens there)`,
+  ]);
 });
 
 test('a panel that serves a made-up key is a problem: each guess would get a link', async () => {

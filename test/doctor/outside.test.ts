@@ -165,7 +165,7 @@ test('without an answer of the panel no host is asked', async () => {
     `warning: the panel of sub.example.org gives no answer to a made-up key (${why}): no host was compared with it`,
   ];
   expect(await outside([place], { upstream: { url: 'http://127.0.0.1:9' } })).toEqual(
-    said('ECONNREFUSED'),
+    said('ECONNREFUSED: the connection is refused, no program listens there'),
   );
   expect(await outside([place], { upstream: { key_path: [] } })).toEqual(
     said('it has no key_path'),

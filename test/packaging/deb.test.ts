@@ -69,6 +69,23 @@ withDpkg('it has alerts, dashboard, and examples of proxies and nodes', () => {
   expect(existsSync(join(doc, 'port-80.conf'))).toBe(true);
 });
 
+withDpkg('it has the timer of the doctor, which runs a command that there is, and is off', () => {
+  const unit = (name: string) =>
+    readFileSync(join(root, 'usr/lib/systemd/system', `gatepost-doctor.${name}`), 'utf8');
+  const [, words = ''] = /^ExecStart=\/usr\/bin\/gatepost (.*)$/m.exec(unit('service')) ?? [];
+  const tree = commandTree(buildProgram({} as Parameters<typeof buildProgram>[0]));
+  const doctor = tree.find(({ path }) => path.join(' ') === 'doctor');
+  const flags = words.split(' ').filter((word) => word.startsWith('--'));
+  expect(flags).toContain('--notify');
+  for (const flag of flags) expect(JSON.stringify(doctor)).toContain(flag);
+  expect(unit('timer')).toContain('OnCalendar=hourly');
+  // A user namespace of its own would hide the server from it.
+  expect(unit('service')).not.toContain('PrivateUsers=yes');
+  expect(readFileSync(join(root, 'DEBIAN/postinst'), 'utf8')).not.toMatch(
+    /enable[^\n]*gatepost-doctor/,
+  );
+});
+
 /** Runs a script of the package in `root`; the parts of the system that it changes do nothing. */
 async function script(name: string, ...words: string[]): Promise<string> {
   const bin = join(folder, 'bin');

@@ -177,7 +177,7 @@ describePostgres('the way to PostgreSQL', () => {
         INSERT INTO node (name, address, version, schema, started_at_ms, seen_at_ms) VALUES
           ('one', 'a', '1.0.0', 1, 1, extract(epoch FROM clock_timestamp()) * 1000),
           ('two', 'b', '1.0.0', 1, 1, extract(epoch FROM clock_timestamp()) * 1000 - 60000)`);
-      const { findings, hosts, bytes } = await look({
+      const { counts, findings, hosts, bytes, names } = await look({
         GATEPOST_DATABASE_URL: at('localhost'),
         GATEPOST_DATABASE_CONNECTIONS: '50',
       });
@@ -201,6 +201,8 @@ describePostgres('the way to PostgreSQL', () => {
       await database.sql`ALTER SEQUENCE webhook_id_seq RESTART`;
       expect(hosts).toEqual(['provider_not_found']);
       expect(bytes).toBeGreaterThan(1_000_000);
+      expect(counts).toMatchObject({ webhook: 1, provider: 0 });
+      expect(names.map(({ kind, name }) => `${kind} ${name}`)).toEqual(['node one', 'node two']);
       await database.sql`DELETE FROM node`;
       await database.sql`DELETE FROM webhook`;
     });

@@ -7,15 +7,22 @@ import type { CliContext } from '../../src/cli/context.ts';
 import { operatorActor } from '../../src/cli/operator.ts';
 import { runCli } from '../../src/cli/program.ts';
 import { systemClock } from '../../src/clock.ts';
+import { HiddenNames } from '../../src/config/hidden-names.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { exampleFile, shownSettings } from '../../src/config/render.ts';
 import { loadBesideServer } from '../../src/config/server-note.ts';
 import type { EventSenders } from '../../src/core/outbox/carrier.ts';
 import { type Store, withMethods } from '../../src/core/port/store.ts';
 import { examine } from '../../src/doctor/examine.ts';
+import { makeReport } from '../../src/doctor/report.ts';
 import { openApiDocument } from '../../src/http/document/openapi.ts';
-import { moveOf, openCore, storeKindOf } from '../../src/open-core.ts';
-import { openEventSenders, openGateway, openOutgoing } from '../../src/open-outgoing.ts';
+import { moveOf, nodeNameOf, openCore, storeKindOf } from '../../src/open-core.ts';
+import {
+  openEventSenders,
+  openGateway,
+  openOutgoing,
+  sendEvents,
+} from '../../src/open-outgoing.ts';
 import type { ErrorCode } from '../../src/operator-error.ts';
 import { readPanel } from '../../src/panel/panel-read.ts';
 import { newestRelease } from '../../src/release.ts';
@@ -77,14 +84,19 @@ function contextOf(
     newestRelease: (config) => newestRelease(config, openOutgoing(config)),
     operator: () => operatorActor(env),
     backup: (config) => backupTools(storeKindOf(config)),
-    examine: (loaded, outside) =>
+    hiddenNames: (loaded) => new HiddenNames(loaded),
+    report: makeReport,
+    examine: (loaded, outside, onDatabase) =>
       examine({
         loaded,
         kind: storeKindOf(loaded.config),
         nowMs: nowMs(),
         uid: process.getuid?.() ?? 0,
         outside,
+        ...(onDatabase && { onDatabase }),
       }),
+    sendEvents,
+    machineOf: (config) => (config.databaseUrl === null ? '' : nodeNameOf(config)),
     startApp: noServer,
     asOwner: async () => null,
     openEventSenders: async (config) => openEventSenders(config),
@@ -130,6 +142,10 @@ export function commandLine(
     replaced?: Partial<Store>;
     /** Sends events to webhooks. */
     eventSenders?: EventSenders;
+    /** Variables with settings. */
+    env?: Record<string, string>;
+    /** Finds in place of the doctor. */
+    examine?: CliContext['examine'];
   } = {},
 ): CommandLine {
   const folder = freshFolder();
@@ -146,7 +162,8 @@ export function commandLine(
       let stdout = '';
       let stderr = '';
       const code = await runCli([...words, '--data', dataDir], {
-        ...contextOf(() => nowMs),
+        ...contextOf(() => nowMs, more.env),
+        ...(more.examine && { examine: more.examine }),
         sleep: async (ms) => {
           pauses.push(ms);
           nowMs += ms;

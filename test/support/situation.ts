@@ -80,7 +80,7 @@ interface Said {
 /** Asks the doctor as an operator does. */
 async function askDoctor({ dataDir }: Scene, asked: Asked): Promise<Said> {
   const { args = [], env = {}, nowMs = NOW_MS } = asked;
-  const words = ['doctor', '--json', '--data', dataDir, ...args];
+  const words = ['doctor', '--json', '--names', '--data', dataDir, ...args];
   const { code, stdout } = await runHere(words, { env: { ...ENV, ...env }, nowMs });
   const { findings } = JSON.parse(stdout) as { findings: Finding[] };
   const says = findings

@@ -62,6 +62,12 @@ const EVERYTHING: EventData = {
   webhook_id: 9,
   gateway: 'fcm',
   free_bytes: 1_230_000_000,
+  check: 'disk space',
+  finding: '<'.repeat(500),
+  todo: '&'.repeat(300),
+  since: '2026-12-03T21:00:00.000Z',
+  day: '2026-11-29',
+  ...{ admitted: 1_000, refused: 2_000, seen: 3_000, links: 4, sends: 5, delivered: 6_000 },
   problem: '>'.repeat(500),
   why: '\u202Eevil\u0007',
 };
@@ -125,6 +131,23 @@ describe('whole texts', () => {
   };
   test.each(WEBHOOK_LOCALES)('%s', (locale) => {
     expect(plain(telegramText(admitted, locale))).toBe(TEXTS[locale]);
+  });
+
+  const found = event('doctor.found', {
+    ...{ name: 'disk_full', level: 'problem', check: 'disk space' },
+    ...{ finding: 'the disk of path-1 is full', todo: 'free space' },
+  });
+  const PROBLEM = 'disk space: the disk of path-1 is full';
+  const problems: [(typeof WEBHOOK_LOCALES)[number], ...string[]][] = [
+    ['en', 'Problem found', `Found: ${PROBLEM}`, 'What to do: free space'],
+    ['ru', 'Обнаружена проблема', `Обнаружено: ${PROBLEM}`, 'Что делать: free space'],
+    ['zh', '发现问题', `发现：${PROBLEM}`, '处理方法：free space'],
+    ['fa', 'مشکلی پیدا شد', `یافته: ${PROBLEM}`, 'چه باید کرد: free space'],
+  ];
+  test.each(problems)('of a problem in %s', (locale, ...lines: string[]) => {
+    expect(plain(telegramText(found, locale)).split('\n').slice(0, 3)).toEqual([...lines]);
+    const warning = event('doctor.found', { ...found.data, level: 'warning' });
+    expect(plain(telegramText(warning, locale)).split('\n')[0]).not.toBe(lines[0]);
   });
 
   test('numbers, sizes and days are those of the language', () => {

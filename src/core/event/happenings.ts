@@ -19,6 +19,8 @@ import type { Quota } from './quota.ts';
 
 /** Most characters of a reason: an event stays far below 20 KB. */
 const REASON_LENGTH_MAX = 500;
+/** Most characters of a remedy. */
+const TODO_LENGTH_MAX = 300;
 
 interface Link {
   id: number;
@@ -224,6 +226,27 @@ export const diskLow = (freeBytes: number) => happening('disk.low', { free_bytes
 export const releaseAvailable = (version: string, installed: string) =>
   happening('release.available', { version, installed });
 
+/** A finding of the doctor without names. */
+interface FoundFact {
+  name: string;
+  level: string;
+  check: string;
+  finding: string;
+}
+
+export const doctorFound = ({ finding, ...fact }: FoundFact, todo: string) =>
+  happening('doctor.found', {
+    ...fact,
+    finding: shortened(finding),
+    todo: shortened(todo, TODO_LENGTH_MAX),
+  });
+
+export const doctorOver = ({ finding, ...fact }: FoundFact, sinceMs: number) =>
+  happening('doctor.over', { ...fact, finding: shortened(finding), since: isoTime(sinceMs) });
+
+/** The figures of a UTC day over all providers. */
+export const doctorFigures = (figures: EventData) => happening('doctor.figures', figures);
+
 /** A gateway was stopped, because it rejects our credentials. */
 export const gatewayStopped = (gateway: DestinationKind, problem: string) =>
   happening('gateway.stopped', { gateway, problem: shortened(problem) });
@@ -244,4 +267,5 @@ function linkFacts({ id, installLimit, deviceCount }: Link): EventData {
 
 const changedIn = ({ change }: Deed) => Object.keys(change ?? {}).join(',');
 
-const shortened = (text: string) => tidyFact(text.toWellFormed(), REASON_LENGTH_MAX);
+const shortened = (text: string, lengthMax = REASON_LENGTH_MAX) =>
+  tidyFact(text.toWellFormed(), lengthMax);

@@ -92,6 +92,18 @@ export const EVENT_MEANINGS: Readonly<Record<EventKind | typeof TEST_EVENT, Mean
     fields: ['days', 'ends_at'],
   },
   'disk.low': { about: 'the disk of the data is nearly full', fields: ['free_bytes'] },
+  'doctor.found': {
+    about: '`gatepost doctor --notify` found a problem or a warning that it had not told',
+    fields: ['name', 'level', 'check', 'finding', 'todo'],
+  },
+  'doctor.over': {
+    about: 'it finds that no longer',
+    fields: ['name', 'level', 'check', 'finding', 'since'],
+  },
+  'doctor.figures': {
+    about: 'the figures of a UTC day, with `--figures`',
+    fields: ['day', 'admitted', 'refused', 'seen', 'links', 'sends', 'delivered'],
+  },
   'gateway.stopped': {
     about: 'a gateway refuses our credentials: pushes wait until they are mended',
     fields: ['gateway', 'problem'],

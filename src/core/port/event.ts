@@ -32,6 +32,9 @@ export const OPERATOR_EVENTS = [
   'backup.recovered',
   'certificate.ending',
   'disk.low',
+  'doctor.found',
+  'doctor.over',
+  'doctor.figures',
   'gateway.stopped',
   'release.available',
   'provider.added',
@@ -100,6 +103,18 @@ export interface EventStore {
    * `follows` it also returns false unless the last mark begins with that.
    */
   addNotice(event: NewEvent, subject: string, mark: string, follows?: string): Promise<boolean>;
+  /** Returns the mark of a subject of the operator; null: none. */
+  findNotice(subject: string): Promise<string | null>;
+  /**
+   * Saves events of the operator and the next mark of their subject, if the mark still is `before`
+   * (null: none). Returns false if it is another, which saves nothing.
+   */
+  addNotices(
+    events: readonly NewEvent[],
+    subject: string,
+    before: string | null,
+    mark: string,
+  ): Promise<boolean>;
   /** Lists the subscriptions that end before a time, with their marks for `subject`. */
   listWatchedSubscriptions(endsBeforeMs: number, subject: string): Promise<WatchedSubscription[]>;
   /**

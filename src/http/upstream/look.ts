@@ -20,13 +20,17 @@ export interface PanelLook {
   detail: string;
 }
 
-/** Asks a panel at most three questions in turn; the last one asks all templates at once. */
+/**
+ * Asks a panel at most three questions in turn; the last one asks all templates at once. Passes the
+ * header `Date` of the first answer to `onDate`.
+ */
 export async function lookAtPanel(
   upstream: Upstream,
   { host, port }: { readonly host: string; readonly port: number },
+  onDate: (date: string) => void = () => {},
 ): Promise<PanelLook> {
   if (isOwnAddress(upstream, host, port)) return { state: 'own_address', detail: '' };
-  const { asked, outcome } = await knock(upstream);
+  const { asked, outcome } = await knock(upstream, onDate);
   if (outcome instanceof Failure) {
     if (outcome.isDropped) return { state: 'drops', detail: '' };
     const why = told(outcome);
@@ -72,17 +76,22 @@ const HEAD: Probe = { method: 'HEAD', path: '/' };
  * Sends a request that a panel answers with any status. Some, such as the page of Remnawave, close
  * the connection for every path without a known key, but answer a preflight.
  */
-async function knock(upstream: Upstream): Promise<{ asked: string; outcome: number | Failure }> {
-  const outcome = await statusOf(upstream, HEAD);
+async function knock(
+  upstream: Upstream,
+  onDate: (date: string) => void,
+): Promise<{ asked: string; outcome: number | Failure }> {
+  const outcome = await probe(upstream, HEAD, async ({ status, headers }) => {
+    const date = headers.get('date');
+    if (date !== null) onDate(date);
+    return status;
+  });
   const isDropped = outcome instanceof Failure && outcome.isDropped;
   if (!isDropped) return { asked: 'HEAD /', outcome };
   const headers = {
     origin: `https://${upstream.host}`,
     'access-control-request-method': 'GET',
   };
-  const second = await statusOf(upstream, { method: 'OPTIONS', path: '/', headers });
+  const question: Probe = { method: 'OPTIONS', path: '/', headers };
+  const second = await probe(upstream, question, async ({ status }) => status);
   return { asked: 'OPTIONS /', outcome: second };
 }
-
-const statusOf = (upstream: Upstream, question: Probe) =>
-  probe(upstream, question, async ({ status }) => status);

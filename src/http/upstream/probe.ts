@@ -1,5 +1,6 @@
 /** Asks a panel one question of ours, as the proxy asks those of apps. */
 
+import { wordsOfErrno } from '../../errno.ts';
 import { UpstreamClient } from './ask.ts';
 import { type Answer, Failure } from './exchange.ts';
 import type { Upstream } from './settings.ts';
@@ -46,5 +47,5 @@ export async function probe<T>(
 /** Says what a failure was. */
 export function told({ isDropped, kind, code }: Failure): string {
   if (isDropped) return 'a closed connection';
-  return kind === 'upstream_slow' ? 'no answer in time' : code;
+  return kind === 'upstream_slow' ? 'no answer in time' : wordsOfErrno(code);
 }

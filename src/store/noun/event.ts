@@ -125,6 +125,15 @@ export function eventNoun(backend: Backend, events: EventStatements): EventStore
       });
     },
 
+    findNotice: async (subject) => backend.read(() => marks.get(null, subject)),
+
+    addNotices: (added, subject, before, mark) =>
+      backend.write(function* (notes) {
+        if (!(yield* marks.replace(subject, before, mark))) return false;
+        for (const { atMs, kind, data } of added) notes.event(null, atMs, () => ({ kind, data }));
+        return true;
+      }),
+
     listWatchedSubscriptions: async (endsBeforeMs, subject) =>
       backend.read(() => on.subscriptions.all({ endsBeforeMs, subject })),
 

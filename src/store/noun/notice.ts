@@ -9,6 +9,11 @@ interface NoticeMarks {
   get(providerId: number | null, subject: string): Step<string | null>;
   /** Sets the mark within a write. Returns false if the mark is set already. */
   set(providerId: number | null, subject: string, mark: string): Step<boolean>;
+  /**
+   * Replaces the mark of a subject of the operator within a write; `before` null: there is none.
+   * Returns false if the mark is another.
+   */
+  replace(subject: string, before: string | null, mark: string): Step<boolean>;
 }
 
 export function noticeMarks(statements: Statements): NoticeMarks {
@@ -22,6 +27,12 @@ export function noticeMarks(statements: Statements): NoticeMarks {
           WHERE n.mark <> excluded.mark`);
   const setOfProvider = setting('(provider_id, subject) WHERE provider_id IS NOT NULL');
   const setOfOperator = setting('(subject) WHERE provider_id IS NULL');
+  const first = statements.prepare(sql`
+      INSERT INTO notice (provider_id, subject, mark) VALUES (NULL, :subject, :mark)
+      ON CONFLICT (subject) WHERE provider_id IS NULL DO NOTHING`);
+  const next = statements.prepare(sql`
+      UPDATE notice SET mark = :mark
+      WHERE provider_id IS NULL AND subject = :subject AND mark = :before`);
   return {
     *get(providerId, subject) {
       const found = yield* find(providerId).get({ providerId, subject });
@@ -30,6 +41,13 @@ export function noticeMarks(statements: Statements): NoticeMarks {
     *set(providerId, subject, mark) {
       const on = providerId === null ? setOfOperator : setOfProvider;
       return (yield* on.run({ providerId, subject, mark })) > 0;
+    },
+    *replace(subject, before, mark) {
+      const changed =
+        before === null
+          ? yield* first.run({ subject, mark })
+          : yield* next.run({ subject, before, mark });
+      return changed > 0;
     },
   };
 }

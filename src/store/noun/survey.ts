@@ -12,7 +12,7 @@ import type { KeptUpstream } from '../../core/port/upstream.ts';
 import type { DisabledWebhooks } from '../../core/port/webhook.ts';
 import type { Finding } from '../../finding.ts';
 import type { Statements, Step } from '../backend.ts';
-import type { BoundHost, DatabaseReport, HostOfProvider, HostsOf } from '../kind.ts';
+import type { BoundHost, DatabaseReport, HostOfProvider, HostsOf, PrivateName } from '../kind.ts';
 import { disabledWebhooks } from './disabled-webhook.ts';
 import { DISABLED_BY_IMPORT } from './panel-link.ts';
 import { seenSightings } from './sighting.ts';
@@ -46,6 +46,8 @@ export const NO_CONTENTS: Contents = {
   paged: [],
   sightings: [],
   upkeep: [],
+  names: [],
+  counts: {},
   times: [],
   junk: [],
   disabled: { operatorCount: 0, providerCount: 0, some: [] },
@@ -110,6 +112,44 @@ const heldByJunk = ({ prepare, join }: Statements) =>
       FROM device v ${join} install_device s ON s.device_id = v.id
       WHERE ${IS_JUNK} GROUP BY v.hwid ORDER BY count(*) DESC, v.hwid LIMIT ${JUNK_COUNT_MAX}`);
 
+/** Most names of a kind that are read. */
+const NAME_COUNT_MAX = 10_000;
+
+/** Reads the names of providers, accounts and chats. */
+function* readNames({ prepare }: Statements): Step<PrivateName[]> {
+  const providers = prepare<{ code: string; name: string }>(sql`
+      SELECT code, name FROM provider ORDER BY id LIMIT ${NAME_COUNT_MAX}`);
+  const people = prepare<{ name: string }>(sql`
+      SELECT name FROM account ORDER BY id LIMIT ${NAME_COUNT_MAX}`);
+  const chats = prepare<{ name: string }>(sql`
+      SELECT address AS name FROM webhook WHERE kind = 'telegram'
+      ORDER BY id LIMIT ${NAME_COUNT_MAX}`);
+  const named = (kind: PrivateName['kind'], rows: readonly { name: string }[]) =>
+    rows.map(({ name }) => ({ kind, name }));
+  const ofProviders = (yield* providers.all()).flatMap(({ code, name }) => [
+    { kind: 'provider' as const, name: code },
+    { kind: 'provider' as const, name },
+  ]);
+  return [
+    ...ofProviders,
+    ...named('person', yield* people.all()),
+    ...named('chat', yield* chats.all()),
+  ];
+}
+
+/** The tables whose rows a report of a fault counts. */
+const COUNTED = ['provider', 'install', 'install_device', 'device', 'domain', 'webhook', 'outbox'];
+
+function* readCounts({ prepare }: Statements): Step<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const table of COUNTED) {
+    const count = prepare<{ count: number }>(sql`
+        SELECT count(*) AS count FROM ${sql.raw(table)}`);
+    counts[table] = (yield* count.get())?.count ?? 0;
+  }
+  return counts;
+}
+
 /** Reads the outbox, the webhooks of the operator, policies and stored upstreams. */
 function* readContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
   const { prepare } = statements;
@@ -136,7 +176,15 @@ function* readContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
       WHERE i.install_limit = ${INSTALL_LIMIT.maximum} AND ${CHOSEN_BY_IMPORT}
       GROUP BY p.id, p.code ORDER BY p.id LIMIT ${PASSING_COUNT_MAX}`);
   const paged = prepare<{ code: string }>(sql`SELECT code FROM provider WHERE my = 1 ORDER BY id`);
+  const times = timesIn(yield* keptTimes(statements).all());
+  const junk = yield* heldByJunk(statements).all();
+  const names: PrivateName[] = [
+    ...(yield* readNames(statements)),
+    ...times.map(({ name }) => ({ kind: 'node' as const, name })),
+    ...junk.map(({ hwid }) => ({ kind: 'device' as const, name: hwid })),
+  ];
   return {
+    ...{ names, times, junk, counts: yield* readCounts(statements) },
     paged: (yield* paged.all()).map(({ code }) => code),
     disabledByImport: yield* byImport.all(),
     unlimited: yield* unlimited.all(),
@@ -149,8 +197,6 @@ function* readContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
     kept: yield* keptUpstreams(statements).all(),
     sightings: yield* seenSightings(statements).all(),
     upkeep: (yield* upkeepRows(statements).all()).map(upkeepOf),
-    times: timesIn(yield* keptTimes(statements).all()),
-    junk: yield* heldByJunk(statements).all(),
   };
 }
 

@@ -49,7 +49,12 @@ export async function surveyPostgres(
       ...leapFindings(contents.times),
     ];
     const others = serving.filter(({ name }) => name !== place.node);
-    return reportOf(findings, contents, { ...facts, otherNodes: others.map(({ name }) => name) });
+    const ofNodes = nodes.map(({ name }) => ({ kind: 'node' as const, name }));
+    return reportOf(
+      findings,
+      { ...contents, names: [...contents.names, ...ofNodes] },
+      { ...facts, otherNodes: others.map(({ name }) => name) },
+    );
   } catch (error) {
     const todo =
       'check that PostgreSQL runs, that database.url is right, and that the role may log in';

@@ -4,7 +4,7 @@ import type { EventKind, TEST_EVENT } from '../../core/port/event.ts';
 import type { RefusalReason } from '../../core/port/figure.ts';
 
 /** Titles that depend on the data of an event, besides those of its kinds. */
-type FurtherTitle = 'quota.near' | 'copy.failed' | 'copy.recovered';
+type FurtherTitle = 'quota.near' | 'copy.failed' | 'copy.recovered' | 'doctor.problem';
 
 export const EN = {
   /** The language tag for numbers and times. */
@@ -47,6 +47,10 @@ export const EN = {
     'copy.recovered': 'Copies of backups work again',
     'certificate.ending': 'Certificate expires soon',
     'disk.low': 'Disk space is low',
+    'doctor.problem': 'Problem found',
+    'doctor.found': 'Warning',
+    'doctor.over': 'Over',
+    'doctor.figures': 'Figures of the day',
     'gateway.stopped': 'Push service stopped',
     'release.available': 'Newer version available',
     'provider.added': 'Provider added',
@@ -94,6 +98,16 @@ export const EN = {
     freeSpace: 'Free space',
     version: 'Version',
     installed: 'Installed',
+    finding: 'Found',
+    todo: 'What to do',
+    since: 'Since',
+    day: 'Day (UTC)',
+    admitted: 'New devices',
+    refused: 'Refused calls',
+    seen: 'Devices seen',
+    linksMade: 'New links',
+    sends: 'Messages accepted',
+    delivered: 'In the inbox',
     time: 'Time',
   },
   values: {

@@ -47,9 +47,10 @@ export function telegramText(
   return all.map((line) => `${mark}${line}`).join('\n');
 }
 
-/** Returns the title; a quota that is not used up, and copies of backups, have their own. */
+/** Returns the title; some events have several. */
 function titleOf({ kind, data }: StoredEvent): keyof Words['titles'] {
   if (kind === 'quota.reached' && Number(data['percent']) < 100) return 'quota.near';
+  if (kind === 'doctor.found' && data['level'] === 'problem') return 'doctor.problem';
   if (data['what'] !== 'copy') return kind;
   return kind === 'backup.failed' ? 'copy.failed' : 'copy.recovered';
 }
@@ -91,6 +92,16 @@ const LINES: readonly Line[] = [
   (lines) => lines.field('oldKeyUntil', 'old_key_until', 'instant'),
   (lines) => lines.record('webhook', 'webhook_id'),
   (lines) => lines.word('gateway', 'gateway', NAMES),
+  finding,
+  (lines) => lines.field('todo', 'todo'),
+  (lines) => lines.field('since', 'since', 'instant'),
+  (lines) => lines.field('day', 'day'),
+  (lines) => lines.field('admitted', 'admitted', 'number'),
+  (lines) => lines.field('refused', 'refused', 'number'),
+  (lines) => lines.field('seen', 'seen', 'number'),
+  (lines) => lines.field('linksMade', 'links', 'number'),
+  (lines) => lines.field('sends', 'sends', 'number'),
+  (lines) => lines.field('delivered', 'delivered', 'number'),
   (lines) => lines.field('freeSpace', 'free_bytes', 'bytes'),
   (lines) => lines.field('version', 'version'),
   (lines) => lines.field('installed', 'installed'),
@@ -104,6 +115,12 @@ function link(lines: Lines): string | null {
   if (typeof code !== 'string') return lines.record('link', 'install_id');
   const shown = typeof note === 'string' ? `${note} (${code})` : code;
   return lines.text('link', shown);
+}
+
+/** Returns the line of a finding, after the part that was checked. */
+function finding(lines: Lines): string | null {
+  const { check, finding } = lines.data;
+  return typeof finding === 'string' ? lines.text('finding', `${check}: ${finding}`) : null;
 }
 
 /** Returns the line of a device: its model and its operating system. */

@@ -29,6 +29,8 @@ const FAILING = { task: 'copy', failureCount: 3, failingSinceMs: 0 } as const;
 const OWNER = { code: 'Provide1', plan: 'pro', activeUntilMs: null };
 
 /** One of every kind. */
+const FOUND = { name: 'disk_full', level: 'problem', check: 'disk space' };
+
 const ALL = [
   happenings.linkCreated(LINK),
   happenings.linkUpdated({ ...LINK, status: 5 }, { ...DEED, action: 'install.update' }),
@@ -56,6 +58,11 @@ const ALL = [
   happenings.backupFailed(FAILING, LONG),
   happenings.backupRecovered(FAILING),
   happenings.diskLow(1),
+  happenings.doctorFound({ ...FOUND, finding: LONG }, LONG),
+  happenings.doctorOver({ ...FOUND, finding: LONG }, 0),
+  happenings.doctorFigures({
+    ...{ day: '2026-11-20', admitted: 1, refused: 2, seen: 3, links: 4, sends: 5, delivered: 6 },
+  }),
   happenings.gatewayStopped('fcm', LONG),
   happenings.releaseAvailable('1.2.3', '1.2.2'),
   happenings.providerAdded('Provide1', 'pro'),

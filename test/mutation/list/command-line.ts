@@ -183,7 +183,7 @@ export const commandLineFiles: readonly MutatedFile[] = [
   {
     file: 'src/cli/program.ts',
     tests: ['test/cli/import-panel-users.test.ts'],
-    changes: [["=== 'users_not_served' ? EXIT_PARTIAL", "=== 'users_not_served' ? EXIT_ERROR"]],
+    changes: [['? EXIT_PARTIAL', '? EXIT_ERROR']],
   },
   {
     file: 'src/cli/confirm.ts',

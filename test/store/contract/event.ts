@@ -76,6 +76,46 @@ export const eventContract: Record<keyof EventStore, Suite> = {
     });
   },
 
+  findNotice(opened) {
+    test('is the mark of a subject of the operator', async () => {
+      const { store } = opened();
+      expect(await store.findNotice('doctor')).toBeNull();
+      await store.addNotices([], 'doctor', null, 'one');
+      expect(await store.findNotice('doctor')).toBe('one');
+      expect(await store.findNotice('doctor two')).toBeNull();
+    });
+  },
+
+  addNotices(opened) {
+    test('saves the events with the next mark, unless another run was first', async () => {
+      const { store } = opened();
+      const id = await addWebhook(store, null);
+      expect(await store.addNotices([LOW, LOW], 'doctor', null, 'one')).toBe(true);
+      expect(await store.addNotices([LOW], 'doctor', null, 'two')).toBe(false);
+      expect(await store.addNotices([LOW], 'doctor', 'none', 'two')).toBe(false);
+      expect(await waitingFor(store, id)).toHaveLength(2);
+      expect(await store.addNotices([LOW], 'doctor', 'one', 'two')).toBe(true);
+      expect(await store.findNotice('doctor')).toBe('two');
+      expect(await waitingFor(store, id)).toHaveLength(3);
+    });
+
+    test('of two processes at the same time one saves them', async () => {
+      const { store, openBeside } = opened();
+      const beside = await openBeside();
+      const id = await addWebhook(store, null);
+      for (const [before, mark] of [
+        [null, 'one'],
+        ['one', 'two'],
+      ] as const) {
+        const saved = await Promise.all(
+          [store, beside, store].map((one) => one.addNotices([LOW], 'doctor', before, mark)),
+        );
+        expect(saved.filter(Boolean)).toHaveLength(1);
+      }
+      expect(await waitingFor(store, id)).toHaveLength(2);
+    });
+  },
+
   listWatchedSubscriptions(opened) {
     test('those that end before, of providers that listen, with what they know', async () => {
       const { store } = opened();
