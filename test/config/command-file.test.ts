@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { chmodSync, chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadConfig } from '../../src/config/load.ts';
+import { changeBetween, loadConfig, reloaded } from '../../src/config/load.ts';
 import { shownSettings } from '../../src/config/render.ts';
 import { freshFolder } from '../support/app.ts';
 
@@ -46,6 +46,14 @@ test.each([
 test('a passphrase, or consent to clear text, is enough', () => {
   load(`${COMMAND}\npassphrase = "secret"`);
   load(`${COMMAND}\nafter_clear = true`);
+});
+
+test('it is reloaded', () => {
+  const before = load('keep = 3');
+  const after = load(`keep = 3\n${COMMAND}\nafter_clear = true`);
+  const live = ['backup.after', 'backup.after_clear'];
+  expect(changeBetween(before, after)).toEqual({ live, waiting: [] });
+  expect(reloaded(before, after).config.backupAfter[0]).toBe('sh');
 });
 
 test('no variable sets it', () => {

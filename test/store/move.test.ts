@@ -131,6 +131,11 @@ describePostgres('move-database', () => {
   testPostgres('takes everything there, and back again as it was', async () => {
     await migrateData();
     const before = contents();
+    // How backups of the file went says nothing about the other database.
+    inFile((db) =>
+      db.run(`INSERT INTO upkeep (task, schedule, scheduled_at_ms, is_failing, failure_count)
+        VALUES ('backup', 'x', 1, 1, 1)`),
+    );
     expect(await there('--check')).toMatchObject({ code: 0, stderr: '' });
     const moved = await there('--json');
     expect(moved).toMatchObject({ code: 0, stderr: expect.not.stringContaining('error') });
@@ -140,6 +145,10 @@ describePostgres('move-database', () => {
 
     expect(await line.run('provider', 'list', '--json')).toMatchObject(
       refused('database_moved', `moved to PostgreSQL .database ${database.name} at 127.0.0.1:`),
+    );
+    expect(await database.sql`SELECT task FROM upkeep`).toHaveLength(0);
+    expect((await line.run('doctor', '--config', configFile())).stdout).toContain(
+      'ok        backups: those of PostgreSQL are made by its own tools, not by Gatepost\n',
     );
     const listed = await line.run('audit', 'list', '--json', '--config', configFile());
     expect(JSON.parse(listed.stdout)[0]).toMatchObject({
