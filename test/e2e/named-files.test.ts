@@ -54,7 +54,7 @@ describe('files that the command line names', () => {
     });
     expect(run(['backup', 'b.backup', '--force']).code).toBe(0);
     place.put(`${HOME}/other`, 'no backup');
-    expect(run(['backup', 'other', '--force']).stderr).toContain(
+    expect(run(['backup', './other', '--force']).stderr).toContain(
       `${HOME}/other is not a Gatepost backup`,
     );
     expect(readFileSync(at(`${HOME}/other`), 'utf8')).toBe('no backup');

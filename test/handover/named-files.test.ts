@@ -56,13 +56,13 @@ test('options and arguments with files are known by their help', async () => {
 });
 
 test('a command reads some of its files and makes others', async () => {
-  expect(await filesOf('backup', 'b', '--passphrase-file', 'p', '--config', 'c.toml')).toEqual([
-    'make b',
+  expect(await filesOf('backup', './b', '--passphrase-file', 'p', '--config', 'c.toml')).toEqual([
+    'make ./b',
     'read c.toml',
     'read p',
   ]);
-  expect(await filesOf('restore', 'b', '--passphrase-file', '-', '--config', 'none')).toEqual([
-    'read b',
+  expect(await filesOf('restore', './b', '--passphrase-file', '-', '--config', 'none')).toEqual([
+    'read ./b',
   ]);
   expect(await filesOf('export', 'MYSHOP01', 'e')).toEqual(['make e']);
   expect(await filesOf('export', 'MYSHOP01', '-')).toEqual([]);
