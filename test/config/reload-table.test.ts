@@ -120,10 +120,7 @@ function otherThan(name: SettingName, standard: string): string {
   return String(Number(standard) + 1);
 }
 
-/** The one that only a file sets is reloaded in command-file.test.ts. */
-const GIVEN = settingRows.filter(([, row]) => row.env !== '');
-
-describe.each(GIVEN)('%s', (name, row) => {
+describe.each(settingRows)('%s', (name, row) => {
   const base = baseOf(name);
   const before = loadConfig({}, base);
   const other = otherThan(name, row.default);
