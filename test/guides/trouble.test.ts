@@ -52,3 +52,15 @@ test('what changed between versions is on the page of upgrades alone', () => {
   expect(readText('docs/backups.md')).not.toContain('What changed');
   expect(readText('docs/operating.md')).not.toMatch(/^\| `provider_not_found` \|/m);
 });
+
+test('each section of a document that a remedy names is there', () => {
+  const sources = committedFiles().filter((path) => path.startsWith('src/'));
+  const named = sources.flatMap((path) => [
+    ...readText(path).matchAll(/(docs\/[\w-]+\.md), \\?"([^"\\]+)\\?"/g),
+  ]);
+  expect(named.length).toBeGreaterThan(2);
+  const missing = named.filter(([, page = '', title]) => {
+    return !new RegExp(`^#+ ${title}$`, 'm').test(readText(page));
+  });
+  expect(missing.map(([words]) => words)).toEqual([]);
+});
