@@ -12,8 +12,8 @@ import type { AnswerRow, Meaning } from '../src/gateway/answer.ts';
 import { APNS_ANSWERS } from '../src/gateway/apns-answers.ts';
 import { FCM_ANSWERS } from '../src/gateway/fcm-answers.ts';
 import { WEBPUSH_ANSWERS } from '../src/gateway/webpush-answers.ts';
+import { LOG_EVENTS } from '../src/monitor/log-events.ts';
 import { METRICS } from '../src/monitor/metric-table.ts';
-import { ERROR_CODES } from '../src/operator-error.ts';
 import { WEBHOOK_ANSWERS } from '../src/webhook/answers.ts';
 import { TELEGRAM_ERRORS } from '../src/webhook/telegram/errors.ts';
 import { RIDE_TABLES } from './ride-tables.ts';
@@ -120,14 +120,6 @@ export const TABLES: readonly { page: string; head: string; table: string }[] = 
     ),
   },
   {
-    page: 'docs/operating.md',
-    head: 'Code',
-    table: table(
-      ['Code', 'Meaning'],
-      Object.entries(ERROR_CODES).map(([key, about]) => [code(key), about]),
-    ),
-  },
-  {
     page: 'docs/api.md',
     head: 'Key',
     table: table(
@@ -172,6 +164,19 @@ export const TABLES: readonly { page: string; head: string; table: string }[] = 
         type,
         labels.map(code).join(', '),
         help,
+      ]),
+    ),
+  },
+  {
+    page: 'docs/monitoring.md',
+    head: 'Event',
+    table: table(
+      ['Event', 'Level', 'Fields', 'When'],
+      Object.entries(LOG_EVENTS).map(([event, { level, fields, when }]) => [
+        code(event),
+        level,
+        fields.map(code).join(', '),
+        when,
       ]),
     ),
   },

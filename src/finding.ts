@@ -1,5 +1,7 @@
 /** Findings of `gatepost doctor`. */
 
+import type { FindingName } from './finding-names.ts';
+
 export interface Finding {
   /** The cause, in snake_case; it stays the same over versions. Of an `ok`: that of the check. */
   name: string;
@@ -18,7 +20,7 @@ export interface Finding {
 export function about(check: string) {
   const fault =
     (level: 'warning' | 'problem') =>
-    (name: string, what: string, todo: string, subject: string | null = null): Finding => ({
+    (name: FindingName, what: string, todo: string, subject: string | null = null): Finding => ({
       ...{ name, subject, check, level, what, todo },
     });
   const name = check.replaceAll(' ', '_');

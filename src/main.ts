@@ -8,6 +8,7 @@ import { systemClock } from './clock.ts';
 import { dataDirectory } from './config/files.ts';
 import { HiddenNames } from './config/hidden-names.ts';
 import { leaveEnvironment, loadConfig } from './config/load.ts';
+import { nearestText } from './config/nearest.ts';
 import { exampleFile, shownSettings } from './config/render.ts';
 import { loadBesideServer } from './config/server-note.ts';
 import { OUTPUT_WRITER } from './handover/output-line.ts';
@@ -60,6 +61,8 @@ const exitCode = await runCli(process.argv.slice(2), {
   shownSettings,
   exampleConfig: exampleFile,
   openApiDocument: async () => (await import('./http/document/openapi.ts')).openApiDocument(),
+  explanations: async () => (await import('./explanations.ts')).explanations(),
+  nearestText,
   openCore,
   asOwner: async (command, isJson) => {
     const { asOwner } = await import('./handover/handover.ts');

@@ -1,4 +1,4 @@
-/** The codes of errors, for scripts, with their meanings for docs/operating.md. */
+/** The codes of errors, for scripts, with their meanings. */
 
 import { wordsOfErrno } from './errno.ts';
 
@@ -49,8 +49,17 @@ export const ERROR_CODES = {
   release_refused:
     'The release page is not signed by `update.key`, or has an older version than this.',
   test_failed: 'The test message or event was not accepted; the message says why.',
+  code_not_found: 'Nothing has the code to explain.',
   fault: 'An internal fault of Gatepost; the message names what and where.',
   failed: 'Anything else: the message says what.',
+} as const;
+
+/** The exit codes of all commands. */
+export const EXIT_CODES = {
+  0: 'The command did its work.',
+  1: 'It failed, or `gatepost doctor` found a problem.',
+  2: 'The command line is invalid; nothing was done.',
+  3: 'An import left out users that no link can serve, or `gatepost doctor --strict` found warnings.',
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

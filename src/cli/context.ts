@@ -26,6 +26,16 @@ import type { Move } from '../store/move/job.ts';
 import type { ServiceManager } from '../systemd.ts';
 import { type Columns, table } from './table.ts';
 
+/** A code that Gatepost gives out. */
+export interface Explanation {
+  /** Where it stands: `event of the log, warn`. */
+  kind: string;
+  code: string;
+  about: string;
+  /** Other texts by which it is found: those of an answer. */
+  texts?: readonly string[];
+}
+
 export interface CliContext {
   nowMs(): number;
   sleep(ms: number): Promise<void>;
@@ -40,6 +50,10 @@ export interface CliContext {
   shownSettings(loaded: LoadedConfig): ShownSetting[];
   exampleConfig(): string;
   openApiDocument(): Promise<unknown>;
+  /** Every code that Gatepost gives out. */
+  explanations(): Promise<Explanation[]>;
+  /** Returns what to add to the sentence about an unknown name; empty: no name is near. */
+  nearestText(given: string, known: readonly string[]): string;
   openCore(config: Config, create: boolean): Promise<Core>;
   startApp(loaded: LoadedConfig, signal: AbortSignal): Promise<App>;
   /** Sends events to webhooks. */

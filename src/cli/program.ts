@@ -18,6 +18,7 @@ import { addDeviceCommands, addForgetCommand } from './device.ts';
 import { addDistributionCommands } from './distribution.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { addDomainCommands } from './domain.ts';
+import { addExplainCommand } from './explain.ts';
 import { addExportCommand } from './export.ts';
 import { addGatewayCommands } from './gateway.ts';
 import { addImportCommands } from './import.ts';
@@ -84,6 +85,7 @@ export function buildProgram(context: CliContext): Command {
   addBackupCommands(program, context);
   addMoveCommand(program, context);
   addDoctorCommand(program, context);
+  addExplainCommand(program, context);
   addImportCommands(program, context);
   addExportCommand(program, context);
   addConfigCommand(program, context);

@@ -190,7 +190,7 @@ function cut(name: string, answer: OutgoingAnswer | typeof NOT_PUBLIC | string):
     say.problem(
       'public_headers_too_long',
       `${name} does not pass headers of ${PROBE_FILL_BYTES} bytes, as a message that rides has (${what})`,
-      'in nginx set proxy_buffer_size 32k and proxy_buffers 8 32k: docs/trouble.md, "The app shows an error, or nothing"',
+      'in nginx set proxy_buffer_size 32k and proxy_buffers 8 32k: docs/trouble.md, "502, 503, 504, or an app that shows nothing"',
       name,
     ),
   ];

@@ -7,66 +7,17 @@ import { DESTINATION_KINDS, type DestinationKind } from '../core/port/outbox.ts'
 import { type Store, withMethods } from '../core/port/store.ts';
 import { Counts, Histogram } from '../counts.ts';
 import type { LogLevel } from '../log.ts';
+import { LOG_EVENTS } from './log-events.ts';
 
 /** The log event of a scheduled backup that failed. */
 export const BACKUP_FAILED = 'backup_failed';
 
 /**
- * All warnings and errors, so that each is counted from 0: an alert does not see the rise of a
+ * All events of a level, so that each is counted from 0: an alert does not see the rise of a
  * counter that appears with its first event.
  */
-const WARNINGS = [
-  'acme_port_taken',
-  'auth_failures_delayed',
-  'backups_not_seen',
-  'certificate_expires',
-  'check_failed',
-  'clock_leapt',
-  'clock_trusted',
-  'config_needs_restart',
-  'database_awaited',
-  'database_busy',
-  'database_full',
-  'event_given_up',
-  'gate_untrusted',
-  'gateway_failing',
-  'metrics_incomplete',
-  'monitor_moved',
-  'monitor_not_noted',
-  'not_ready',
-  'open_to_group',
-  'release_not_checked',
-  'rides_not_read',
-  'settings_not_noted',
-  'stop_late',
-  'stranger_page_failed',
-  'upstream_binding_disabled',
-  'panel_api_failed',
-  'upstream_failed',
-  'upstream_header_dropped',
-  'upstream_open',
-  'upstream_serves_strangers',
-  'upstream_not_bound',
-  'upstream_not_read',
-  'upstream_provider_unknown',
-];
-const ERRORS = [
-  'backup_copy_failed',
-  BACKUP_FAILED,
-  'certificate_fault',
-  'certificate_not_issued',
-  'certificate_refused',
-  'config_not_reloaded',
-  'database_away',
-  'delivery_fault',
-  'fault',
-  'gateway_stopped',
-  'job_fault',
-  'monitor_fault',
-  'operator_webhook_disabled',
-  'outbox_fault',
-  'stop_fault',
-];
+const eventsOf = (level: LogLevel) =>
+  Object.keys(LOG_EVENTS).filter((event) => LOG_EVENTS[event]?.level === level);
 
 export class Tallies {
   /** Writes that shared one commit. */
@@ -103,8 +54,8 @@ export class Tallies {
   signalCount = 0;
   /** Warnings and errors. */
   readonly logEvents: Readonly<Record<'warn' | 'error', Counts>> = {
-    warn: new Counts(WARNINGS),
-    error: new Counts(ERRORS),
+    warn: new Counts(eventsOf('warn')),
+    error: new Counts(eventsOf('error')),
   };
   /** The lag of the event loop, s. */
   readonly loopLagSeconds = new Histogram([0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]);

@@ -410,6 +410,7 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
       return ['gateway', 'test', 'fcm', '--hwid', 'phone', '--config', file];
     },
   ],
+  code_not_found: [async () => ['explain', 'gatepost']],
   fault: [async () => ['serve']],
   failed: [async () => ['restore', join(file, 'nowhere')]],
 };

@@ -9,12 +9,14 @@ import { runCli } from '../../src/cli/program.ts';
 import { systemClock } from '../../src/clock.ts';
 import { HiddenNames } from '../../src/config/hidden-names.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { nearestText } from '../../src/config/nearest.ts';
 import { exampleFile, shownSettings } from '../../src/config/render.ts';
 import { loadBesideServer } from '../../src/config/server-note.ts';
 import type { EventSenders } from '../../src/core/outbox/carrier.ts';
 import { type Store, withMethods } from '../../src/core/port/store.ts';
 import { examine } from '../../src/doctor/examine.ts';
 import { makeReport } from '../../src/doctor/report.ts';
+import { explanations } from '../../src/explanations.ts';
 import { openApiDocument } from '../../src/http/document/openapi.ts';
 import { moveOf, nodeNameOf, openCore, storeKindOf } from '../../src/open-core.ts';
 import {
@@ -74,6 +76,8 @@ function contextOf(
     shownSettings,
     exampleConfig: exampleFile,
     openApiDocument: async () => openApiDocument(),
+    explanations: async () => explanations(),
+    nearestText,
     openCore,
     moveOf,
     readPanel: async (job, watch) => {

@@ -15,6 +15,14 @@ export const commandLineFiles: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/cli/explain.ts',
+    tests: ['test/cli/explain.test.ts'],
+    changes: [
+      ['[one.code, ...(one.texts ?? [])]', '[one.code]'],
+      ["text.trim().toLowerCase().replace(/\\.$/, '')", 'text'],
+    ],
+  },
+  {
     file: 'src/cli/domain.ts',
     tests: ['test/cli/domain.test.ts'],
     changes: [['(isNew ? host : null)', 'host']],

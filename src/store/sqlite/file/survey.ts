@@ -5,6 +5,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { mib } from '../../../disk/room.ts';
 import { about, type Finding } from '../../../finding.ts';
+import type { FindingName } from '../../../finding-names.ts';
 import { type ErrorCode, messageOf, OperatorError } from '../../../operator-error.ts';
 import { olderSchemaFinding } from '../../findings.ts';
 import type { DatabaseReport, HostsOf } from '../../kind.ts';
@@ -44,7 +45,7 @@ export function surveyDatabase(dataDir: string, hostsOf: HostsOf): DatabaseRepor
 
 const RESTORE = "stop the server and put the last good backup in place with 'gatepost restore'";
 /** Findings of a database that cannot be opened, and their remedies if the error has none. */
-const FAULTS: Partial<Record<ErrorCode, { name: string; todo?: string }>> = {
+const FAULTS: Partial<Record<ErrorCode, { name: FindingName; todo?: string }>> = {
   database_newer: { name: 'schema_newer' },
   database_moved: { name: 'database_moved' },
   database_damaged: { name: 'database_damaged', todo: RESTORE },
