@@ -4,7 +4,15 @@ import { type SQL, sql } from 'drizzle-orm';
 import { CHECKING, CREATED } from '../../core/message/status.ts';
 import type { ClaimedDistribution } from '../../core/port/distribution.ts';
 import type { Backend, Dialect } from '../backend.ts';
-import { FINAL, HAS_TURN, IN_DELIVERY, IN_LANE, literal, unscheduled } from '../status.ts';
+import {
+  FINAL,
+  HAS_TURN,
+  IN_DELIVERY,
+  IN_LANE,
+  LEASE_SLACK_MS,
+  literal,
+  unscheduled,
+} from '../status.ts';
 
 /** Distributions that a worker claims at a time. */
 export const CLAIM_COUNT_MAX = 32;
@@ -14,7 +22,7 @@ export const CLAIM_COUNT_MAX = 32;
  */
 const isFree = ({ once }: Dialect) => sql`(x.lease_owner IS NULL
   OR x.lease_owner = ${once('owner')} OR x.lease_until_ms <= ${once('clockMs')}
-  OR x.lease_until_ms > ${once('untilMs')})`;
+  OR x.lease_until_ms > CAST(${once('untilMs')} AS bigint) + ${LEASE_SLACK_MS})`;
 
 /**
  * Time from which a row may be delivered; 0: unscheduled, or begun, even if a clock was set back

@@ -10,6 +10,7 @@ import {
 } from '../../core/port/outbox.ts';
 import type { Backend, Step } from '../backend.ts';
 import { columns } from '../statement-text.ts';
+import { LEASE_SLACK_MS } from '../status.ts';
 import { dispatchNoun } from './dispatch.ts';
 import { settlementNoun } from './settlement.ts';
 
@@ -52,7 +53,7 @@ function conditions({ once, among }: Backend) {
     hasDue: sql`(${FIRST_DUE} <= ${now} OR ${LAST_DUE} > ${latest})`,
     /** A lease that ends later than any lease can was made before the clock was set back. */
     isFree: sql`(d.lease_owner IS NULL OR d.lease_until_ms <= ${once('clockMs')}
-      OR d.lease_until_ms > ${once('untilMs')})`,
+      OR d.lease_until_ms > CAST(${once('untilMs')} AS bigint) + ${LEASE_SLACK_MS})`,
     /** When `d` was last served, derived from the end of its lease; 0: never, or unknown. */
     servedAt: sql`CASE WHEN d.lease_until_ms > ${once('untilMs')} THEN 0
       ELSE coalesce(d.lease_until_ms, 0) END`,

@@ -159,6 +159,16 @@ export const outboxContract: Record<keyof OutboxStore, Suite> = {
       expect(await store.findNextDispatchMs(PUSH_GATEWAYS)).toBe(0);
     });
 
+    test('a worker whose clock is a little behind takes no lease', async () => {
+      const { store, providerId } = await given();
+      await serve(store, providerId, { ...to('a'), createdAtMs: NOW_MS - 86_400_000 });
+      const { id } = await claimOne(store, 'one');
+      for (const behindMs of [1, 2_000, 10_000]) {
+        expect(await claimGateways(store, 'another', NOW_MS - behindMs)).toEqual([]);
+      }
+      expect((await claimOne(store, 'another', NOW_MS - 10_001)).id).toBe(id);
+    });
+
     test('two at once never get the same', async () => {
       const { store, providerId } = await given();
       await serve(store, providerId);
