@@ -25,6 +25,8 @@ type Serving = 'serves' | 'silent' | { notReady: string };
 export type ServerState = RunningServer | 'absent' | 'unknown';
 
 const ANSWER_MAX_MS = 2_000;
+/** The monitor waits 3 s for a write before it says that the database takes none, ms. */
+const MONITOR_MAX_MS = 4_500;
 const say = about('server');
 
 /**
@@ -47,7 +49,7 @@ export async function findServer(dataDir: string): Promise<ServerState> {
 
 /** Returns null if the monitor is not that of this data directory, or not there. */
 async function askMonitor(url: string, identity: string | null): Promise<Serving | null> {
-  const signal = AbortSignal.timeout(ANSWER_MAX_MS);
+  const signal = AbortSignal.timeout(MONITOR_MAX_MS);
   try {
     const answer = await fetch(`${url}/readyz`, { signal });
     // A killed server may have left the note, and another program may have the port now.

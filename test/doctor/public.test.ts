@@ -121,11 +121,25 @@ describe('Caddy, whose reverse_proxy', () => {
   });
 });
 
-test('another server has the address', async () => {
-  const fetch = () => new Response('data: {"host":"127.0.0.1"}\n\n');
+test('another server at the address gets no credentials, and its redirect is not followed', async () => {
+  const asked: Record<string, string>[] = [];
   const certificate = { cert: Bun.file(tls.cert), key: Bun.file(tls.key) };
-  const other = Bun.serve({ hostname: '127.0.0.1', port: 0, tls: certificate, fetch });
-  expect(await found(`https://127.0.0.1:${other.port}`)).toEqual(['public_address_elsewhere']);
+  const other = Bun.serve({
+    ...{ hostname: '127.0.0.1', port: 0, tls: certificate },
+    fetch: ({ headers, method }) => {
+      asked.push({ ...Object.fromEntries(headers), method });
+      if (asked.length === 1) return new Response('data: {"host":"127.0.0.1"}\n\n');
+      return Response.redirect(`${server.url}/elsewhere`);
+    },
+  });
+  const url = `https://127.0.0.1:${other.port}`;
+  expect(await found(url)).toEqual(['public_address_elsewhere']);
+  expect(await found(url)).toEqual(['public_address_elsewhere']);
+  const once = {
+    ...{ method: 'GET', host: `127.0.0.1:${other.port}`, 'user-agent': 'curl/8.5.0' },
+    ...{ accept: '*/*', 'accept-encoding': 'identity', connection: expect.any(String) },
+  };
+  expect(asked).toEqual([once, once]);
   await other.stop(true);
 });
 

@@ -1,5 +1,7 @@
 /** What `gatepost doctor` says of servers that really run, and of those that do not serve. */
 
+import { Database } from 'bun:sqlite';
+import { join } from 'node:path';
 import { startMonitor } from '../../src/monitor/server.ts';
 import { identityOf, noteMonitor } from '../../src/whereabouts.ts';
 import { type ServerProcess, startServe } from '../support/process.ts';
@@ -76,6 +78,18 @@ testSituations([
     make: async (scene) => {
       const { server, asked } = await served(scene);
       await stopped(server);
+      return asked;
+    },
+  },
+  {
+    situation: 'another program holds the database of the server',
+    says: ['PROBLEM server_not_ready'],
+    words: /, and is not ready: a write takes longer than 3 s$/,
+    make: async (scene) => {
+      const { asked } = await served(scene, MONITORED);
+      const db = new Database(join(scene.dataDir, 'gatepost.db'));
+      db.run('BEGIN IMMEDIATE');
+      scene.ends.push(() => db.close());
       return asked;
     },
   },
