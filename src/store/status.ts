@@ -31,8 +31,8 @@ export function unscheduled(row = 'distribution'): SQL {
 export const ACTIVE_BINDING = literal(DOMAIN_ACTIVE);
 
 /**
- * How much longer than a lease of ours another one may last, ms: the clocks of two nodes differ, and
- * a claim that waited for a row was timed before the one that it waited for. A lease beyond it was
- * made before the clock was set back, and is void.
+ * The time by which another lease may outlast a new one, ms: clocks of nodes differ, and a claim
+ * that waited for a row was timed before the claim of that row. A lease beyond it was made before
+ * the clock was set back, and is void.
  */
 export const LEASE_SLACK_MS = sql.raw('10000');
