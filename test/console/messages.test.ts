@@ -236,7 +236,7 @@ test('each action has a sentence in each language, and numbers have their forms'
     expect(new Set(sentences).size).toBe(sentences.length);
   }
   const free = { id: 7, hwids: 2 };
-  expect(en.activity.sentences['install.free'](free)).toBe('2 devices taken off link 7');
-  expect(ru.activity.sentences['install.free'](free)).toBe('Со ссылки 7 снято: 2 устройства');
+  expect(en.activity.sentences['install.free'](free)).toBe('2 devices removed from link 7');
+  expect(ru.activity.sentences['install.free'](free)).toBe('Со ссылки 7 удалено: 2 устройства');
   expect(ru.messages.toDevices(21)).toBe('21 устройство');
 });

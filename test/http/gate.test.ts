@@ -162,7 +162,7 @@ describe('a refusal', () => {
     const headers = { ...nginx(`/sub/${link.key}`, 'B'), 'accept-language': 'zh-CN, en;q=0.1' };
     const reply = await ask(headers);
     const announce = reply.headers.get('announce')?.replace('base64:', '') ?? '';
-    expect(Buffer.from(announce, 'base64').toString()).toStartWith('该订阅的设备数量已达上限');
+    expect(Buffer.from(announce, 'base64').toString()).toStartWith('此订阅的设备数已满');
     expect(reply.headers.get('content-language')).toBe('zh');
     const unclear = await ask({ 'x-forwarded-host': HOST });
     expect(unclear.headers.has('announce')).toBe(false);

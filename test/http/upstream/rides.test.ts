@@ -210,6 +210,6 @@ describe('nothing rides on', () => {
     expect((await at.get(PATH, null, agent)).headers.get('announce')).toBe('theirs');
     expect((await at.get('/other', 'a', ofApp('INCY'))).headers.get('announce')).toBe('theirs');
     const full = await at.get(PATH, 'b', ofApp('INCY'));
-    expect([full.status, textOf(full).includes('devices')]).toEqual([404, true]);
+    expect([full.status, textOf(full).includes('Device limit')]).toEqual([404, true]);
   });
 });
