@@ -29,7 +29,8 @@ import { hostHash, hostName } from '../core/host-name.ts';
 import { addressOf, readOperatorUrl } from '../core/outbox/address.ts';
 import { isRefused } from '../core/outcome.ts';
 import { OPERATOR_EVENTS, PROVIDER_EVENTS } from '../core/port/event.ts';
-import { readEvents } from '../core/webhook.ts';
+import type { ChatFact } from '../core/port/webhook.ts';
+import { readChatFacts, readEvents } from '../core/webhook.ts';
 
 const mistake = (text: string) => new InvalidArgumentError(text);
 
@@ -145,6 +146,13 @@ export function eventsValue(text: string): string {
     );
   }
   return text;
+}
+
+/** Reads what a chat shows besides, or `none`. */
+export function chatFactsValue(text: string): ChatFact[] {
+  const facts = readChatFacts(text);
+  if (isRefused(facts)) throw mistake(facts.detail ?? '');
+  return facts;
 }
 
 export function actionValue(text: string): Action {

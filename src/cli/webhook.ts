@@ -2,7 +2,12 @@
 
 import { type Command, Option } from 'commander';
 import type { Core } from '../core/core.ts';
-import { SIGNATURE_SCHEMES, WEBHOOK_LOCALES, type Webhook } from '../core/port/webhook.ts';
+import {
+  type ChatFact,
+  SIGNATURE_SCHEMES,
+  WEBHOOK_LOCALES,
+  type Webhook,
+} from '../core/port/webhook.ts';
 import {
   addWebhook,
   editWebhook,
@@ -23,6 +28,7 @@ import { granted, refusal } from './refusal.ts';
 import { sheet } from './table.ts';
 import {
   calledUrlValue,
+  chatFactsValue,
   durationValue,
   eventsValue,
   fileValue,
@@ -45,12 +51,14 @@ interface AddOptions extends OwnerOptions {
   events: string;
   signature?: (typeof SIGNATURE_SCHEMES)[number];
   locale?: (typeof WEBHOOK_LOCALES)[number];
+  with?: ChatFact[];
 }
 
 interface SetOptions extends CommonOptions {
   url?: string;
   telegram?: string;
   locale?: (typeof WEBHOOK_LOCALES)[number];
+  with?: ChatFact[];
   events?: string;
   enable?: boolean;
   disable?: boolean;
@@ -70,13 +78,14 @@ async function ownerOf({ store }: Core, code: string | undefined): Promise<Owner
 }
 
 function draftOf(options: AddOptions): WebhookDraft {
-  const { url, telegram, tokenFile, signature, locale } = options;
+  const { url, telegram, tokenFile, signature, locale, with: shows = [] } = options;
   if ((url === undefined) === (telegram === undefined)) {
     throw new UsageError('give either --url or --telegram');
   }
   if (url !== undefined) {
     if (tokenFile !== undefined) throw new UsageError('--token-file goes with --telegram');
     if (locale !== undefined) throw new UsageError('--locale goes with --telegram');
+    if (options.with !== undefined) throw new UsageError('--with goes with --telegram');
     return { kind: 'webhook', url, scheme: signature ?? 'v1', events: [], token: null };
   }
   if (tokenFile === undefined) throw new UsageError('--telegram needs --token-file');
@@ -85,6 +94,7 @@ function draftOf(options: AddOptions): WebhookDraft {
     kind: 'telegram',
     chat: telegram ?? '',
     locale: locale ?? 'en',
+    shows,
     events: [],
     token: secretIn(tokenFile).trim(),
   };
@@ -134,6 +144,7 @@ function view(webhook: Owned<Webhook>, nowMs: number) {
     chat: shown.chat,
     bot: shown.bot,
     locale: shown.locale,
+    with: shown.shows,
     events: shown.events,
     secret_fingerprint: shown.secretFingerprint,
     old_secret_until: shown.previousUntilMs === null ? null : showTime(shown.previousUntilMs),
@@ -154,7 +165,8 @@ async function list(context: CliContext, options: OwnerOptions): Promise<void> {
     ID: 'id',
     OWNER: ownerName,
     KIND: 'kind',
-    TO: ({ url, chat, locale: language }) => url ?? `chat ${chat} (${language})`,
+    TO: ({ url, chat, locale: language, with: facts }) =>
+      url ?? `chat ${chat} (${[language, ...facts].join(', ')})`,
     EVENTS: ({ events }) => (events.length === 0 ? 'all' : events.join(',')),
     STATE: stateOf,
   });
@@ -166,8 +178,8 @@ function stateOf({ disabled_why: why, old_secret_until: until }: ReturnType<type
 }
 
 async function set(context: CliContext, id: number, options: SetOptions): Promise<void> {
-  const { url, telegram, locale, enable, disable } = options;
-  const isNothing = [url, telegram, locale, options.events, enable, disable].every(
+  const { url, telegram, locale, with: shows, enable, disable } = options;
+  const isNothing = [url, telegram, locale, shows, options.events, enable, disable].every(
     (option) => option === undefined,
   );
   if (isNothing) {
@@ -179,6 +191,7 @@ async function set(context: CliContext, id: number, options: SetOptions): Promis
       ...(url !== undefined && { url }),
       ...(telegram !== undefined && { chat: telegram }),
       ...(locale !== undefined && { locale }),
+      ...(shows !== undefined && { shows }),
       ...(options.events !== undefined && {
         events: granted(readEvents(options.events, webhook.providerId), id),
       }),
@@ -226,6 +239,11 @@ const TOKEN_FILE = [
   'the token of the Telegram bot from a file, - for stdin',
   fileValue,
 ] as const;
+const WITH = [
+  '--with <facts>',
+  'what texts in a chat show besides: note, phone, note,phone or none',
+  chatFactsValue,
+] as const;
 const locale = (about: string) => new Option('--locale <language>', about).choices(WEBHOOK_LOCALES);
 
 export function addWebhookCommands(program: Command, context: CliContext): void {
@@ -249,6 +267,7 @@ export function addWebhookCommands(program: Command, context: CliContext): void 
       ),
     )
     .addOption(locale('the language of the texts in a chat; en if omitted'))
+    .option(...WITH)
     .action((options: AddOptions) => add(context, options));
 
   webhook
@@ -264,6 +283,7 @@ export function addWebhookCommands(program: Command, context: CliContext): void 
     .option('--url <url>', 'another URL', calledUrlValue)
     .option('--telegram <chat>', 'another chat of the same bot', telegramChatValue)
     .addOption(locale('another language of the texts in a chat'))
+    .option(...WITH)
     .option(...EVENTS)
     .option('--enable', 'enable it and retry pending events at once')
     .addOption(new Option('--disable', 'send and store no events').conflicts('enable'))

@@ -38,10 +38,12 @@ export function refusedDevice(
   hwid: string,
   facts: DeviceFacts | null,
   formerHwid: string | null = null,
+  address: string | null = null,
 ): RefusedDevice {
-  if (facts === null) return { hwid, deviceName: '', os: '' };
+  const at = address === null ? {} : { address };
+  if (facts === null) return { hwid, deviceName: '', os: '', ...at };
   const deviceName = tidyFact(facts.deviceName, REFUSED_LENGTH_MAX);
-  const device = { hwid, deviceName, os: tidyFact(osName(facts.os), REFUSED_LENGTH_MAX) };
+  const device = { hwid, deviceName, os: tidyFact(osName(facts.os), REFUSED_LENGTH_MAX), ...at };
   return formerHwid === null ? device : { ...device, formerHwid };
 }
 

@@ -44,6 +44,8 @@ export interface DeviceCall {
   enforces?: boolean;
   /** True: the HWID stands for the link's apps that send none. */
   isShared?: boolean;
+  /** Returns the caller's network; null: unknown. */
+  address?: () => string | null;
 }
 
 /** The refusals at the door. Each object is made once, because attackers cause many. */
@@ -78,7 +80,7 @@ export function admitDevice(
   nowMs: number,
 ): Maybe<AdmittedDevice | RefusedAtDoor> {
   const key = keyOf(call, reported);
-  const caller = { hwid: call.hwid, facts: reported };
+  const caller = { call, facts: reported };
   if (isRefused(key)) return countMisfit(core, call, key, reported, nowMs);
   return after(core.store.findSlot(key), (door) => {
     if (typeof door === 'string') return AT_DOOR[door];
@@ -176,8 +178,7 @@ export function judgeDevice(
     const { verdict, door } = judged;
     const { device, link } = door;
     if (!isAdmitted(verdict)) {
-      const caller = { hwid: call.hwid, facts: reported };
-      return refuse(core, { says: verdict, link, door }, caller, nowMs);
+      return refuse(core, { says: verdict, link, door }, { call, facts: reported }, nowMs);
     }
     const holdsSlot = verdict === 'known';
     if (link.rides === undefined || reported === null) return { ...link, holdsSlot };
@@ -236,7 +237,7 @@ export async function admitNewKey(
     // The random code is taken.
     if (added === 'install_code_exists') continue;
     if (added === 'install_code_limit_reached') return new Refused(added);
-    const answer = answerOf(core, added, { hwid: call.hwid, facts: reported }, nowMs);
+    const answer = answerOf(core, added, { call, facts: reported }, nowMs);
     return isRefused(answer) ? answer : { ...answer, facts, hwid: key.hwid };
   }
 }
@@ -252,20 +253,17 @@ function answerOf<Link extends AdmittedLink>(
 }
 
 /** A device with a well-formed HWID, or without a HWID. */
-interface Caller {
-  hwid: string | null;
-  facts: DeviceFacts | null;
-}
+type Caller = { call: Pick<DeviceCall, 'hwid' | 'address'>; facts: DeviceFacts | null };
 
 /** Counts and returns the refusal of a known link. */
 function refuse(
   core: Core,
   { says, link, door }: LinkRefusal & { door?: Door },
-  { hwid, facts }: Caller,
+  { call: { hwid, address }, facts }: Caller,
   nowMs: number,
 ): RefusedAtDoor {
   const former = formerHwid(door?.full ?? null, core.leastMs(nowMs));
-  core.store.countRefusal(link, says, nowMs, refusedDevice(hwid ?? '', facts, former));
+  core.store.countRefusal(link, says, nowMs, refusedDevice(hwid ?? '', facts, former, address?.()));
   return says === 'link_limit_reached' ? new FullLinkRefused(link, hwid) : AT_DOOR[says];
 }
 
@@ -285,7 +283,7 @@ function countMisfit(
   return after(core.store.findSlot(key), (door) => {
     if (typeof door === 'string') return refusal;
     const hwid = readHwid(call.hwid);
-    const device = refusedDevice(isRefused(hwid) ? '' : hwid, facts);
+    const device = refusedDevice(isRefused(hwid) ? '' : hwid, facts, null, call.address?.());
     core.store.countRefusal(door.link, reason, nowMs, device);
     return refusal;
   });

@@ -115,6 +115,9 @@ export interface FigureRows {
 /** The most links with collected refusals; a refusal of another link counts only for its day. */
 export const GATHERED_LINKS_MAX = 10_000;
 
+/** The time between two new phones of a link that cause a save at once, ms. */
+const NEW_PHONE_MS = 60_000;
+
 /** More UTC days than there are since 1970. */
 const DAYS_MAX = 1_000_000;
 
@@ -131,6 +134,10 @@ export class GatheredFigures {
   /** The known numbers of refusals of links on days that were taken out. */
   readonly #takenCounts = new Map<number, number>();
 
+  /** Phones that were new, by link and HWID, and when the last one of a link was. */
+  readonly #phones = new Set<string>();
+  readonly #newPhoneMs = new Map<number, number>();
+
   /** Number of rows to save. */
   get rowCount(): number {
     return this.#days.size + this.#refusals.size + this.#devices.size;
@@ -141,7 +148,7 @@ export class GatheredFigures {
     this.#dayOf(providerId, day)[figure] += by;
   }
 
-  /** Adds a refusal. Returns true if its number on that day is an event. */
+  /** Adds a refusal. Returns true if its number on that day, or its phone, may be an event. */
   addRefusal(
     { installId, providerId }: KnownLink,
     reason: RefusalReason,
@@ -149,13 +156,27 @@ export class GatheredFigures {
     device: RefusedDevice | null = null,
   ): boolean {
     if (device !== null) this.#devices.add({ installId, providerId }, device, reason, atMs);
+    const isNewPhone = device !== null && this.#isNewPhone(installId, device.hwid, atMs);
     this.add(providerId, FIGURE_OF_REFUSAL[reason], atMs, 1);
     const day = utcDay(atMs);
     const added = { installId, providerId, day, count: 1, refusedAtMs: atMs, reason, device };
     this.#addToLink(added);
     const key = keyOf(added);
     const count = (this.#takenCounts.get(key) ?? 0) + (this.#refusals.get(key)?.count ?? 0);
-    return numbersReached(count - 1, count).length > 0;
+    return isNewPhone || numbersReached(count - 1, count).length > 0;
+  }
+
+  /** Returns true for a phone that the link did not refuse before, once a minute for a link. */
+  #isNewPhone(installId: number, hwid: string, atMs: number): boolean {
+    const key = `${installId} ${hwid}`;
+    const lastMs = this.#newPhoneMs.get(installId);
+    const isSoon = lastMs !== undefined && Math.abs(atMs - lastMs) < NEW_PHONE_MS;
+    if (isSoon || this.#phones.has(key)) return false;
+    if (this.#phones.size >= GATHERED_LINKS_MAX) this.#phones.clear();
+    if (this.#newPhoneMs.size >= GATHERED_LINKS_MAX) this.#newPhoneMs.clear();
+    this.#phones.add(key);
+    this.#newPhoneMs.set(installId, atMs);
+    return true;
   }
 
   /** Sets the number of saved refusals of a link on a day, of all processes. */

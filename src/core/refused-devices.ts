@@ -10,8 +10,7 @@ export const REFUSED_PER_LINK = 20;
 /** The most refused devices in memory; beyond it those of further links are not recorded. */
 const GATHERED_MAX = 10_000;
 /** Unsaved refusals of a device by a link. */
-export interface GatheredDevice extends RefusedDevice {
-  installId: number;
+export interface GatheredDevice extends RefusedDevice, KnownLink {
   count: number;
   firstAtMs: number;
   lastAtMs: number;
@@ -28,9 +27,10 @@ export class GatheredDevices {
     return this.#size;
   }
 
-  add({ installId }: KnownLink, device: RefusedDevice, reason: RefusalReason, atMs: number): void {
+  add(link: KnownLink, device: RefusedDevice, reason: RefusalReason, atMs: number): void {
+    const { installId, providerId } = link;
     const times = { firstAtMs: atMs, lastAtMs: atMs };
-    this.putBack([{ ...device, ...times, installId, count: 1, reason }]);
+    this.putBack([{ ...device, ...times, installId, providerId, count: 1, reason }]);
   }
 
   /** Adds devices again that could not be saved. */

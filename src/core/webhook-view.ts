@@ -21,6 +21,8 @@ export function webhookView(webhook: Webhook, nowMs: number) {
     /** The number of the bot, which begins its token. */
     bot: isUrl ? null : secret.replace(/:.*/s, ''),
     locale: isUrl ? null : target.locale,
+    /** Facts that the texts of a chat show besides. */
+    shows: isUrl ? [] : (target.shows ?? []),
     /** Kinds of events; empty: all. */
     events,
     secretFingerprint: fingerprint(secret),

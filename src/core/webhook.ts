@@ -11,6 +11,8 @@ import type { EventSenders, Verdict } from './outbox/carrier.ts';
 import { fromStore, isRefused, type Misfit, malformed, Refused, saving } from './outcome.ts';
 import { type EventKind, OPERATOR_EVENTS, PROVIDER_EVENTS, TEST_EVENT } from './port/event.ts';
 import {
+  CHAT_FACTS,
+  type ChatFact,
   DISABLED_BY_OWNER,
   type Webhook,
   type WebhookChange,
@@ -32,6 +34,7 @@ interface WebhookEdit {
   url?: string;
   chat?: string;
   locale?: (WebhookTarget & { kind: 'telegram' })['locale'];
+  shows?: readonly ChatFact[];
   events?: readonly EventKind[];
   isEnabled?: boolean;
 }
@@ -44,6 +47,15 @@ export function readEvents(text: string, ownerId: OwnerId): EventKind[] | Misfit
   const wanted = kinds.filter((kind) => given.includes(kind));
   if (given.length > 0 && wanted.length === given.length) return wanted;
   return malformed(`events must be all, or of ${kinds.join(', ')}`);
+}
+
+/** Reads comma-separated facts that a chat may show, or `none`. */
+export function readChatFacts(text: string): ChatFact[] | Misfit {
+  if (text === 'none') return [];
+  const given = [...new Set(text.split(',').map((fact) => fact.trim()))];
+  const wanted = CHAT_FACTS.filter((fact) => given.includes(fact));
+  if (wanted.length === given.length) return wanted;
+  return malformed(`with must be none, or of ${CHAT_FACTS.join(', ')}`);
 }
 
 /**
@@ -87,12 +99,12 @@ export async function findWebhook(
 export async function editWebhook(
   core: Core,
   webhook: Webhook,
-  { url, chat, locale, events, isEnabled }: WebhookEdit,
+  { url, chat, locale, shows, events, isEnabled }: WebhookEdit,
   nowMs: number,
 ): Promise<Webhook | Misfit | Refused<'webhook_not_found' | 'webhook_save_error'>> {
   const old = webhook.target;
-  if (old.kind === 'webhook' && (chat !== undefined || locale !== undefined)) {
-    return malformed('chat and locale are of Telegram: this webhook has a URL');
+  if (old.kind === 'webhook' && (chat ?? locale ?? shows) !== undefined) {
+    return malformed('chat, locale and with are of Telegram: this webhook has a URL');
   }
   if (old.kind === 'telegram' && url !== undefined) {
     return malformed('url is of webhooks: this one is a chat of Telegram');
@@ -102,7 +114,11 @@ export async function editWebhook(
     webhook.providerId,
     old.kind === 'webhook'
       ? { ...old, url: url ?? old.url }
-      : { ...old, chat: chat ?? old.chat, locale: locale ?? old.locale },
+      : {
+          ...old,
+          ...{ chat: chat ?? old.chat, locale: locale ?? old.locale },
+          ...(shows !== undefined && { shows }),
+        },
   );
   if (isRefused(target)) return target;
   const isAsBefore = isEnabled === undefined || isEnabled === (webhook.disabled === null);

@@ -120,6 +120,8 @@ interface Call<P extends Record<string, Param>> {
   eventSenders: EventSenders;
   /** Returns the address under which the caller is counted. */
   client(): string;
+  /** Returns the network of the caller; null: only that of a proxy is known. */
+  sharedAddress(): string | null;
   /** The bearer token; null: none was sent. */
   token: string | null;
   /** Aborts when the caller disconnects or the server stops. */

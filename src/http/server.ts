@@ -21,7 +21,7 @@ import { type Listener, type ListenOptions, listen } from './listener.ts';
 import { mount } from './mount.ts';
 import { type MySettings, makeMy } from './my/door.ts';
 import { type AnswerProbe, makeProbe } from './probe.ts';
-import { clientAddress, countedAs, plainIPv4 } from './request/address.ts';
+import { clientAddress, countedAs, plainIPv4, sharedAddress } from './request/address.ts';
 import { BODY_TIME_MAX_MS } from './request/body.ts';
 import type { CallDeps } from './request/call.ts';
 import { RideDesk, type RideSettings } from './ride/desk.ts';
@@ -147,6 +147,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const scheme = options.tls ? 'https' : 'http';
   const connectionOf = (request: Request) => connection(peerOf(request), isTrusted, scheme);
   const clientOf = (request: Request) => countedAs(addressOf(request));
+  const sharedAddressOf = (request: Request) =>
+    sharedAddress(peerOf(request), request.headers.get('x-forwarded-for'), settings.trustedProxies);
   const authFailed: CallDeps['authFailed'] = (of, at) => failures.record(of, clock.nowMs(), at);
   const guessed = (request: Request) => authFailed(clientOf(request));
 
@@ -160,7 +162,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...{ core, clock, log, settings },
     limits: { ...{ registrations, polls, turns: large.turns }, ...limitsOfWebhooks() },
     eventSenders: options.eventSenders,
-    ...{ large, traffic, clientOf, crowd: new Crowd({ clientOf, isGone }) },
+    ...{ large, traffic, clientOf, sharedAddressOf, crowd: new Crowd({ clientOf, isGone }) },
     ...{ authFailed, stopping: stopping.signal },
     bodyTimeMaxMs: options.bodyTimeMaxMs ?? BODY_TIME_MAX_MS,
     grantPatience: (request, seconds) => listener.grantPatience(request, seconds),
@@ -178,7 +180,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const doors = { ...own, traffic, guessed, rides: new RideDesk(own), panels: makeFollowers(own) };
   const proxy = makeProxy({
     ...{ ...doors, servesStrangers: options.servesStrangers ?? servesStrangers },
-    grantPatience: deps.grantPatience,
+    ...{ grantPatience: deps.grantPatience, sharedAddressOf },
     limitLinks: (request) => (make, isMade) =>
       registrations.attempt(clientOf(request), clock.nowMs(), make, isMade),
     provenanceOf: (request) => ({ ...connectionOf(request), client: addressOf(request) }),

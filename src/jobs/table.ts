@@ -7,6 +7,7 @@ import { countMixes } from '../core/device-mix.ts';
 import type { NodeFacts } from '../core/port/node.ts';
 import { isAway } from '../core/port/store.ts';
 import type { Timekeeper } from '../core/timekeeper.ts';
+import { nextTurn } from '../core/turn.ts';
 import { type Log, reasonOf } from '../log.ts';
 import type { Worker } from './deliver.ts';
 import {
@@ -103,6 +104,9 @@ function jobs({
     ),
     job('forget-events', '25 * * * * *', (signal) => forgetEvents(core, settings, ageMs(), signal)),
     job('forget-sessions', '15 * * * * *', (signal) => forgetSessions(core, ageMs(), signal)),
+    job('event-folds', '*/30 * * * * *', async (signal) => {
+      while (!signal.aborted && (await core.store.endEventFolds(leastMs()))) await nextTurn();
+    }),
     job('notices', '30 * * * * *', async (signal) => {
       await noticeSubscriptions(core, settings, leastMs(), signal);
       await noticeAppliance(core, tls?.expiresAtMs() ?? null, nowMs());

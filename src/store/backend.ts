@@ -15,9 +15,10 @@
 
 import type { SQL } from 'drizzle-orm';
 import type { Deed } from '../core/audit/entry.ts';
+import type { RefusedPhone } from '../core/event/fold.ts';
 import type { Quota } from '../core/event/quota.ts';
 import type { Act } from '../core/port/audit.ts';
-import type { EventKind, Happening } from '../core/port/event.ts';
+import type { Happening } from '../core/port/event.ts';
 import type { Figure } from '../core/port/figure.ts';
 import type { Maybe } from '../core/port/maybe.ts';
 
@@ -58,8 +59,12 @@ export interface Notes {
    * Adds an event, made at the write's end, if a webhook of its owner (null: operator) wants it.
    */
   event(providerId: number | null, atMs: number, happening: MakeHappening): void;
+  /** Adds an event about a refused phone for the chats of the provider, within their bounds. */
+  refusal(providerId: number, atMs: number, phone: RefusedPhone, happening: MakeHappening): void;
+  /** Ends the fold of a destination if its hour is over: its sums are an event. */
+  endFold(providerId: number | null, destinationId: number, atMs: number): void;
   /** Returns true if an enabled webhook of the owner wants events of the kind. */
-  isWanted(providerId: number | null, kind: EventKind): Step<boolean>;
+  isWanted(providerId: number | null, kind: Happening['kind']): Step<boolean>;
   /** Adds an event if the use reaches a level for the first time. Needs the provider's lock. */
   quota(providerId: number, quota: Quota, share: QuotaShare, atMs: number): void;
   /** Disables a webhook that is enabled, with an event for the other webhooks of its owner. */

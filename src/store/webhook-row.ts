@@ -2,6 +2,7 @@
 
 import type { EventKind } from '../core/port/event.ts';
 import type {
+  ChatFact,
   WEBHOOK_LOCALES,
   Webhook,
   WebhookChange,
@@ -20,13 +21,16 @@ export interface WebhookRow {
   previousSecret: string | null;
   previousUntilMs: number | null;
   locale: string;
+  shows: string | null;
   createdAtMs: number;
   disabledAtMs: number | null;
   disabledWhy: string | null;
+  /** The provider's code, in some reads. */
+  providerCode?: string | null;
 }
 
 export const WEBHOOK_COLUMNS = columns`id, providerId, kind, address, events, scheme, secret,
-  previousSecret, previousUntilMs, locale, createdAtMs, disabledAtMs, disabledWhy`;
+  previousSecret, previousUntilMs, locale, shows, createdAtMs, disabledAtMs, disabledWhy`;
 
 /** Returns a webhook after a change. */
 export function changedWebhook(before: Webhook, change: WebhookChange): Webhook {
@@ -57,13 +61,17 @@ export function webhookIn(row: WebhookRow): Webhook {
     events: kindsIn(row.events),
     previous: untilMs === null || secretBefore === null ? null : { secret: secretBefore, untilMs },
     disabled: atMs === null || why === null ? null : { atMs, why },
+    ...(row.providerCode != null && { providerCode: row.providerCode }),
   };
 }
 
 /** Fields of the other kind are empty in a row. */
-function targetIn({ kind, address, scheme, locale }: WebhookRow): WebhookTarget {
+function targetIn({ kind, address, scheme, locale, shows }: WebhookRow): WebhookTarget {
   if (kind === 'telegram') {
-    return { kind, chat: address, locale: locale as (typeof WEBHOOK_LOCALES)[number] };
+    return {
+      ...{ kind, chat: address, locale: locale as (typeof WEBHOOK_LOCALES)[number] },
+      ...(shows !== null && { shows: shows.split(',') as ChatFact[] }),
+    };
   }
   return { kind, url: address, scheme: scheme === '' ? 'v1' : scheme };
 }
@@ -76,6 +84,7 @@ export function rowOf(webhook: Webhook): WebhookRow {
     address: isTelegram ? target.chat : target.url,
     scheme: isTelegram ? '' : target.scheme,
     locale: isTelegram ? target.locale : '',
+    shows: (isTelegram && target.shows?.join(',')) || null,
     previousSecret: previous?.secret ?? null,
     previousUntilMs: previous?.untilMs ?? null,
     disabledAtMs: disabled?.atMs ?? null,

@@ -169,6 +169,7 @@ describe('list', () => {
         chat: '-1001',
         bot: '123456789',
         locale: 'fa',
+        with: [],
         events: [],
         secret_fingerprint: expect.stringMatching(/^[0-9a-f]{8}$/),
         old_secret_until: null,
@@ -181,6 +182,31 @@ describe('list', () => {
 });
 
 describe('set', () => {
+  test('what a chat shows: nothing at first, then what it is given', async () => {
+    await aChat();
+    const shown = async () => (await json('list'))[0].with;
+    expect(await shown()).toEqual([]);
+    await hook('set', '1', '--with', 'phone,note');
+    expect(await shown()).toEqual(['note', 'phone']);
+    expect(await hook('list')).toContain('chat -1001 (fa, note, phone)');
+    await hook('set', '1', '--locale', 'en');
+    expect(await shown()).toEqual(['note', 'phone']);
+    await hook('set', '1', '--with', 'none');
+    expect(await shown()).toEqual([]);
+    expect((await deeds()).slice(1)).toEqual([
+      'webhook.update {"id":1} {"with":["","note,phone"]}',
+      'webhook.update {"id":1} {"locale":["fa","en"]}',
+      'webhook.update {"id":1} {"with":["note,phone",""]}',
+    ]);
+    expect(await refused('set', '1', '--with', 'code')).toContain(
+      'with must be none, or of note, phone',
+    );
+    await aWebhook();
+    expect(await refused('set', '2', '--with', 'note')).toBe(
+      'chat, locale and with are of Telegram: this webhook has a URL',
+    );
+  });
+
   test('events, URL, disabled, enabled', async () => {
     await aWebhook();
     expect(await hook('set', '1', '--events', 'link.full', '--url', 'https://b.example.com/')).toBe(
@@ -212,7 +238,7 @@ describe('set', () => {
 
   test.each([
     [[], 'nothing to change: give --url, --events, --enable or another option'],
-    [['--telegram', '1'], 'chat and locale are of Telegram: this webhook has a URL'],
+    [['--telegram', '1'], 'chat, locale and with are of Telegram: this webhook has a URL'],
     [['--enable', '--disable'], "option '--disable' cannot be used with option '--enable'"],
     [['--url', 'https://[::1]/'], 'url leads to a network that is not public'],
   ])('%p: %s', async (words, sentence) => {

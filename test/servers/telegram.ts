@@ -20,6 +20,10 @@ export interface TelegramConfig {
 const REFUSALS: Record<string, [status: number, description: string]> = {
   'chat-not-found': [400, 'Bad Request: chat not found'],
   'topic-closed': [400, 'Bad Request: TOPIC_CLOSED'],
+  'bad-button': [
+    400,
+    "Bad Request: inline keyboard button URL 'https://x/' is invalid: Wrong HTTP URL",
+  ],
   'cannot-parse': [400, "Bad Request: can't parse entities: Unsupported start tag"],
   unauthorized: [401, 'Unauthorized'],
   blocked: [403, 'Forbidden: bot was blocked by the user'],

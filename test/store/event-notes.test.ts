@@ -4,7 +4,7 @@ import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { WAITING_COUNT_MAX } from '../../src/core/event/wanted.ts';
+import { CALLERS_WAITING_MAX, WAITING_COUNT_MAX } from '../../src/core/event/wanted.ts';
 import type { Happening } from '../../src/core/port/event.ts';
 import type { DisabledWebhook } from '../../src/store/kind.ts';
 import type { WriteNotes } from '../../src/store/noun/notes.ts';
@@ -71,12 +71,14 @@ function addWebhook(id: number, kinds = ''): void {
 const countOf = (table: string, db = native): number =>
   db.query<{ count: number }, []>(`SELECT count(*) AS count FROM ${table}`).get()?.count ?? -1;
 
-const linkFull = (id: number): Happening => ({ kind: 'link.full', data: { install_id: id } });
+const linkMade = (id: number, kind: Happening['kind'] = 'link.created'): Happening => ({
+  ...{ kind, data: { install_id: id } },
+});
 
 /** A write that notes an event; then a fault of its own, if it has one. */
-const write = (id: number, then: () => void = () => undefined) =>
+const write = (id: number, then: () => void = () => undefined, kind?: Happening['kind']) =>
   writer.run(() => {
-    notes.event(PROVIDER, 5, () => linkFull(id));
+    notes.event(PROVIDER, 5, () => linkMade(id, kind));
     then();
   });
 
@@ -129,7 +131,7 @@ test('where nobody listens no event is even made', async () => {
   const note = () =>
     notes.event(PROVIDER, 5, () => {
       madeCount += 1;
-      return linkFull(1);
+      return linkMade(1);
     });
   await Promise.all([writer.run(note), writer.run(note)]);
   expect([madeCount, countOf('event'), signals]).toEqual([0, 0, []]);
@@ -139,7 +141,7 @@ test('a webhook that a failed write added is told nothing by those beside it', a
   const adding = writer.run(() => {
     addWebhook(1);
     notes.forgetWebhooks();
-    notes.event(PROVIDER, 5, () => linkFull(1));
+    notes.event(PROVIDER, 5, () => linkMade(1));
     failing();
   });
   const settled = await Promise.allSettled([adding, write(2)]);
@@ -250,5 +252,59 @@ describe('a webhook for which as many wait as may', () => {
     expect(disabledOf(3)).toBeNull();
     // The link, and two webhooks.
     expect(told(3)).toHaveLength(3);
+  });
+});
+
+describe('events that callers without credentials cause', () => {
+  const HOUR_MS = 3_600_000;
+  const setWaiting = (id: number, count: number) =>
+    native.run('UPDATE destination SET waiting_count = ? WHERE id = ?', [count, id]);
+  const foldOf = (id: number) =>
+    native
+      .query<{ fold: string | null; untilMs: number | null }, [number]>(
+        'SELECT fold, fold_until_ms AS untilMs FROM destination WHERE id = ?',
+      )
+      .get(id);
+  const refused = (id: number) => write(id, undefined, 'link.full');
+
+  test('leave half of a queue to others; beyond it they are counted, and disable nothing', async () => {
+    addWebhook(1);
+    addWebhook(2);
+    setWaiting(1, CALLERS_WAITING_MAX - 1);
+    await Promise.all([refused(1), refused(2), refused(3)]);
+    expect([told(1), told(2)]).toEqual([[1], [1, 2, 3]]);
+    setWaiting(1, WAITING_COUNT_MAX);
+    await refused(4);
+    expect(disabledOf(1)).toBeNull();
+    expect(JSON.parse(foldOf(1)?.fold ?? '')).toMatchObject({ fromMs: 5, events: 3 });
+    expect(foldOf(1)?.untilMs).toBe(5 + HOUR_MS);
+    expect(foldOf(2)?.fold).toBeNull();
+  });
+
+  test('are one event with their number when the hour is over, and not before', async () => {
+    addWebhook(1);
+    addWebhook(2);
+    setWaiting(1, CALLERS_WAITING_MAX);
+    await Promise.all([refused(1), refused(2)]);
+    const end = (atMs: number) => writer.run(() => notes.endFold(PROVIDER, 1, atMs));
+    await end(5 + HOUR_MS - 1);
+    expect(told(1)).toEqual([]);
+    await end(5 + HOUR_MS);
+    await end(5 + HOUR_MS);
+    const sums = native
+      .query<{ data: string; at: number }, []>(
+        `SELECT e.data, o.destination_id AS at FROM event e JOIN outbox o ON o.event_id = e.id
+         WHERE e.kind = 'events.folded'`,
+      )
+      .all();
+    expect(sums).toEqual([{ at: 1, data: '{"events":2,"since":"1970-01-01T00:00:00.005Z"}' }]);
+    expect(foldOf(1)).toEqual({ fold: null, untilMs: null });
+  });
+
+  test('of a write that fails do not count', async () => {
+    addWebhook(1);
+    setWaiting(1, CALLERS_WAITING_MAX);
+    await Promise.allSettled([refused(1), write(2, failing, 'link.full')]);
+    expect(JSON.parse(foldOf(1)?.fold ?? '')).toMatchObject({ events: 1 });
   });
 });

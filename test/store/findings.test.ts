@@ -16,8 +16,9 @@ test('a schema that is older than the program is a warning with what to do', () 
 });
 
 test('disabled webhooks: a problem for each of the operator, a warning for each provider', () => {
-  const one = (id: number, providerCode: string | null, kind: 'webhook' | 'telegram') => ({
-    ...{ id, providerCode, providerId: providerCode === null ? null : 1, events: [], secret: '' },
+  const one = (id: number, code: string | null, kind: 'webhook' | 'telegram') => ({
+    ...{ id, providerId: code === null ? null : 1, events: [], secret: '' },
+    ...(code !== null && { providerCode: code }),
     target:
       kind === 'webhook'
         ? ({ kind, url: 'https://bot.example.com/', scheme: 'v1' } as const)

@@ -254,12 +254,13 @@ describePostgres('what a write tells of itself on PostgreSQL', () => {
   test('a webhook that takes nothing is disabled when its queue is full; others hear of it', async () => {
     await addWebhook(1, { waiting: 100_000 });
     await addWebhook(2);
-    await one.write(async (w) => w.notes.event(PROVIDER, NOW_MS, () => linkFull(1)));
+    const made = { kind: 'link.created', data: { install_id: 1 } } as const;
+    await one.write(async (w) => w.notes.event(PROVIDER, NOW_MS, () => made));
     const [row] = await database.sql`SELECT disabled_why AS why FROM webhook WHERE id = 1`;
     expect(row.why).toStartWith('100000 events wait for it');
     expect(await waitingFor(1)).toEqual([]);
     const told = await waitingFor(2);
-    expect(told.map((text) => text.split(' ')[0])).toEqual(['link.full', 'webhook.disabled']);
+    expect(told.map((text) => text.split(' ')[0])).toEqual(['link.created', 'webhook.disabled']);
   });
 
   test('a webhook that is removed at the same time takes no write with it', async () => {

@@ -65,7 +65,7 @@ function hook(secret: string, more: Partial<Webhook> = {}): Webhook {
 
 function chat(more: Partial<Webhook> = {}): Webhook {
   const { botToken, chat: id } = servers.telegram;
-  const target = { kind: 'telegram', chat: id, locale: 'fa' } as const;
+  const target = { kind: 'telegram', chat: id, locale: 'fa', shows: ['phone'] } as const;
   return hook(botToken, { target, ...more });
 }
 
@@ -234,6 +234,28 @@ describe('a Telegram chat', () => {
       text: expect.stringContaining('a&lt;b&gt;&amp;"c'),
       link_preview_options: { is_disabled: true },
     });
+  });
+
+  test('has a button that leads to the link in the console, if that is public', async () => {
+    const own = chat({ providerCode: 'Provide1' });
+    const markup = async () => {
+      expect(await deliver(own)).toEqual({ verdict: 'accepted' });
+      const [visit] = (await servers.visits('telegram')).slice(-1);
+      return (visit as { content: { reply_markup?: unknown } }).content.reply_markup;
+    };
+    const url = 'https://gatepost.example.org/console/links?at=Provide1&link=3';
+    expect(await markup()).toEqual({
+      inline_keyboard: [[{ text: 'نمایش لینک در کنسول', url }]],
+    });
+    for (const myUrl of ['', 'http://localhost:8080', 'http://127.0.0.1:8080', 'https://gate']) {
+      settings.myUrl = myUrl;
+      expect(await markup()).toBeUndefined();
+    }
+    settings.myUrl = 'https://gatepost.example.org';
+    // Telegram has its own opinion of addresses: the message matters more than the button.
+    await servers.behave('telegram', { next: [{ kind: 'refuse', name: 'bad-button' }] });
+    expect(await markup()).toBeUndefined();
+    await expectNoViolations('telegram');
   });
 
   test.each(REFUSED)('answers %s', async (name, verdict, problem) => {

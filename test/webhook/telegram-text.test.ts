@@ -3,17 +3,22 @@
 import { describe, expect, test } from 'bun:test';
 import {
   type EventData,
+  FOLDED_EVENT,
   OPERATOR_EVENTS,
   PROVIDER_EVENTS,
   type StoredEvent,
   TEST_EVENT,
 } from '../../src/core/port/event.ts';
-import { WEBHOOK_LOCALES } from '../../src/core/port/webhook.ts';
+import { CHAT_FACTS, WEBHOOK_LOCALES } from '../../src/core/port/webhook.ts';
 import { telegramText } from '../../src/webhook/telegram/text.ts';
 
 const AT_MS = Date.UTC(2026, 10, 30, 12, 5);
 const KINDS = [
-  ...new Set<StoredEvent['kind']>([...PROVIDER_EVENTS, ...OPERATOR_EVENTS, TEST_EVENT]),
+  ...new Set<StoredEvent['kind']>([
+    ...PROVIDER_EVENTS,
+    ...OPERATOR_EVENTS,
+    ...([FOLDED_EVENT, TEST_EVENT] as const),
+  ]),
 ];
 
 const event = (kind: StoredEvent['kind'], data: EventData = {}): StoredEvent => ({
@@ -81,7 +86,7 @@ describe.each(WEBHOOK_LOCALES)('%s', (locale) => {
 
   test('every kind, with all that any event may say, is HTML that Telegram takes', () => {
     for (const kind of KINDS) {
-      const html = telegramText(event(kind, EVERYTHING), locale);
+      const html = telegramText(event(kind, EVERYTHING), locale, { shows: CHAT_FACTS });
       expect(plain(html).length).toBeLessThanOrEqual(4096);
       const withoutTags = html.replace(/<\/?(?:b|code)>/g, '');
       expect(withoutTags).not.toMatch(/[<>]|&(?!lt;|gt;|amp;)/);
@@ -130,7 +135,10 @@ describe('whole texts', () => {
     fa: 'دستگاه جدید اضافه شد\nلینک: #3\nHWID: my-phone\nدستگاه‌ها: ۲ از ۳\nزمان: ۹ آذر ۱۴۰۵، ۱۲:۰۵ UTC',
   };
   test.each(WEBHOOK_LOCALES)('%s', (locale) => {
-    expect(plain(telegramText(admitted, locale))).toBe(TEXTS[locale]);
+    const whole = plain(telegramText(admitted, locale, { shows: CHAT_FACTS }));
+    expect(whole).toBe(TEXTS[locale]);
+    const withoutPhone = TEXTS[locale].replace(/\nHWID.*/, '');
+    expect(plain(telegramText(admitted, locale))).toBe(withoutPhone);
   });
 
   const found = event('doctor.found', {
@@ -224,7 +232,7 @@ describe('whole texts', () => {
 });
 
 describe('Persian', () => {
-  const html = telegramText(event('device.admitted', EVERYTHING), 'fa');
+  const html = telegramText(event('device.admitted', EVERYTHING), 'fa', { shows: CHAT_FACTS });
 
   test('every line runs from right to left, whatever it begins with', () => {
     for (const line of html.split('\n')) expect(line).toStartWith('\u200F');
@@ -245,16 +253,74 @@ describe('Persian', () => {
   });
 });
 
+describe.each(WEBHOOK_LOCALES)('what a chat was not given (%s)', (locale) => {
+  const SECRETS = {
+    note: { note: 'Anna Petrova' },
+    phone: {
+      ...{ hwid: 'phone-of-anna', new_hwid: 'new-of-anna', former_hwid: 'old-of-anna' },
+      ...{ device_name: 'Pixel of Anna', os: 'os-of-anna' },
+    },
+    code: { code: 'Code…', install_code: 'CodeOfAnna12', installid: 'CodeOfAnna12' },
+  };
+  const data = { install_id: 3, ...SECRETS.note, ...SECRETS.phone, ...SECRETS.code };
+  const secretsIn = (kind: StoredEvent['kind'], shows: readonly (keyof typeof SECRETS)[]) => {
+    const facts = CHAT_FACTS.filter((fact) => shows.includes(fact));
+    const text = plain(telegramText(event(kind, data), locale, { shows: facts }));
+    const found = (secret: object) =>
+      Object.values(secret).filter((value) => text.includes(value)).length;
+    return { note: found(SECRETS.note), phone: found(SECRETS.phone), code: found(SECRETS.code) };
+  };
+
+  test('is in no text of any kind; the code is in none, whatever it was given', () => {
+    for (const kind of KINDS) {
+      expect([kind, secretsIn(kind, [])]).toEqual([kind, { note: 0, phone: 0, code: 0 }]);
+      expect([kind, secretsIn(kind, ['note'])]).toEqual([kind, { note: 1, phone: 0, code: 0 }]);
+      expect([kind, secretsIn(kind, ['phone'])]).toEqual([kind, { note: 0, phone: 5, code: 0 }]);
+      expect([kind, secretsIn(kind, ['note', 'phone'])]).toEqual([
+        kind,
+        { note: 1, phone: 5, code: 0 },
+      ]);
+    }
+  });
+});
+
+test('a refusal of a phone has the number of the link and the reason', () => {
+  const data = {
+    install_id: 3,
+    reason: 'link_limit_reached',
+    phone_count: 10,
+    hwid: 'a',
+    note: 'b',
+  };
+  expect(plain(telegramText(event('link.refused', data), 'en'))).toBe(
+    'Device refused\nLink: #3\nReason: the link is full\nRefusals of this phone: 10\nTime: Nov 30, 2026, 12:05 UTC',
+  );
+  const first = telegramText(event('link.refused', { ...data, phone_count: 1 }), 'en');
+  expect(first).not.toContain('Refusals');
+});
+
+test('the sums of an hour have the refusals, the phones and the links', () => {
+  const since = '2026-11-30T11:00:00.000Z';
+  const sum = event('events.folded', { refusals: 37, phones: 12, install_ids: '3,7', since });
+  expect(plain(telegramText(sum, 'en')).split('\n')).toEqual([
+    ...['Not reported one by one', 'Further refusals: 37', 'New phones among them: 12'],
+    ...['Links: #3, #7', 'Since: Nov 30, 2026, 11:00 UTC', 'Time: Nov 30, 2026, 12:05 UTC'],
+  ]);
+});
+
 test('a refusal names the slot that the device seems to have had', () => {
   const refused = event('link.refused', { install_id: 3, hwid: 'new', former_hwid: 'old' });
-  expect(telegramText(refused, 'en')).toContain('Seems to have been: <code>old</code>');
+  const text = telegramText(refused, 'en', { shows: ['phone'] });
+  expect(text).toContain('Seems to have been: <code>old</code>');
   expect(telegramText(event('link.refused', { hwid: 'new' }), 'en')).not.toContain('old');
 });
 
 test('a full link names the page of users, if its provider has it', () => {
   const page = 'https://gatepost.example.org/my';
   const refused = event('link.refused', { install_id: 3, has_page: true });
-  expect(telegramText(refused, 'en', page)).toContain(page);
+  expect(telegramText(refused, 'en', { page })).toContain(page);
   expect(telegramText(refused, 'en')).not.toContain(page);
-  expect(telegramText(event('link.refused', { install_id: 3 }), 'en', page)).not.toContain(page);
+  expect(telegramText(event('link.refused', { install_id: 3 }), 'en', { page })).not.toContain(
+    page,
+  );
 });

@@ -12,7 +12,14 @@ import { date, number, time } from '../parts/format.ts';
 import { Facts, Nothing, Title } from '../parts/layout.tsx';
 import { Status, useLoaded } from '../parts/loaded.tsx';
 import { Secret } from '../parts/secret.tsx';
-import { AddWebhook, Events, eventsIn, type Kind } from '../parts/webhook-new.tsx';
+import {
+  AddWebhook,
+  ChatFacts,
+  Events,
+  eventsIn,
+  factsIn,
+  type Kind,
+} from '../parts/webhook-new.tsx';
 import { may, texts, wordsFor } from '../state.ts';
 
 type List = Got<'webhooks.list'>;
@@ -66,10 +73,11 @@ function Failed({ of }: { of: Webhook }) {
   );
 }
 
-/** The form that chooses the events of a webhook. */
+/** The form that chooses the events of a webhook, and what a chat shows besides. */
 function EventsForm({ at, kinds, of, onChange }: CardProps) {
   const words = texts.webhooks;
   const { id } = of;
+  const isChat = of.kind === 'telegram';
   return (
     <details>
       <summary>{words.changeEvents}</summary>
@@ -80,16 +88,21 @@ function EventsForm({ at, kinds, of, onChange }: CardProps) {
             at={at}
             call={(given) => ({
               path: '/api/webhook-update',
-              params: { id, events: eventsIn(given, kinds).join(',') || 'all' },
+              params: {
+                ...{ id, events: eventsIn(given, kinds).join(',') || 'all' },
+                ...(isChat && { with: factsIn(given).join(',') || 'none' }),
+              },
             })}
           />
         }
         onSubmit={async (given) => {
-          await call('webhooks.edit', { at, id, events: eventsIn(given, kinds) });
+          const shows = isChat ? { shows: factsIn(given) } : {};
+          await call('webhooks.edit', { at, id, events: eventsIn(given, kinds), ...shows });
           await onChange();
         }}
       >
         <Events kinds={kinds} chosen={of.events} />
+        {isChat && <ChatFacts chosen={of.shows} />}
       </Form>
     </details>
   );

@@ -35,6 +35,28 @@ export function Events({ kinds, chosen }: { kinds: readonly Kind[]; chosen: read
   );
 }
 
+const FACTS = ['note', 'phone'] as const;
+
+/** Checkboxes for what the texts of a chat show besides. */
+export function ChatFacts({ chosen }: { chosen: readonly string[] }) {
+  const words = texts.webhooks;
+  return (
+    <fieldset class="ticks">
+      <legend>{words.shows}</legend>
+      <p class="hint">{words.showsHint}</p>
+      {FACTS.map((fact) => (
+        <label key={fact}>
+          <input type="checkbox" name={`shows ${fact}`} defaultChecked={chosen.includes(fact)} />
+          {words.facts[fact]}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+export const factsIn = (given: Record<string, string>) =>
+  FACTS.filter((fact) => given[`shows ${fact}`] === 'on');
+
 export const eventsIn = (given: Record<string, string>, kinds: readonly Kind[]) =>
   kinds.filter((kind) => given[`event ${kind}`] === 'on');
 
@@ -42,7 +64,10 @@ export const eventsIn = (given: Record<string, string>, kinds: readonly Kind[]) 
 function targetOf(kind: Target['kind'], given: Record<string, string>): Target {
   return kind === 'webhook'
     ? { kind, url: given['url'] ?? '', scheme: given['scheme'] === 'v1a' ? 'v1a' : 'v1' }
-    : { kind, chat: given['chat'] ?? '', locale: localeIn(given['locale']) };
+    : {
+        ...{ kind, chat: given['chat'] ?? '', locale: localeIn(given['locale']) },
+        shows: factsIn(given),
+      };
 }
 
 interface AddProps {
@@ -58,7 +83,8 @@ export function AddWebhook({ at, kinds, onAdded }: AddProps) {
   const isUrl = kind.value === 'webhook';
   const callOf = (given: Record<string, string>) => {
     const { url = '', scheme = null, chat = '', locale = null } = given;
-    const params = isUrl ? { url, signature: scheme } : { chat, locale };
+    const shows = factsIn(given).join(',') || null;
+    const params = isUrl ? { url, signature: scheme } : { chat, locale, with: shows };
     const events = eventsIn(given, kinds).join(',') || null;
     return {
       path: '/api/webhook-add',
@@ -121,6 +147,7 @@ export function AddWebhook({ at, kinds, onAdded }: AddProps) {
               options={Object.entries(LOCALES)}
               value="en"
             />
+            <ChatFacts chosen={[]} />
           </>
         )}
         <Events kinds={kinds} chosen={[]} />

@@ -183,6 +183,7 @@ export function updateWebhook(before: Hook, after: Hook): Deed | null {
     kind: target.kind,
     scheme: target.kind === 'webhook' ? target.scheme : null,
     locale: target.kind === 'telegram' ? target.locale : null,
+    with: target.kind === 'telegram' ? (target.shows ?? []).join(',') : '',
     events: kindsIn(events),
     enabled: disabled === null,
   });

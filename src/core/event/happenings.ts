@@ -28,7 +28,7 @@ interface Link {
   deviceCount: number;
 }
 
-const happening = (kind: EventKind, data: EventData): Happening => ({ kind, data });
+const happening = (kind: Happening['kind'], data: EventData): Happening => ({ kind, data });
 
 export const linkCreated = ({ id, installLimit }: Pick<Link, 'id' | 'installLimit'>) =>
   happening('link.created', { install_id: id, install_limit: installLimit });
@@ -67,6 +67,9 @@ interface Refusals {
   day: number;
 }
 
+/** The field that the refusals of a phone have, and those of a link have not. */
+export const PHONE_COUNT = 'phone_count';
+
 /** The characters of a code in an event: too few to use the code. */
 const CODE_SHOWN = 4;
 
@@ -85,12 +88,32 @@ export function linkRefused(
   const date = new Date(day * DAY_MS).toISOString().slice(0, 10);
   return happening('link.refused', {
     ...{ install_id: id, code: `${installCode.slice(0, CODE_SHOWN)}…`, note },
-    ...{ reason, count, day: date, hwid: device?.hwid ?? null },
-    ...{ device_name: device?.deviceName ?? null, os: device?.os ?? null },
-    ...(device?.formerHwid && { former_hwid: device.formerHwid }),
-    ...(hasPages === 1 && reason === 'link_limit_reached' && { has_page: true }),
+    ...{ reason, count, day: date },
+    ...deviceFacts(device),
+    ...pageFact(hasPages, reason),
   });
 }
+
+const deviceFacts = (device: RefusedDevice | null): EventData => ({
+  ...{ hwid: device?.hwid ?? null, device_name: device?.deviceName ?? null },
+  os: device?.os ?? null,
+  ...(device?.formerHwid && { former_hwid: device.formerHwid }),
+});
+
+const pageFact = (hasPages: number, reason: RefusalReason): EventData =>
+  hasPages === 1 && reason === 'link_limit_reached' ? { has_page: true } : {};
+
+/** The refusal of a phone as chats get it: the first, 10th, 100th … one. Chats get no code. */
+export const phoneRefused = (
+  { id, note = null, hasPages = 0 }: RefusingLink,
+  device: RefusedDevice,
+  { reason, count }: Pick<Refusals, 'reason' | 'count'>,
+): Happening =>
+  happening('link.refused', {
+    ...{ install_id: id, note, reason, [PHONE_COUNT]: count },
+    ...deviceFacts(device),
+    ...pageFact(hasPages, reason),
+  });
 
 export const deviceAdmitted = (link: Link, hwid: string) =>
   happening('device.admitted', { ...linkFacts(link), hwid });

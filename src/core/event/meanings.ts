@@ -1,6 +1,6 @@
 /** Meanings of events for the documents. */
 
-import type { EventKind, TEST_EVENT } from '../port/event.ts';
+import type { StoredEvent } from '../port/event.ts';
 
 interface Meaning {
   about: string;
@@ -15,7 +15,7 @@ const ENDED = [
   ...(['reachable', 'now', 'by_push', 'at_next_fetch', 'cannot', 'carried', 'at_least'] as const),
 ];
 
-export const EVENT_MEANINGS: Readonly<Record<EventKind | typeof TEST_EVENT, Meaning>> = {
+export const EVENT_MEANINGS: Readonly<Record<StoredEvent['kind'], Meaning>> = {
   'link.created': { about: 'a limited link was made', fields: ['install_id', 'install_limit'] },
   'link.updated': {
     about: 'limit, note, status, policy, buttons or subscription key of a link changed',
@@ -126,6 +126,10 @@ export const EVENT_MEANINGS: Readonly<Record<EventKind | typeof TEST_EVENT, Mean
   'provider.removed': {
     about: 'a provider was removed, with all that was its own',
     fields: ['provider_code'],
+  },
+  'events.folded': {
+    about: 'events that were not sent to this receiver one by one, in an hour that is over',
+    fields: ['refusals', 'phones', 'install_ids', 'events', 'since'],
   },
   'webhook.test': { about: 'the webhook is being tried out', fields: ['webhook_id'] },
 };

@@ -1,6 +1,7 @@
 /** The consequences of an attempt for its dispatch, its destination and its webhook. */
 
 import { DAY_MS, HOUR_MS } from '../calendar.ts';
+import { CALLERS_EVENTS } from '../port/event.ts';
 import type {
   DestinationHealth,
   DestinationKind,
@@ -187,7 +188,9 @@ function judgeEvent(
   health: DestinationHealth,
   random: Random,
 ): Judgement {
-  const { id, queuedAtMs, attemptCount } = dispatch;
+  const { id, queuedAtMs, attemptCount, event } = dispatch;
+  // A stranger chooses the values of such an event, so its failure must not disable the webhook.
+  const mayDisable = !CALLERS_EVENTS.includes(event.kind);
   const judged = (
     settlement: Settlement | null,
     after = afterGood(health),
@@ -198,6 +201,7 @@ function judgeEvent(
       return judged({ id, outcome: 'accepted' });
     case 'failed': {
       const { problem } = verdict;
+      if (!mayDisable) return judged(failed(id, problem), health);
       const after = afterRejection(health, { nowMs, problem });
       const isEnd = after.failureCount >= REJECTIONS_MAX;
       const why = `it rejected ${REJECTIONS_MAX} events in a row, the last: ${problem}`;
@@ -219,7 +223,7 @@ function judgeEvent(
       const { failingSinceMs } = health;
       // A receiver that accepts other events stays enabled.
       const hasTakenNone = failingSinceMs !== null && nowMs - failingSinceMs >= EVENT_AGE_MIN_MS;
-      return judged(failed(id, gaveUp), health, hasTakenNone ? gaveUp : null);
+      return judged(failed(id, gaveUp), health, mayDisable && hasTakenNone ? gaveUp : null);
     }
     case 'busy':
       return judged(null, health);
@@ -231,7 +235,7 @@ function judgeEvent(
       // A receiver that alternates between up and down uses up attempts sooner than planned.
       if (attemptCount + 1 >= ATTEMPTS_MAX && nowMs - queuedAtMs >= EVENT_AGE_MIN_MS) {
         const gaveUp = `${ATTEMPTS_MAX} attempts over three days failed, the last: ${problem}`;
-        return judged(failed(id, gaveUp), after, gaveUp);
+        return judged(failed(id, gaveUp), after, mayDisable ? gaveUp : null);
       }
       const nextAtMs = nowMs + waitMs('event', attemptCount + 1, afterMs, random);
       return judged({ id, outcome: 'retry', nextAtMs, problem }, after);

@@ -72,7 +72,7 @@ export async function listFailingWebhooks(core: Core, nowMs: number) {
     const { chat, disabled: end, id, kind, url } = webhookView(webhook, nowMs);
     const { waitingCount = 0 } = all.find((one) => one.webhookId === id) ?? {};
     return {
-      ...{ id, kind, address: url ?? chat, disabled: end, provider: webhook.providerCode },
+      ...{ id, kind, address: url ?? chat, disabled: end, provider: webhook.providerCode ?? null },
       ...{ problem: end?.why ?? null, waitingCount, failingSinceMs: null, retryAtMs: null },
     };
   });

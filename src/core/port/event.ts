@@ -51,12 +51,29 @@ export type EventKind = (typeof PROVIDER_EVENTS)[number] | (typeof OPERATOR_EVEN
 /** Kind of the event that `webhook test` sends; no webhook can choose it. */
 export const TEST_EVENT = 'webhook.test';
 
+/**
+ * Kind of the event with the sums of what was not sent to a receiver: see core/event/fold.ts. No
+ * webhook can choose it, because it stands for events that were chosen.
+ */
+export const FOLDED_EVENT = 'events.folded';
+
+/** Kinds of events that a call without credentials can cause, such as a device's. */
+export const CALLERS_EVENTS: readonly string[] = [
+  'link.full',
+  'link.over_limit',
+  'link.refused',
+  'device.admitted',
+  'device.removed',
+  'device.replaced',
+  'device.inactive',
+] satisfies EventKind[];
+
 /** Data of an event: flat and small, without credentials. */
 export type EventData = Readonly<Record<string, string | number | boolean | null>>;
 
 /** The content of an event, without its owner and time. */
 export interface Happening {
-  kind: EventKind;
+  kind: EventKind | typeof FOLDED_EVENT;
   data: EventData;
 }
 
@@ -68,7 +85,7 @@ export interface NewEvent extends Happening {
 
 export interface StoredEvent extends Omit<NewEvent, 'kind'> {
   id: number;
-  kind: EventKind | typeof TEST_EVENT;
+  kind: Happening['kind'] | typeof TEST_EVENT;
 }
 
 /** Position of `forgetEvents`. */
@@ -115,6 +132,11 @@ export interface EventStore {
     before: string | null,
     mark: string,
   ): Promise<boolean>;
+  /**
+   * Reports in one event what was not sent to each of some receivers in an hour that is over.
+   * Returns false if there were none.
+   */
+  endEventFolds(nowMs: number): Promise<boolean>;
   /** Lists the subscriptions that end before a time, with their marks for `subject`. */
   listWatchedSubscriptions(endsBeforeMs: number, subject: string): Promise<WatchedSubscription[]>;
   /**

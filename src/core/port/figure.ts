@@ -27,6 +27,8 @@ export interface RefusedDevice {
   os: string;
   /** The HWID of the slot that it probably had, if the policy compares phones; absent: none. */
   formerHwid?: string;
+  /** The network of the caller; absent: unknown. It is not stored. */
+  address?: string;
 }
 
 /** A refused device of a link. */

@@ -1,9 +1,14 @@
 /** Webhooks: their records and their part of the port. */
 
 import type { Act } from './audit.ts';
-import type { EventKind, TEST_EVENT } from './event.ts';
+import type { EventKind, StoredEvent } from './event.ts';
 
 export const WEBHOOK_LOCALES = ['en', 'ru', 'zh', 'fa'] as const;
+
+/** Facts that the texts of a chat show only if its owner chose them. */
+export const CHAT_FACTS = ['note', 'phone'] as const;
+
+export type ChatFact = (typeof CHAT_FACTS)[number];
 
 /** Signature schemes of Standard Webhooks: HMAC-SHA256 and Ed25519. */
 export const SIGNATURE_SCHEMES = ['v1', 'v1a'] as const;
@@ -14,12 +19,20 @@ export const DISABLED_BY_OWNER = 'its owner disabled it';
 /** The destination of a webhook: a URL or a Telegram chat. */
 export type WebhookTarget =
   | { kind: 'webhook'; url: string; scheme: (typeof SIGNATURE_SCHEMES)[number] }
-  | { kind: 'telegram'; chat: string; locale: (typeof WEBHOOK_LOCALES)[number] };
+  | {
+      kind: 'telegram';
+      chat: string;
+      locale: (typeof WEBHOOK_LOCALES)[number];
+      /** Absent: none. */
+      shows?: readonly ChatFact[];
+    };
 
 export interface Webhook {
   id: number;
   /** The provider; null: a webhook of the operator. */
   providerId: number | null;
+  /** The provider's code, from reads of single webhooks; absent: unknown, or the operator's. */
+  providerCode?: string;
   target: WebhookTarget;
   /** Kinds of events to send; empty: all. */
   events: readonly EventKind[];
@@ -48,7 +61,7 @@ export const DELIVERY_STATES = ['waiting', 'delivered', 'failed'] as const;
 /** The delivery of an event to a webhook. */
 export interface Delivery {
   eventId: number;
-  kind: EventKind | typeof TEST_EVENT;
+  kind: StoredEvent['kind'];
   /** Time of the event. */
   atMs: number;
   state: (typeof DELIVERY_STATES)[number];
@@ -63,11 +76,8 @@ export interface Delivery {
 export interface DisabledWebhooks {
   operatorCount: number;
   providerCount: number;
-  /** Some of them, the operator's first. */
-  some: (Webhook & {
-    /** The provider's code; null: a webhook of the operator. */
-    providerCode: string | null;
-  })[];
+  /** Some of them, the operator's first, those of providers with their codes. */
+  some: Webhook[];
 }
 
 export interface WebhookStore {

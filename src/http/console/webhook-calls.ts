@@ -3,7 +3,12 @@
 import { Type } from '@sinclair/typebox';
 import { isRefused, Refused } from '../../core/outcome.ts';
 import { type EventKind, PROVIDER_EVENTS } from '../../core/port/event.ts';
-import { SIGNATURE_SCHEMES, WEBHOOK_LOCALES, type Webhook } from '../../core/port/webhook.ts';
+import {
+  CHAT_FACTS,
+  SIGNATURE_SCHEMES,
+  WEBHOOK_LOCALES,
+  type Webhook,
+} from '../../core/port/webhook.ts';
 import {
   addWebhook,
   editWebhook,
@@ -26,6 +31,8 @@ const KEEP_OLD_MS = 24 * 3_600_000;
 const events = Type.Array(anyOf(PROVIDER_EVENTS), {
   maxItems: PROVIDER_EVENTS.length,
 });
+
+const chatFacts = Type.Array(anyOf(CHAT_FACTS), { maxItems: CHAT_FACTS.length });
 
 /** Finds the provider's webhook. */
 const own = ({ core, provider }: Staff, webhookId: number) =>
@@ -69,6 +76,7 @@ export const webhookCalls = {
           kind: Type.Literal('telegram'),
           chat: text(64),
           locale: anyOf(WEBHOOK_LOCALES),
+          shows: Type.Optional(chatFacts),
         }),
       ]),
       token: nullable(text(200)),
@@ -83,7 +91,10 @@ export const webhookCalls = {
     },
   ),
   'webhooks.edit': paidCall(
-    atProvider({ id, events: Type.Optional(events), isEnabled: Type.Optional(Type.Boolean()) }),
+    atProvider({
+      ...{ id, events: Type.Optional(events), isEnabled: Type.Optional(Type.Boolean()) },
+      shows: Type.Optional(chatFacts),
+    }),
     async (staff, { id: webhookId, at: _, ...edit }) => {
       const webhook = await own(staff, webhookId);
       if (isRefused(webhook)) return webhook;

@@ -89,10 +89,10 @@ const installEndpoint = appEndpoint({
   },
   headers: { 'x-hwid-active': 'true' },
   says: ['ok', 'hwid_required', 'link_not_found', 'link_disabled', 'link_limit_reached'],
-  handle({ core, params, nowMs }) {
+  handle({ core, params, nowMs, sharedAddress: address }) {
     const { id: domainHash, installid: installCode } = params;
     const { hwid, facts } = wordsOf(params);
-    const key = { hwid, domainHash, installCode };
+    const key = { hwid, domainHash, installCode, address };
     return replyWith(admitDevice(core, key, facts, nowMs), (link) => ({
       provider_id: link.providerCode,
       status: link.status,

@@ -1,8 +1,13 @@
 /** Records in the answers of the calls about webhooks. */
 
 import { type TSchema, Type } from '@sinclair/typebox';
-import { PROVIDER_EVENTS, TEST_EVENT } from '../../core/port/event.ts';
-import { DELIVERY_STATES, SIGNATURE_SCHEMES, WEBHOOK_LOCALES } from '../../core/port/webhook.ts';
+import { FOLDED_EVENT, PROVIDER_EVENTS, TEST_EVENT } from '../../core/port/event.ts';
+import {
+  CHAT_FACTS,
+  DELIVERY_STATES,
+  SIGNATURE_SCHEMES,
+  WEBHOOK_LOCALES,
+} from '../../core/port/webhook.ts';
 import { choice, RecordId, text, WireTime } from './params.ts';
 
 /** Returns the schema of a field that may be null. */
@@ -24,6 +29,10 @@ export const WebhookRow = Type.Object(
     chat: nullable(Type.String(), 'The Telegram chat.'),
     bot: nullable(Type.String(), 'The number at the start of its token.'),
     locale: nullable(choice<string>(WEBHOOK_LOCALES)),
+    with: Type.Array(choice<string>(CHAT_FACTS), {
+      maxItems: CHAT_FACTS.length,
+      description: 'What the texts of a chat show besides; empty: nothing.',
+    }),
     events: Type.Array(choice<string>(PROVIDER_EVENTS), {
       maxItems: PROVIDER_EVENTS.length,
       description: 'The kinds that are sent to it; empty: all.',
@@ -47,6 +56,7 @@ export const WebhookRow = Type.Object(
         chat: null,
         bot: null,
         locale: null,
+        with: [],
         events: ['link.full'],
         secret_fingerprint: '0a1b2c3d',
         old_secret_until: null,
@@ -66,7 +76,7 @@ export const DeliveryRow = Type.Object(
       description:
         'The number of the event: the header `webhook-id` begins with `evt_`, this, and `_`.',
     },
-    type: choice<string>([...PROVIDER_EVENTS, TEST_EVENT]),
+    type: choice<string>([...PROVIDER_EVENTS, FOLDED_EVENT, TEST_EVENT]),
     happened_at: WireTime,
     state: choice<string>(DELIVERY_STATES),
     attempts: Type.Integer({ minimum: 0, examples: [1] }),

@@ -4,6 +4,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { isRefused, type Refused } from '../../core/outcome.ts';
 import { PROVIDER_EVENTS } from '../../core/port/event.ts';
 import {
+  CHAT_FACTS,
   SIGNATURE_SCHEMES,
   WEBHOOK_LOCALES,
   type Webhook,
@@ -13,6 +14,7 @@ import {
   addWebhook,
   editWebhook,
   findWebhook,
+  readChatFacts,
   readEvents,
   removeWebhook,
   rotateWebhook,
@@ -36,6 +38,13 @@ const eventsParam = (about: string) =>
 
 const localeParam = (about: string) =>
   optional(oneOf(WEBHOOK_LOCALES), { misfit: 'invalid_parameters', about });
+
+const withParam = optional(anyText(`none, or between commas: ${CHAT_FACTS.join(', ')}`), {
+  misfit: 'invalid_parameters',
+  about:
+    'For a chat: what its texts show besides: the note of a link, and the phone (HWID, model, system).',
+  example: 'note,phone',
+});
 
 const tokenParam = (about: string) =>
   optional(anyText('the token of a Telegram bot'), { misfit: 'invalid_parameters', about });
@@ -69,13 +78,16 @@ function misfitAsParam<T>(outcome: T) {
  * Returns the name of a parameter that is missing or belongs to the other kind of target; null:
  * none.
  */
-function strayOf(params: Record<'url' | 'signature' | 'bot_token' | 'locale', string | null>) {
+function strayOf(
+  params: Record<'url' | 'signature' | 'bot_token' | 'locale' | 'with', string | null>,
+) {
   if (params.url === null) {
     if (params.bot_token === null) return 'bot_token is required with chat';
     return params.signature === null ? null : 'signature goes with url';
   }
   if (params.bot_token !== null) return 'bot_token goes with chat';
-  return params.locale === null ? null : 'locale goes with chat';
+  if (params.locale !== null) return 'locale goes with chat';
+  return params.with === null ? null : 'with goes with chat';
 }
 
 const addEndpoint = providerEndpoint({
@@ -101,6 +113,7 @@ const addEndpoint = providerEndpoint({
     }),
     bot_token: tokenParam('For a chat: the token of the bot that writes to it.'),
     locale: localeParam('For a chat: the language of its texts; `en` when omitted.'),
+    with: withParam,
     events: eventsParam('The kinds to send; all when omitted.'),
   },
   fields: { ok: { id: RecordId, ...secretFields } },
@@ -115,12 +128,14 @@ const addEndpoint = providerEndpoint({
     const { url, signature, chat, bot_token: token, locale } = params;
     const events = misfitAsParam(readEvents(params.events ?? 'all', provider.id));
     if (isRefused(events)) return events;
+    const shows = misfitAsParam(readChatFacts(params.with ?? 'none'));
+    if (isRefused(shows)) return shows;
     if ((url === null) === (chat === null)) {
       return invalid('url or chat is required, one of them');
     }
     const target =
       url === null
-        ? ({ kind: 'telegram', chat: chat ?? '', locale: locale ?? 'en' } as const)
+        ? ({ kind: 'telegram', chat: chat ?? '', locale: locale ?? 'en', shows } as const)
         : ({ kind: 'webhook', url, scheme: signature ?? 'v1' } as const);
     const stray = strayOf(params);
     if (stray !== null) return invalid(stray);
@@ -163,6 +178,7 @@ function rowOf(webhook: Webhook, nowMs: number, offsetMinutes: number): Static<t
     chat: view.chat,
     bot: view.bot,
     locale: view.locale,
+    with: [...view.shows],
     events: [...view.events],
     secret_fingerprint: view.secretFingerprint,
     old_secret_until: time(view.previousUntilMs),
@@ -191,6 +207,7 @@ const updateEndpoint = providerEndpoint({
       about: 'Another chat, of the same bot.',
     }),
     locale: localeParam('Another language of the texts in a chat.'),
+    with: withParam,
     events: eventsParam('The kinds to send from now on; waiting deliveries of others are dropped.'),
     enabled: optional(forms.flag, {
       misfit: 'invalid_parameters',
@@ -205,10 +222,13 @@ const updateEndpoint = providerEndpoint({
     const events =
       params.events === null ? null : misfitAsParam(readEvents(params.events, provider.id));
     if (isRefused(events)) return events;
+    const shows = params.with === null ? null : misfitAsParam(readChatFacts(params.with));
+    if (isRefused(shows)) return shows;
     const edit = {
       ...(params.url !== null && { url: params.url }),
       ...(params.chat !== null && { chat: params.chat }),
       ...(params.locale !== null && { locale: params.locale }),
+      ...(shows !== null && { shows }),
       ...(events !== null && { events }),
       ...(params.enabled !== null && { isEnabled: params.enabled === 1 }),
     };

@@ -28,7 +28,7 @@ import type { Log } from '../../log.ts';
 import { MinuteLine } from '../bound/limiter.ts';
 import { reportFault, settle } from '../interpreter.ts';
 import { addressOfFetch, addressOfRefusal } from '../my/address.ts';
-import type { TrustedProxies } from '../request/address.ts';
+import { sharedAddress, type TrustedProxies } from '../request/address.ts';
 import { dropBody } from '../request/body.ts';
 import { Hosts } from '../request/hosts.ts';
 import { type Query, valueIn } from '../request/query.ts';
@@ -122,7 +122,13 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     const words = deviceWords(request);
     if ('says' in words) return { ...words, isUnnamed: true };
     const { facts, hwid, junkHwid } = words;
-    const device = { domainHash: host.hash, hwid, junkHwid, providerCode };
+    const address = () =>
+      sharedAddress(
+        deps.peerOf(request),
+        request.headers.get('x-forwarded-for'),
+        settings.gateProxies ?? settings.trustedProxies,
+      );
+    const device = { domainHash: host.hash, hwid, junkHwid, providerCode, address };
     const decide = (link: LinkInCall, named: KeyInPath | null = null) =>
       after(judgeCall(link, named), (conclusion): Maybe<Conclusion> => {
         if (!deps.strangers.isQuiet || conclusion.says !== 'hwid_required') return conclusion;

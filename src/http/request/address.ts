@@ -50,6 +50,19 @@ export function clientAddress(
   return address;
 }
 
+/**
+ * Returns the name under which refused phones share an address; null: only the address of a proxy
+ * is known.
+ */
+export function sharedAddress(
+  peer: string,
+  forwardedFor: string | null,
+  trusted: TrustedProxies,
+): string | null {
+  const address = clientAddress(peer, forwardedFor, trusted);
+  return address === '' || trusted.includes(address) ? null : countedAs(address);
+}
+
 /** Removes the port that some proxies add: `198.51.100.1:4711`, `[2001:db8::1]:4711`. */
 function withoutPort(hop: string): string {
   return /^\[([^\]]+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop;

@@ -25,6 +25,8 @@ export interface CallDeps {
   traffic: Traffic;
   /** Returns the address under which the client of a request is counted. */
   clientOf(request: Request): string;
+  /** Returns the network of the caller; null: only that of a proxy is known. */
+  sharedAddressOf(request: Request): string | null;
   /** Counts a failed authentication; returns the delay of its answer, ms. */
   authFailed(client: string, account?: string | null): number;
   /** Aborts when the server stops. */
@@ -90,6 +92,10 @@ export class IncomingCall {
 
   get client(): () => string {
     return () => this.#deps.clientOf(this.request);
+  }
+
+  get sharedAddress(): () => string | null {
+    return () => this.#deps.sharedAddressOf(this.request);
   }
 
   get token(): string | null {

@@ -54,6 +54,8 @@ interface Visit extends DeviceHeaders {
   /** False for HEAD. */
   takesSlot: boolean;
   limitLinks: LinkLimit;
+  /** Returns the network of the client; null: only that of a proxy is known. */
+  address(): string | null;
   /** The secret that signs tokens of the panel; null: the panel proves them. */
   secret: string | null;
   panels: PanelFollowers;
@@ -145,10 +147,10 @@ const isBrowser = ({ hwid, junkHwid, accepts }: Pick<Visit, 'hwid' | 'junkHwid' 
 
 const deviceAt = (
   { upstream, hash: domainHash }: Panel,
-  { hwid, junkHwid }: Pick<Visit, 'hwid' | 'junkHwid'>,
+  { hwid, junkHwid, address }: Pick<Visit, 'hwid' | 'junkHwid' | 'address'>,
 ) => {
   const { enforce: enforces, provider: providerCode } = upstream;
-  return { domainHash, hwid, junkHwid, providerCode, enforces };
+  return { domainHash, hwid, junkHwid, providerCode, enforces, address };
 };
 
 async function judgeVisit(

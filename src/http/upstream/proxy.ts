@@ -47,6 +47,8 @@ interface ProxyOptions extends Omit<AskDeps, 'isEnding'> {
   panels: PanelFollowers;
   /** Returns the limit of new links of the client of a request. */
   limitLinks(request: Request): LinkLimit;
+  /** Returns the network of the client; null: only that of a proxy is known. */
+  sharedAddressOf(request: Request): string | null;
   /** Asks a panel with made-up keys; returns whether it serves one. */
   servesStrangers(upstream: Upstream): Promise<boolean>;
   /** Counts a guess by the client of a request; returns the delay of its answer, ms. */
@@ -256,6 +258,7 @@ function passageFor(
     ...{ ...words, path, query: parseQuery(target, true), takesSlot: request.method === 'GET' },
     nowMs: clock.nowMs(),
     ...{ accepts: request.headers.get('accept') ?? '', limitLinks: limitLinks(request) },
+    address: () => deps.sharedAddressOf(request),
     ...{ secret: secretOf(keySecretFile), panels },
     areStrangersServed: () => deps.newLinks.areServed(panel),
     askForUser: (named: KeyInPath, name: string) => {

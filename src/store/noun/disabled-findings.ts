@@ -10,7 +10,7 @@ const say = about('database');
  * not get its own news, and those of each provider together.
  */
 export function disabledFindings({ some }: DisabledWebhooks): Finding[] {
-  const own = some.filter(({ providerCode }) => providerCode === null).map(operatorFinding);
+  const own = some.filter(({ providerCode }) => providerCode === undefined).map(operatorFinding);
   const others = Map.groupBy(some, ({ providerCode }) => providerCode ?? '');
   others.delete('');
   return [...own, ...[...others].map(([code, webhooks]) => providerFinding(code, webhooks))];

@@ -16,9 +16,9 @@ export function disabledWebhooks({ prepare }: Statements) {
       SELECT count(*) FILTER (WHERE w.provider_id IS NULL) AS "operatorCount",
         count(w.provider_id) AS "providerCount"
       FROM webhook w WHERE ${isDisabled}`);
-  const some = prepare<WebhookRow & { providerCode: string | null }>(sql`
+  const some = prepare<WebhookRow>(sql`
       SELECT ${columns`w.id, w.providerId, w.kind, w.address, w.events, w.scheme, w.secret,
-        w.previousSecret, w.previousUntilMs, w.locale, w.createdAtMs, w.disabledAtMs,
+        w.previousSecret, w.previousUntilMs, w.locale, w.shows, w.createdAtMs, w.disabledAtMs,
         w.disabledWhy, p.code AS providerCode`}
       FROM webhook w LEFT JOIN provider p ON p.id = w.provider_id WHERE ${isDisabled}
       ORDER BY w.provider_id IS NOT NULL, w.disabled_at_ms DESC, w.id LIMIT :countMax`);
@@ -27,7 +27,7 @@ export function disabledWebhooks({ prepare }: Statements) {
     const rows = yield* some.all({ countMax });
     return {
       ...(found ?? { operatorCount: 0, providerCount: 0 }),
-      some: rows.map((row) => ({ ...webhookIn(row), providerCode: row.providerCode })),
+      some: rows.map(webhookIn),
     };
   };
 }

@@ -4,14 +4,22 @@
  */
 
 import { sql } from 'drizzle-orm';
+import { noteRefusal, type RefusedPhone } from '../../core/event/fold.ts';
 import { quotaReached, webhookDisabled } from '../../core/event/happenings.ts';
 import { levelAfter, type Quota } from '../../core/event/quota.ts';
-import { splitByRoom, WHY_FULL, wantsKind } from '../../core/event/wanted.ts';
+import {
+  CALLERS_WAITING_MAX,
+  splitByRoom,
+  WAITING_COUNT_MAX,
+  WHY_FULL,
+  wantsKind,
+} from '../../core/event/wanted.ts';
 import type { EventKind, Happening } from '../../core/port/event.ts';
 import type { QuotaShare, Statements, Step } from '../backend.ts';
 import type { DisabledWebhook } from '../kind.ts';
 import { columns, insertInto } from '../statement-text.ts';
 import { kindsIn } from '../webhook-row.ts';
+import { Folds, foldStatements } from './event-fold.ts';
 import { noticeMarks } from './notice.ts';
 import { IS_OWNERS, ofOwner } from './owner.ts';
 
@@ -19,6 +27,7 @@ import { IS_OWNERS, ofOwner } from './owner.ts';
 interface EnabledWebhook {
   webhookId: number;
   destinationId: number;
+  target: 'webhook' | 'telegram';
   kinds: readonly EventKind[];
   waitingCount: number;
 }
@@ -28,7 +37,11 @@ interface Note {
   owner: number;
   atMs: number;
   /** Null: there is no event after all. */
-  happening: () => Happening | Step<Happening | null>;
+  happening: () => Happening | null | Step<Happening | null>;
+  /** The refusal of a phone, which chats alone get, in bounds. */
+  phone?: RefusedPhone;
+  /** The destination whose fold is over: the event has its sums. */
+  folding?: number;
 }
 
 /** An event with its webhooks. */
@@ -44,7 +57,7 @@ export type EventStatements = ReturnType<typeof eventStatements>;
 export function eventStatements(statements: Statements) {
   const { prepare, join } = statements;
   const enabled = sql`
-    SELECT ${columns`w.id AS webhookId, d.id AS destinationId, w.events, d.waitingCount`}
+    SELECT ${columns`w.id AS webhookId, d.id AS destinationId, w.kind AS target, w.events, d.waitingCount`}
     FROM webhook w ${join} destination d ON d.webhook_id = w.id WHERE w.disabled_at_ms IS NULL`;
   return {
     ofOwner: ofOwner(statements)<EnabledRow>`${enabled} AND w.${IS_OWNERS} ORDER BY w.id`,
@@ -59,6 +72,7 @@ export function eventStatements(statements: Statements) {
         UPDATE webhook SET disabled_at_ms = :atMs, disabled_why = :why
         WHERE id = :id AND disabled_at_ms IS NULL
         RETURNING provider_id AS "providerId", kind AS target`),
+    folds: foldStatements(statements),
     marks: noticeMarks(statements),
     together: statements.together,
     lockRows: statements.lockRows,
@@ -71,7 +85,7 @@ type EnabledRow = Omit<EnabledWebhook, 'kinds'> & { events: string };
 export function* isWantedNow(
   on: EventStatements,
   providerId: number | null,
-  kind: EventKind,
+  kind: Happening['kind'],
 ): Step<boolean> {
   const found = yield* enabledOf(on, providerId);
   return found.some(({ kinds }) => wantsKind(kinds, kind));
@@ -106,18 +120,29 @@ export class EventNotes {
     return this.#notes.length === 0;
   }
 
-  add(providerId: number | null, atMs: number, happening: Note['happening']): void {
+  add(
+    providerId: number | null,
+    atMs: number,
+    happening: Note['happening'],
+    phone?: RefusedPhone,
+  ): void {
     const owner = providerId ?? 0;
     // Most owners have no webhook, as an earlier write of the commit found.
     if (this.#byOwner.get(owner)?.length === 0) return;
-    this.#notes.push({ owner, atMs, happening });
+    this.#notes.push({ owner, atMs, happening, ...(phone && { phone }) });
+  }
+
+  /** Ends the fold of a destination whose hour is over: its sums are an event. */
+  endFold(providerId: number | null, destinationId: number, atMs: number): void {
+    const happening = () => null;
+    this.#notes.push({ owner: providerId ?? 0, atMs, happening, folding: destinationId });
   }
 
   addQuota(providerId: number, quota: Quota, share: QuotaShare, atMs: number): void {
     this.add(providerId, atMs, () => this.#quotaReached(providerId, quota, share));
   }
 
-  *isWanted(providerId: number | null, kind: EventKind): Step<boolean> {
+  *isWanted(providerId: number | null, kind: Happening['kind']): Step<boolean> {
     const owner = providerId ?? 0;
     yield* this.#look([owner]);
     return this.#enabledOf(owner).some(({ kinds }) => wantsKind(kinds, kind));
@@ -148,18 +173,22 @@ export class EventNotes {
 
   /** Makes the wanted events within the transaction. */
   *save(): Step<void> {
+    const folds = new Folds(this.#on.folds);
     // A full queue disables its webhook, which is another event.
     while (this.#notes.length > 0) {
       const notes = this.#notes;
       this.#notes = [];
       yield* this.#look(notes.map(({ owner }) => owner));
+      yield* this.#lockFolds(notes);
       const deliveries: Delivery[] = [];
       const full = new Set<EnabledWebhook>();
       for (const note of notes) {
-        if (this.#enabledOf(note.owner).length === 0) continue;
-        const delivery = yield* this.#deliveryOf(note, full);
-        if (delivery !== null) deliveries.push(delivery);
+        if (note.folding !== undefined) deliveries.push(...(yield* this.#sumOf(note, folds)));
+        else if (this.#enabledOf(note.owner).length > 0) {
+          deliveries.push(...(yield* this.#deliveriesOf(note, full, folds)));
+        }
       }
+      yield* folds.save();
       if (deliveries.length > 0) yield* this.#put(deliveries);
       const atMs = notes.at(-1)?.atMs ?? 0;
       for (const { webhookId } of full) yield* this.disableWebhook(webhookId, WHY_FULL, atMs);
@@ -179,16 +208,52 @@ export class EventNotes {
     for (const [n, owner] of unknown.entries()) this.#byOwner.set(owner, found[n] ?? []);
   }
 
-  /** Returns null if no webhook wants it; adds webhooks with a full queue to `full`. */
-  *#deliveryOf({ owner, atMs, happening: make }: Note, full: Set<EnabledWebhook>) {
-    const webhooks = this.#enabledOf(owner);
+  /** Locks the queues of all owners at once, in one order, if a fold may change. */
+  *#lockFolds(notes: readonly Note[]): Step<void> {
+    const webhooks = [...new Set(notes.map(({ owner }) => owner))].flatMap((owner) =>
+      this.#enabledOf(owner),
+    );
+    const mayFold = notes.some(({ phone, folding }) => (phone ?? folding) !== undefined);
+    if (!mayFold && webhooks.every(({ waitingCount }) => waitingCount < CALLERS_WAITING_MAX))
+      return;
+    const ended = notes.flatMap(({ folding }) => (folding === undefined ? [] : [folding]));
+    const ids = [...webhooks.map(({ destinationId }) => destinationId), ...ended];
+    yield* this.#on.lockRows({ destination: [...new Set(ids)] });
+  }
+
+  /** Returns the event with the sums of a fold that is over, if its webhook is enabled. */
+  *#sumOf({ owner, atMs, folding = 0 }: Note, folds: Folds): Step<Delivery[]> {
+    const sum = yield* folds.end(folding, atMs);
+    const taker = this.#enabledOf(owner).find(({ destinationId }) => destinationId === folding);
+    return sumTo(taker, { owner, atMs }, sum);
+  }
+
+  /** Returns the events of a note; adds webhooks with a full queue to `full`. */
+  *#deliveriesOf(
+    { owner, atMs, happening: make, phone }: Note,
+    full: Set<EnabledWebhook>,
+    folds: Folds,
+  ): Step<Delivery[]> {
     const made = make();
-    const happening = Symbol.iterator in made ? yield* made : made;
-    if (happening === null) return null;
+    const happening = made !== null && Symbol.iterator in made ? yield* made : made;
+    if (happening === null) return [];
+    const deliveries: Delivery[] = [];
+    const foldOf = function* (webhook: EnabledWebhook) {
+      const { fold, sum } = yield* folds.at(webhook.destinationId, atMs);
+      deliveries.push(...sumTo(webhook, { owner, atMs }, sum));
+      return fold;
+    };
+    const webhooks = receiversOf(this.#enabledOf(owner), happening, phone !== undefined);
     const split = splitByRoom(webhooks, happening.kind);
     for (const webhook of split.full) full.add(webhook);
-    for (const webhook of split.takers) webhook.waitingCount += 1;
-    return split.takers.length === 0 ? null : { owner, atMs, happening, takers: split.takers };
+    for (const webhook of split.folded) (yield* foldOf(webhook)).events += 1;
+    const takers: EnabledWebhook[] = [];
+    for (const webhook of split.takers) {
+      if (phone && !noteRefusal(yield* foldOf(webhook), phone, atMs)) continue;
+      webhook.waitingCount += 1;
+      takers.push(webhook);
+    }
+    return takers.length === 0 ? deliveries : [...deliveries, { owner, atMs, happening, takers }];
   }
 
   *#quotaReached(
@@ -222,4 +287,24 @@ export class EventNotes {
     yield* on.together(rows.map((row) => () => on.put.run(row)));
     this.#onPut();
   }
+}
+
+/** Refusals come by phone to chats, and by link to URLs, whose payload has their number. */
+function receiversOf(
+  webhooks: readonly EnabledWebhook[],
+  { kind }: Happening,
+  isOfPhone: boolean,
+): readonly EnabledWebhook[] {
+  if (kind !== 'link.refused') return webhooks;
+  return webhooks.filter(({ target }) => (target === 'telegram') === isOfPhone);
+}
+
+function sumTo(
+  taker: EnabledWebhook | undefined,
+  of: Pick<Delivery, 'owner' | 'atMs'>,
+  sum: Happening | null,
+): Delivery[] {
+  if (taker === undefined || sum === null || taker.waitingCount >= WAITING_COUNT_MAX) return [];
+  taker.waitingCount += 1;
+  return [{ ...of, happening: sum, takers: [taker] }];
 }

@@ -1,6 +1,7 @@
 /** Events that no other write makes, notices, and the deletion of events. See event-notes.ts. */
 
 import { sql } from 'drizzle-orm';
+import { HOUR_MS } from '../../core/calendar.ts';
 import type {
   EventBounds,
   EventStore,
@@ -13,6 +14,8 @@ import { columns } from '../statement-text.ts';
 import { type EventStatements, isWantedNow } from './event-notes.ts';
 import { IS_OWNERS, ofOwner } from './owner.ts';
 
+/** Receivers whose folds a step ends. */
+const FOLD_COUNT = 50;
 /** Events that a step reads or deletes: some 5 ms. */
 const LOOK_COUNT = 200;
 
@@ -67,6 +70,12 @@ function statements(backend: Backend) {
     lock: prepare<{ id: number }>(sql`
         SELECT id FROM event WHERE id ${backend.among('ids')}
         ORDER BY id ${backend.deletableUnlessBusy}`),
+    folding: prepare<{ id: number; providerId: number | null }>(sql`
+        SELECT ${columns`d.id, w.providerId`}
+        FROM destination d ${join} webhook w ON w.id = d.webhook_id
+        WHERE d.fold_until_ms IS NOT NULL
+          AND (d.fold_until_ms <= :nowMs OR d.fold_until_ms > :latestMs)
+        ORDER BY d.fold_until_ms, d.id LIMIT ${FOLD_COUNT}`),
     forget: prepare(sql`DELETE FROM event AS e WHERE id ${backend.among('ids')} AND ${isOver}`),
   };
 }
@@ -133,6 +142,16 @@ export function eventNoun(backend: Backend, events: EventStatements): EventStore
         for (const { atMs, kind, data } of added) notes.event(null, atMs, () => ({ kind, data }));
         return true;
       }),
+
+    endEventFolds: async (nowMs) => {
+      const by = { nowMs, latestMs: nowMs + 2 * HOUR_MS };
+      if ((await backend.read(() => on.folding.all(by))).length === 0) return false;
+      return backend.write(function* (notes) {
+        const found = yield* on.folding.all(by);
+        for (const { id, providerId } of found) notes.endFold(providerId, id, nowMs);
+        return found.length > 0;
+      });
+    },
 
     listWatchedSubscriptions: async (endsBeforeMs, subject) =>
       backend.read(() => on.subscriptions.all({ endsBeforeMs, subject })),

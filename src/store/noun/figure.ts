@@ -1,7 +1,7 @@
 /** Figures by day and provider. Each save adds to the row, so that several nodes can count. */
 
 import { type SQL, sql } from 'drizzle-orm';
-import { linkRefused } from '../../core/event/happenings.ts';
+import { linkRefused, phoneRefused } from '../../core/event/happenings.ts';
 import { type FigureRows, numbersReached } from '../../core/figures.ts';
 import {
   FIGURES,
@@ -10,6 +10,7 @@ import {
   type LinkRefusals,
 } from '../../core/port/figure.ts';
 import { PromptSave } from '../../core/prompt-save.ts';
+import type { GatheredDevice } from '../../core/refused-devices.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 import { columns } from '../statement-text.ts';
 import { CarriedStamps, carriedSteps } from './carried.ts';
@@ -132,8 +133,19 @@ export function figureNoun(
         }
       }
     }
-    yield* refused.add(devices);
+    for (const device of yield* refused.add(devices)) notePhone(notes, device);
     return saved;
+  }
+
+  function notePhone(notes: Notes, device: GatheredDevice & { refusedCount: number }): void {
+    const { installId, providerId, count, refusedCount, reason, lastAtMs, address = null } = device;
+    const reached = numbersReached(refusedCount - count, refusedCount);
+    if (reached.length === 0) return;
+    const phone = { installId, address, count, isFirst: reached[0] === 1 };
+    notes.refusal(providerId, lastAtMs, phone, function* () {
+      const link = { id: installId, ...(yield* saving.nameOf.get({ installId })) };
+      return phoneRefused(link, device, { reason, count: reached.at(-1) ?? count });
+    });
   }
 
   const saveCounts = () => counter.save((rows) => backend.write((notes) => addRows(notes, rows)));

@@ -1,9 +1,10 @@
 /** The notes of a write, or of the writes of one commit, for both databases. */
 
 import type { Deed, EntryText } from '../../core/audit/entry.ts';
+import type { RefusedPhone } from '../../core/event/fold.ts';
 import type { Quota } from '../../core/event/quota.ts';
 import type { Act } from '../../core/port/audit.ts';
-import type { EventKind } from '../../core/port/event.ts';
+import type { Happening } from '../../core/port/event.ts';
 import type { Figure } from '../../core/port/figure.ts';
 import type { MakeHappening, Notes, QuotaShare, Statements, Step } from '../backend.ts';
 import type { DisabledWebhook } from '../kind.ts';
@@ -74,7 +75,15 @@ export class WriteNotes implements Notes {
     this.#events.add(providerId, atMs, happening);
   }
 
-  isWanted(providerId: number | null, kind: EventKind): Step<boolean> {
+  refusal(providerId: number, atMs: number, phone: RefusedPhone, happening: MakeHappening): void {
+    this.#events.add(providerId, atMs, happening, phone);
+  }
+
+  endFold(providerId: number | null, destinationId: number, atMs: number): void {
+    this.#events.endFold(providerId, destinationId, atMs);
+  }
+
+  isWanted(providerId: number | null, kind: Happening['kind']): Step<boolean> {
     return this.#events.isWanted(providerId, kind);
   }
 

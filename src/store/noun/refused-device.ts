@@ -9,6 +9,12 @@ import { columns } from '../statement-text.ts';
 /** Rows that a step deletes. */
 const FORGET_COUNT = 1_000;
 
+interface Saved {
+  installId: number;
+  hwid: string;
+  refusedCount: number;
+}
+
 /** Returns the step of a write that adds refusals to the stored ones. */
 export function refusedDeviceSteps(backend: Backend) {
   const { prepare, greatest, least } = backend;
@@ -22,7 +28,7 @@ export function refusedDeviceSteps(backend: Backend) {
     CASE WHEN (${isLater} OR r.${sql.raw(column)} = '') AND excluded.${sql.raw(column)} <> ''
       THEN excluded.${sql.raw(column)} ELSE r.${sql.raw(column)} END`;
   /** Only if the link still exists. */
-  const add = prepare(sql`
+  const add = prepare<Saved>(sql`
       INSERT INTO refused_device AS r (install_id, hwid, device_name, os, reason, refused_count,
         first_refused_at_ms, last_refused_at_ms)
       SELECT i.id, x.hwid, x."deviceName", x.os, x.reason, x.count, x."firstAtMs", x."lastAtMs"
@@ -34,7 +40,8 @@ export function refusedDeviceSteps(backend: Backend) {
         refused_count = r.refused_count + excluded.refused_count, first_refused_at_ms =
           ${least(sql`r.first_refused_at_ms`, sql`excluded.first_refused_at_ms`)},
         last_refused_at_ms =
-          ${greatest(sql`r.last_refused_at_ms`, sql`excluded.last_refused_at_ms`)}`);
+          ${greatest(sql`r.last_refused_at_ms`, sql`excluded.last_refused_at_ms`)}
+      RETURNING ${columns`installId, hwid, refusedCount`}`);
   const trim = prepare(sql`
       DELETE FROM refused_device WHERE (install_id, hwid) IN (
         SELECT x.install_id, x.hwid FROM (
@@ -43,10 +50,17 @@ export function refusedDeviceSteps(backend: Backend) {
           FROM refused_device WHERE install_id ${backend.among('installIds')}) x
         WHERE x.n > ${REFUSED_PER_LINK})`);
   return {
-    *add(gathered: readonly GatheredDevice[]): Step<void> {
-      if (gathered.length === 0) return;
-      yield* add.run({ devices: JSON.stringify(gathered) });
+    /** Returns the devices whose links still exist, with all their refusals so far. */
+    *add(gathered: readonly GatheredDevice[]): Step<(GatheredDevice & { refusedCount: number })[]> {
+      if (gathered.length === 0) return [];
+      const saved = yield* add.all({ devices: JSON.stringify(gathered) });
       yield* trim.run({ installIds: [...new Set(gathered.map(({ installId }) => installId))] });
+      const keyOf = ({ installId, hwid }: Omit<Saved, 'refusedCount'>) => `${installId} ${hwid}`;
+      const counts = new Map(saved.map((row) => [keyOf(row), row.refusedCount]));
+      return gathered.flatMap((device) => {
+        const refusedCount = counts.get(keyOf(device));
+        return refusedCount === undefined ? [] : [{ ...device, refusedCount }];
+      });
     },
   };
 }

@@ -1,8 +1,9 @@
 /** Deliveries of events to webhooks: waiting and ended ones, and their replay. */
 
 import { sql } from 'drizzle-orm';
+import { PHONE_COUNT } from '../../core/event/happenings.ts';
 import { WAITING_COUNT_MAX, wantsKind } from '../../core/event/wanted.ts';
-import type { EventKind } from '../../core/port/event.ts';
+import { FOLDED_EVENT, type Happening } from '../../core/port/event.ts';
 import type { Delivery, Webhook, WebhookStore } from '../../core/port/webhook.ts';
 import type { Backend, Step } from '../backend.ts';
 import { columns } from '../statement-text.ts';
@@ -13,10 +14,13 @@ const REPLAY_STEP = 500;
 
 interface Found {
   id: number;
-  kind: EventKind;
+  kind: Happening['kind'];
   /** 1: it waits in the webhook's queue already. */
   isWaiting: number;
 }
+
+/** Matches the data of refusals by phone; quotes in values of JSON are escaped. */
+const OF_PHONE = sql.raw(`'%"${PHONE_COUNT}":%'`);
 
 /** Locks the destination of a webhook, and so its queue. */
 export const queueLock = (backend: Backend) =>
@@ -54,8 +58,10 @@ function statements(backend: Backend) {
     event: own<Found>`
         SELECT e.id AS id, e.kind AS kind, ${isWaiting} FROM event e
         WHERE e.id = :eventId AND ${IS_OWNERS}`,
-    eventsSince: own<Found>`
-        SELECT e.id AS id, e.kind AS kind, ${isWaiting} FROM event e
+    eventsSince: own<Found & { isOfPhone: number }>`
+        SELECT e.id AS id, e.kind AS kind, ${isWaiting},
+          CASE WHEN e.data LIKE ${OF_PHONE} THEN 1 ELSE 0 END AS "isOfPhone"
+        FROM event e
         WHERE ${IS_OWNERS} AND e.id > :afterEventId AND e.at_ms >= :sinceMs
         ORDER BY e.id LIMIT ${REPLAY_STEP}`,
     lockQueue: queueLock(backend),
@@ -86,7 +92,7 @@ export function deliveryMethods(backend: Backend): DeliveryMethods {
 
   /** Lists stored events of the owner, and whether the replay includes each. */
   function* replayable(
-    { providerId, events }: Webhook,
+    { providerId, events, target }: Webhook,
     which: Parameters<WebhookStore['replayEvents']>[1],
     destinationId: number,
   ): Step<(Found & { isWanted: boolean })[]> {
@@ -96,7 +102,14 @@ export function deliveryMethods(backend: Backend): DeliveryMethods {
       return found.map((event) => ({ ...event, isWanted: true }));
     }
     const found = yield* on.eventsSince(providerId).all(values);
-    return found.map((event) => ({ ...event, isWanted: wantsKind(events, event.kind) }));
+    const isChat = target.kind === 'telegram';
+    // Refusals are stored twice, by phone and by link; a sum is of one receiver.
+    const isForIt = ({ kind, isOfPhone }: (typeof found)[number]) =>
+      kind !== FOLDED_EVENT && (kind !== 'link.refused' || (isOfPhone === 1) === isChat);
+    return found.map((event) => ({
+      ...event,
+      isWanted: isForIt(event) && wantsKind(events, event.kind),
+    }));
   }
 
   return {

@@ -40,17 +40,20 @@ function rowStatements(backend: Backend) {
     count: own<{ count: number }>`SELECT count(*) AS count FROM webhook WHERE ${IS_OWNERS}`,
     add: prepare(sql`
       ${insertInto('webhook')`providerId, kind, address, events, scheme, secret, locale,
-        createdAtMs`} ${backend.returningId}`),
+        shows, createdAtMs`} ${backend.returningId}`),
     addDestination: prepare(sql`
       ${insertInto('destination')`kind, origin = '', webhookId = :id,
         failureCount = ${UNPROVEN}`}`),
     list: own<WebhookRow>`SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE ${IS_OWNERS} ORDER BY id`,
-    find: prepare<WebhookRow>(sql`SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE id = :id`),
+    find: prepare<WebhookRow>(sql`
+      SELECT ${WEBHOOK_COLUMNS},
+        (SELECT code FROM provider p WHERE p.id = webhook.provider_id) AS "providerCode"
+      FROM webhook WHERE id = :id`),
     lock: own<WebhookRow>`
       SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE id = :id AND ${IS_OWNERS} ${backend.locked}`,
     change: prepare(sql`
       UPDATE webhook SET ${assignments`kind, address, events, scheme, secret, previousSecret,
-        previousUntilMs, locale, disabledAtMs, disabledWhy`}
+        previousUntilMs, locale, shows, disabledAtMs, disabledWhy`}
       WHERE id = :id`),
     changeKind: prepare(sql`UPDATE destination SET kind = :kind WHERE webhook_id = :id`),
     remove: prepare(sql`DELETE FROM webhook WHERE id = :id`),

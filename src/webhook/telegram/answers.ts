@@ -22,7 +22,7 @@ interface TelegramError {
 }
 
 /** `isOfButton`: the message may be accepted without its button. */
-type TelegramVerdict = Verdict & { isOfButton?: true };
+export type TelegramVerdict = Verdict & { isOfButton?: true };
 
 /** Returns the verdict on a call of `sendMessage`. */
 export function judgeTelegram(answer: OutgoingAnswer | OutgoingFailure): TelegramVerdict {

@@ -1,6 +1,6 @@
 /** The words of Telegram messages in English; other languages have the same keys. */
 
-import type { EventKind, TEST_EVENT } from '../../core/port/event.ts';
+import type { StoredEvent } from '../../core/port/event.ts';
 import type { RefusalReason } from '../../core/port/figure.ts';
 
 /** Titles that depend on the data of an event, besides those of its kinds. */
@@ -40,6 +40,7 @@ export const EN = {
     'quota.reached': 'Limit reached',
     'key.rotated': 'API key changed',
     'webhook.disabled': 'Webhook disabled',
+    'events.folded': 'Not reported one by one',
     'webhook.test': 'Test message',
     'backup.failed': 'Backup failed',
     'backup.recovered': 'Backups work again',
@@ -59,7 +60,7 @@ export const EN = {
     'provider.resumed': 'Provider resumed',
     'provider.key-rotated': 'API key of a provider changed',
     'provider.removed': 'Provider removed',
-  } satisfies Record<EventKind | typeof TEST_EVENT | FurtherTitle, string>,
+  } satisfies Record<StoredEvent['kind'] | FurtherTitle, string>,
   labels: {
     provider: 'Provider',
     link: 'Link',
@@ -76,6 +77,11 @@ export const EN = {
     refusals: 'Refusals that day',
     failures: 'Failed in a row',
     failingSince: 'Failing since',
+    phoneRefusals: 'Refusals of this phone',
+    furtherRefusals: 'Further refusals',
+    phones: 'New phones among them',
+    links: 'Links',
+    otherEvents: 'Other events, not sent',
     message: 'Message',
     messageKind: 'Type',
     recipients: 'Recipients',
@@ -149,6 +155,8 @@ export const EN = {
     max_links: 'link limit',
     name: 'name',
   } satisfies Record<RefusalReason, string> & Record<string, string>,
+  /** The button below a message about a link. */
+  showLink: 'Show the link in the console',
   /** Below the title of a test event. */
   welcome: 'Events will be reported in this chat.',
 };

@@ -4,10 +4,11 @@ import type { EventSender, Verdict } from '../../core/outbox/carrier.ts';
 import type { StoredEvent } from '../../core/port/event.ts';
 import type { PageSites } from '../../core/port/my.ts';
 import type { Webhook } from '../../core/port/webhook.ts';
+import { publicSite } from '../../core/public-site.ts';
 import type { Outgoing } from '../../outgoing/outgoing.ts';
 import { DELIVERY_TIMEOUT_MS } from '../standard.ts';
-import { ANSWER_BOUNDS, judgeTelegram } from './answers.ts';
-import { telegramText } from './text.ts';
+import { ANSWER_BOUNDS, judgeTelegram, type TelegramVerdict } from './answers.ts';
+import { showLinkText, telegramText } from './text.ts';
 
 /** Most concurrent calls to Telegram, of all bots together. */
 const ORIGIN_CONCURRENCY = 16;
@@ -27,18 +28,37 @@ export class TelegramSender implements EventSender {
   ) {}
 
   async deliver(
-    { id, secret, target }: Webhook,
+    webhook: Webhook,
     event: StoredEvent,
     _nowMs: number,
     signal: AbortSignal,
   ): Promise<Verdict> {
+    const { target } = webhook;
     if (target.kind !== 'telegram') return { verdict: 'failed', problem: 'not a Telegram chat' };
+    const { locale, shows } = target;
     const message = {
       chat_id: target.chat,
-      text: telegramText(event, target.locale, pageOf(this.settings)),
+      text: telegramText(event, locale, { page: pageOf(this.settings), shows }),
       parse_mode: 'HTML',
       link_preview_options: { is_disabled: true },
     };
+    const url = linkInConsole(this.settings, webhook, event);
+    if (url === null) return this.#send(webhook, message, signal);
+    const button = { text: showLinkText(locale), url };
+    const reply_markup = { inline_keyboard: [[button]] };
+    const { isOfButton, ...verdict } = await this.#send(
+      webhook,
+      { ...message, reply_markup },
+      signal,
+    );
+    return isOfButton ? this.#send(webhook, message, signal) : verdict;
+  }
+
+  async #send(
+    { id, secret }: Webhook,
+    message: object,
+    signal: AbortSignal,
+  ): Promise<TelegramVerdict> {
     const answer = await this.outgoing.send(
       {
         method: 'POST',
@@ -60,3 +80,14 @@ export class TelegramSender implements EventSender {
 
 const pageOf = ({ myPath, myUrl }: PageSites): string | null =>
   myPath === '' || myUrl === '' ? null : `${myUrl}${myPath}`;
+
+/** Returns the address of an event's link in the console; null: it has none that Telegram takes. */
+function linkInConsole(
+  settings: PageSites,
+  { providerCode }: Webhook,
+  { data: { install_id: id } }: StoredEvent,
+): string | null {
+  const site = publicSite(settings);
+  if (site === null || typeof id !== 'number' || providerCode === undefined) return null;
+  return `${site}/console/links?at=${providerCode}&link=${id}`;
+}

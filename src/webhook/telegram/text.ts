@@ -1,7 +1,8 @@
 /** Writes an event as a Telegram message: a title, and a line for each field of its data. */
 
+import { PHONE_COUNT } from '../../core/event/happenings.ts';
 import { type EventData, type StoredEvent, TEST_EVENT } from '../../core/port/event.ts';
-import type { WEBHOOK_LOCALES } from '../../core/port/webhook.ts';
+import { CHAT_FACTS, type ChatFact, type WEBHOOK_LOCALES } from '../../core/port/webhook.ts';
 import { withoutUnseen } from '../../visible.ts';
 import { EN, type Words } from './en.ts';
 import { FA } from './fa.ts';
@@ -26,18 +27,36 @@ const RIGHT_TO_LEFT_MARK = '\u200F';
 const FIRST_STRONG_ISOLATE = '\u2068';
 const POP_DIRECTIONAL_ISOLATE = '\u2069';
 
-/**
- * Returns the text of an event, as HTML of the Bot API (`parse_mode` HTML). `page`: the address of
- * the page of users; null: it is not known.
- */
+interface TextOptions {
+  /** The address of the page of users; null: it is not known. */
+  page?: string | null;
+  /** Facts that the text shows besides; absent: none. */
+  shows?: readonly ChatFact[] | undefined;
+}
+
+/** Fields of the data that name a person or a phone: only texts that show the fact have them. */
+const FIELDS_OF_FACTS: Readonly<Record<ChatFact, readonly string[]>> = {
+  note: ['note'],
+  phone: ['hwid', 'new_hwid', 'former_hwid', 'device_name', 'os'],
+};
+
+/** Returns the data without what the chat was not given. The code of a link is in no text. */
+function shownData(data: EventData, shows: readonly ChatFact[]): EventData {
+  const hidden = CHAT_FACTS.filter((fact) => !shows.includes(fact)).flatMap(
+    (fact) => FIELDS_OF_FACTS[fact],
+  );
+  return Object.fromEntries(Object.entries(data).filter(([name]) => !hidden.includes(name)));
+}
+
+/** Returns the text of an event, as HTML of the Bot API (`parse_mode` HTML). */
 export function telegramText(
   event: StoredEvent,
   locale: Locale,
-  page: string | null = null,
+  { page = null, shows = [] }: TextOptions = {},
 ): string {
   const words = LANGUAGES[locale];
   FORMATS[locale] ??= new Formats(words);
-  const lines = new Lines(words, FORMATS[locale], event.data);
+  const lines = new Lines(words, FORMATS[locale], shownData(event.data, shows));
   const body = LINES.map((line) => line(lines)).filter((line) => line !== null);
   if (event.kind === TEST_EVENT) body.unshift(words.welcome);
   if (page !== null && event.data['has_page'] === true) body.push(lines.text('userPage', page));
@@ -46,6 +65,9 @@ export function telegramText(
   const mark = words.isRightToLeft ? RIGHT_TO_LEFT_MARK : '';
   return all.map((line) => `${mark}${line}`).join('\n');
 }
+
+/** Returns the text of the button that leads to a link. */
+export const showLinkText = (locale: Locale): string => LANGUAGES[locale].showLink;
 
 /** Returns the title; some events have several. */
 function titleOf({ kind, data }: StoredEvent): keyof Words['titles'] {
@@ -74,6 +96,12 @@ const LINES: readonly Line[] = [
   (lines) => lines.field('refusals', 'count', 'number'),
   (lines) => lines.several('failures', 'failures'),
   (lines) => lines.field('failingSince', 'failing_since', 'instant'),
+  (lines) =>
+    lines.data[PHONE_COUNT] === 1 ? null : lines.field('phoneRefusals', PHONE_COUNT, 'number'),
+  (lines) => lines.count('furtherRefusals', 'refusals'),
+  (lines) => lines.count('phones', 'phones'),
+  (lines) => lines.records('links', 'install_ids'),
+  (lines) => lines.count('otherEvents', 'events'),
   (lines) => lines.record('message', 'distribution_id'),
   (lines) => lines.word('messageKind', 'type'),
   (lines) => lines.field('recipients', 'recipients', 'number'),
@@ -109,12 +137,11 @@ const LINES: readonly Line[] = [
   (lines) => lines.word('reason', 'why'),
 ];
 
-/** Returns the line of a link: its note and the beginning of its code, else its number. */
+/** Returns the line of a link: its number, and its note if the text may show it. */
 function link(lines: Lines): string | null {
-  const { code, note } = lines.data;
-  if (typeof code !== 'string') return lines.record('link', 'install_id');
-  const shown = typeof note === 'string' ? `${note} (${code})` : code;
-  return lines.text('link', shown);
+  const number = lines.record('link', 'install_id');
+  const { note } = lines.data;
+  return number === null || typeof note !== 'string' ? number : `${number} (${lines.value(note)})`;
 }
 
 /** Returns the line of a finding, after the part that was checked. */
@@ -226,6 +253,16 @@ class Lines {
     return this.line(label, this.#foreign(`${this.language.numberSign}${value}`));
   }
 
+  /** Returns the line of several ids, separated by commas in the data. */
+  records(label: Label, name: string): string | null {
+    const value = this.data[name];
+    if (typeof value !== 'string' || value === '') return null;
+    const shown = value
+      .split(',', WORDS_MAX)
+      .map((id) => this.#foreign(`${this.language.numberSign}${escaped(id)}`));
+    return this.line(label, shown.join(this.language.separator));
+  }
+
   /** Returns the line of a value that is one of a few, which `keys` may map first. */
   word(label: Label, name: string, keys: Readonly<Record<string, string>> = {}): string | null {
     const value = this.data[name];
@@ -239,6 +276,11 @@ class Lines {
     if (typeof value !== 'string' || value === '') return null;
     const shown = value.split(',', WORDS_MAX).map((key) => this.#inWords(key));
     return this.line(label, shown.join(this.language.separator));
+  }
+
+  /** Returns a value from outside. */
+  value(text: string): string {
+    return this.#foreign(escaped(text));
   }
 
   instant(epochMs: number): string {

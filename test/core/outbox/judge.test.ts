@@ -244,6 +244,24 @@ describe('an event', () => {
     );
   });
 
+  test('that a stranger can cause disables nothing by its failures; an answer that ends all does', () => {
+    const kind = 'link.refused';
+    const poison = (attempts = 0): EventDispatch => {
+      const dispatch = { ...event(attempts), queuedAtMs: NOW_MS - 3 * DAY_MS };
+      return { ...dispatch, event: { ...dispatch.event, kind } };
+    };
+    const health = { ...HEALTHY, failureCount: 9, failingSinceMs: 0, problem: 'no' };
+    const of = (verdict: Verdict, dispatch = poison()) =>
+      judge(verdict, { ...told, dispatch, health });
+    const rejected = of({ verdict: 'failed', problem: 'no' });
+    expect([rejected.disables, rejected.health]).toEqual([null, health]);
+    const over = of(retry(), poison(9));
+    expect([over.settlement?.outcome, over.disables]).toEqual(['failed', null]);
+    const waited = of({ verdict: 'wait', afterMs: 1, problem: 'later' });
+    expect([waited.settlement?.outcome, waited.disables]).toEqual(['failed', null]);
+    expect(of({ verdict: 'dead', problem: 'gone' }).disables).toBe('gone');
+  });
+
   test('whose receiver asks for a pause delays all of its events', () => {
     const { health } = judge(retry(7 * SECOND_MS), told);
     expect(health.retryAtMs).toBe(NOW_MS + 7 * SECOND_MS);

@@ -2,8 +2,10 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Verdict } from '../../../src/core/outbox/carrier.ts';
+import { DISABLED_BY_OWNER } from '../../../src/core/port/webhook.ts';
 import { addWebhook } from '../../../src/core/webhook.ts';
 import { registration, tokenHash } from '../../store/contract/message-fixture.ts';
+import { ACT } from '../../support/actor.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../../support/app.ts';
 import { testAppliance } from '../../support/appliance.ts';
 import type { ConsoleBrowser } from '../../support/console.ts';
@@ -72,6 +74,10 @@ test('gateways, and a webhook that fails, with its problem and without its secre
     },
   ]);
   expect(JSON.stringify(webhooks)).not.toContain('secret');
+  // One that its owner disabled does not fail.
+  const disabled = { atMs: nowMs, why: DISABLED_BY_OWNER };
+  await store.updateWebhook(webhooks[0]?.id ?? 0, provider?.id ?? 0, { disabled }, ACT);
+  expect((await operator.get('gateways.list', {})).webhooks).toEqual([]);
   expect(authKey).toHaveLength(32);
 });
 

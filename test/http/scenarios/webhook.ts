@@ -171,6 +171,7 @@ const addScenarios: Scenario[] = [
   ),
   misfit('a token of a URL', { url: URL, bot_token: TOKEN }, 'bot_token goes with chat'),
   misfit('a language of a URL', { url: URL, locale: 'ru' }, 'locale goes with chat'),
+  misfit('facts of a URL', { url: URL, with: 'note' }, 'with goes with chat'),
   misfit(
     'a chat that is none',
     { chat: 'my chat', bot_token: TOKEN },
@@ -190,7 +191,7 @@ const urlRow = (id: number, more: object = {}) =>
     public_key: null,
     chat: null,
     bot: null,
-    locale: null,
+    ...{ locale: null, with: [] },
     events: [],
     secret_fingerprint: '53ec6c7e',
     old_secret_until: null,
@@ -327,7 +328,7 @@ const updateScenarios: Scenario[] = [
   notUpdated(
     'a chat of a webhook',
     { chat: '1' },
-    'chat and locale are of Telegram: this webhook has a URL',
+    'chat, locale and with are of Telegram: this webhook has a URL',
   ),
   notUpdated(
     'a URL of a chat',

@@ -104,10 +104,7 @@ export const coreDevices: readonly MutatedFile[] = [
         'if (isRefused(name)) return AT_DOOR.link_not_found;',
         'if (!isRefused(name)) return AT_DOOR.link_not_found;',
       ],
-      [
-        "  core.store.countRefusal(link, says, nowMs, refusedDevice(hwid ?? '', facts, former));\n",
-        '',
-      ],
+      ['core.store.countRefusal(link, says, nowMs, refusedDevice', 'void (refusedDevice'],
       ['isKnown && sameUtcDay', 'device !== null && sameUtcDay'],
       ['if (facts !== null) key.reported = facts;', ''],
       [

@@ -8,7 +8,10 @@ export const events: readonly MutatedFile[] = [
     changes: [
       ['WHERE w.disabled_at_ms IS NULL`', 'WHERE true`'],
       ['disabledCount;\n    this.forgetWebhooks();', 'disabledCount;'],
-      ['    for (const webhook of split.takers) webhook.waitingCount += 1;\n', ''],
+      ['      webhook.waitingCount += 1;\n', ''],
+      ['if (phone && !noteRefusal(', 'if (false && !noteRefusal('],
+      ["(target === 'telegram') === isOfPhone", 'true'],
+      ['(yield* foldOf(webhook)).events += 1', 'void webhook'],
       ['    this.#onPut();\n', ''],
       ['if (disabled === null) return;', 'if (disabled === null) throw new Error();'],
       ['providerId, why });\n    this.forgetWebhooks();', 'providerId, why });'],
@@ -41,6 +44,7 @@ export const events: readonly MutatedFile[] = [
     file: 'src/core/event/wanted.ts',
     tests: ['test/core/event/wanted.test.ts'],
     changes: [
+      ['isFolding && waitingCount', 'waitingCount'],
       ['waitingCount < WAITING_COUNT_MAX', 'waitingCount <= WAITING_COUNT_MAX'],
       ['kinds.length === 0 || ', ''],
       ['!wantsKind(webhook.kinds, kind)', 'wantsKind(webhook.kinds, kind)'],

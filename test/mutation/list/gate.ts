@@ -145,7 +145,7 @@ export const gate: readonly MutatedFile[] = [
       ['if (riders.isDue) headers[RIDES_HEADER]', 'if (false) headers[RIDES_HEADER]'],
       ["deps.rides.note(riders.carried, link, 'proxy', nowMs);", ''],
       ['!(settings.gateProxies ?? settings.trustedProxies).includes(peer)', 'false'],
-      ['settings.gateProxies ?? settings', 'settings'],
+      ['!(settings.gateProxies ?? settings', '!(settings'],
       ['untrusted.due(nowMs) > 0', 'true'],
       ["if (method !== 'GET' && method !== 'HEAD') return { says: 'gate_method' };", ''],
       ["if (method === 'HEAD') return check(call, facts, nowMs);", ''],

@@ -43,6 +43,28 @@ export const webhooks: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/core/event/fold.ts',
+    tests: ['test/core/event/fold.test.ts'],
+    changes: [
+      ['phone.isFirst && address !== null &&', 'address !== null &&'],
+      ['nowMs < known.lastMs + TOGETHER_MS', 'false'],
+      ['fold.told >= CHAT_MESSAGES_MAX', 'false'],
+      ['(known?.told ?? 0) >= LINK_MESSAGES_MAX', 'false'],
+      ['keyFingerprint(hashKey(phone.address))', 'phone.address'],
+      ['nowMs >= foldEndMs(fold) || nowMs', 'nowMs'],
+      ['.slice(0, LINKS_NAMED_MAX)', ''],
+    ],
+  },
+  {
+    file: 'src/store/noun/event-fold.ts',
+    tests: ['test/store/event-notes.test.ts', 'test/store/contract/event.test.ts'],
+    changes: [
+      ['known === null || !isFoldOver(known, nowMs)', 'known === null'],
+      ['known && sumOfFold(known)', 'null'],
+      ['this.#folds.set(id, null);', ''],
+    ],
+  },
+  {
     file: 'src/store/noun/disabled-webhook.ts',
     tests: ['test/store/contract/event.test.ts'],
     changes: [

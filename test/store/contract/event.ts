@@ -3,6 +3,7 @@ import { DAY_MS } from '../../../src/core/calendar.ts';
 import type { EventCursor, EventStore, NewEvent } from '../../../src/core/port/event.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
+import { eventFoldContract } from './event-fold.ts';
 import { addProvider, NOW_MS, providerDraft, type Suite } from './fixture.ts';
 import { addWebhook, makeLink, waitingFor } from './webhook.ts';
 
@@ -115,6 +116,7 @@ export const eventContract: Record<keyof EventStore, Suite> = {
       expect(await waitingFor(store, id)).toHaveLength(2);
     });
   },
+  endEventFolds: eventFoldContract,
 
   listWatchedSubscriptions(opened) {
     test('those that end before, of providers that listen, with what they know', async () => {

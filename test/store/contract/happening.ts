@@ -42,7 +42,7 @@ import { addWebhook, waitingFor, webhookOf } from './webhook.ts';
 type Told = [kind: string, data: EventData];
 
 /** All that waits for a webhook, as it would hear it; its time must be that of the change. */
-async function toldTo(store: Store, webhookId: number, nowMs = NOW_MS): Promise<Told[]> {
+export async function toldTo(store: Store, webhookId: number, nowMs = NOW_MS): Promise<Told[]> {
   const kinds = ['webhook', 'telegram'] as const;
   const held = await store.claimDestinations(hold('ear', nowMs), kinds, 100, 100, []);
   const own = held.find((destination) => destination.webhookId === webhookId);

@@ -90,6 +90,10 @@ const webhooks = {
   token: 'Token of the bot',
   tokenHint: 'As BotFather gave it. It is not shown again.',
   locale: 'Language of the texts',
+  shows: 'Also shown in the chat',
+  showsHint:
+    'Telegram can read it, and so can all members of the chat. A text always has the number of the link.',
+  facts: { note: 'the note of the link', phone: 'the phone: HWID, model and system' },
   events: 'Events',
   eventsHint: 'None ticked: all.',
   all: 'all',
