@@ -72,7 +72,7 @@ test('it has each kind of file, and lists all of them', () => {
 test('the configuration of its package names the page and the key, commented out', async () => {
   const configured = async (out: string) => {
     const deb = join(folder, out, `gatepost_${VERSION}_${native}.deb`);
-    const packed = Bun.$`dpkg-deb --fsys-tarfile ${deb} | tar -xO ./etc/gatepost/gatepost.toml`;
+    const packed = Bun.$`dpkg-deb --fsys-tarfile ${deb} | tar -xO ./usr/share/gatepost/gatepost.toml`;
     const text = await packed.quiet().text();
     return text.slice(text.indexOf('\n[update]'));
   };
