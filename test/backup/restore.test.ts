@@ -180,6 +180,14 @@ test.each(['the same', 'a newer'])('an untouched installation of %s version', as
   await expect(restore({ dataDir, file })).rejects.toThrow('since: 1 of audit, 1 of provider;');
 });
 
+test('the outcome of the backup itself is not in the way', async () => {
+  const db = new Database(database);
+  db.run(`INSERT INTO upkeep (task, schedule, scheduled_at_ms, is_failing, failure_count)
+    VALUES ('backup', '03:30', 1, 0, 0)`);
+  db.close();
+  expect((await restore()).manifest.rows['provider']).toBe(2);
+});
+
 test('rows that came since are in the way, unless it is forced', async () => {
   await addProviders(backed.dataDir, 3);
   expect(await refusal(() => restore())).toContain('since: 3 of audit, 3 of provider; --force');

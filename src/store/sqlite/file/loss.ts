@@ -4,8 +4,11 @@ import type { Database } from 'bun:sqlite';
 import { findDamage, quoted, tableNames } from './copy.ts';
 import { APPLICATION_ID, pragmaNumber, SCHEMA_VERSION } from './migrate.ts';
 
-/** Tables of which nothing is lost: a server stores the time itself, and a key signs for days. */
-const OWN = new Set(['steady_time', 'signing_key']);
+/**
+ * Tables of which nothing is lost: a server stores the time and the outcome of backups itself,
+ * and a key signs for days.
+ */
+const OWN = new Set(['steady_time', 'signing_key', 'upkeep']);
 /** Tables that have rows in a new database already. */
 const AT_FIRST = new Set([...OWN, 'appliance', 'distribution_transition']);
 
