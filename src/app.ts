@@ -21,7 +21,7 @@ import { startJobs } from './jobs/table.ts';
 import { LiveGateways } from './live-gateways.ts';
 import { LiveStrangerPage } from './live-stranger-page.ts';
 import { LiveUpstreams } from './live-upstreams.ts';
-import { type Log, makeLog } from './log.ts';
+import { type Log, type LogLevel, makeLog } from './log.ts';
 import { makeMetrics } from './monitor/metrics.ts';
 import { Outages } from './monitor/outages.ts';
 import { watchEventLoop } from './monitor/process.ts';
@@ -69,15 +69,20 @@ export interface App {
 
 /**
  * Starts the parts of `gatepost serve`. Throws `OperatorError` if one fails or `signal` comes
- * first, after stopping the running parts.
+ * first, after stopping the running parts. `writeLog` receives the lines of the log in place of
+ * stderr.
  */
-export async function startApp(loaded: LoadedConfig, signal: AbortSignal): Promise<App> {
+export async function startApp(
+  loaded: LoadedConfig,
+  signal: AbortSignal,
+  writeLog?: (line: string, level: LogLevel) => void,
+): Promise<App> {
   // One object for all parts, read at each use: a reload changes it in place.
   const settings: Config = { ...loaded.config };
   const tallies = new Tallies();
   const outgoing = openOutgoing(settings);
   const gateways = new LiveGateways({ settings, outgoing, clock: systemClock });
-  const log = makeLog(settings, systemClock.nowMs, undefined, tallies.onEvent);
+  const log = makeLog(settings, systemClock.nowMs, writeLog, tallies.onEvent);
   const outages = new Outages(log);
   const { onAway, onBack, onTrouble } = outages;
   const onWaiting = (problem: string) => log.warn('database_awaited', { problem });

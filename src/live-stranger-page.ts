@@ -64,7 +64,7 @@ export class LiveStrangerPage {
    */
   prepare({ strangerPage: source }: Settings): () => void {
     const isSame = isAddress(source) && source === this.#source;
-    const page = source === '' || isAddress(source) ? null : pageIn(source);
+    const page = readStrangerPage(source);
     return () => {
       this.#source = source;
       if (!isSame) this.#page = page;
@@ -115,7 +115,9 @@ const CALL = {
   answerBytesMax: BYTES_MAX,
 } as const;
 
-function pageIn(file: string): StrangerPage {
+/** Reads the page if the setting names a file, else returns null. Throws `OperatorError`. */
+export function readStrangerPage(file: string): StrangerPage | null {
+  if (file === '' || isAddress(file)) return null;
   const read = readAtMost(file, BYTES_MAX);
   if (read === null) {
     throw new OperatorError(`server.stranger_page: ${file} is larger than ${BYTES_MAX} bytes`);

@@ -22,11 +22,14 @@ export interface Log {
 
 const WEIGHTS: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 
-/** Makes a log. `write` receives whole lines, `onEvent` every event, also below the log level. */
+/**
+ * Makes a log. `write` receives whole lines with their level, `onEvent` every event, also below
+ * the log level.
+ */
 export function makeLog(
   settings: LogSettings,
   nowMs: () => number,
-  write: (line: string) => void = (line) => process.stderr.write(line),
+  write: (line: string, level: LogLevel) => void = (line) => process.stderr.write(line),
   onEvent: (level: LogLevel, event: string) => void = () => {},
 ): Log {
   const emit =
@@ -39,6 +42,7 @@ export function makeLog(
         settings.logFormat === 'json'
           ? `${visible(JSON.stringify({ time, level, event, ...fields }))}\n`
           : `${time} ${level} ${event}${humanFields(fields)}\n`,
+        level,
       );
     };
   return { debug: emit('debug'), info: emit('info'), warn: emit('warn'), error: emit('error') };

@@ -12,6 +12,8 @@ import { nearestText } from './config/nearest.ts';
 import { exampleFile, shownSettings } from './config/render.ts';
 import { loadBesideServer } from './config/server-note.ts';
 import { OUTPUT_WRITER } from './handover/output-line.ts';
+import { isJournal, withPriority } from './journal.ts';
+import type { LogLevel } from './log.ts';
 import { moveOf, nodeNameOf, openCore, storeKindOf } from './open-core.ts';
 import { Output } from './output.ts';
 import { IS_PACKAGED, keepSettings, ownCommand } from './own-program.ts';
@@ -40,6 +42,13 @@ if (process.argv[2] === OUTPUT_WRITER) {
   const { writeOutputs } = await import('./handover/output-writer.ts');
   const complain = (problem: string) => void process.stderr.write(problem);
   process.exit(await writeOutputs(process.argv[3] ?? '', complain));
+}
+
+const isInJournal = isJournal(process.env['JOURNAL_STREAM']);
+
+/** Writes whole lines, with their priority if the journal reads them. */
+function writeStderr(text: string, level: LogLevel = 'info'): void {
+  process.stderr.write(isInJournal ? withPriority(level, text) : text);
 }
 
 const output = new Output(process.stdout);
@@ -77,7 +86,8 @@ const exitCode = await runCli(process.argv.slice(2), {
       },
     });
   },
-  startApp: async (loaded, signal) => (await import('./app.ts')).startApp(loaded, signal),
+  startApp: async (loaded, signal) =>
+    (await import('./app.ts')).startApp(loaded, signal, writeStderr),
   openEventSenders: async (config) => (await outgoing()).openEventSenders(config),
   sendEvents: async (...given) => (await outgoing()).sendEvents(...given),
   machineOf: (config) => (config.databaseUrl === null ? '' : nodeNameOf(config)),
@@ -97,6 +107,7 @@ const exitCode = await runCli(process.argv.slice(2), {
     const opened = (await outgoing()).openOutgoing(config);
     return newestRelease(config, opened).finally(() => opened.close());
   },
+  checkFiles: async (config) => (await import('./file-check.ts')).checkFiles(config),
   hiddenNames: (loaded) => new HiddenNames(loaded),
   report: async (known) => (await import('./doctor/report.ts')).makeReport(known),
   examine: async (loaded, outside, onDatabase) => {
@@ -110,7 +121,7 @@ const exitCode = await runCli(process.argv.slice(2), {
     });
   },
   stdout: output.write,
-  stderr: (text) => process.stderr.write(text),
+  stderr: writeStderr,
   isTerminal: Boolean(process.stdin.isTTY && process.stdout.isTTY),
   ask: askTerminal,
   isProgressDrawn: Boolean(process.stderr.isTTY),
@@ -120,6 +131,6 @@ const exitCode = await runCli(process.argv.slice(2), {
 const problem = await output.finish();
 if (problem !== null) {
   const failure = { code: 'failed', message: `cannot write the output: ${problem}` } as const;
-  process.stderr.write(failureText(failure, wantsJson(process.argv)));
+  writeStderr(failureText(failure, wantsJson(process.argv)), 'error');
 }
 process.exit(problem === null ? exitCode : EXIT_ERROR);

@@ -31,7 +31,9 @@ else
   suite=${SUITE:-$(. /etc/os-release && echo "$VERSION_CODENAME")}
   mirror=${MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' \
     "Codename: $suite" | head -n 1)}
-  timeout 900 debootstrap --variant=minbase --include=systemd,systemd-sysv,iproute2 \
+  # sudo and what follows are for the walk of walk.sh.
+  packages=systemd,systemd-sysv,iproute2,sudo,curl,openssl,postgresql
+  timeout 900 debootstrap --variant=minbase "--include=$packages" \
     "$suite" "$root" "$mirror" >"$work/debootstrap.log" || fail "$(tail "$work/debootstrap.log")"
 fi
 echo "ok  Debian $(cat "$root/etc/debian_version")"
@@ -95,6 +97,13 @@ for old in 0.17.0 0.19.0; do
   dpkg-deb --root-owner-group -Znone --build "$work/old" "$OUT/old_$old.deb" >/dev/null
   echo "ok  the package of $old"
 done
+
+say 'The printed ways'
+if [ -x "$root/usr/bin/sudo" ] && [ -d "$root/usr/lib/postgresql" ]; then
+  packaging/test/walk.sh
+else
+  echo 'The Debian root has no sudo or no postgresql: nothing is walked.'
+fi
 
 cp -a "$root" "$work/booted"
 say 'Where systemd does not run'

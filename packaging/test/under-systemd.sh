@@ -4,26 +4,12 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/expect.sh"
+. "$here/booted.sh"
 
-unshare --net --mount --pid --ipc --uts --cgroup --fork --kill-child \
-  "$here/boot-systemd.sh" "$root" >"$work/boot.log" 2>&1 &
-outer=$!
-init=
-# unshare itself ignores SIGTERM; its end is the end of everything inside.
-end() {
-  [ -z "$init" ] || kill -KILL "$init" 2>/dev/null || true
-  kill -KILL "$outer" 2>/dev/null || true
-  wait "$outer" 2>/dev/null || true
-}
-trap end EXIT
-
-find_init() { init=$(pgrep -P "$outer") && [ "$(cat "/proc/$init/comm")" = systemd ]; }
-inside() { nsenter --target "$init" --all env --chdir=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
 # From the outside, in its network alone.
 call() { nsenter --target "$init" --net curl --silent "$@"; }
 property() { inside systemctl show --value --property "$1" gatepost.service; }
 is_active() { [ "$(property ActiveState)" = active ]; }
-wait_for_boot() { inside systemctl is-system-running | grep -E 'running|degraded'; }
 # Is it another process now than $pid, and ready?
 is_another() { is_active && [ "$(property MainPID)" != "$pid" ]; }
 drop_in() { # NAME, the content on stdin
@@ -31,8 +17,7 @@ drop_in() { # NAME, the content on stdin
   inside systemctl daemon-reload
 }
 
-eventually 10 'systemd begins' find_init
-eventually 60 'systemd runs' wait_for_boot
+boot "$root"
 inside systemctl --version | head -n 1
 
 say 'Install'
@@ -56,6 +41,34 @@ log_has() { inside journalctl --unit gatepost.service --grep "$1"; }
 eventually 10 'the log says what changed' log_has 'config_reloaded.*log.level'
 eventually 10 'the service is active' is_active
 expect 'the process stays' "$(property MainPID)" "$pid"
+
+say 'A mistake in the configuration'
+mistake=/etc/gatepost/gatepost.d/mistake.toml
+sentence="$mistake:2: there is no setting server.prot"
+printf '[server]\nprot = 8081\n' | inside tee $mistake >/dev/null
+fails 'a reload fails' inside systemctl reload gatepost.service
+status_has() { inside systemctl status --no-pager gatepost.service | grep -F "$1"; }
+eventually 10 'systemctl status has the sentence' status_has "$sentence"
+errors_have() { inside journalctl --unit gatepost.service --priority err --output cat | grep -F "$1"; }
+eventually 10 'it is an error of the journal' errors_have "$sentence"
+expect 'the service' "$(property ActiveState)" active
+expect 'the process stays' "$(property MainPID)" "$pid"
+holds 'the signal alone changes nothing' inside sh -c "kill -HUP $pid"
+eventually 10 'the log of the server has the sentence' log_has 'config_not_reloaded.*server.prot'
+priorities() { # PRIORITY, the number of its lines by the level that stands in them
+  inside journalctl --unit gatepost.service _COMM=gatepost --priority "$1..$1" --output cat |
+    sed -nE 's/^[^ ]+Z (debug|info|warn|error) .*/\1/p' | sort -u | tr '\n' ' '
+}
+expect 'levels of lines that are errors' "$(priorities err)" 'error '
+expect 'levels of lines that are warnings' "$(priorities warning)" ''
+expect 'levels of lines that are news' "$(priorities info)" 'info '
+inside rm $mistake
+printf '[server]\ndrain_seconds = 1\nport = 8081\n' | inside tee $mistake >/dev/null
+holds 'systemctl reloads it' inside systemctl reload gatepost.service
+eventually 10 'the log says what waits' log_has 'config_needs_restart'
+expect 'levels of lines that are warnings' "$(priorities warning)" 'warn '
+inside rm $mistake
+holds 'systemctl reloads it' inside systemctl reload gatepost.service
 
 say 'Restart'
 holds 'it is killed' inside sh -c "kill -KILL $pid"
@@ -87,8 +100,9 @@ expect 'the links' "$(links 8090)" "$before"
 
 say 'Confinement'
 inside systemd-analyze security --no-pager gatepost.service | tail -n 1
-expect 'warnings and errors in its log' \
-  "$(inside journalctl --unit gatepost.service --output cat | grep -Ec ' (warn|error) ' || true)" 0
+expect 'warnings and errors in its log but those of the mistake' \
+  "$(inside journalctl --unit gatepost.service --output cat |
+    grep -E ' (warn|error) ' | grep -vcE ' config_(not_reloaded|needs_restart) ' || true)" 0
 
 say 'Doctor'
 expect 'the timer is off' "$(inside systemctl is-enabled gatepost-doctor.timer || true)" disabled

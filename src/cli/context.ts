@@ -18,6 +18,7 @@ import type { OutsideQuestions } from '../doctor/examine.ts';
 import type { makeReport } from '../doctor/report.ts';
 import type { Finding } from '../finding.ts';
 import type { Handover } from '../handover/handover.ts';
+import type { LogLevel } from '../log.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { ReadPanel } from '../panel/reader-process.ts';
 import type { NewestRelease } from '../release.ts';
@@ -86,6 +87,8 @@ export interface CliContext {
   newestRelease(config: Config): Promise<NewestRelease>;
   /** Reads the users of a panel. */
   readPanel: ReadPanel;
+  /** Reads the files that settings name. Throws `OperatorError` with the first problem. */
+  checkFiles(config: Config): Promise<void>;
   /**
    * Checks data, machine and settings; with `outside` asks the public addresses as well. Passes
    * the names and counts of the database to `onDatabase`.
@@ -103,7 +106,8 @@ export interface CliContext {
    * Prints; never rejects. Settles when the text is written, with false if the reader has closed.
    */
   stdout(text: string): Promise<boolean>;
-  stderr(text: string): void;
+  /** Prints on stderr; the journal of systemd gets the level too, `info` without one. */
+  stderr(text: string, level?: LogLevel): void;
   /** Prints a warning on stderr, once. */
   warn(text: string): void;
   /** Prints control sequences of the program's own: `stdout` and `stderr` escape them. */

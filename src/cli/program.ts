@@ -159,9 +159,9 @@ export async function runCli(
       held += shown(text);
       return true;
     },
-    stderr: (text) => outer.stderr(shown(text)),
+    stderr: (text, level) => outer.stderr(shown(text), level),
     warn: (text) => {
-      if (!warnings.has(text)) context.stderr(`warning: ${text}\n`);
+      if (!warnings.has(text)) context.stderr(`warning: ${text}\n`, 'warn');
       warnings.add(text);
     },
   };
@@ -178,7 +178,7 @@ export async function runCli(
     const failure = failureOf(error, dataDir);
     // A group without a command prints its help.
     const isHelp = error instanceof CommanderError && error.code === 'commander.help';
-    if (!isHelp) context.stderr(failureText(failure, wantsJson(argv)));
+    if (!isHelp) context.stderr(failureText(failure, wantsJson(argv)), 'error');
     if (failure.code === 'usage') return EXIT_USAGE;
     return PARTIAL.includes(failure.code) ? EXIT_PARTIAL : EXIT_ERROR;
   } finally {

@@ -2,6 +2,7 @@
 
 import { type AST, ParseError, parseTOML } from 'toml-eslint-parser';
 import { nearestText } from './nearest.ts';
+import { REPEATED, repetition } from './repeated.ts';
 import { type SettingName, settingRows } from './settings/index.ts';
 import { heading } from './tables.ts';
 import { inWords, textOf } from './value-form.ts';
@@ -36,7 +37,9 @@ export function readConfigFile(source: string): FileContent {
     if (error instanceof RangeError)
       return { values, problems: ['1: invalid TOML: too deeply nested'] };
     if (!(error instanceof ParseError)) throw error;
-    const message = `${error.message.charAt(0).toLowerCase()}${error.message.slice(1)}`;
+    const message =
+      (error.message === REPEATED ? repetition(source, error.lineNumber) : null) ??
+      `${error.message.charAt(0).toLowerCase()}${error.message.slice(1)}`;
     return { values, problems: [`${error.lineNumber}: invalid TOML: ${message}`] };
   }
   for (const { path, node, line } of pairs(program)) {

@@ -34,6 +34,9 @@ import {
 
 setDefaultTimeout(60_000);
 
+/** Devices that no provider holds were counted: the only row besides those of people. */
+const SEEN_STRANGERS = 'UPDATE appliance SET stranger_count = 5';
+
 let backed: Backed;
 let database: string;
 beforeEach(async () => {
@@ -161,6 +164,28 @@ test('into a directory that is not there yet, as on another machine', async () =
   expect(await restore({ dataDir })).toMatchObject({ replacedFile: null });
   expect(readdirSync(dataDir).sort()).toEqual(['gatepost.db', 'gatepost.lock']);
   expect(providerCount(join(dataDir, 'gatepost.db'))).toBe(2);
+});
+
+test.each(['the same', 'a newer'])('an untouched installation of %s version', async (version) => {
+  const file = await forged(backed, { change: (db) => db.run(SEEN_STRANGERS) });
+  const dataDir = join(backed.folder, 'new');
+  const options = { dataDir, create: true, commitBatchMax: 1 };
+  await (await openSqliteStore(options)).close();
+  const untouched = new Database(join(dataDir, 'gatepost.db'));
+  if (version === 'a newer') untouched.run('PRAGMA user_version = 999');
+  untouched.close();
+  await restore({ dataDir, file });
+  expect(providerCount(join(dataDir, 'gatepost.db'))).toBe(2);
+  await addProviders(dataDir, 1);
+  await expect(restore({ dataDir, file })).rejects.toThrow('since: 1 of audit, 1 of provider;');
+});
+
+test('the outcome of the backup itself is not in the way', async () => {
+  const db = new Database(database);
+  db.run(`INSERT INTO upkeep (task, schedule, scheduled_at_ms, is_failing, failure_count)
+    VALUES ('backup', '03:30', 1, 0, 0)`);
+  db.close();
+  expect((await restore()).manifest.rows['provider']).toBe(2);
 });
 
 test('rows that came since are in the way, unless it is forced', async () => {

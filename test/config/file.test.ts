@@ -75,6 +75,22 @@ describe('a configuration file', () => {
     expect(values.size).toBe(0);
   });
 
+  test.each([
+    ['[log]\n[backup]\nkeep = 3\n[log]\n', '4: [log] stands in line 1'],
+    ['[gate.text.ru]\n[gate]\n[gate]\n', '3: [gate] stands in line 2'],
+    ['[gate.text.ru]\nlink_full = "a"\n[gate.text.ru]\n', '3: [gate.text.ru] stands in line 1'],
+    ['backup.at = "03:30"\n[ backup ] # mine\n', '2: [ backup ] stands in line 1'],
+    ['backup = { keep = 3 }\n[backup]\n', '2: [backup] stands in line 1'],
+    ['[[gate.upstream]]\n[gate]\n[gate.upstream]\n', '3: [gate.upstream] stands in line 1'],
+    ['[log]\n[backup]\nkeep = 3\nkeep = [\n4]\n', '4: backup.keep is set in line 3'],
+    ['data = "x"\r\n"data" = "y"\r\n', '2: data is set in line 1'],
+    ['[a]\nx.y = 1\nx.y.z = 2\n', '3: a.x.y.z is set in line 2'],
+  ])('what stands twice is named with the line of the first: %p', (source, sentence) => {
+    const { problems } = readConfigFile(source);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]?.replace('invalid TOML: ', '')).toStartWith(`${sentence} already: `);
+  });
+
   test('a date, a float and an infinity fit no setting', () => {
     for (const value of ['2026-11-20', '1.0', 'inf', '{}', '[[]]']) {
       expect(readConfigFile(`[server]\nport = ${value}`).problems).toEqual([

@@ -17,6 +17,7 @@ import { type Store, withMethods } from '../../src/core/port/store.ts';
 import { examine } from '../../src/doctor/examine.ts';
 import { makeReport } from '../../src/doctor/report.ts';
 import { explanations } from '../../src/explanations.ts';
+import { checkFiles } from '../../src/file-check.ts';
 import { openApiDocument } from '../../src/http/document/openapi.ts';
 import { moveOf, nodeNameOf, openCore, storeKindOf } from '../../src/open-core.ts';
 import {
@@ -88,6 +89,7 @@ function contextOf(
     newestRelease: (config) => newestRelease(config, openOutgoing(config)),
     operator: () => operatorActor(env),
     backup: (config) => backupTools(storeKindOf(config)),
+    checkFiles: async (config) => checkFiles(config),
     hiddenNames: (loaded) => new HiddenNames(loaded),
     report: makeReport,
     examine: (loaded, outside, onDatabase) =>

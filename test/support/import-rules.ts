@@ -18,10 +18,8 @@ interface Rule {
 const LEAVES = [
   ...['src/errno.ts', 'src/operator-program.ts'],
   ...['src/clock.ts', 'src/counts.ts', 'src/deadline.ts', 'src/disk/', 'src/finding.ts'],
-  'src/finding-names.ts',
-  ...['src/log.ts', 'src/operator-error.ts'],
-  ...['src/permissions.ts', 'src/queue.ts'],
-  ...['src/port-holder.ts', 'src/slices.ts'],
+  ...['src/finding-names.ts', 'src/journal.ts', 'src/log.ts', 'src/operator-error.ts'],
+  ...['src/permissions.ts', 'src/port-holder.ts', 'src/queue.ts', 'src/slices.ts'],
   ...['src/version.ts', 'src/visible.ts', 'src/whereabouts.ts'],
 ];
 
@@ -387,6 +385,14 @@ const RULES: Readonly<Record<string, Rule>> = {
     packages: ['commander', 'node:fs', 'node:os', 'node:path', 'node:stream/promises'],
     reason: 'what root does before it becomes another user is in one place',
   },
+  'src/file-check.ts': {
+    ours: [
+      ...['src/config/', 'src/gateway/', 'src/live-stranger-page.ts', 'src/open-outgoing.ts'],
+      ...LEAVES,
+    ],
+    packages: ['node:fs'],
+    reason: 'what a reload reads is read before it, by the same functions',
+  },
   'src/release.ts': {
     ours: ['src/outgoing/', ...LEAVES],
     types: ['src/config/'],
@@ -397,7 +403,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     ours: [
       ...['src/app.ts', 'src/explanations.ts', 'src/monitor/log-events.ts', 'src/open-core.ts'],
       ...['src/open-outgoing.ts', 'src/backup/', 'src/cli/', 'src/config/', 'src/doctor/'],
-      ...['src/http/', 'src/panel/'],
+      ...['src/http/', 'src/panel/', 'src/file-check.ts'],
       ...['src/handover/', 'src/output.ts', 'src/own-program.ts', 'src/release.ts'],
       ...['src/systemd.ts', 'src/url-for-people.ts', ...PROGRAM],
     ],

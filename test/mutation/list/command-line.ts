@@ -181,7 +181,9 @@ export const commandLineFiles: readonly MutatedFile[] = [
   {
     file: 'src/cli/program.ts',
     tests: ['test/visible.test.ts'],
-    changes: [['stderr: (text) => outer.stderr(shown(text)),', 'stderr: outer.stderr,']],
+    changes: [
+      ['stderr: (text, level) => outer.stderr(shown(text), level),', 'stderr: outer.stderr,'],
+    ],
   },
   {
     file: 'src/cli/program.ts',

@@ -14,6 +14,14 @@ export const config: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/config/repeated.ts',
+    tests: ['test/config/file.test.ts'],
+    changes: [
+      ['const first = same ?? heads.find((other)', 'const first = heads.find((other)'],
+      [' && !(head.isTable && head.path.length < path.length)', ''],
+    ],
+  },
+  {
     file: 'src/config/file.ts',
     tests: ['test/config/tables.test.ts', 'test/config/file.test.ts'],
     changes: [

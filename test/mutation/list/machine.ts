@@ -258,6 +258,28 @@ export const machine: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/main.ts',
+    tests: ['test/journal.test.ts'],
+    changes: [['isInJournal ? withPriority(level, text) : text', 'text']],
+  },
+  {
+    file: 'src/journal.ts',
+    tests: ['test/journal.test.ts'],
+    changes: [
+      ['return variable === `${dev}:${ino}`;', 'return true;'],
+      ['text.replace(/^(?!$)/gm, `<', 'text.replace(/^(?!$)/g, `<'],
+    ],
+  },
+  {
+    file: 'src/file-check.ts',
+    tests: ['test/cli/config-check.test.ts'],
+    changes: [
+      ['new SecretFiles().prepare(settings);', ''],
+      ['readStrangerPage(settings.strangerPage);', ''],
+      ['isPushing && !existsSync', 'false && !existsSync'],
+    ],
+  },
+  {
     file: 'src/systemd.ts',
     tests: ['test/systemd.test.ts'],
     changes: [

@@ -328,6 +328,7 @@ export const storeDevices: readonly MutatedFile[] = [
         `return tableNames(present).length !== 0 ? null : 'it is a database of another program';`,
       ],
       ['if (keys.length !== 1 || key === undefined) return changed;', ''],
+      ['if (isUntouched(present)) return null;', ''],
     ],
   },
 ];

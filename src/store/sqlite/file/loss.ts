@@ -4,8 +4,13 @@ import type { Database } from 'bun:sqlite';
 import { findDamage, quoted, tableNames } from './copy.ts';
 import { APPLICATION_ID, pragmaNumber, SCHEMA_VERSION } from './migrate.ts';
 
-/** Tables of which nothing is lost: a server stores the time itself, and a key signs for days. */
-const OWN = new Set(['steady_time', 'signing_key']);
+/**
+ * Tables of which nothing is lost: a server stores the time and the outcome of backups itself,
+ * and a key signs for days.
+ */
+const OWN = new Set(['steady_time', 'signing_key', 'upkeep']);
+/** Tables that have rows in a new database already. */
+const AT_FIRST = new Set([...OWN, 'appliance', 'distribution_transition']);
 
 /** Returns the rows of `present` that the file `other` lacks, or null. Throws SQLite's error. */
 export function lossOf(present: Database, other: string): string | null {
@@ -13,6 +18,7 @@ export function lossOf(present: Database, other: string): string | null {
   if (pragmaNumber(present, 'application_id') !== APPLICATION_ID) {
     return tableNames(present).length === 0 ? null : 'it is a database of another program';
   }
+  if (isUntouched(present)) return null;
   const schema = pragmaNumber(present, 'user_version');
   if (schema > SCHEMA_VERSION) return `it has schema ${schema}, newer than this program`;
   present.query('ATTACH ? AS other').run(other);
@@ -29,6 +35,13 @@ export function lossOf(present: Database, other: string): string | null {
   return lost.length === 0
     ? null
     : `it has rows that were added, changed or deleted since: ${lost.join(', ')}`;
+}
+
+/** Returns whether this is a new installation, as the package makes one, of any version. */
+function isUntouched(present: Database): boolean {
+  return tableNames(present)
+    .filter((table) => !AT_FIRST.has(table))
+    .every((table) => present.query(`SELECT 1 FROM ${quoted(table)} LIMIT 1`).get() === null);
 }
 
 interface Column {
