@@ -39,6 +39,7 @@ import { checkDataDirectory } from './permissions.ts';
 import { drain, type Part, stopInOrder } from './stopping.ts';
 import type { DisabledWebhook } from './store/kind.ts';
 import { startTls } from './tls/tls.ts';
+import { publicUrlOf } from './url-for-people.ts';
 import { COMMIT, VERSION } from './version.ts';
 import { makeEventSenders } from './webhook/senders.ts';
 
@@ -237,7 +238,7 @@ async function startParts(beginning: Beginning): Promise<App> {
   const worker = makeWorker(core, clock, log);
   parts.push({ name: 'delivery', stop: worker.stop });
   core.signals.onWork(worker.wake);
-  const eventSenders = makeEventSenders(settings, outgoing);
+  const eventSenders = makeEventSenders(settings, outgoing, () => publicUrlOf(settings));
   gateways.prepare(settings, log)();
   const secrets = new SecretFiles();
   secrets.prepare(settings)();

@@ -1,16 +1,10 @@
-/** The address at which people reach this server from outside. */
+/** The check of an address that stands in a message: whether people reach it from anywhere. */
 
 import { addressOf, isCallable } from './outbox/address.ts';
-import type { PageSites } from './port/my.ts';
 
-/**
- * Returns the address of this server, such as `https://gatepost.example.org`; null: none is set, or
- * it leads to this machine or to a private network.
- */
-export function publicSite({ myUrl }: Pick<PageSites, 'myUrl'>): string | null {
-  if (myUrl === '') return null;
-  const { hostname } = new URL(myUrl);
+/** Returns false for a URL that leads to this machine, a private network, or a bare name. */
+export function isPublicSite(url: string): boolean {
+  const { hostname } = new URL(url);
   const address = addressOf(hostname);
-  if (address !== null) return isCallable(address, []) ? myUrl : null;
-  return hostname.includes('.') ? myUrl : null;
+  return address === null ? hostname.includes('.') : isCallable(address, []);
 }

@@ -33,7 +33,7 @@ beforeAll(async () => {
   servers = await startStrictServers();
   settings.telegramEndpoint = servers.origin('telegram');
   outgoing = new Outgoing({ settings, clock: systemClock, ca: servers.ca });
-  eventSenders = makeEventSenders(settings, outgoing);
+  eventSenders = makeEventSenders(settings, outgoing, () => settings.myUrl || null);
 });
 afterAll(async () => {
   outgoing.close();

@@ -138,7 +138,7 @@ export const TELEGRAM_ERRORS: readonly ErrorRow[] = [
     ['inline keyboard button', 'BUTTON_URL_INVALID', 'BUTTON_', 'REPLY_MARKUP', 'reply markup'],
     'bare',
     'Telegram rejects the address of the console in the button',
-    'set my.url to an address that browsers reach',
+    'set my.url to a public address',
   ),
   row(
     400,

@@ -4,7 +4,7 @@ import type { EventSender, Verdict } from '../../core/outbox/carrier.ts';
 import type { StoredEvent } from '../../core/port/event.ts';
 import type { PageSites } from '../../core/port/my.ts';
 import type { Webhook } from '../../core/port/webhook.ts';
-import { publicSite } from '../../core/public-site.ts';
+import { isPublicSite } from '../../core/public-site.ts';
 import type { Outgoing } from '../../outgoing/outgoing.ts';
 import { DELIVERY_TIMEOUT_MS } from '../standard.ts';
 import { ANSWER_BOUNDS, judgeTelegram, type TelegramVerdict } from './answers.ts';
@@ -25,6 +25,8 @@ export class TelegramSender implements EventSender {
   constructor(
     private readonly outgoing: Pick<Outgoing, 'send'>,
     private readonly settings: TelegramSettings,
+    /** Returns the URL of this server for people; null: no setting names one. */
+    private readonly publicUrl: () => string | null,
   ) {}
 
   async deliver(
@@ -42,7 +44,7 @@ export class TelegramSender implements EventSender {
       parse_mode: 'HTML',
       link_preview_options: { is_disabled: true },
     };
-    const url = linkInConsole(this.settings, webhook, event);
+    const url = linkInConsole(this.publicUrl(), webhook, event);
     if (url === null) return this.#send(webhook, message, signal);
     const button = { text: showLinkText(locale), url };
     const reply_markup = { inline_keyboard: [[button]] };
@@ -83,11 +85,11 @@ const pageOf = ({ myPath, myUrl }: PageSites): string | null =>
 
 /** Returns the address of an event's link in the console; null: it has none that Telegram takes. */
 function linkInConsole(
-  settings: PageSites,
+  site: string | null,
   { providerCode }: Webhook,
   { data: { install_id: id } }: StoredEvent,
 ): string | null {
-  const site = publicSite(settings);
-  if (site === null || typeof id !== 'number' || providerCode === undefined) return null;
+  if (site === null || !isPublicSite(site)) return null;
+  if (typeof id !== 'number' || providerCode === undefined) return null;
   return `${site}/console/links?at=${providerCode}&link=${id}`;
 }

@@ -4,7 +4,10 @@ import type { MutatedFile } from '../mutation.ts';
 export const events: readonly MutatedFile[] = [
   {
     file: 'src/store/noun/event-notes.ts',
-    tests: ['test/store/event-notes.test.ts', 'test/jobs/notice.test.ts'],
+    tests: [
+      ...['test/store/event-notes.test.ts', 'test/jobs/notice.test.ts'],
+      'test/store/contract/event.test.ts',
+    ],
     changes: [
       ['WHERE w.disabled_at_ms IS NULL`', 'WHERE true`'],
       ['disabledCount;\n    this.forgetWebhooks();', 'disabledCount;'],
