@@ -4,7 +4,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runHere } from '../support/command-line.ts';
-import { startServe, temporaryFolder } from '../support/process.ts';
+import { run, startServe, temporaryFolder } from '../support/process.ts';
 import { PATIENCE_MS, until } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
@@ -49,7 +49,7 @@ test('a mistake is the same sentence to the check and to the log of a reload', a
   const logged = () =>
     server.stderr().match(/ config_(?:not_reloaded reason=.*|reloaded changed=.*)$/gm) ?? [];
   const check = (...words: string[]) =>
-    runHere(['config', '--check', '--data', server.dataDir, ...words], { env });
+    run(['config', '--check', '--data', server.dataDir, ...words], { env });
   for (const [what, text, sentence] of MISTAKES) {
     write('gatepost.toml', text);
     const before = logged().length;
