@@ -13,6 +13,8 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core';
+import type { Role } from '../src/core/port/account.ts';
+import type { Job } from '../src/core/port/job.ts';
 import { hash, id, provider } from './schema.ts';
 
 /** A person who signs in to the console. */
@@ -132,7 +134,7 @@ export const oneTime = sqliteTable(
     account_id: integer().references(() => account.id, { onDelete: 'cascade' }),
     /** Of an invitation: the role, and where; null: at the appliance. */
     provider_id: integer().references(() => provider.id, { onDelete: 'cascade' }),
-    role: text(),
+    role: text().$type<Role>(),
     until_ms: integer().notNull(),
   },
   (t) => [
@@ -185,7 +187,7 @@ export const job = sqliteTable(
   {
     id: id(),
     provider_id: integer().references(() => provider.id, { onDelete: 'cascade' }),
-    kind: text().notNull(),
+    kind: text().$type<Job['kind']>().notNull(),
     /** Its parameters as JSON. */
     params: text().notNull(),
     /** The actor of its entry in the audit log, as JSON. */

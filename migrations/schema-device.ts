@@ -11,6 +11,7 @@ import {
   unique,
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core';
+import type { DistributionType } from '../src/core/port/distribution.ts';
 import { domain, hash, id, install, provider } from './schema.ts';
 
 /**
@@ -214,7 +215,7 @@ export const distribution = sqliteTable(
       .notNull()
       .references(() => provider.id, { onDelete: 'cascade' }),
     /** 10 push, 20 command. */
-    notification_type: integer().notNull(),
+    notification_type: integer().$type<DistributionType>().notNull(),
     /** See core/message/status.ts; a trigger allows what `distribution_transition` has. */
     status: integer().notNull(),
     /** Like `ios,android`; null when the targets are HWIDs. */

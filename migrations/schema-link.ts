@@ -2,6 +2,7 @@
 
 import { sql } from 'drizzle-orm';
 import { check, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import type { RefusalReason } from '../src/core/port/figure.ts';
 import { hash, id, install, provider } from './schema.ts';
 import { device } from './schema-device.ts';
 
@@ -43,7 +44,7 @@ export const installRefusal = sqliteTable('install_refusal', {
   refused_count: integer().notNull(),
   refused_at_ms: integer().notNull(),
   /** Why the last one was. */
-  reason: text().notNull(),
+  reason: text().$type<RefusalReason>().notNull(),
   /** The UTC day of the last one, as days since 1970, and how many there were that day. */
   day: integer().notNull().default(0),
   day_count: integer().notNull().default(0),
@@ -61,7 +62,7 @@ export const refusedDevice = sqliteTable(
     device_name: text().notNull(),
     os: text().notNull(),
     /** Why the last call was refused. */
-    reason: text().notNull(),
+    reason: text().$type<RefusalReason>().notNull(),
     refused_count: integer().notNull(),
     first_refused_at_ms: integer().notNull(),
     last_refused_at_ms: integer().notNull(),

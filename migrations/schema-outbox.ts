@@ -10,6 +10,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core';
+import type { StoredEvent } from '../src/core/port/event.ts';
 import { id, provider } from './schema.ts';
 import { recipient } from './schema-device.ts';
 
@@ -56,7 +57,7 @@ export const event = sqliteTable(
     id: id(),
     /** Null: it is for the operator. */
     provider_id: integer().references(() => provider.id, { onDelete: 'cascade' }),
-    kind: text().notNull(),
+    kind: text().$type<StoredEvent['kind']>().notNull(),
     at_ms: integer().notNull(),
     /** `data` of the body, as JSON. */
     data: text().notNull(),

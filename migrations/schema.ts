@@ -32,6 +32,8 @@ import {
   unique,
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core';
+import type { SightingKind } from '../src/core/port/sighting.ts';
+import type { UpkeepTask } from '../src/core/port/upkeep.ts';
 
 export const id = () => integer().primaryKey({ autoIncrement: true });
 export const hash = () => blob({ mode: 'buffer' });
@@ -46,7 +48,7 @@ const policy = () => ({
 /** Whether a full link refuses, and what becomes of calls without a HWID; null: as above. */
 const enforcement = () => ({
   /** 0: devices above the limit are admitted and counted. */
-  enforce: integer(),
+  enforce: integer().$type<0 | 1>(),
   without_hwid: text({ enum: ['refuse', 'pass', 'count'] }),
 });
 
@@ -106,12 +108,12 @@ export const provider = sqliteTable(
     /** What may ride at most, see core/ride; null: as the operator's file has it. */
     ride: text({ enum: ['off', 'notifications'] }),
     /** 1: general notifications ride to other systems than iOS and Android too. */
-    ride_desktop: integer().notNull().default(0),
+    ride_desktop: integer().$type<0 | 1>().notNull().default(0),
     ...buttons(),
     /** When its buttons are shown; null: where the panel sends none. */
     buttons: text({ enum: ['always'] }),
     /** 1: its users have a page, see core/my, with its own name and colour (`#1a2b3c`) there. */
-    my: integer().notNull().default(0),
+    my: integer().$type<0 | 1>().notNull().default(0),
     my_name: text(),
     my_color: text(),
     ...phones(),
@@ -255,7 +257,7 @@ export const sighting = sqliteTable(
   'sighting',
   {
     host: text().notNull(),
-    kind: text().notNull(),
+    kind: text().$type<SightingKind>().notNull(),
     subject: text().notNull(),
     seen_count: integer().notNull(),
     first_seen_at_ms: integer().notNull(),
@@ -283,7 +285,7 @@ export const steadyTime = sqliteTable('steady_time', {
 export const upkeep = sqliteTable(
   'upkeep',
   {
-    task: text().primaryKey(),
+    task: text().$type<UpkeepTask>().primaryKey(),
     /** When it runs, in the words of its setting; empty: it is off. */
     schedule: text().notNull(),
     scheduled_at_ms: integer().notNull(),

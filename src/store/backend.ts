@@ -134,7 +134,7 @@ export interface Statements extends Dialect {
   /** Most rows of a step of a long write, and the time after which it takes no more work, ms. */
   readonly stepCountMax: number;
   readonly stepMs: number;
-  prepare<Row>(query: SQL): Prepared<Row>;
+  prepare<Row>(query: SQL<Row>): Prepared<Row>;
   /** Prepares a statement that only locks: SQLite needs none and runs nothing. */
   lockOnly(query: SQL): Prepared<unknown>;
   /** Locks the provider's row, which is the first in the order of locks; does nothing on SQLite. */

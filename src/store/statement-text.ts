@@ -3,12 +3,13 @@
  * columns are by the names of fields.
  *
  * @example
- * sql`SELECT ${columns`id, createdAtMs, p.code AS providerCode`} FROM …`
- * sql`UPDATE job SET ${assignments`state = 'failed', endedAtMs`} WHERE id = :id`
- * insertInto('job')`kind, params, state = 'waiting', bytes = ${bytes('key')}`
+ * sql`SELECT ${columns('job', 'id, createdAtMs AS atMs')} FROM job …`
+ * sql`UPDATE job SET ${assignments('job', "state = 'failed', endedAtMs")} WHERE id = :id`
+ * insertInto('passkey', 'name, createdAtMs', { publicKey: bytes('key') })
  */
 
-import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { sql as drizzle, type SQL, type SQLWrapper } from 'drizzle-orm';
+import type { From, Row, RowOf, Settable, Table, Unknown, Whole } from './row.ts';
 
 /** A quoted text, a given value as drizzle writes it (`?`, `$1`), or a named one; not a cast. */
 const PARTS = /'[^']*'|\?|\$\d+|(?<!:):([a-z]\w*)/gi;
@@ -51,24 +52,14 @@ export const columnOf = (field: string) =>
 /** Writes a list of columns as it is. */
 export const columnNames = (fields: string): SQL => sql.raw(columnOf(fields));
 
-/** The placeholder of a fragment until the list is read. */
-const FRAGMENT = '?';
-
 /** Reads a list of names of fields, each with what it is set to, or else null. */
-function fieldsIn(texts: readonly string[], fragments: readonly (SQL | string)[]) {
-  const parts = texts.map((text, n) => {
-    const fragment = fragments[n] ?? '';
-    return text + (typeof fragment === 'string' ? fragment : FRAGMENT);
-  });
-  const left = fragments.filter((fragment) => typeof fragment !== 'string');
-  return parts
-    .join('')
+function fieldsIn(list: string) {
+  return list
     .trim()
     .split(/,\s+/)
     .map((item) => {
       const [field = '', value] = item.split(' = ');
-      const fragment = value === FRAGMENT ? left.shift() : undefined;
-      return { field, column: columnOf(field), value: fragment ?? sql.raw(value ?? `:${field}`) };
+      return { field, column: columnOf(field), value: sql.raw(value ?? `:${field}`) };
     });
 }
 
@@ -80,30 +71,101 @@ const later = (write: () => SQL): SQLWrapper => ({
   shouldOmitSQLParens: () => true,
 });
 
-/** Writes a list of columns for SELECT, each as its field, or as what follows AS. */
-export const columns = (texts: readonly string[], ...fields: string[]): SQLWrapper =>
+type Joined<Parts extends readonly unknown[]> = Parts extends readonly [infer First, ...infer Rest]
+  ? (First extends SQL<infer Row> ? Row : unknown) & Joined<Rest>
+  : unknown;
+
+type Flat<Row> = { [Field in keyof Row]: Row[Field] };
+
+/** The row of a statement with these parts: all columns that they read. */
+export type RowsOf<Parts extends readonly unknown[]> = Flat<Joined<Parts>>;
+
+/**
+ * Writes a statement or a part of one, as drizzle's tag of this name does; its rows have the types
+ * of the {@link columns} and {@link values} in it.
+ */
+export const sql = Object.assign(
+  <const Parts extends readonly unknown[]>(texts: TemplateStringsArray, ...parts: Parts) =>
+    drizzle<RowsOf<Parts>>(texts, ...parts),
+  { raw: drizzle.raw, join: drizzle.join, identifier: drizzle.identifier, empty: drizzle.empty },
+);
+
+const written = (list: string) =>
   later(() => {
-    const all = fieldsIn(texts, fields).map(({ field }) => {
+    const all = fieldsIn(list.replaceAll('!', '')).map(({ field }) => {
       const [path = '', as = path.replace(/^.*\./, '')] = field.split(' AS ');
       return `${columnOf(path)} AS "${as}"`;
     });
     return sql.raw(all.join(', '));
   });
 
-/** Writes a list of assignments for SET: of the value of a field's name, or of what is given. */
-export const assignments = (texts: readonly string[], ...parts: (SQL | string)[]): SQLWrapper =>
+/** A list of columns that the tables have; else an error that names the others. */
+type Known<Source extends From, List extends string> = [Unknown<Source, List>] extends [never]
+  ? unknown
+  : { unknown: Unknown<Source, List> };
+
+/**
+ * Writes a list of columns, each as its field, or as what follows AS. A name that the table lacks
+ * does not compile. `!` follows a column that the statement's condition keeps from being null.
+ *
+ * @example columns({ d: 'device', p: 'device_provider?' }, 'd.hwid, p.deviceName AS name')
+ */
+export const columns = <const Source extends From, const List extends string>(
+  _from: Source,
+  list: List & Known<Source, List>,
+): SQL<RowOf<Source, List>> => drizzle`${written(list)}` as SQL<RowOf<Source, List>>;
+
+/** Writes expressions, each as its field; the types are those of their values. */
+export const values = <Row>(expressions: { readonly [Field in keyof Row]: SQL }): SQL<Row> =>
+  sql.join(
+    Object.entries<SQL>(expressions).map(
+      ([as, value]) => drizzle`${value} AS ${sql.raw(`"${as}"`)}`,
+    ),
+    sql.raw(', '),
+  ) as SQL<Row>;
+
+/** Fragments by fields; a list names the fields that are set to values of their names. */
+type Fragments<Name extends Table> = { readonly [Field in keyof Row<Name>]?: SQL };
+
+const setIn = (list: string, fragments: Readonly<Record<string, SQL | undefined>>) => [
+  ...fieldsIn(list),
+  ...Object.entries(fragments).map(([field, value]) => ({ column: columnOf(field), value })),
+];
+
+/**
+ * Writes a list of assignments for SET: of the value of a field's name, or of what follows `=`, and
+ * of fragments. A field that the table lacks does not compile.
+ */
+export const assignments = <const Name extends Table, const List extends string>(
+  _table: Name,
+  list: List & Settable<Name, List>,
+  fragments: Fragments<Name> = {},
+): SQLWrapper =>
+  later(() =>
+    listOf(
+      setIn(list, fragments).map(({ column, value }) => drizzle`${sql.raw(column)} = ${value}`),
+    ),
+  );
+
+/**
+ * Writes an INSERT of one row, with values as {@link assignments} has them. A field without a
+ * default that is left out does not compile.
+ */
+export const insertInto = <
+  const Name extends Table,
+  const List extends string,
+  const Given extends Fragments<Name> = Record<never, never>,
+>(
+  table: Name,
+  list: List & Settable<Name, List> & Whole<Name, List, Given>,
+  fragments?: Given,
+): SQLWrapper =>
   later(() => {
-    const all = fieldsIn(texts, parts);
-    return listOf(all.map(({ column, value }) => sql`${sql.raw(column)} = ${value}`));
+    const all = setIn(list, fragments ?? {});
+    const names = all.map(({ column }) => column).join(', ');
+    const set = listOf(all.map(({ value }) => drizzle`${value}`));
+    return drizzle`${sql.raw(`INSERT INTO ${table} (${names}) VALUES`)} (${set})`;
   });
 
-/** Writes an INSERT of one row, with values as {@link assignments} has them. */
-export const insertInto =
-  (table: string) =>
-  (texts: readonly string[], ...parts: (SQL | string)[]): SQLWrapper =>
-    later(() => {
-      const all = fieldsIn(texts, parts);
-      const names = all.map(({ column }) => column).join(', ');
-      const values = listOf(all.map(({ value }) => value));
-      return sql`${sql.raw(`INSERT INTO ${table} (${names}) VALUES`)} (${values})`;
-    });
+/** The column of a statement that asks whether there is a row. */
+export const ONE = values<{ one: number }>({ one: sql`1` });

@@ -1,8 +1,9 @@
 /** The core's status values as SQL literals, which partial indexes and SQLite's planner need. */
 
-import { type SQL, sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
 import { LOAD, LOAD_FROM, SENDING, SENT } from '../core/message/status.ts';
 import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
+import { sql } from './statement-text.ts';
 
 export function literal(status: number): SQL {
   return sql.raw(String(status));

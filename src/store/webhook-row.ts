@@ -10,7 +10,7 @@ import type {
 } from '../core/port/webhook.ts';
 import { columns } from './statement-text.ts';
 
-export interface WebhookRow {
+interface WebhookRow {
   id: number;
   providerId: number | null;
   kind: 'webhook' | 'telegram';
@@ -29,8 +29,11 @@ export interface WebhookRow {
   providerCode?: string | null;
 }
 
-export const WEBHOOK_COLUMNS = columns`id, providerId, kind, address, events, scheme, secret,
-  previousSecret, previousUntilMs, locale, shows, createdAtMs, disabledAtMs, disabledWhy`;
+export const WEBHOOK_COLUMNS = columns(
+  'webhook',
+  `id, providerId, kind, address, events, scheme, secret,
+  previousSecret, previousUntilMs, locale, shows, createdAtMs, disabledAtMs, disabledWhy`,
+);
 
 /** Returns a webhook after a change. */
 export function changedWebhook(before: Webhook, change: WebhookChange): Webhook {

@@ -1,6 +1,6 @@
 /** The webhooks that get an event: those that want its kind and have room in their queues. */
 
-import { CALLERS_EVENTS, type Happening } from '../port/event.ts';
+import { CALLERS_EVENTS, type Happening, type StoredEvent } from '../port/event.ts';
 
 /** The most events that wait for one webhook; one more disables it. */
 export const WAITING_COUNT_MAX = 100_000;
@@ -15,7 +15,7 @@ export const CALLERS_WAITING_MAX = 50_000;
 export const WHY_FULL = `${WAITING_COUNT_MAX} events wait for it: it does not take them`;
 
 /** Returns true if a webhook with these kinds gets events of `kind`; an empty list wants all. */
-export function wantsKind(kinds: readonly string[], kind: Happening['kind']): boolean {
+export function wantsKind(kinds: readonly string[], kind: StoredEvent['kind']): boolean {
   return kinds.length === 0 || kinds.includes(kind);
 }
 

@@ -45,7 +45,7 @@ export const REGISTRATION_RULE: Readonly<Record<Claim, Readonly<Record<Holder, V
 };
 
 /** A device's slot at a provider. */
-export interface Slot {
+interface Slot {
   id: number;
   installId: number;
   /** The newest ledger row when it was taken: its link can claim later ones. */

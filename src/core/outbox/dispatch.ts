@@ -76,7 +76,7 @@ export function pushDispatch(
 }
 
 /** An event as a row. */
-export type EventRow = Omit<EventDispatch, 'kind' | 'event'> &
+type EventRow = Omit<EventDispatch, 'kind' | 'event'> &
   Pick<StoredEvent, 'providerId' | 'atMs'> & {
     eventId: number;
     eventKind: StoredEvent['kind'];

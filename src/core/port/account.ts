@@ -50,7 +50,7 @@ export interface NewAccount {
 }
 
 /** An account in the list of a place. */
-export interface Member {
+interface Member {
   id: number;
   name: string;
   role: Role;

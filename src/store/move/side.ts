@@ -1,6 +1,5 @@
 /** A database as a side of a move, and the steps that both directions share. */
 
-import { sql } from 'drizzle-orm';
 import { headText } from '../../core/audit/chain.ts';
 import { type AuditVerdict, verifyAudit } from '../../core/audit/verify.ts';
 import { counted } from '../../core/counted.ts';
@@ -9,6 +8,7 @@ import type { Maybe } from '../../core/port/maybe.ts';
 import { OperatorError } from '../../operator-error.ts';
 import type { Reader } from '../backend.ts';
 import { auditReader } from '../noun/audit.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import type { MoveJob, MoveReport } from './job.ts';
 import type { MovedTable } from './tables.ts';
 
@@ -35,8 +35,8 @@ export interface Target extends Side {
 }
 
 async function countRows({ backend }: Side, name: string): Promise<number> {
-  const count = backend.prepare<{ count: number }>(
-    sql`SELECT count(*) AS count FROM ${sql.identifier(name)}`,
+  const count = backend.prepare(
+    sql`SELECT ${values<{ count: number }>({ count: sql`count(*)` })} FROM ${sql.identifier(name)}`,
   );
   return (await backend.read(() => count.get()))?.count ?? 0;
 }
@@ -125,8 +125,8 @@ export async function finishMove(
 export async function hasHead({ backend }: Side, head: string | null): Promise<boolean> {
   if (head === null) return true;
   const number = Number.parseInt(head, 10);
-  const block = backend.prepare<{ hash: Uint8Array }>(
-    sql`SELECT hash FROM audit WHERE last_number = :number`,
+  const block = backend.prepare(
+    sql`SELECT ${columns('audit', 'hash')} FROM audit WHERE last_number = :number`,
   );
   const found = await backend.read(() => block.get({ number }));
   return found !== null && headText({ number, hash: found.hash }) === head;

@@ -1,6 +1,5 @@
 /** Acceptance of sends: sends that arrive together are accepted in one write. */
 
-import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import { isReplaceRefusal, judgeReplacing } from '../../core/message/replacing.ts';
 import { countSend, keptBytesOf } from '../../core/message/send-bounds.ts';
@@ -13,9 +12,9 @@ import type {
   SendCount,
   SendUsage,
 } from '../../core/port/distribution.ts';
-import type { Replaceable, ReplaceRefusal } from '../../core/port/replacing.ts';
+import type { ReplaceRefusal } from '../../core/port/replacing.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
-import { assignments, columns, insertInto } from '../statement-text.ts';
+import { assignments, columns, insertInto, sql, values } from '../statement-text.ts';
 import { literal } from '../status.ts';
 import { rideSteps } from './ride-steps.ts';
 
@@ -31,30 +30,42 @@ type Usage = Omit<SendUsage, 'unboundCount'>;
 
 function statements({ prepare, locked, returningId }: Backend) {
   const usage = sql`
-      SELECT ${columns`lastGeneralAtMs, sendsFromMs, sendCount, keptBytes, ledgerCount`}
+      SELECT ${columns(
+        'provider',
+        'lastGeneralAtMs, sendsFromMs, sendCount, keptBytes, ledgerCount',
+      )}
       FROM provider WHERE id = :providerId`;
   const old = sql`
-      SELECT ${columns`notificationType, status, targetOs, targetHwid, beganAtMs, expiresAtMs,
-        replacesId`}
+      SELECT ${columns(
+        'distribution',
+        `notificationType, status, targetOs, targetHwid, beganAtMs, expiresAtMs,
+        replacesId`,
+      )}
       FROM distribution WHERE id = :replacesId AND provider_id = :providerId`;
   return {
-    usage: prepare<Usage>(usage),
-    lockUsage: prepare<Usage>(sql`${usage} ${locked}`),
+    usage: prepare(usage),
+    lockUsage: prepare(sql`${usage} ${locked}`),
     setCount: prepare(sql`
-        UPDATE provider SET ${assignments`lastGeneralAtMs, sendsFromMs, sendCount`}
+        UPDATE provider SET ${assignments('provider', 'lastGeneralAtMs, sendsFromMs, sendCount')}
         WHERE id = :providerId`),
     add: prepare(sql`
-        ${insertInto('distribution')`providerId, notificationType, targetOs, targetHwid, payload,
-          createdAtMs, dueAtMs, expiresAtMs, reachesUnbound, unboundCount, replacesId,
-          status = ${literal(CREATED)}`} ${returningId}`),
-    old: prepare<Replaceable>(old),
-    lockOld: prepare<Replaceable>(sql`${old} ${locked}`),
+        ${insertInto(
+          'distribution',
+          `providerId, notificationType, targetOs, targetHwid, payload, createdAtMs,
+            dueAtMs, expiresAtMs, reachesUnbound, unboundCount, replacesId`,
+          { status: literal(CREATED) },
+        )} ${returningId}`),
+    old: prepare(old),
+    lockOld: prepare(sql`${old} ${locked}`),
     /** Hides its waiting messages from now on; the worker marks the recipients later. */
     expire: prepare(sql`
         UPDATE distribution SET expires_at_ms = :createdAtMs
         WHERE id = :replacesId AND expires_at_ms > :createdAtMs`),
-    unboundBetween: prepare<{ count: number }>(sql`
-        SELECT CAST(coalesce(sum(unbound_count), 0) AS bigint) AS count FROM distribution
+    unboundBetween: prepare(sql`
+        SELECT ${values<{ count: number }>({
+          count: sql`CAST(coalesce(sum(unbound_count), 0) AS bigint)`,
+        })}
+        FROM distribution
         WHERE provider_id = :providerId AND unbound_count > 0
           AND created_at_ms > :sinceMs AND created_at_ms < :untilMs`),
   };

@@ -3,79 +3,87 @@
  * audit log for the appliance, which has no row), then the account.
  */
 
-import { sql } from 'drizzle-orm';
 import { topRoleAt } from '../../core/account/roles.ts';
 import * as deeds from '../../core/audit/account-deeds.ts';
-import type {
-  Account,
-  AccountStore,
-  Grant,
-  Member,
-  NamedGrant,
-  NewAccount,
-} from '../../core/port/account.ts';
+import type { Account, AccountStore, NewAccount } from '../../core/port/account.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
-import { assignments, columns, insertInto } from '../statement-text.ts';
+import { assignments, columns, insertInto, sql, values } from '../statement-text.ts';
 import { IS_OWNERS, lockOwner, ofOwner } from './owner.ts';
 import type { passkeyNoun } from './passkey.ts';
-import { booleans, type Flagged, mapped } from './rows.ts';
+import { booleans, mapped } from './rows.ts';
 import { oneTimeSteps } from './session.ts';
 
 type AccountRow = Omit<Account, 'recovery'> & { recovery: string };
-type MemberRow = Flagged<Member, 'hasPassword' | 'hasTotp'>;
 
 const listIn = (text: string) => (text === '' ? [] : text.split(','));
 const accountIn = (row: AccountRow): Account => ({ ...row, recovery: listIn(row.recovery) });
 
 function statements({ prepare, locked }: Backend) {
   const account = sql`
-    SELECT ${columns`id, name, passwordHash, totpSecret, totpSinceMs, totpStep, recovery,
-      createdAtMs, signedInAtMs`}
+    SELECT ${columns(
+      'account',
+      `id, name, passwordHash, totpSecret, totpSinceMs, totpStep, recovery,
+      createdAtMs, signedInAtMs`,
+    )}
     FROM account`;
   const ofId = sql`id = :accountId`;
   return {
-    find: mapped(prepare<AccountRow>(sql`${account} WHERE name = :name`), accountIn),
-    read: mapped(prepare<AccountRow>(sql`${account} WHERE ${ofId}`), accountIn),
-    lock: mapped(prepare<AccountRow>(sql`${account} WHERE ${ofId} ${locked}`), accountIn),
+    find: mapped(prepare(sql`${account} WHERE name = :name`), accountIn),
+    read: mapped(prepare(sql`${account} WHERE ${ofId}`), accountIn),
+    lock: mapped(prepare(sql`${account} WHERE ${ofId} ${locked}`), accountIn),
     add: prepare(sql`
-        ${insertInto('account')`name, createdAtMs, recovery = ''`} ON CONFLICT DO NOTHING`),
-    remove: prepare(sql`DELETE FROM account WHERE ${ofId}`),
-    setPassword: prepare(sql`UPDATE account SET password_hash = :passwordHash WHERE ${ofId}`),
+        ${insertInto('account', "name, createdAtMs, recovery = ''")} ON CONFLICT DO NOTHING`),
+    remove: prepare(sql`
+        DELETE FROM account WHERE ${ofId}`),
+    setPassword: prepare(sql`
+        UPDATE account SET password_hash = :passwordHash WHERE ${ofId}`),
     setFactor: prepare(sql`
-        UPDATE account SET ${assignments`totpSecret, totpSinceMs, recovery`} WHERE ${ofId}`),
-    useStep: prepare(sql`UPDATE account SET totp_step = :step WHERE ${ofId} AND totp_step < :step`),
-    setRecovery: prepare(sql`UPDATE account SET recovery = :recovery WHERE ${ofId}`),
+        UPDATE account SET ${assignments('account', 'totpSecret, totpSinceMs, recovery')}
+        WHERE ${ofId}`),
+    useStep: prepare(sql`
+        UPDATE account SET totp_step = :step WHERE ${ofId} AND totp_step < :step`),
+    setRecovery: prepare(sql`
+        UPDATE account SET recovery = :recovery WHERE ${ofId}`),
     endSessions: prepare(sql`
         DELETE FROM session WHERE account_id = :accountId AND id <> :exceptId`),
-    passkeys: prepare<{ id: number }>(sql`
-        SELECT id FROM passkey WHERE account_id = :accountId ORDER BY id`),
-    removePasskeys: prepare(sql`DELETE FROM passkey WHERE account_id = :accountId`),
+    passkeys: prepare(sql`
+        SELECT ${columns('passkey', 'id')} FROM passkey WHERE account_id = :accountId ORDER BY id`),
+    removePasskeys: prepare(sql`
+        DELETE FROM passkey WHERE account_id = :accountId`),
   };
 }
 
 function roleStatements(backend: Backend) {
   const own = ofOwner(backend);
   return {
-    grants: backend.prepare<NamedGrant>(sql`
-        SELECT ${columns`r.providerId, r.role, p.code AS providerCode, p.name AS providerName`}
+    grants: backend.prepare(sql`
+        SELECT ${columns(
+          { r: 'account_role', p: 'provider?' },
+          'r.providerId, r.role, p.code AS providerCode, p.name AS providerName',
+        )}
         FROM account_role r LEFT JOIN provider p ON p.id = r.provider_id
         WHERE r.account_id = :accountId ORDER BY coalesce(r.provider_id, 0)`),
-    members: own<MemberRow>`
-        SELECT a.id AS id, a.name AS name, r.role AS role,
-          CAST(a.password_hash IS NOT NULL AS integer) AS "hasPassword",
-          CAST(a.totp_since_ms IS NOT NULL AS integer) AS "hasTotp",
-          (SELECT count(*) FROM passkey k WHERE k.account_id = a.id) AS "passkeyCount",
-          ${columns`a.createdAtMs, a.signedInAtMs`}
+    members: own`
+        SELECT ${columns(
+          { a: 'account', r: 'account_role' },
+          'a.id, a.name, r.role, a.createdAtMs, a.signedInAtMs',
+        )}, ${values<Record<'hasPassword' | 'hasTotp' | 'passkeyCount', number>>({
+          hasPassword: sql`CAST(a.password_hash IS NOT NULL AS integer)`,
+          hasTotp: sql`CAST(a.totp_since_ms IS NOT NULL AS integer)`,
+          passkeyCount: sql`(SELECT count(*) FROM passkey k WHERE k.account_id = a.id)`,
+        })}
           FROM (SELECT account_id, role FROM account_role WHERE ${IS_OWNERS}) r
         ${backend.join} account a ON a.id = r.account_id ORDER BY a.name`,
-    roles: own<Grant & { accountId: number }>`
-        SELECT ${columns`accountId, providerId, role`} FROM account_role WHERE ${IS_OWNERS}`,
-    add: backend.prepare(sql`${insertInto('account_role')`accountId, providerId, role`}`),
+    roles: own`
+        SELECT ${columns('account_role', 'accountId, providerId, role')}
+        FROM account_role WHERE ${IS_OWNERS}`,
+    add: backend.prepare(sql`${insertInto('account_role', 'accountId, providerId, role')}`),
     change: own`
         UPDATE account_role SET role = :role WHERE account_id = :accountId AND ${IS_OWNERS}`,
     remove: own`DELETE FROM account_role WHERE account_id = :accountId AND ${IS_OWNERS}`,
-    left: backend.prepare<{ count: number }>(sql`
-        SELECT count(*) AS count FROM account_role WHERE account_id = :accountId`),
+    left: backend.prepare(sql`
+        SELECT ${values<{ count: number }>({ count: sql`count(*)` })}
+        FROM account_role WHERE account_id = :accountId`),
   };
 }
 

@@ -1,9 +1,9 @@
 /** Acknowledgements of messages by devices. */
 
-import { sql } from 'drizzle-orm';
 import type { AckItem, AckState, TokenHolder } from '../../core/port/inbox.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
+import { sql, values } from '../statement-text.ts';
 import { pushSteps } from './push-steps.ts';
 
 /**
@@ -38,12 +38,26 @@ function statements({ prepare, among, locked, lockOnly, rows, hex, join }: Backe
         SELECT id FROM recipient WHERE device_id = :deviceId AND distribution_id ${among('ids')}
         ORDER BY id ${locked}`),
     /** The records that the items change, if a place of the token has the message. */
-    changes: prepare<Change>(sql`
-        SELECT k.n AS n, r.id AS "recipientId", abs(r.inbox) AS "providerId",
-          CAST(r.received_at_ms IS NULL AS integer) AS received,
-          CAST(r.opened_at_ms IS NULL AS integer) AS opened,
-          CAST(${isUndecided} AS integer) AS executed, CAST(${isUndecided} AS integer) AS failed,
-          CAST(r.push_state IS NOT DISTINCT FROM 1 AS integer) AS "isAtGateway"
+    changes: prepare(sql`
+        SELECT ${values<{
+          n: Change['n'];
+          recipientId: Change['recipientId'];
+          providerId: Change['providerId'];
+          received: Change['received'];
+          opened: Change['opened'];
+          executed: Change['executed'];
+          failed: Change['failed'];
+          isAtGateway: Change['isAtGateway'];
+        }>({
+          n: sql`k.n`,
+          recipientId: sql`r.id`,
+          providerId: sql`abs(r.inbox)`,
+          received: sql`CAST(r.received_at_ms IS NULL AS integer)`,
+          opened: sql`CAST(r.opened_at_ms IS NULL AS integer)`,
+          executed: sql`CAST(${isUndecided} AS integer)`,
+          failed: sql`CAST(${isUndecided} AS integer)`,
+          isAtGateway: sql`CAST(r.push_state IS NOT DISTINCT FROM 1 AS integer)`,
+        })}
         FROM ${rows('reports', REPORT)} k
           ${join} recipient r ON r.distribution_id = k.id AND r.device_id = k."deviceId"
         WHERE r.sent_at_ms IS NOT NULL AND (r.received_at_ms IS NULL OR r.is_waiting = 1

@@ -1,6 +1,5 @@
 /** Notes entries of the audit log within the write whose changes they describe. */
 
-import { sql } from 'drizzle-orm';
 import { type Deed, type EntryText, entryText } from '../../core/audit/entry.ts';
 import { type Fold, foldDeed } from '../../core/audit/fold.ts';
 import {
@@ -13,7 +12,7 @@ import {
 } from '../../core/audit/listed.ts';
 import type { Act } from '../../core/port/audit.ts';
 import type { Statements, Step } from '../backend.ts';
-import { columns, insertInto } from '../statement-text.ts';
+import { columns, insertInto, sql } from '../statement-text.ts';
 
 interface Note {
   act: Act;
@@ -25,33 +24,31 @@ interface Note {
 /** Codes of providers by id. */
 type Codes = ReadonlyMap<number, string>;
 
-/** A saved fold; `fold` is the rest of it as JSON. */
-interface FoldRow {
-  action: string;
-  fold: string;
-}
-
 export type AuditStatements = ReturnType<typeof auditStatements>;
 
 export function auditStatements({ prepare, among, locked }: Statements) {
   return {
-    tally: prepare<AuditTally>(sql`
-        SELECT changes_from_ms AS "fromMs", change_count AS count, ${columns`aloneCount`},
-          audit_day AS day, change_day_count AS "dayCount", ${columns`aloneDayCount`},
-          unlisted_count AS unlisted
+    tally: prepare(sql`
+        SELECT ${columns(
+          'provider',
+          `changesFromMs AS fromMs, changeCount AS count, aloneCount, auditDay AS day,
+              changeDayCount AS dayCount, aloneDayCount, unlistedCount AS unlisted`,
+        )}
         FROM provider WHERE code = :code ${locked}`),
     setTally: prepare(sql`
         UPDATE provider SET changes_from_ms = :fromMs, change_count = :count,
           alone_count = :aloneCount, audit_day = :day, change_day_count = :dayCount,
           alone_day_count = :aloneDayCount, unlisted_count = :unlisted
         WHERE code = :code`),
-    folds: prepare<FoldRow>(sql`SELECT action, fold FROM audit_fold WHERE provider = :code`),
+    folds: prepare(
+      sql`SELECT ${columns('audit_fold', 'action, fold')} FROM audit_fold WHERE provider = :code`,
+    ),
     setFold: prepare(sql`
-        ${insertInto('audit_fold')`provider = :code, action, fromMs, deedCount, fold`}
+        ${insertInto('audit_fold', 'provider = :code, action, fromMs, deedCount, fold')}
         ON CONFLICT (provider, action) DO UPDATE SET deed_count = excluded.deed_count,
           fold = excluded.fold`),
-    codes: prepare<{ id: number; code: string }>(sql`
-        SELECT id, code FROM provider WHERE id ${among('ids')}`),
+    codes: prepare(sql`
+        SELECT ${columns('provider', 'id, code')} FROM provider WHERE id ${among('ids')}`),
   };
 }
 

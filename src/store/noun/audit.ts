@@ -1,6 +1,5 @@
 /** The audit log: reading and pruning. audit-notes.ts notes its entries. */
 
-import { sql } from 'drizzle-orm';
 import { NO_ANCHOR } from '../../core/audit/chain.ts';
 import * as deeds from '../../core/audit/deeds.ts';
 import { deedOfFold, type Fold } from '../../core/audit/fold.ts';
@@ -10,7 +9,7 @@ import { DAY_MS, HOUR_MS } from '../../core/calendar.ts';
 import type { AuditAnchor, AuditBlock, AuditStore, PruneBounds } from '../../core/port/audit.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
 import type { Backend, Reader } from '../backend.ts';
-import { columns, insertInto } from '../statement-text.ts';
+import { columns, insertInto, sql, values } from '../statement-text.ts';
 
 /** Blocks and entries that a step of pruning deletes: it must not delay the writes of others. */
 const STEP = { blocks: 500, entries: 5_000 };
@@ -18,7 +17,7 @@ const STEP = { blocks: 500, entries: 5_000 };
 /** Providers whose folded deeds get an entry in a step. */
 const FOLD_STEP = 100;
 
-const COLUMNS = columns`lastNumber AS number, atMs, prevHash, hash, entries`;
+const COLUMNS = columns('audit', 'lastNumber AS number, atMs, prevHash, hash, entries');
 
 /** The anchor and a block; the fields of a missing one are null. */
 interface Row extends Omit<AuditBlock, 'number'> {
@@ -32,9 +31,17 @@ interface Row extends Omit<AuditBlock, 'number'> {
 export function auditReader(backend: Reader): AuditStore['readAudit'] {
   // Reads the anchor and the blocks in one statement, so that both are of one moment; returns at
   // least one row.
-  const after = backend.prepare<Row>(sql`
-      SELECT a.last_number AS "anchorNumber", a.hash AS "anchorHash", a.until_ms AS "anchorUntilMs",
-        b.*
+  const after = backend.prepare(sql`
+      SELECT ${values<Row>({
+        anchorNumber: sql`a.last_number`,
+        anchorHash: sql`a.hash`,
+        anchorUntilMs: sql`a.until_ms`,
+        number: sql`b.number`,
+        atMs: sql`b."atMs"`,
+        prevHash: sql`b."prevHash"`,
+        hash: sql`b.hash`,
+        entries: sql`b.entries`,
+      })}
       FROM (SELECT 1) one LEFT JOIN audit_anchor a ON true LEFT JOIN (
         SELECT ${COLUMNS} FROM audit WHERE last_number > coalesce(CAST(:number AS bigint),
           CAST('-9223372036854775808' AS bigint))
@@ -49,30 +56,37 @@ export function auditReader(backend: Reader): AuditStore['readAudit'] {
 
 function statements({ prepare, lockOnly, locked }: Backend) {
   return {
-    before: prepare<AuditBlock>(sql`
+    before: prepare(sql`
         SELECT ${COLUMNS} FROM audit WHERE last_number < :number
         ORDER BY last_number DESC LIMIT :countMax`),
-    oldest: prepare<Pick<AuditBlock, 'number' | 'atMs' | 'hash'>>(sql`
-        SELECT last_number AS number, at_ms AS "atMs", hash FROM audit
+    oldest: prepare(sql`
+        SELECT ${columns('audit', 'lastNumber AS number, atMs, hash')} FROM audit
         ORDER BY last_number LIMIT ${STEP.blocks}`),
-    anchor: prepare<AuditAnchor>(sql`
-        SELECT last_number AS number, hash, until_ms AS "untilMs" FROM audit_anchor`),
-    newestNumber: prepare<{ number: number | null }>(
-      sql`SELECT max(last_number) AS number FROM audit`,
+    anchor: prepare(sql`
+        SELECT ${columns('audit_anchor', 'lastNumber AS number, hash, untilMs')}
+        FROM audit_anchor`),
+    newestNumber: prepare(
+      sql`SELECT ${values<{ number: number | null }>({ number: sql`max(last_number)` })}
+      FROM audit`,
     ),
-    drop: prepare(sql`DELETE FROM audit WHERE last_number <= :number`),
+    drop: prepare(sql`
+        DELETE FROM audit WHERE last_number <= :number`),
     /** The first of the folds that are due of each provider with room in its share of the day. */
-    dueFolds: prepare<{ provider: string; action: string }>(sql`
-        SELECT f.provider, min(f.action) AS action FROM audit_fold f
+    dueFolds: prepare(sql`
+        SELECT ${columns({ f: 'audit_fold' }, 'f.provider')},
+          ${values<{ action: string }>({ action: sql`min(f.action)` })}
+        FROM audit_fold f
         LEFT JOIN provider p ON p.code = f.provider
         WHERE (f.from_ms <= :beforeMs OR f.from_ms > :nowMs + ${HOUR_MS}) AND (p.code IS NULL
           OR p.audit_day NOT IN (:day, :day + 1) OR p.change_day_count < :dayCountMax)
         GROUP BY f.provider ORDER BY f.provider LIMIT ${FOLD_STEP}`),
-    takeFold: prepare<{ fold: string }>(sql`
-        DELETE FROM audit_fold WHERE provider = :provider AND action = :action RETURNING fold`),
+    takeFold: prepare(
+      sql`DELETE FROM audit_fold WHERE provider = :provider AND action = :action
+        RETURNING ${columns('audit_fold', 'fold')}`,
+    ),
     lockCode: lockOnly(sql`SELECT 1 FROM provider WHERE code = :provider ${locked}`),
     moveAnchor: prepare(sql`
-        ${insertInto('audit_anchor')`hash, untilMs, id = 1, lastNumber = :number`}
+        ${insertInto('audit_anchor', 'hash, untilMs, id = 1, lastNumber = :number')}
         ON CONFLICT (id) DO UPDATE SET last_number = excluded.last_number, hash = excluded.hash,
           until_ms = excluded.until_ms`),
   };

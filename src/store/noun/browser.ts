@@ -3,38 +3,36 @@
  * received.
  */
 
-import { sql } from 'drizzle-orm';
 import { mergeFacts } from '../../core/device.ts';
 import { BLOCKED } from '../../core/message/status.ts';
 import type { BrowserMessage, BrowserStore } from '../../core/port/browser.ts';
 import { PUSH } from '../../core/port/distribution.ts';
 import { INSTALL_ACTIVE } from '../../core/port/install.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql } from '../statement-text.ts';
 import { literal } from '../status.ts';
 import { knownDeviceSteps } from './known-device.ts';
 import { parsed } from './rows.ts';
 import { tokenStatements } from './token.ts';
-
-interface Tied {
-  deviceId: number;
-  tokenId: number;
-  installId: number;
-}
 
 function statements(backend: Backend) {
   const { prepare, join, once } = backend;
   const ofLink = sql`browser_install_id = :installId`;
   return {
     /** The link, if it takes browsers. */
-    link: prepare<{ providerId: number }>(sql`
-        SELECT o.id AS "providerId" FROM install i ${join} provider o ON o.id = i.provider_id
+    link: prepare(sql`
+        SELECT ${columns({ o: 'provider' }, 'o.id AS providerId')}
+        FROM install i ${join} provider o ON o.id = i.provider_id
         WHERE i.id = :installId AND i.status = ${INSTALL_ACTIVE} AND o.my = 1`),
-    ofLink: prepare<{ deviceId: number }>(sql`
-        SELECT device_id AS "deviceId" FROM device_provider WHERE ${ofLink} ORDER BY device_id`),
+    ofLink: prepare(sql`
+        SELECT ${columns('device_provider', 'deviceId')}
+        FROM device_provider WHERE ${ofLink} ORDER BY device_id`),
     /** The browser with a token, and its link. */
-    tied: prepare<Tied>(sql`
-        SELECT p.device_id AS "deviceId", t.id AS "tokenId", p.browser_install_id AS "installId"
+    tied: prepare(sql`
+        SELECT ${columns(
+          { t: 'device_token', p: 'device_provider' },
+          'p.deviceId, t.id AS tokenId, p.browserInstallId! AS installId',
+        )}
         FROM device_token t ${join} device_provider p ON p.token_id = t.id
         WHERE t.token_hash = :tokenHash AND p.browser_install_id IS NOT NULL`),
     tie: prepare(sql`
@@ -47,8 +45,8 @@ function statements(backend: Backend) {
         UPDATE device_provider
         SET browser_install_id = NULL, token_id = NULL, tie_count = tie_count - 1
         WHERE device_id = :deviceId AND browser_install_id IS NOT NULL`),
-    news: prepare<Omit<BrowserMessage, 'payload'> & { payload: string }>(sql`
-        SELECT ${columns`x.id, x.createdAtMs, x.payload`}
+    news: prepare(sql`
+        SELECT ${columns({ x: 'distribution' }, 'x.id, x.createdAtMs, x.payload')}
         FROM device_token t ${join} device_provider p ON p.token_id = t.id
           ${join} recipient r ON r.device_id = p.device_id AND r.inbox = p.provider_id
             AND r.id > p.after_recipient_id

@@ -4,10 +4,10 @@
  * fetch records them again.
  */
 
-import { sql } from 'drizzle-orm';
 import { LOAD, LOAD_FROM } from '../../core/message/status.ts';
 import type { CarriedStamp } from '../../core/port/ride.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
+import { columns, sql, values } from '../statement-text.ts';
 
 /** Most unsaved stamps in memory; the next fetch records the others. Each takes some 200 bytes. */
 const WAITING_MAX = 50_000;
@@ -62,18 +62,22 @@ export class CarriedStamps {
 
 /** Returns the step that saves stamps; each is written and counted once. */
 export function carriedSteps(backend: Backend) {
-  const set = backend.prepare<{ providerId: number; atMs: number }>(sql`
-      UPDATE recipient AS r SET carried_at_ms = x."atMs", carried = x.carried
+  const set = backend.prepare(sql`
+        UPDATE recipient AS r SET carried_at_ms = x."atMs", carried = x.carried
       FROM ${backend.rows('stamps', {
         ...{ distributionId: 'bigint', deviceId: 'bigint', atMs: 'bigint', carried: 'text' },
       })} x
       WHERE r.distribution_id = x."distributionId" AND r.device_id = x."deviceId"
         AND r.carried_at_ms IS NULL
-      RETURNING abs(inbox) AS "providerId", carried_at_ms AS "atMs"`);
-  const devices = backend.prepare<{ id: number; hwid: string }>(sql`
-      SELECT id, hwid FROM device WHERE hwid ${backend.among('hwids', 'text')}`);
-  const unwritten = backend.prepare<{ id: number }>(sql`
-      SELECT id FROM distribution
+      RETURNING ${values<{ providerId: number; atMs: number }>({
+        providerId: sql`abs(inbox)`,
+        atMs: sql`carried_at_ms`,
+      })}`);
+  const devices = backend.prepare(sql`
+      SELECT ${columns('device', 'id, hwid')}
+      FROM device WHERE hwid ${backend.among('hwids', 'text')}`);
+  const unwritten = backend.prepare(sql`
+      SELECT ${columns('distribution', 'id')} FROM distribution
       WHERE id ${backend.among('ids')} AND status IN (${sql.raw(`${LOAD}, ${LOAD_FROM}`)})`);
 
   /** Finds the devices that had no slot on their link before. */

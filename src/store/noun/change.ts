@@ -1,10 +1,9 @@
 /** Reads the newest rows, by which open pages notice changes: a few rows of an index each. */
 
-import { sql } from 'drizzle-orm';
 import type { NewestOfAll, NewestOfProvider } from '../../core/port/change.ts';
-import { type ChangeStore, type Marked, NEWEST_COUNT } from '../../core/port/change.ts';
+import { type ChangeStore, NEWEST_COUNT } from '../../core/port/change.ts';
 import type { Backend } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql, values } from '../statement-text.ts';
 
 /** Longest entries of a block that is read, bytes: longer blocks come from moves. */
 const ENTRIES_LENGTH_MAX = 65_536;
@@ -16,34 +15,47 @@ export function changeNoun(backend: Backend): Omit<ChangeStore, 'readCommitMark'
   const newest = sql`ORDER BY id DESC LIMIT ${NEWEST_COUNT}`;
   const ofProvider = sql`provider_id = :providerId`;
   const message = sql`
-    SELECT id, concat_ws(':', status, cursor_source, cursor_id, recipient_count, sent_count,
-      failed_count, push_waiting_count, expired_at_ms, pruned_at_ms) AS mark
+    SELECT ${columns('distribution', 'id')}, ${values<{ mark: string }>({
+      mark: sql`concat_ws(':', status, cursor_source, cursor_id, recipient_count, sent_count,
+        failed_count, push_waiting_count, expired_at_ms, pruned_at_ms)`,
+    })}
     FROM distribution WHERE ${ofProvider}`;
   const on = {
-    slots: prepare<NewestOfAll['slots'][number]>(sql`
-        SELECT ${columns`id, installId, providerId`} FROM install_device
+    slots: prepare(sql`
+        SELECT ${columns('install_device', 'id, installId, providerId')} FROM install_device
         WHERE id > :slotId ${newest}`),
-    blocks: prepare<NewestOfAll['blocks'][number]>(sql`
-        SELECT last_number AS number,
-          CASE WHEN length(entries) <= ${ENTRIES_LENGTH_MAX} THEN entries END AS entries
+    blocks: prepare(sql`
+        SELECT ${columns('audit', 'lastNumber AS number')},
+          ${values<{ entries: NewestOfAll['blocks'][number]['entries'] }>({
+            entries: sql`CASE WHEN length(entries) <= ${ENTRIES_LENGTH_MAX} THEN entries END`,
+          })}
         FROM audit WHERE last_number > :blockNumber
         ORDER BY last_number DESC LIMIT ${NEWEST_COUNT}`),
-    slotEnds: prepare<NewestOfProvider['slotEnds'][number]>(sql`
-        SELECT id, install_id AS "installId" FROM slot_end WHERE ${ofProvider} ${newest}`),
-    messages: prepare<Marked>(sql`${message} ORDER BY id DESC LIMIT ${MARKED_COUNT}`),
-    unfinished: prepare<Marked>(sql`
+    slotEnds: prepare(sql`
+        SELECT ${columns('slot_end', 'id, installId')}
+        FROM slot_end WHERE ${ofProvider} ${newest}`),
+    messages: prepare(sql`${message} ORDER BY id DESC LIMIT ${MARKED_COUNT}`),
+    unfinished: prepare(sql`
         ${message} AND status < 100 AND handed_over_at_ms IS NULL
         ORDER BY due_at_ms LIMIT ${MARKED_COUNT}`),
-    jobs: prepare<NewestOfProvider['jobs'][number]>(sql`
-        SELECT id, concat_ws(':', state, total_count, seen_count, changed_count) AS mark,
-          CAST(ended_at_ms IS NOT NULL AS integer) AS "isOver"
+    jobs: prepare(sql`
+        SELECT ${columns('job', 'id')},
+          ${values<{
+            mark: NewestOfProvider['jobs'][number]['mark'];
+            isOver: NewestOfProvider['jobs'][number]['isOver'];
+          }>({
+            mark: sql`concat_ws(':', state, total_count, seen_count, changed_count)`,
+            isOver: sql`CAST(ended_at_ms IS NOT NULL AS integer)`,
+          })}
         FROM job WHERE ${ofProvider} ORDER BY id DESC LIMIT ${MARKED_COUNT}`),
-    counts: prepare<{ unlisted: string; figures: string }>(sql`
-        SELECT (SELECT concat_ws(':', count(*), sum(deed_count)) FROM audit_fold
-            WHERE provider = p.code) AS unlisted,
-          concat_ws(':', d.sends, d.recipients, d.delivered, d.received, d.opened, d.executed,
-            d.failed, d.expired, d.carried) AS figures
-        FROM provider p LEFT JOIN provider_day d ON d.provider_id = p.id AND d.day = :day
+    counts: prepare(sql`
+        SELECT ${values<{ unlisted: string; figures: string }>({
+          unlisted: sql`(SELECT concat_ws(':', count(*), sum(deed_count)) FROM audit_fold
+            WHERE provider = p.code)`,
+          figures: sql`concat_ws(':', d.sends, d.recipients, d.delivered, d.received, d.opened,
+            d.executed,
+            d.failed, d.expired, d.carried)`,
+        })} FROM provider p LEFT JOIN provider_day d ON d.provider_id = p.id AND d.day = :day
         WHERE p.id = :providerId`),
   };
   return {

@@ -1,9 +1,9 @@
 /** Calls of devices without a link. */
 
-import { sql } from 'drizzle-orm';
 import type { CheckInKey } from '../../core/port/device.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend, Step } from '../backend.ts';
+import { sql, values } from '../statement-text.ts';
 import { knownDeviceSteps } from './known-device.ts';
 import { allSeen, lookUpStatements } from './look-ups.ts';
 import { linkedRow } from './targets.ts';
@@ -11,8 +11,11 @@ import { linkedRow } from './targets.ts';
 export function checkInNoun(backend: Backend): Pick<Store, 'findCheckIn' | 'recordCheckIn'> {
   const find = lookUpStatements(backend);
   const known = knownDeviceSteps(backend);
-  const standing = backend.prepare<{ seenAtMs: number; isLinked: number }>(sql`
-      SELECT ${allSeen(backend)} AS "seenAtMs", CAST(${linkedRow(backend)} AS integer) AS "isLinked"
+  const standing = backend.prepare(sql`
+      SELECT ${values<{ seenAtMs: number; isLinked: number }>({
+        seenAtMs: allSeen(backend),
+        isLinked: sql`CAST(${linkedRow(backend)} AS integer)`,
+      })}
       FROM device_provider p WHERE p.device_id = :deviceId AND p.provider_id = :providerId`);
 
   function* findIds({ providerCode, domainHash }: CheckInKey): Step<{

@@ -1,21 +1,21 @@
 /** The devices of a provider by system and app; a job counts them. */
 
-import { sql } from 'drizzle-orm';
-import type { DeviceMixStore, MixCount, MixDevice } from '../../core/port/device-mix.ts';
+import type { DeviceMixStore } from '../../core/port/device-mix.ts';
 import type { Backend } from '../backend.ts';
-import { columns, insertInto } from '../statement-text.ts';
+import { columns, insertInto, sql } from '../statement-text.ts';
 
 export function deviceMixNoun(backend: Backend): DeviceMixStore {
   const ofProvider = sql`provider_id = :providerId`;
   const on = {
-    devices: backend.prepare<MixDevice>(sql`
-        SELECT ${columns`os, deviceId, userAgent`} FROM device_provider
+    devices: backend.prepare(sql`
+        SELECT ${columns('device_provider', 'os, deviceId, userAgent')} FROM device_provider
         WHERE ${ofProvider} AND (os, device_id) > (:os, :deviceId)
         ORDER BY os, device_id LIMIT :countMax`),
-    clear: backend.prepare(sql`DELETE FROM device_mix WHERE ${ofProvider}`),
-    add: backend.prepare(sql`${insertInto('device_mix')`providerId, day, os, app, count`}`),
-    read: backend.prepare<MixCount & { day: number }>(sql`
-        SELECT day, os, app, count FROM device_mix WHERE ${ofProvider}
+    clear: backend.prepare(sql`
+        DELETE FROM device_mix WHERE ${ofProvider}`),
+    add: backend.prepare(sql`${insertInto('device_mix', 'providerId, day, os, app, count')}`),
+    read: backend.prepare(sql`
+        SELECT ${columns('device_mix', 'day, os, app, count')} FROM device_mix WHERE ${ofProvider}
         ORDER BY count DESC, os, app`),
   };
   return {

@@ -1,10 +1,9 @@
 /** A search through the devices of a provider, in slices that take some milliseconds each. */
 
-import { sql } from 'drizzle-orm';
 import type { MixCursor } from '../../core/port/device-mix.ts';
-import type { DeviceSearchStore, SearchedDevice } from '../../core/port/device-search.ts';
+import type { DeviceSearchStore } from '../../core/port/device-search.ts';
 import type { Backend } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { contains, likePart } from './link.ts';
 import { linkedRow } from './targets.ts';
 
@@ -16,11 +15,16 @@ export function deviceSearchNoun(backend: Backend): DeviceSearchStore {
   const isUnset = (name: string, type = 'text') => sql.raw(`CAST(:${name} AS ${type}) IS NULL`);
   const beyond = sql`provider_id = :providerId AND (os, device_id) > (:os, :deviceId)`;
   const on = {
-    end: prepare<MixCursor>(sql`
-        SELECT os AS os, device_id AS "deviceId" FROM device_provider WHERE ${beyond}
+    end: prepare(sql`
+        SELECT ${values<{ os: MixCursor['os'] }>({ os: sql`os` })},
+          ${columns('device_provider', 'deviceId')}
+        FROM device_provider WHERE ${beyond}
         ORDER BY os, device_id LIMIT 1 OFFSET ${SLICE_COUNT - 1}`),
-    found: prepare<SearchedDevice>(sql`
-        SELECT ${columns`d.hwid, p.deviceName, p.os, p.appVersion, t.locale`}
+    found: prepare(sql`
+        SELECT ${columns(
+          { d: 'device', p: 'device_provider', t: 'device_token?' },
+          'd.hwid, p.deviceName, p.os, p.appVersion, t.locale',
+        )}
         FROM (SELECT * FROM device_provider WHERE ${beyond}
             ORDER BY os, device_id LIMIT ${SLICE_COUNT}) p
           ${join} device d ON d.id = p.device_id LEFT JOIN device_token t ON t.id = p.token_id

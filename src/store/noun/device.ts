@@ -1,10 +1,10 @@
 /** Devices, as the operator lists, counts and shows them. */
 
-import { sql } from 'drizzle-orm';
 import type { CountStore } from '../../core/port/count.ts';
 import type {
   Device,
   DeviceDetail,
+  DeviceFacts,
   DeviceFilter,
   DeviceStore,
   DeviceToken,
@@ -12,8 +12,7 @@ import type {
 import { asciiLower } from '../../core/text.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Backend, Prepared, Values } from '../backend.ts';
-import { columns } from '../statement-text.ts';
-import type { RowAtProvider } from './look-ups.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { AT_PROVIDER_COLUMNS, atProvider, LAST_SEEN, slotSeen, withDevice } from './look-ups.ts';
 
 type DeviceNoun = Pick<DeviceStore, 'listDevices' | 'pageDevices' | 'findDevice'> &
@@ -23,13 +22,17 @@ type DeviceNoun = Pick<DeviceStore, 'listDevices' | 'pageDevices' | 'findDevice'
 const RANGE_COUNT = 10_000;
 
 /** The latest value that a device reported: to the provider of row `p`, else without a provider. */
-const latest = (column: string) => `coalesce(nullif(p.${column}, ''), d.${column})`;
+const latest = (column: string) => sql.raw(`coalesce(nullif(p.${column}, ''), d.${column})`);
 
-const DEVICE_COLUMNS = sql.raw(`
-  d.id AS id, d.hwid AS hwid, ${latest('os')} AS os, ${latest('os_version')} AS "osVersion",
-  ${latest('device_name')} AS "deviceName", ${latest('app_version')} AS "appVersion",
-  ${latest('user_agent')} AS "userAgent", d.first_seen_at_ms AS "firstSeenAtMs",
-  d.last_seen_at_ms AS "lastSeenAtMs"`);
+const DEVICE_COLUMNS = sql`${columns({ d: 'device' }, 'd.id, d.hwid')},
+  ${values<DeviceFacts>({
+    os: latest('os'),
+    osVersion: latest('os_version'),
+    deviceName: latest('device_name'),
+    appVersion: latest('app_version'),
+    userAgent: latest('user_agent'),
+  })},
+  ${columns({ d: 'device' }, 'd.firstSeenAtMs, d.lastSeenAtMs')}`;
 
 /**
  * Devices `d`, each with its latest row `p` at a provider; only of one provider if one is given.
@@ -50,23 +53,35 @@ type TokenRow = Pick<DeviceToken, 'locale'> & {
 function detailStatements(backend: Backend) {
   const { prepare, join, arrival } = backend;
   return {
-    device: prepare<Device>(sql`SELECT ${DEVICE_COLUMNS} FROM ${DEVICES} WHERE d.hwid = :hwid`),
-    tokens: prepare<TokenRow>(sql`
-        SELECT locale, push, push_dropped_at_ms AS "atMs", push_dropped_why AS why
+    device: prepare(sql`SELECT ${DEVICE_COLUMNS} FROM ${DEVICES} WHERE d.hwid = :hwid`),
+    tokens: prepare(sql`
+        SELECT ${columns(
+          'device_token',
+          'locale, push, pushDroppedAtMs AS atMs, pushDroppedWhy AS why',
+        )}
         FROM device_token WHERE device_id = :deviceId ORDER BY id`),
-    installs: prepare<DeviceDetail['installs'][number]>(sql`
-        SELECT ${columns`i.installCode, o.code AS providerCode, s.registeredAtMs`},
-          ${slotSeen(backend)} AS "lastSeenAtMs"
+    installs: prepare(sql`
+        SELECT ${columns(
+          { s: 'install_device', i: 'install', o: 'provider' },
+          'i.installCode, o.code AS providerCode, s.registeredAtMs',
+        )},
+          ${values<{ lastSeenAtMs: DeviceDetail['installs'][number]['lastSeenAtMs'] }>({
+            lastSeenAtMs: slotSeen(backend),
+          })}
         FROM install_device s ${join} install i ON i.id = s.install_id
           ${join} provider o ON o.id = i.provider_id ${withDevice(backend)}
         WHERE s.device_id = :deviceId ORDER BY s.id DESC`),
-    domains: prepare<DeviceDetail['domains'][number]>(sql`
-        SELECT ${columns`m.domainName, o.code AS providerCode, m.status, b.linkedAtMs`}
+    domains: prepare(sql`
+        SELECT ${columns(
+          { b: 'device_domain', m: 'domain', o: 'provider' },
+          'm.domainName, o.code AS providerCode, m.status, b.linkedAtMs',
+        )}
         FROM device_domain b ${join} domain m ON m.id = b.domain_id
           ${join} provider o ON o.id = m.provider_id
         WHERE b.device_id = :deviceId ORDER BY b.linked_at_ms DESC, b.${arrival} DESC`),
-    seenBy: prepare<RowAtProvider & { providerCode: string }>(sql`
-        SELECT o.code AS "providerCode", ${AT_PROVIDER_COLUMNS}, ${LAST_SEEN}
+    seenBy: prepare(sql`
+        SELECT ${columns({ o: 'provider' }, 'o.code AS providerCode')},
+          ${AT_PROVIDER_COLUMNS}, ${LAST_SEEN}
         FROM device_provider p ${join} provider o ON o.id = p.provider_id
         WHERE p.device_id = :deviceId ORDER BY p.last_seen_at_ms DESC, p.provider_id DESC`),
   };
@@ -77,23 +92,23 @@ function filterStatements({ prepare, join }: Backend) {
   // Devices report `Windows`, people type `windows`.
   const inRange = sql`
     FROM ${DEVICES} WHERE d.id > :afterId AND d.id <= :toId
-      AND (CAST(:os AS text) IS NULL OR lower(${sql.raw(latest('os'))}) = :os)
+      AND (CAST(:os AS text) IS NULL OR lower(${latest('os')}) = :os)
       AND (CAST(:providerCode AS text) IS NULL OR p.device_id IS NOT NULL)
       AND (CAST(:installCode AS text) IS NULL OR d.id IN (
         SELECT s.device_id FROM install i ${join} install_device s ON s.install_id = i.id
         WHERE i.install_code = :installCode))`;
   return {
-    rangeEnd: prepare<{ toId: number | null }>(sql`
-        SELECT max(id) AS "toId" FROM (
+    rangeEnd: prepare(sql`
+        SELECT ${values<{ toId: number | null }>({ toId: sql`max(id)` })} FROM (
           SELECT id FROM device WHERE id > :afterId ORDER BY id
           LIMIT ${RANGE_COUNT}) AS following`),
-    list: prepare<Device>(sql`
+    list: prepare(sql`
         SELECT ${DEVICE_COLUMNS} ${inRange}
         ORDER BY d.last_seen_at_ms DESC, d.id DESC LIMIT :countMax`),
-    page: prepare<Device>(sql`
+    page: prepare(sql`
         SELECT ${DEVICE_COLUMNS} FROM ${DEVICES} WHERE d.id < :beforeId
         ORDER BY d.id DESC LIMIT :countMax`),
-    count: prepare<{ count: number }>(sql`SELECT count(*) AS count ${inRange}`),
+    count: prepare(sql`SELECT ${values<{ count: number }>({ count: sql`count(*)` })} ${inRange}`),
   };
 }
 

@@ -1,10 +1,9 @@
 /** Webhooks that were disabled for their failures: what doctor, console and metrics say of them. */
 
-import { sql } from 'drizzle-orm';
 import { DISABLED_BY_OWNER, type DisabledWebhooks } from '../../core/port/webhook.ts';
 import type { Statements, Step } from '../backend.ts';
-import { columns } from '../statement-text.ts';
-import { type WebhookRow, webhookIn } from '../webhook-row.ts';
+import { columns, sql, values } from '../statement-text.ts';
+import { webhookIn } from '../webhook-row.ts';
 
 /** The reason of a webhook while it is being removed. */
 export const WHY_REMOVED = 'it is being removed';
@@ -12,14 +11,19 @@ export const WHY_REMOVED = 'it is being removed';
 export function disabledWebhooks({ prepare }: Statements) {
   const isDisabled = sql`w.disabled_at_ms IS NOT NULL
     AND w.disabled_why NOT IN (${DISABLED_BY_OWNER}, ${WHY_REMOVED})`;
-  const counts = prepare<{ operatorCount: number; providerCount: number }>(sql`
-      SELECT count(*) FILTER (WHERE w.provider_id IS NULL) AS "operatorCount",
-        count(w.provider_id) AS "providerCount"
+  const counts = prepare(sql`
+      SELECT ${values<{ operatorCount: number; providerCount: number }>({
+        operatorCount: sql`count(*) FILTER (WHERE w.provider_id IS NULL)`,
+        providerCount: sql`count(w.provider_id)`,
+      })}
       FROM webhook w WHERE ${isDisabled}`);
-  const some = prepare<WebhookRow>(sql`
-      SELECT ${columns`w.id, w.providerId, w.kind, w.address, w.events, w.scheme, w.secret,
-        w.previousSecret, w.previousUntilMs, w.locale, w.shows, w.createdAtMs, w.disabledAtMs,
-        w.disabledWhy, p.code AS providerCode`}
+  const some = prepare(sql`
+      SELECT ${columns(
+        { w: 'webhook', p: 'provider?' },
+        `w.id, w.providerId, w.kind, w.address, w.events, w.scheme, w.secret, w.previousSecret,
+          w.previousUntilMs, w.locale, w.shows, w.createdAtMs, w.disabledAtMs, w.disabledWhy,
+          p.code AS providerCode`,
+      )}
       FROM webhook w LEFT JOIN provider p ON p.id = w.provider_id WHERE ${isDisabled}
       ORDER BY w.provider_id IS NOT NULL, w.disabled_at_ms DESC, w.id LIMIT :countMax`);
   return function* (countMax: number): Step<DisabledWebhooks> {

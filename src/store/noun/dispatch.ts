@@ -1,27 +1,20 @@
 /** The due dispatches of a destination, and the messages of pushes. */
 
-import { sql } from 'drizzle-orm';
 import { BLOCKED } from '../../core/message/status.ts';
 import {
   dueRanges,
-  type EventRow,
   eventDispatch,
   type PushRow,
   pushDispatch,
 } from '../../core/outbox/dispatch.ts';
-import type {
-  DestinationKind,
-  Dispatch,
-  OutboxStore,
-  PushMessage,
-} from '../../core/port/outbox.ts';
+import type { Dispatch, OutboxStore } from '../../core/port/outbox.ts';
 import type { Backend } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { reader } from './push-queue.ts';
 
 type DispatchNoun = Pick<OutboxStore, 'listDispatches' | 'findPushMessage'>;
 
-const DISPATCH = columns`o.id, o.nextAtMs, o.queuedAtMs, o.attemptCount`;
+const DISPATCH = columns({ o: 'outbox' }, 'o.id, o.nextAtMs, o.queuedAtMs, o.attemptCount');
 
 export function dispatchNoun(backend: Backend): DispatchNoun {
   const { prepare, once, join, fence, leastMs } = backend;
@@ -29,24 +22,37 @@ export function dispatchNoun(backend: Backend): DispatchNoun {
     AND (o.next_at_ms, o.id) > (${once('afterMs')}, ${once('afterId')})
     AND o.next_at_ms <= ${once('toMs')} ORDER BY o.next_at_ms, o.id LIMIT ${once('countMax')}`;
   const on = {
-    destination: prepare<{ kind: DestinationKind; origin: string }>(sql`
-        SELECT kind, origin FROM destination WHERE id = :id`),
-    pushes: prepare<Omit<PushRow, 'isBlocked'> & { status: number }>(sql`
-        SELECT q.id AS id, q."nextAtMs", q."queuedAtMs", q."attemptCount", q."distributionId",
-          q."deviceId",
-          ${columns`x.status, x.expiresAtMs, t.id AS tokenId, t.push, t.pushAtMs, t.locale`}
-        FROM (SELECT ${DISPATCH}, ${columns`r.distributionId, r.deviceId`},
+    destination: prepare(sql`
+        SELECT ${columns('destination', 'kind, origin')} FROM destination WHERE id = :id`),
+    pushes: prepare(sql`
+        SELECT ${values<
+          Omit<PushRow, 'isBlocked' | 'expiresAtMs' | 'tokenId' | 'push' | 'pushAtMs' | 'locale'>
+        >({
+          id: sql`q.id`,
+          nextAtMs: sql`q."nextAtMs"`,
+          queuedAtMs: sql`q."queuedAtMs"`,
+          attemptCount: sql`q."attemptCount"`,
+          distributionId: sql`q."distributionId"`,
+          deviceId: sql`q."deviceId"`,
+        })},
+          ${columns(
+            { x: 'distribution', t: 'device_token?' },
+            'x.status, x.expiresAtMs, t.id AS tokenId, t.push, t.pushAtMs, t.locale',
+          )}
+        FROM (SELECT ${DISPATCH}, ${columns({ r: 'recipient' }, 'r.distributionId, r.deviceId')},
                 ${reader(backend)} AS reader
               FROM outbox o ${join} recipient r ON r.id = o.recipient_id WHERE ${behind} ${fence}) q
           ${join} distribution x ON x.id = q."distributionId"
           LEFT JOIN device_token t ON t.id = q.reader
         ORDER BY q."nextAtMs", q.id`),
-    events: prepare<EventRow>(sql`
-        SELECT ${DISPATCH}, e.id AS "eventId", e.kind AS "eventKind",
-          ${columns`e.providerId, e.atMs, e.data`}
+    events: prepare(sql`
+        SELECT ${DISPATCH}, ${columns(
+          { e: 'event' },
+          'e.id AS eventId, e.kind AS eventKind, e.providerId, e.atMs, e.data',
+        )}
         FROM outbox o ${join} event e ON e.id = o.event_id WHERE ${behind}`),
-    message: prepare<Omit<PushMessage, 'payload'> & { payload: string }>(sql`
-        SELECT ${columns`id, notificationType, createdAtMs, expiresAtMs, payload`}
+    message: prepare(sql`
+        SELECT ${columns('distribution', 'id, notificationType, createdAtMs, expiresAtMs, payload')}
         FROM distribution WHERE id = :id`),
   };
   return {

@@ -1,13 +1,8 @@
 /** Adds an event for the provider's webhooks when a distribution ends. */
 
-import { sql } from 'drizzle-orm';
-import {
-  distributionEnded,
-  type EndedDistribution,
-  kindOfEnd,
-} from '../../core/event/happenings.ts';
+import { distributionEnded, kindOfEnd } from '../../core/event/happenings.ts';
 import type { Notes, Statements, Step } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql } from '../statement-text.ts';
 import { FINAL } from '../status.ts';
 import { reachSteps } from './reach.ts';
 import { shared } from './shared.ts';
@@ -17,9 +12,11 @@ const REACH_ROWS = 2_000;
 
 /** Returns the step that notes ends of distributions, once their counts are final. */
 export const distributionEnds = shared((statements: Statements) => {
-  const ended = statements.prepare<EndedDistribution & { providerId: number }>(sql`
-      SELECT ${columns`id, providerId, status, notificationType, recipientCount, sentCount,
-        failedCount`}
+  const ended = statements.prepare(sql`
+      SELECT ${columns(
+        'distribution',
+        'id, providerId, status, notificationType, recipientCount, sentCount, failedCount',
+      )}
       FROM distribution WHERE id ${statements.among('ids')} AND status >= ${FINAL} ORDER BY id`);
   const countReach = reachSteps(statements);
   return function* (notes: Notes, ids: readonly number[], nowMs: number): Step<void> {

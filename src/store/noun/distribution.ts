@@ -1,23 +1,19 @@
 /** Distributions: accepted, listed, cancelled and blocked; lane.ts moves them on. */
 
-import { type SQL, sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import { BLOCKED, CANCELLED } from '../../core/message/status.ts';
-import type {
-  Distribution,
-  DistributionDetail,
-  GuardRefusal,
-} from '../../core/port/distribution.ts';
+import type { GuardRefusal } from '../../core/port/distribution.ts';
 import type { Made } from '../../core/port/idempotency.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend, Step } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { literal, unscheduled } from '../status.ts';
 import { type Acceptance, acceptance } from './acceptance.ts';
 import { distributionEnds } from './distribution-end.ts';
 import { onceSteps } from './idempotency.ts';
 import { rideSteps } from './ride-steps.ts';
-import { booleans, type Flagged, mapped } from './rows.ts';
+import { booleans, mapped } from './rows.ts';
 
 type DistributionNoun = Pick<
   Store,
@@ -31,20 +27,25 @@ type DistributionNoun = Pick<
 >;
 
 export const COLUMNS = sql`
-  ${columns`x.id, notificationType, x.status, targetOs, targetHwid, x.createdAtMs`},
-  coalesce(began_at_ms, due_at_ms) AS "sentAtMs"`;
+  ${columns(
+    { x: 'distribution' },
+    'x.id, x.notificationType, x.status, x.targetOs, x.targetHwid, x.createdAtMs',
+  )},
+  ${values<{ sentAtMs: number }>({ sentAtMs: sql`coalesce(began_at_ms, due_at_ms)` })}`;
 
-const DETAIL_COLUMNS = sql`${COLUMNS}, ${columns`p.code AS providerCode, payload, dueAtMs,
-  expiresAtMs, beganAtMs, finishedAtMs, recipientCount, sentCount, failedCount, handedOverAtMs,
-  replacesId`},
-  CAST(pruned_at_ms IS NOT NULL AS integer) AS "isPruned"`;
+const DETAIL_COLUMNS = sql`${COLUMNS}, ${columns(
+  { p: 'provider', x: 'distribution' },
+  `p.code AS providerCode, x.payload, x.dueAtMs, x.expiresAtMs, x.beganAtMs, x.finishedAtMs,
+    x.recipientCount, x.sentCount, x.failedCount, x.handedOverAtMs, x.replacesId`,
+)},
+  ${values<{ isPruned: number }>({ isPruned: sql`CAST(pruned_at_ms IS NOT NULL AS integer)` })}`;
 
 /** Prepares a SELECT of details of distributions `x` with their providers `p`, from WHERE on. */
 export const detailsOn =
   ({ prepare, join }: Backend) =>
   (where: SQL) =>
     mapped(
-      prepare<Flagged<DistributionDetail, 'isPruned'>>(sql`
+      prepare(sql`
         SELECT ${DETAIL_COLUMNS} FROM distribution x ${join} provider p ON p.id = x.provider_id
         ${where}`),
       booleans('isPruned'),
@@ -55,16 +56,16 @@ function statements(backend: Backend) {
   const details = detailsOn(backend);
   const ofProvider = sql`provider_id = :providerId`;
   return {
-    find: prepare<Distribution>(sql`
+    find: prepare(sql`
         SELECT ${COLUMNS} FROM distribution x WHERE x.id = :id AND ${ofProvider}`),
-    list: prepare<Distribution>(sql`
+    list: prepare(sql`
         SELECT ${COLUMNS} FROM distribution x WHERE ${ofProvider} AND x.id < :beforeId
         ORDER BY x.id DESC LIMIT :countMax`),
-    lock: prepare<{ status: number; providerId: number }>(sql`
-        SELECT status, provider_id AS "providerId" FROM distribution WHERE id = :id
+    lock: prepare(sql`
+        SELECT ${columns('distribution', 'status, providerId')} FROM distribution WHERE id = :id
         ${backend.locked}`),
-    owner: prepare<{ providerId: number }>(sql`
-        SELECT provider_id AS "providerId" FROM distribution WHERE id = :id`),
+    owner: prepare(sql`
+        SELECT ${columns('distribution', 'providerId')} FROM distribution WHERE id = :id`),
     cancel: prepare(sql`
         UPDATE distribution SET status = ${literal(CANCELLED)}, finished_at_ms = :nowMs
         WHERE id = :id AND ${ofProvider} AND NOT ${unscheduled()}

@@ -1,6 +1,5 @@
 /** Bindings of domains. */
 
-import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import type { Act } from '../../core/port/audit.ts';
 import {
@@ -10,22 +9,25 @@ import {
   type DomainStore,
 } from '../../core/port/domain.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
-import { columns, insertInto } from '../statement-text.ts';
+import { columns, insertInto, sql } from '../statement-text.ts';
 import { shared } from './shared.ts';
 
-const DOMAIN = sql`SELECT ${columns`id, domainName, domainHash, status, createdAtMs`} FROM domain`;
+const DOMAIN = sql`SELECT ${columns('domain', 'id, domainName, domainHash, status, createdAtMs')}
+FROM domain`;
 const OF_PROVIDER = sql`provider_id = :providerId`;
 
 /** Statements about rows of bindings, both new and imported. */
 export const bindingStatements = shared(({ prepare, idOrNext, locked, returningId }: Backend) => {
   return {
-    findByHash: prepare<Domain>(sql`${DOMAIN} WHERE ${OF_PROVIDER} AND domain_hash = :domainHash`),
+    findByHash: prepare(sql`${DOMAIN} WHERE ${OF_PROVIDER} AND domain_hash = :domainHash`),
     /** Number of a provider's bindings, counted by triggers; locks the provider. */
-    countOf: prepare<{ domainCount: number }>(sql`
-        SELECT domain_count AS "domainCount" FROM provider WHERE id = :providerId ${locked}`),
+    countOf: prepare(sql`
+        SELECT ${columns('provider', 'domainCount')}
+        FROM provider WHERE id = :providerId ${locked}`),
     add: prepare(sql`
-        ${insertInto('domain')`providerId, domainHash, domainName, status, createdAtMs,
-          id = ${idOrNext('id', 'domain')}`} ${returningId}`),
+        ${insertInto('domain', 'providerId, domainHash, domainName, status, createdAtMs', {
+          id: idOrNext('id', 'domain'),
+        })} ${returningId}`),
     change: prepare(sql`
         UPDATE domain SET domain_name = :domainName, status = :status WHERE id = :id`),
   };
@@ -34,8 +36,8 @@ export const bindingStatements = shared(({ prepare, idOrNext, locked, returningI
 export function domainNoun(backend: Backend): DomainStore {
   const on = {
     ...bindingStatements(backend),
-    find: backend.prepare<Domain>(sql`${DOMAIN} WHERE id = :id AND ${OF_PROVIDER}`),
-    list: backend.prepare<Domain>(sql`
+    find: backend.prepare(sql`${DOMAIN} WHERE id = :id AND ${OF_PROVIDER}`),
+    list: backend.prepare(sql`
         ${DOMAIN} WHERE ${OF_PROVIDER} AND id < :beforeId ORDER BY domain.id DESC LIMIT :countMax`),
   };
 

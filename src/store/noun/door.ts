@@ -1,6 +1,6 @@
 /** The door of a link: everything that the rule needs to know about a device there. */
 
-import { type SQL, sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
 import { mergeFacts } from '../../core/device.ts';
 import { hwidOfHash } from '../../core/formats.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
@@ -9,7 +9,7 @@ import type { DoorRides } from '../../core/port/ride.ts';
 import type { AdmittedLink, Door, NoLink, SlotKey } from '../../core/port/slot.ts';
 import { hwidHash } from '../../core/secret.ts';
 import type { Dialect, Statements, Step } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { ACTIVE_BINDING } from '../status.ts';
 import { type Asking, type FullDoor, fullLinkSteps } from './full-link.ts';
 import {
@@ -74,16 +74,20 @@ export const selectDoor = (
   dialect: Dialect,
   { hwid, hash, more = sql.empty() }: { hwid: SQL; hash: SQL; more?: SQL },
 ) => sql`
-  SELECT ${more} i.id AS "installId", ${columns`i.providerId, i.status, i.installLimit,
-    i.deviceCount, i.supportUrl, i.webPageUrl, i.hasHashes, b.status AS domainStatus,
-    b.rideVersion, b.rideUntilMs, d.id AS deviceId, p.rideUntilMs AS namedUntilMs`},
-    CASE WHEN p.home_install_id = i.id THEN CASE WHEN ${NOTHING_RIDES} THEN 0
+  SELECT ${more} ${columns(
+    { i: 'install', b: 'domain?', d: 'device?', p: 'device_provider?' },
+    `i.id AS installId, i.providerId, i.status, i.installLimit, i.deviceCount, i.supportUrl,
+      i.webPageUrl, i.hasHashes, b.status AS domainStatus, b.rideVersion, b.rideUntilMs,
+      d.id AS deviceId, p.rideUntilMs AS namedUntilMs`,
+  )}, ${values<Pick<DoorRow, 'homeSinceMs' | 'slotSeenAtMs'>>({
+    homeSinceMs: sql`CASE WHEN p.home_install_id = i.id THEN CASE WHEN ${NOTHING_RIDES} THEN 0
       ELSE ${dialect.greatest(
         sql.raw('s.registered_at_ms'),
         sql.raw('p.home_moved_at_ms'),
-      )} END END AS "homeSinceMs",
-    CASE WHEN ${SEEN_AS_ONE} THEN p.last_seen_at_ms ELSE ${slotSeen(dialect)} END
-      AS "slotSeenAtMs", ${AT_PROVIDER_COLUMNS}
+      )} END END`,
+    slotSeenAtMs: sql`CASE WHEN ${SEEN_AS_ONE} THEN p.last_seen_at_ms
+      ELSE ${slotSeen(dialect)} END`,
+  })}, ${AT_PROVIDER_COLUMNS}
   FROM install i LEFT JOIN domain b ON b.provider_id = i.provider_id AND b.domain_hash = ${hash}
     LEFT JOIN device d ON d.hwid = ${hwid}
     LEFT JOIN install_device s ON s.install_id = i.id AND s.device_id = d.id
@@ -96,18 +100,18 @@ function statements(backend: Statements) {
     AND (CAST(${once('providerCode')} AS text) IS NULL OR i.provider_id =
       (SELECT o.id FROM provider o WHERE o.code = ${once('providerCode')}))`;
   return {
-    byCode: prepare<DoorRow>(sql`${door} WHERE i.install_code = ${once('installCode')}`),
+    byCode: prepare(sql`${door} WHERE i.install_code = ${once('installCode')}`),
     /** Finds up to two links with the key. */
-    byKey: prepare<DoorRow>(sql`${door} WHERE ${hasKey} LIMIT 2`),
+    byKey: prepare(sql`${door} WHERE ${hasKey} LIMIT 2`),
     /** Nearly all links are bound: SQLite sorts nothing for those. */
-    byKeyBound: prepare<DoorRow>(sql`
+    byKeyBound: prepare(sql`
         ${door} WHERE ${hasKey} AND EXISTS (SELECT 1 FROM domain b
           WHERE b.provider_id = i.provider_id AND b.domain_hash = ${once('domainHash')}
             AND b.status = ${ACTIVE_BINDING}) LIMIT 2`),
-    code: prepare<{ code: string }>(sql`SELECT code FROM provider WHERE id = :providerId`),
-    byHash: prepare<RowAtProvider & Required<DoorHere>['byHash']>(sql`
-        SELECT ${columns`s.id AS slotId, s.deviceId, s.registeredAtMs`},
-          ${slotSeen(backend)} AS "lastSeenAtMs",
+    code: prepare(sql`SELECT ${columns('provider', 'code')} FROM provider WHERE id = :providerId`),
+    byHash: prepare(sql`
+        SELECT ${columns({ s: 'install_device' }, 's.id AS slotId, s.deviceId, s.registeredAtMs')},
+          ${values<{ lastSeenAtMs: number }>({ lastSeenAtMs: slotSeen(backend) })},
           ${AT_PROVIDER_COLUMNS}
         FROM install_device s ${join} device_provider p
           ON p.device_id = s.device_id AND p.provider_id = s.provider_id

@@ -1,13 +1,13 @@
 /** The folds of receivers within a write: read once under the lock of their queues, saved once. */
 
-import { sql } from 'drizzle-orm';
 import { type Fold, foldEndMs, isFoldOver, newFold, sumOfFold } from '../../core/event/fold.ts';
 import type { Happening } from '../../core/port/event.ts';
 import type { Statements, Step } from '../backend.ts';
+import { columns, sql } from '../statement-text.ts';
 
 export function foldStatements({ prepare }: Pick<Statements, 'prepare'>) {
   return {
-    find: prepare<{ fold: string | null }>(sql`SELECT fold FROM destination WHERE id = :id`),
+    find: prepare(sql`SELECT ${columns('destination', 'fold')} FROM destination WHERE id = :id`),
     save: prepare(sql`
         UPDATE destination SET fold = :fold, fold_until_ms = :untilMs WHERE id = :id`),
   };

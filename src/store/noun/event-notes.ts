@@ -3,7 +3,6 @@
  * of a write finds the webhooks of all owners at once and makes no event that none wants.
  */
 
-import { sql } from 'drizzle-orm';
 import { noteRefusal, type RefusedPhone } from '../../core/event/fold.ts';
 import { quotaReached, webhookDisabled } from '../../core/event/happenings.ts';
 import { levelAfter, type Quota } from '../../core/event/quota.ts';
@@ -17,7 +16,7 @@ import {
 import type { EventKind, Happening } from '../../core/port/event.ts';
 import type { QuotaShare, Statements, Step } from '../backend.ts';
 import type { DisabledWebhook } from '../kind.ts';
-import { columns, insertInto } from '../statement-text.ts';
+import { columns, insertInto, sql } from '../statement-text.ts';
 import { kindsIn } from '../webhook-row.ts';
 import { Folds, foldStatements } from './event-fold.ts';
 import { noticeMarks } from './notice.ts';
@@ -57,29 +56,30 @@ export type EventStatements = ReturnType<typeof eventStatements>;
 export function eventStatements(statements: Statements) {
   const { prepare, join } = statements;
   const enabled = sql`
-    SELECT ${columns`w.id AS webhookId, d.id AS destinationId, w.kind AS target, w.events, d.waitingCount`}
+    SELECT ${columns(
+      { w: 'webhook', d: 'destination' },
+      'w.id AS webhookId, d.id AS destinationId, w.kind AS target, w.events, d.waitingCount',
+    )}
     FROM webhook w ${join} destination d ON d.webhook_id = w.id WHERE w.disabled_at_ms IS NULL`;
   return {
-    ofOwner: ofOwner(statements)<EnabledRow>`${enabled} AND w.${IS_OWNERS} ORDER BY w.id`,
+    ofOwner: ofOwner(statements)`${enabled} AND w.${IS_OWNERS} ORDER BY w.id`,
     add: prepare(sql`
-        ${insertInto('event')`providerId, kind, atMs, data`} ${statements.returningId}`),
+        ${insertInto('event', 'providerId, kind, atMs, data')} ${statements.returningId}`),
     /** Adds nothing for a destination that was deleted meanwhile. */
     put: prepare(sql`
         INSERT INTO outbox (destination_id, next_at_ms, queued_at_ms, event_id)
         SELECT id, 0, CAST(:atMs AS bigint), CAST(:eventId AS bigint)
         FROM destination WHERE id = :destinationId`),
-    disable: prepare<{ providerId: number | null; target: string }>(sql`
+    disable: prepare(sql`
         UPDATE webhook SET disabled_at_ms = :atMs, disabled_why = :why
         WHERE id = :id AND disabled_at_ms IS NULL
-        RETURNING provider_id AS "providerId", kind AS target`),
+        RETURNING ${columns('webhook', 'providerId, kind AS target')}`),
     folds: foldStatements(statements),
     marks: noticeMarks(statements),
     together: statements.together,
     lockRows: statements.lockRows,
   };
 }
-
-type EnabledRow = Omit<EnabledWebhook, 'kinds'> & { events: string };
 
 /** Returns a step that tells whether an enabled webhook of the owner wants the kind now. */
 export function* isWantedNow(

@@ -1,6 +1,5 @@
 /** Events that no other write makes, notices, and the deletion of events. See event-notes.ts. */
 
-import { sql } from 'drizzle-orm';
 import { HOUR_MS } from '../../core/calendar.ts';
 import type {
   EventBounds,
@@ -10,7 +9,7 @@ import type {
 } from '../../core/port/event.ts';
 import type { Backend, Step } from '../backend.ts';
 import { cursorAt, positionOf } from '../cursor.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { type EventStatements, isWantedNow } from './event-notes.ts';
 import { IS_OWNERS, ofOwner } from './owner.ts';
 
@@ -30,13 +29,6 @@ interface Position {
 
 const BEGINNING: Position = { stage: 'old', owner: 0, atMs: 0, id: 0 };
 
-interface Found {
-  id: number;
-  atMs: number;
-  /** 1: only disabled webhooks still wait for it. */
-  isOver: number;
-}
-
 function statements(backend: Backend) {
   const { prepare, join } = backend;
   const own = ofOwner(backend);
@@ -45,38 +37,45 @@ function statements(backend: Backend) {
       ${join} webhook w ON w.id = d.webhook_id
     WHERE o.event_id = e.id AND w.disabled_at_ms IS NULL)`;
   const found = sql`
-    SELECT ${columns`e.id, e.atMs`}, CAST(${isOver} AS integer) AS "isOver" FROM event e`;
+    SELECT ${columns({ e: 'event' }, 'e.id, e.atMs')}, ${values<{ isOver: number }>({
+      isOver: sql`CAST(${isOver} AS integer)`,
+    })} FROM event e`;
   return {
-    subscriptions: prepare<WatchedSubscription>(sql`
-        SELECT p.id AS "providerId", p.active_until_ms AS "activeUntilMs", (SELECT mark FROM notice
-           WHERE provider_id = p.id AND subject = :subject) AS mark
-        FROM provider p
+    subscriptions: prepare(sql`
+        SELECT ${columns({ p: 'provider' }, 'p.id AS providerId, p.activeUntilMs!')}, ${values<{
+          mark: WatchedSubscription['mark'];
+        }>({
+          mark: sql`(SELECT mark FROM notice
+           WHERE provider_id = p.id AND subject = :subject)`,
+        })} FROM provider p
         WHERE p.active_until_ms > 0 AND p.active_until_ms < :endsBeforeMs AND EXISTS (
           SELECT 1 FROM webhook w WHERE w.provider_id = p.id AND w.disabled_at_ms IS NULL)
         ORDER BY p.id`),
-    old: prepare<Found>(sql`
+    old: prepare(sql`
         ${found} WHERE e.at_ms < :beforeMs AND (e.at_ms, e.id) > (:atMs, :id)
         ORDER BY e.at_ms, e.id LIMIT ${LOOK_COUNT}`),
     /** The newest event to delete of an owner with too many. */
-    lastOfMany: own<{ lastId: number }>`
-        SELECT id AS "lastId" FROM event WHERE ${IS_OWNERS}
+    lastOfMany: own`
+        SELECT ${columns('event', 'id AS lastId')} FROM event WHERE ${IS_OWNERS}
         ORDER BY id DESC LIMIT 1 OFFSET :countMax`,
-    many: own<Found>`
+    many: own`
         ${found} WHERE ${IS_OWNERS} AND e.id > :id AND e.id <= :lastId
         ORDER BY e.id LIMIT ${LOOK_COUNT}`,
-    nextOwner: prepare<{ owner: number | null }>(sql`
-        SELECT min(provider_id) AS owner FROM event WHERE provider_id > :owner`),
+    nextOwner: prepare(sql`
+        SELECT ${values<{ owner: number | null }>({ owner: sql`min(provider_id)` })}
+        FROM event WHERE provider_id > :owner`),
     /** Leaves out events that another write is adding to a queue at this moment. */
-    lock: prepare<{ id: number }>(sql`
-        SELECT id FROM event WHERE id ${backend.among('ids')}
+    lock: prepare(sql`
+        SELECT ${columns('event', 'id')} FROM event WHERE id ${backend.among('ids')}
         ORDER BY id ${backend.deletableUnlessBusy}`),
-    folding: prepare<{ id: number; providerId: number | null }>(sql`
-        SELECT ${columns`d.id, w.providerId`}
+    folding: prepare(sql`
+        SELECT ${columns({ d: 'destination', w: 'webhook' }, 'd.id, w.providerId')}
         FROM destination d ${join} webhook w ON w.id = d.webhook_id
         WHERE d.fold_until_ms IS NOT NULL
           AND (d.fold_until_ms <= :nowMs OR d.fold_until_ms > :latestMs)
         ORDER BY d.fold_until_ms, d.id LIMIT ${FOLD_COUNT}`),
-    forget: prepare(sql`DELETE FROM event AS e WHERE id ${backend.among('ids')} AND ${isOver}`),
+    forget: prepare(sql`
+        DELETE FROM event AS e WHERE id ${backend.among('ids')} AND ${isOver}`),
   };
 }
 

@@ -2,17 +2,10 @@
  * The records of a provider, in steps that read one page each; the store keeps the snapshot open.
  */
 
-import { sql } from 'drizzle-orm';
 import type { InstallTerms } from '../../core/port/install.ts';
-import type {
-  ExportRecord,
-  ImportedDomain,
-  ImportedInstall,
-  ImportedSlot,
-} from '../../core/port/moving.ts';
-import type { Provider } from '../../core/port/provider.ts';
+import type { ExportRecord, ImportedInstall, ImportedSlot } from '../../core/port/moving.ts';
 import type { Statements, Step } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { termsColumns } from './install-rows.ts';
 import { slotSeen, withDevice } from './look-ups.ts';
 import { PROVIDER_COLUMNS } from './provider.ts';
@@ -27,18 +20,27 @@ function statements(backend: Statements) {
   const { prepare, join } = backend;
   const page = sql`WHERE provider_id = :providerId AND id > :afterId ORDER BY id LIMIT ${PAGE}`;
   return {
-    provider: prepare<Provider>(sql`SELECT ${PROVIDER_COLUMNS} FROM provider WHERE code = :code`),
-    domains: prepare<ImportedDomain & { id: number }>(sql`
-        SELECT ${columns`id, domainHash, domainName, status, createdAtMs`} FROM domain ${page}`),
-    installs: prepare<InstallRow>(sql`
-        SELECT ${columns`id, installCode, installLimit, status, note, createdAtMs, replacedAtMs`},
-          CASE WHEN over_max > install_limit THEN over_max END AS "overMax",
+    provider: prepare(sql`SELECT ${PROVIDER_COLUMNS} FROM provider WHERE code = :code`),
+    domains: prepare(sql`
+        SELECT ${columns('domain', 'id, domainHash, domainName, status, createdAtMs')}
+        FROM domain ${page}`),
+    installs: prepare(sql`
+        SELECT ${columns(
+          'install',
+          'id, installCode, installLimit, status, note, createdAtMs, replacedAtMs',
+        )},
+          ${values<{ overMax: InstallRow['overMax'] }>({
+            overMax: sql`CASE WHEN over_max > install_limit THEN over_max END`,
+          })},
           ${termsColumns(backend)}
         FROM install ${page}`),
-    slots: prepare<ImportedSlot & { installId: number }>(sql`
-        SELECT ${columns`s.installId, d.hwid, s.registeredAtMs, p.os, p.osVersion, p.deviceName,
-          p.appVersion, p.userAgent, d.firstSeenAtMs, p.lastSeenAtMs`},
-          ${slotSeen(backend)} AS "slotSeenAtMs"
+    slots: prepare(sql`
+        SELECT ${columns(
+          { s: 'install_device', d: 'device', p: 'device_provider' },
+          `s.installId, d.hwid, s.registeredAtMs, p.os, p.osVersion, p.deviceName,
+          p.appVersion, p.userAgent, d.firstSeenAtMs, p.lastSeenAtMs`,
+        )},
+          ${values<{ slotSeenAtMs: number }>({ slotSeenAtMs: slotSeen(backend) })}
         FROM install_device s ${join} device d ON d.id = s.device_id ${withDevice(backend)}
         WHERE s.install_id ${backend.among('installIds')} ORDER BY s.install_id, s.id`),
   };

@@ -1,18 +1,13 @@
 /** Figures by day and provider. Each save adds to the row, so that several nodes can count. */
 
-import { type SQL, sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
 import { linkRefused, phoneRefused } from '../../core/event/happenings.ts';
 import { type FigureRows, numbersReached } from '../../core/figures.ts';
-import {
-  FIGURES,
-  type FigureStore,
-  type Figures,
-  type LinkRefusals,
-} from '../../core/port/figure.ts';
+import { FIGURES, type FigureStore, type Figures } from '../../core/port/figure.ts';
 import { PromptSave } from '../../core/prompt-save.ts';
 import type { GatheredDevice } from '../../core/refused-devices.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { CarriedStamps, carriedSteps } from './carried.ts';
 import { type EventStatements, isWantedNow } from './event-notes.ts';
 import type { FigureCounter, SavedRefusals } from './figure-counter.ts';
@@ -22,7 +17,7 @@ import { refusedDeviceSteps } from './refused-device.ts';
 const FORGET_COUNT = 1_000;
 
 const each = (write: (figure: string) => string): SQL => sql.raw(FIGURES.map(write).join(', '));
-const COLUMNS = each((figure) => figure);
+const COLUMNS = each((figure) => figure) as SQL<Figures>;
 
 /** Saves only if the provider, or the link, still exists. */
 function savingStatements({ prepare, greatest, join, keyLocked, rows }: Backend) {
@@ -45,11 +40,13 @@ function savingStatements({ prepare, greatest, join, keyLocked, rows }: Backend)
         FROM ${days} x ${join} provider p ON p.id = x."providerId"
         WHERE true ORDER BY p.id, x.day ${keyLocked('p')} ON CONFLICT (provider_id, day) DO UPDATE
         SET ${each((figure) => `${figure} = d.${figure} + excluded.${figure}`)}`),
-    nameOf: prepare<{ installCode: string; note: string | null }>(sql`
-        SELECT install_code AS "installCode", note,
-          (SELECT p.my FROM provider p WHERE p.id = install.provider_id) AS "hasPages"
+    nameOf: prepare(sql`
+        SELECT ${columns('install', 'installCode, note')},
+          ${values<{ hasPages: 0 | 1 }>({
+            hasPages: sql`(SELECT p.my FROM provider p WHERE p.id = install.provider_id)`,
+          })}
         FROM install WHERE id = :installId`),
-    addRefusals: prepare<SavedRefusals>(sql`
+    addRefusals: prepare(sql`
         INSERT INTO install_refusal AS r (install_id, refused_count, refused_at_ms, reason, day,
           day_count)
         SELECT i.id, x.count, x."refusedAtMs", x.reason, x.day, x.count
@@ -62,30 +59,36 @@ function savingStatements({ prepare, greatest, join, keyLocked, rows }: Backend)
           reason = CASE WHEN excluded.refused_at_ms >= r.refused_at_ms THEN excluded.reason
             ELSE r.reason END,
           refused_at_ms = ${greatest(sql`r.refused_at_ms`, sql`excluded.refused_at_ms`)}
-        RETURNING ${columns`installId, day, dayCount`}`),
+        RETURNING ${columns('install_refusal', 'installId, day, dayCount')}`),
   };
 }
 
 function readingStatements({ prepare, deletableUnlessBusy, join }: Backend) {
-  const sums = each((figure) => `CAST(sum(${figure}) AS bigint) AS ${figure}`);
+  const sums = each((figure) => `CAST(sum(${figure}) AS bigint) AS ${figure}`) as SQL<Figures>;
   const inDays = sql`day BETWEEN :fromDay AND :toDay`;
   const isOver = sql`day < :beforeDay`;
   return {
-    list: prepare<Figures & { day: number }>(sql`
-        SELECT day, ${COLUMNS} FROM provider_day
+    list: prepare(sql`
+        SELECT ${columns('provider_day', 'day')}, ${COLUMNS} FROM provider_day
         WHERE provider_id = :providerId AND ${inDays} ORDER BY day`),
-    listAll: prepare<Figures & { day: number }>(sql`
-        SELECT day, ${sums} FROM provider_day WHERE ${inDays} GROUP BY day ORDER BY day`),
-    sum: prepare<Figures & { providerCode: string }>(sql`
-        SELECT p.code AS "providerCode", ${sums}
+    listAll: prepare(sql`
+        SELECT ${columns('provider_day', 'day')}, ${sums}
+        FROM provider_day WHERE ${inDays} GROUP BY day ORDER BY day`),
+    sum: prepare(sql`
+        SELECT ${columns({ p: 'provider' }, 'p.code AS providerCode')}, ${sums}
         FROM provider_day d ${join} provider p ON p.id = d.provider_id
         WHERE ${inDays} GROUP BY p.id ORDER BY p.id`),
-    refusals: prepare<LinkRefusals>(sql`
-        SELECT ${columns`i.id AS installId, i.installCode, r.refusedCount, r.refusedAtMs, r.reason`}
+    refusals: prepare(sql`
+        SELECT ${columns(
+          { r: 'install_refusal', i: 'install' },
+          'i.id AS installId, i.installCode, r.refusedCount, r.refusedAtMs, r.reason',
+        )}
         FROM install_refusal r ${join} install i ON i.id = r.install_id
         WHERE i.provider_id = :providerId AND r.refused_at_ms >= :sinceMs
         ORDER BY r.refused_count DESC, i.id LIMIT :countMax`),
-    oldest: prepare<{ day: number }>(sql`SELECT day FROM provider_day WHERE ${isOver} LIMIT 1`),
+    oldest: prepare(
+      sql`SELECT ${columns('provider_day', 'day')} FROM provider_day WHERE ${isOver} LIMIT 1`,
+    ),
     /** Leaves rows to another node that is deleting them. */
     forget: prepare(sql`
         WITH gone AS (

@@ -1,12 +1,11 @@
 /** Deletion of a device with all its rows, in small steps. */
 
-import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Backend, Notes, Statements, Step } from '../backend.ts';
-import { columns } from '../statement-text.ts';
-import { historyStatements, type SlotRow, slotEndSteps } from './slot-end.ts';
+import { columns, sql, values } from '../statement-text.ts';
+import { historyStatements, slotEndSteps } from './slot-end.ts';
 
 /** Rows of a device that one step deletes. */
 const ROW_COUNT = 2_000;
@@ -18,11 +17,13 @@ const END_COUNT = 20;
 /** Steps that delete ledger rows, and remove devices from the histories of links. */
 export function dropSteps(backend: Statements) {
   const on = {
-    some: backend.prepare<{ id: number; distributionId: number; isAtGateway: number }>(sql`
-        SELECT id, distribution_id AS "distributionId",
-          CAST(push_state IS NOT DISTINCT FROM 1 AS integer) AS "isAtGateway"
+    some: backend.prepare(sql`
+        SELECT ${columns('recipient', 'id, distributionId')}, ${values<{ isAtGateway: number }>({
+          isAtGateway: sql`CAST(push_state IS NOT DISTINCT FROM 1 AS integer)`,
+        })}
         FROM recipient WHERE device_id ${backend.among('deviceIds')} LIMIT :countMax`),
-    drop: backend.prepare(sql`DELETE FROM recipient WHERE id ${backend.among('ids')}`),
+    drop: backend.prepare(sql`
+        DELETE FROM recipient WHERE id ${backend.among('ids')}`),
   };
   const histories = historyStatements(backend);
   return {
@@ -55,22 +56,27 @@ export function forgettingNoun(backend: Backend): Pick<Store, 'forgetDevice' | '
   const ends = slotEndSteps(backend);
   const ofDevice = sql`WHERE device_id = :id`;
   const on = {
-    lock: prepare<{ id: number }>(sql`SELECT id FROM device WHERE hwid = :hwid ${backend.locked}`),
-    tokens: prepare(sql`DELETE FROM device_token ${ofDevice}`),
+    lock: prepare(
+      sql`SELECT ${columns('device', 'id')} FROM device WHERE hwid = :hwid ${backend.locked}`,
+    ),
+    tokens: prepare(sql`
+        DELETE FROM device_token ${ofDevice}`),
     browser: prepare(sql`
         UPDATE device_provider SET browser_install_id = NULL, tie_count = tie_count - 1
         ${ofDevice} AND browser_install_id IS NOT NULL`),
-    slots: prepare<SlotRow>(sql`
-        SELECT ${columns`id AS slotId, installId, providerId`}
+    slots: prepare(sql`
+        SELECT ${columns('install_device', 'id AS slotId, installId, providerId')}
         FROM install_device ${ofDevice} ORDER BY id LIMIT ${END_COUNT}`),
     ties: prepare(sql`
         DELETE FROM device_domain ${ofDevice} AND domain_id IN (
           SELECT domain_id FROM device_domain ${ofDevice} LIMIT ${ROW_COUNT})`),
     /** Deletes its rows at providers too, at most one for each provider. */
-    device: prepare(sql`DELETE FROM device WHERE id = :id AND holder_count = 0`),
-    find: prepare<{ id: number }>(sql`SELECT id FROM device WHERE id = :id`),
-    refused: prepare<{ count: number }>(sql`
-        SELECT count(*) AS count FROM refused_device WHERE hwid = :hwid`),
+    device: prepare(sql`
+        DELETE FROM device WHERE id = :id AND holder_count = 0`),
+    find: prepare(sql`SELECT ${columns('device', 'id')} FROM device WHERE id = :id`),
+    refused: prepare(sql`
+        SELECT ${values<{ count: number }>({ count: sql`count(*)` })}
+        FROM refused_device WHERE hwid = :hwid`),
     refusals: prepare(sql`
         DELETE FROM refused_device WHERE hwid = :hwid AND install_id IN (
           SELECT install_id FROM refused_device WHERE hwid = :hwid LIMIT ${ROW_COUNT})`),

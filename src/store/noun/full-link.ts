@@ -1,25 +1,14 @@
 /** Reads the policy of a full link and the slots that it may free for a new device. */
 
-import { sql } from 'drizzle-orm';
-import type { FullLink, OldestSlot, OwnPolicy, SlotKey } from '../../core/port/slot.ts';
+import type { FullLink, OldestSlot, SlotKey } from '../../core/port/slot.ts';
 import { isSameApp, type PhoneFacts, phoneIn } from '../../core/same-phone.ts';
 import { looksAtSlots, policyOf } from '../../core/slot.ts';
 import type { Statements, Step } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { slotSeen, withDevice } from './look-ups.ts';
 import { shared } from './shared.ts';
 
 type SlotHere = OldestSlot & { slotId: number };
-
-interface PolicyRow extends OwnPolicy {
-  providerInactiveDays: number | null;
-  providerWhenFull: OwnPolicy['whenFull'];
-  providerCoolDownHours: number | null;
-  providerEnforce: OwnPolicy['enforce'];
-  providerWithoutHwid: OwnPolicy['withoutHwid'];
-  providerSamePhone: OwnPolicy['samePhone'];
-  replacedAtMs: number | null;
-}
 
 /** The parts of a key that describe the device and the caller. */
 export type Asking = Pick<SlotKey, 'hwid' | 'enforces' | 'reported'>;
@@ -33,23 +22,30 @@ export interface FullDoor {
 function statements(backend: Statements) {
   const { prepare, join, once } = backend;
   const slots = sql`
-    SELECT ${columns`s.id AS slotId, d.hwid, s.registeredAtMs`},
-      ${slotSeen(backend)} AS "lastSeenAtMs", p.user_agent AS "userAgent"
+    SELECT ${columns(
+      { s: 'install_device', d: 'device' },
+      's.id AS slotId, d.hwid, s.registeredAtMs',
+    )},
+      ${values<{ lastSeenAtMs: number }>({ lastSeenAtMs: slotSeen(backend) })},
+      ${columns({ p: 'device_provider' }, 'p.userAgent')}
     FROM install_device s ${join} device d ON d.id = s.device_id ${withDevice(backend)}
     WHERE s.install_id = ${once('installId')}`;
   const oldestFirst = sql.raw('ORDER BY "lastSeenAtMs", s.registered_at_ms, s.id');
   return {
-    policy: prepare<PolicyRow>(sql`
-        SELECT ${columns`i.inactiveDays, i.whenFull, i.coolDownHours, i.enforce, i.withoutHwid,
-          o.inactiveDays AS providerInactiveDays, o.whenFull AS providerWhenFull,
-          o.coolDownHours AS providerCoolDownHours, o.enforce AS providerEnforce,
-          o.withoutHwid AS providerWithoutHwid, i.samePhone, o.samePhone AS providerSamePhone,
-          i.replacedAtMs`}
+    policy: prepare(sql`
+        SELECT ${columns(
+          { i: 'install', o: 'provider' },
+          `i.inactiveDays, i.whenFull, i.coolDownHours, i.enforce, i.withoutHwid,
+              o.inactiveDays AS providerInactiveDays, o.whenFull AS providerWhenFull,
+              o.coolDownHours AS providerCoolDownHours, o.enforce AS providerEnforce,
+              o.withoutHwid AS providerWithoutHwid, i.samePhone,
+              o.samePhone AS providerSamePhone, i.replacedAtMs`,
+        )}
         FROM install i ${join} provider o ON o.id = i.provider_id
         WHERE i.id = ${once('installId')}`),
-    oldest: prepare<SlotHere>(sql`${slots} ${oldestFirst} LIMIT 1`),
+    oldest: prepare(sql`${slots} ${oldestFirst} LIMIT 1`),
     /** The slots of phones with the same model and system. */
-    alike: prepare<SlotHere & { userAgent: string }>(sql`
+    alike: prepare(sql`
         ${slots} AND p.device_name = :deviceName AND p.os = :os ${oldestFirst}`),
   };
 }

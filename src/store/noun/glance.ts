@@ -1,11 +1,10 @@
 /** Glances at many inboxes at once: one statement finds the waiting messages, one reads them. */
 
-import { sql } from 'drizzle-orm';
 import { BLOCKED } from '../../core/message/status.ts';
 import type { Glance, Message } from '../../core/port/inbox.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { literal } from '../status.ts';
 import { linkedRow } from './targets.ts';
 
@@ -46,22 +45,29 @@ export function glanceNoun(backend: Backend): Pick<Store, 'glanceInboxes'> {
         AND p.after_recipient_id < r.id AND ${linkedRow(backend)}) END`;
   const on = {
     /** One row more than a glance returns shows that there are more. */
-    waiting: prepare<Row>(sql`
-        SELECT t.id AS "tokenId", (
+    waiting: prepare(sql`
+        SELECT ${columns({ t: 'device_token?' }, 't.id AS tokenId')}, ${values<{
+          waiting: Row['waiting'];
+        }>({
+          waiting: sql`(
           SELECT string_agg(CAST(w.id AS text) || ' ' || CAST(w.distribution_id AS text)
             || ' ' || CAST(w.is_here AS text), ',')
           FROM (
             SELECT r.id, r.distribution_id, coalesce(CAST(${isHere} AS integer), 0) AS is_here
             FROM recipient r WHERE r.device_id = t.device_id AND r.is_waiting = 1
-            LIMIT ${GLANCE_COUNT_MAX + 1}) w) AS waiting
-        FROM ${rows('holders', HOLDER)} k LEFT JOIN device_token t
+            LIMIT ${GLANCE_COUNT_MAX + 1}) w)`,
+        })} FROM ${rows('holders', HOLDER)} k LEFT JOIN device_token t
           ON t.id = k."tokenId" AND t.device_id = k."deviceId"
             AND ${hex('t.token_hash')} = k."tokenHash"
         ORDER BY k.n`),
-    messages: prepare<Found>(sql`
-        SELECT id, provider_id AS "providerId", octet_length(payload) AS bytes,
-          ${columns`notificationType, createdAtMs, expiresAtMs`},
-          CASE WHEN octet_length(payload) <= ${GLANCE_BYTES_MAX} THEN payload END AS payload
+    messages: prepare(sql`
+        SELECT ${columns('distribution', 'id, providerId')},
+          ${values<{ bytes: Found['bytes'] }>({ bytes: sql`octet_length(payload)` })},
+          ${columns('distribution', 'notificationType, createdAtMs, expiresAtMs')}, ${values<{
+            payload: Found['payload'];
+          }>({
+            payload: sql`CASE WHEN octet_length(payload) <= ${GLANCE_BYTES_MAX} THEN payload END`,
+          })}
         FROM distribution WHERE id ${among('ids')} AND status <> ${literal(BLOCKED)}
           AND expires_at_ms > :nowMs AND pruned_at_ms IS NULL`),
   };

@@ -1,8 +1,8 @@
 /** Moves the home link of a device, in writes that see the device on another link. */
 
-import { sql } from 'drizzle-orm';
 import { type Home, movesHome } from '../../core/ride/home.ts';
 import type { Backend, Step } from '../backend.ts';
+import { sql, values } from '../statement-text.ts';
 import { shared } from './shared.ts';
 
 /**
@@ -16,9 +16,15 @@ export const homeSteps = shared(({ prepare, greatest, leastMs }: Backend) => {
     sql.raw('s.last_seen_at_ms'),
     sql.raw('p.checked_in_at_ms'),
   )} FROM install_device s WHERE s.install_id = p.home_install_id AND s.device_id = p.device_id)`;
-  const away = prepare<Pick<Home, 'seenAtMs'> & { isRegistered: number }>(sql`
-      SELECT coalesce(p.home_left_at_ms, ${slotSeen}, 0) AS "seenAtMs",
-        CAST(p.token_id IS NOT NULL AND p.claim_install_id IS NOT NULL AS integer) AS "isRegistered"
+  const away = prepare(sql`
+      SELECT ${values<{
+        seenAtMs: (Pick<Home, 'seenAtMs'> & { isRegistered: number })['seenAtMs'];
+        isRegistered: (Pick<Home, 'seenAtMs'> & { isRegistered: number })['isRegistered'];
+      }>({
+        seenAtMs: sql`coalesce(p.home_left_at_ms, ${slotSeen}, 0)`,
+        isRegistered: sql`CAST(p.token_id IS NOT NULL
+          AND p.claim_install_id IS NOT NULL AS integer)`,
+      })}
       FROM device_provider p WHERE ${ofPair} AND p.home_install_id IS DISTINCT FROM :installId`);
   const move = prepare(sql`
       UPDATE device_provider SET home_install_id = :installId, home_left_at_ms = NULL,

@@ -1,9 +1,8 @@
 /** Stored answers, so that a call may be repeated. */
 
-import { sql } from 'drizzle-orm';
 import type { IdempotencyStore, KeyedCall, KeyRefusal, Made } from '../../core/port/idempotency.ts';
 import type { Backend, Statements, Step } from '../backend.ts';
-import { insertInto } from '../statement-text.ts';
+import { columns, insertInto, ONE, sql, values } from '../statement-text.ts';
 import { shared } from './shared.ts';
 
 /** Answers that one step deletes. */
@@ -17,15 +16,22 @@ interface Kept {
 
 function statements({ prepare, bytes, hex }: Statements) {
   return {
-    find: prepare<Kept>(sql`
-        SELECT call, ${hex('params_hash')} AS "paramsHash", answer FROM idempotent_call
+    find: prepare(sql`
+        SELECT ${columns('idempotent_call', 'call')},
+          ${values<{ paramsHash: Kept['paramsHash'] }>({ paramsHash: sql`${hex('params_hash')}` })},
+          ${columns('idempotent_call', 'answer')}
+        FROM idempotent_call
         WHERE provider_id = :providerId AND idempotency_key = :key AND answered_at_ms > :afterMs`),
-    count: prepare<{ count: number }>(sql`
-        SELECT idempotent_count AS count FROM provider WHERE id = :providerId`),
+    count: prepare(sql`
+        SELECT ${columns('provider', 'idempotentCount AS count')}
+        FROM provider WHERE id = :providerId`),
     /** Replaces an answer that is too old and not deleted yet. */
     keep: prepare(sql`
-        ${insertInto('idempotent_call')`providerId, call, answer, idempotencyKey = :key,
-          answeredAtMs = :atMs, paramsHash = ${bytes('paramsHash')}`}
+        ${insertInto(
+          'idempotent_call',
+          'providerId, call, answer, idempotencyKey = :key, answeredAtMs = :atMs',
+          { paramsHash: bytes('paramsHash') },
+        )}
         ON CONFLICT (provider_id, idempotency_key) DO UPDATE SET call = excluded.call,
           params_hash = excluded.params_hash, answer = excluded.answer,
           answered_at_ms = excluded.answered_at_ms`),
@@ -77,7 +83,7 @@ export function idempotencyNoun(backend: Backend): IdempotencyStore {
   const old = sql`FROM idempotent_call WHERE answered_at_ms <= :untilMs`;
   const some = sql`
     SELECT provider_id, idempotency_key ${old} ORDER BY answered_at_ms LIMIT ${FORGET_STEP}`;
-  const isOld = backend.prepare<{ one: number }>(sql`SELECT 1 AS one ${old} LIMIT 1`);
+  const isOld = backend.prepare(sql`SELECT ${ONE} ${old} LIMIT 1`);
   /** Providers count their answers. */
   const lockProviders = backend.lockOnly(sql`
       SELECT id FROM provider WHERE id IN (SELECT x.provider_id FROM (${some}) x)

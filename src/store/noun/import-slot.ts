@@ -2,13 +2,13 @@
  * Imported slots: chooses those that find room on their link, and the order in which rows change.
  */
 
-import { sql } from 'drizzle-orm';
 import { mergeFacts } from '../../core/device.ts';
 import { hashInHwid, isSharedHwid, sharedHwid } from '../../core/formats.ts';
 import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
 import type { ImportedSlot } from '../../core/port/moving.ts';
 import { hwidHash } from '../../core/secret.ts';
 import type { Backend, Step } from '../backend.ts';
+import { columns, sql } from '../statement-text.ts';
 import { linkStatements } from './install-rows.ts';
 import { knownDeviceSteps } from './known-device.ts';
 
@@ -29,9 +29,11 @@ const byHwid = ({ slot: a }: NewSlot, { slot: b }: NewSlot) =>
 function statements({ prepare, among, join, once }: Backend) {
   return {
     /** Makes doors look for hashes of HWIDs. */
-    markHashes: prepare(sql`UPDATE install SET has_hashes = 1 WHERE id ${among('ids')}`),
-    held: prepare<{ hwid: string }>(sql`
-        SELECT d.hwid AS hwid FROM install_device s ${join} device d ON d.id = s.device_id
+    markHashes: prepare(sql`
+        UPDATE install SET has_hashes = 1 WHERE id ${among('ids')}`),
+    held: prepare(sql`
+        SELECT ${columns({ d: 'device' }, 'd.hwid')}
+        FROM install_device s ${join} device d ON d.id = s.device_id
         WHERE s.install_id = ${once('installId')}`),
     /**
      * Links come in the order of their ids, and the device may have been on the newer link first.

@@ -1,6 +1,6 @@
 /** Imported records. A link is imported in one step together with its HWIDs. */
 
-import { type SQL, sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import { merge, mergeInstall, panelTerms } from '../../core/moving/merge.ts';
 import type { Act } from '../../core/port/audit.ts';
@@ -8,7 +8,7 @@ import type { Install, InstallTerms } from '../../core/port/install.ts';
 import type { ImportedInstall, ImportStore } from '../../core/port/moving.ts';
 import { NO_TERMS } from '../../core/slot.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql } from '../statement-text.ts';
 import { bindingStatements } from './domain.ts';
 import { type NewSlot, slotImport } from './import-slot.ts';
 import { linkStatements, setLink, termsColumns } from './install-rows.ts';
@@ -38,11 +38,11 @@ type KnownInstall = Pick<Install, 'id' | 'installLimit' | 'deviceCount' | 'statu
 function statements(backend: Backend) {
   const { among, bytes, locked, prepare } = backend;
   const isTaken = (table: 'install' | 'domain') =>
-    prepare<{ id: number }>(sql`SELECT id FROM ${sql.raw(table)} WHERE id = :id`);
+    prepare(sql`SELECT ${columns(table, 'id')} FROM ${sql.raw(table)} WHERE id = :id`);
   const ofProvider = sql`provider_id = :providerId`;
   const known = (isIt: SQL) =>
-    prepare<KnownInstall>(sql`
-        SELECT ${columns`id, providerId, installLimit, deviceCount, status, note`},
+    prepare(sql`
+        SELECT ${columns('install', 'id, providerId, installLimit, deviceCount, status, note')},
           ${termsColumns(backend)}, ${FROM_PANEL}
         FROM install WHERE ${isIt} ${locked}`);
   return {
@@ -54,13 +54,16 @@ function statements(backend: Backend) {
     findByUser: known(sql`${ofProvider} AND panel_user = :panelUser`),
     findByKey: known(sql`
         subscription_key_hash = ${bytes('subscriptionKeyHash')} AND ${ofProvider}`),
-    codesOfPanel: prepare<{ installCode: string }>(sql`
-        SELECT install_code AS "installCode" FROM install WHERE ${ofProvider}
+    codesOfPanel: prepare(sql`
+        SELECT ${columns('install', 'installCode')} FROM install WHERE ${ofProvider}
           AND (panel_user = :panelUser
             OR subscription_key_hash = ${bytes('subscriptionKeyHash')})`),
-    change: prepare(sql`UPDATE install SET ${setLink(backend)} WHERE id = :id`),
-    replaced: prepare(sql`UPDATE install SET replaced_at_ms = :replacedAtMs WHERE id = :id`),
-    over: prepare(sql`UPDATE install SET over_max = :overMax WHERE id = :id`),
+    change: prepare(sql`
+        UPDATE install SET ${setLink(backend)} WHERE id = :id`),
+    replaced: prepare(sql`
+        UPDATE install SET replaced_at_ms = :replacedAtMs WHERE id = :id`),
+    over: prepare(sql`
+        UPDATE install SET over_max = :overMax WHERE id = :id`),
     installIdIsTaken: isTaken('install'),
     domainIdIsTaken: isTaken('domain'),
   };

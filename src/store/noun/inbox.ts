@@ -6,13 +6,12 @@
  * housekeeping removes them.
  */
 
-import { sql } from 'drizzle-orm';
 import { BLOCKED } from '../../core/message/status.ts';
 import type { Message, TokenHolder } from '../../core/port/inbox.ts';
 import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Backend, Step } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { literal } from '../status.ts';
 import { linkedRow } from './targets.ts';
 
@@ -44,29 +43,42 @@ interface Place {
 function statements(backend: Backend) {
   const { prepare, once, join } = backend;
   return {
-    token: prepare<Token>(sql`
-        SELECT id, nobody_after_distribution_id AS "unattachedAfterDistributionId",
-          nobody_after_recipient_id AS "unattachedAfterRecipientId"
+    token: prepare(sql`
+        SELECT ${columns(
+          'device_token',
+          `id, nobodyAfterDistributionId AS unattachedAfterDistributionId,
+              nobodyAfterRecipientId AS unattachedAfterRecipientId`,
+        )}
         FROM device_token WHERE token_hash = :tokenHash AND device_id = :deviceId`),
     /** A device that is no longer linked to the provider reads none of its messages. */
-    places: prepare<{ inbox: number; afterId: number }>(sql`
-        SELECT p.provider_id AS inbox, p.after_recipient_id AS "afterId" FROM device_provider p
+    places: prepare(sql`
+        SELECT ${columns(
+          { p: 'device_provider' },
+          'p.providerId AS inbox, p.afterRecipientId AS afterId',
+        )}
+        FROM device_provider p
         WHERE p.token_id = ${once('tokenId')} AND ${linkedRow(backend)}`),
     /** Finds the next provider that sent to the device as an unbound device. */
-    nextSender: prepare<{ inbox: number | null }>(sql`
-        SELECT max(inbox) AS inbox FROM recipient
+    nextSender: prepare(sql`
+        SELECT ${values<{ inbox: number | null }>({ inbox: sql`max(inbox)` })} FROM recipient
         WHERE device_id = :deviceId AND is_waiting = 1 AND inbox < :below`),
-    rows: prepare<Row>(sql`
-        SELECT r.id AS "recipientId", x.id AS "distributionId",
-          CAST(x.status = ${literal(BLOCKED)} OR x.expires_at_ms <= ${once('nowMs')}
-            OR r.inbox < 0 AND x.id <= ${once('afterDistributionId')} AS integer) AS "isHidden"
-        FROM recipient r ${join} distribution x ON x.id = r.distribution_id
+    rows: prepare(sql`
+        SELECT ${values<{ recipientId: Row['recipientId'] }>({ recipientId: sql`r.id` })},
+          ${columns({ x: 'distribution' }, 'x.id AS distributionId')}, ${values<{
+            isHidden: Row['isHidden'];
+          }>({
+            isHidden: sql`CAST(x.status = ${literal(BLOCKED)} OR x.expires_at_ms <= ${once('nowMs')}
+            OR r.inbox < 0 AND x.id <= ${once('afterDistributionId')} AS integer)`,
+          })} FROM recipient r ${join} distribution x ON x.id = r.distribution_id
         WHERE r.device_id = ${once('deviceId')} AND r.is_waiting = 1
           AND r.inbox = ${once('inbox')} AND r.id > ${once('afterId')}
         ORDER BY r.id LIMIT ${PLACE_STEP}`),
-    message: prepare<Omit<Message, 'payload'> & { payload: string }>(sql`
-        SELECT id, provider_id AS "providerId", octet_length(payload) AS bytes,
-          ${columns`notificationType, createdAtMs, expiresAtMs, payload`}
+    message: prepare(sql`
+        SELECT ${columns('distribution', 'id, providerId')},
+          ${values<{ bytes: (Omit<Message, 'payload'> & { payload: string })['bytes'] }>({
+            bytes: sql`octet_length(payload)`,
+          })},
+          ${columns('distribution', 'notificationType, createdAtMs, expiresAtMs, payload')}
         FROM distribution WHERE id = :id AND pruned_at_ms IS NULL`),
   };
 }

@@ -6,15 +6,17 @@
  * refused before it would break the constraint.
  */
 
-import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import type { SQLWrapper } from 'drizzle-orm';
 import type { Dialect, Statements } from '../backend.ts';
-import { assignments, columns, insertInto } from '../statement-text.ts';
+import { assignments, columns, insertInto, sql, values } from '../statement-text.ts';
 import { shared } from './shared.ts';
 import { BUTTONS, POLICY } from './terms.ts';
 
 /** Reads the subscription key, the policy and the buttons of a link. */
-export const termsColumns = ({ hex }: Dialect): SQL => sql`
-  ${hex('subscription_key_hash')} AS "subscriptionKeyHash", ${columns`${POLICY}, ${BUTTONS}`}`;
+export const termsColumns = ({ hex }: Dialect) => sql`
+  ${values<{ subscriptionKeyHash: string | null }>({
+    subscriptionKeyHash: hex('subscription_key_hash'),
+  })}, ${columns('install', `${POLICY}, ${BUTTONS}`)}`;
 
 /** Sets the fields of a link that an update may change. */
 export const setLink = ({ bytes }: Dialect): SQLWrapper => {
@@ -22,8 +24,10 @@ export const setLink = ({ bytes }: Dialect): SQLWrapper => {
   // Only an import knows that a link with another key is still that of its user.
   const panelUser = sql`CASE WHEN panel_facts IS NULL
       AND subscription_key_hash IS DISTINCT FROM ${key} THEN NULL ELSE panel_user END`;
-  return assignments`installLimit, note, status, panelUser = ${panelUser},
-    subscriptionKeyHash = ${key}, ${POLICY}, ${BUTTONS}`;
+  return assignments('install', `installLimit, note, status, ${POLICY}, ${BUTTONS}`, {
+    panelUser,
+    subscriptionKeyHash: key,
+  });
 };
 
 /** Returns statements that add links and slots, for new and for imported links. */
@@ -32,17 +36,24 @@ export const linkStatements = shared((backend: Statements) => {
   const isSlot = sql`install_id = :installId AND device_id = :deviceId`;
   return {
     /** Number of a provider's links, counted by triggers; locks the provider. */
-    countOf: backend.prepare<{ installCount: number }>(sql`
-        SELECT install_count AS "installCount" FROM provider WHERE id = :providerId
+    countOf: backend.prepare(sql`
+        SELECT ${columns('provider', 'installCount')} FROM provider WHERE id = :providerId
         ${backend.locked}`),
     add: backend.prepare(sql`
-        ${insertInto('install')`id = ${backend.idOrNext('id', 'install')}, providerId, installCode,
-          installLimit, status, note, createdAtMs,
-          subscriptionKeyHash = ${backend.bytes('subscriptionKeyHash')}, ${POLICY}, ${BUTTONS}`}
+        ${insertInto(
+          'install',
+          `providerId, installCode, installLimit, status, note, createdAtMs, ${POLICY},
+            ${BUTTONS}`,
+          {
+            id: backend.idOrNext('id', 'install'),
+            subscriptionKeyHash: backend.bytes('subscriptionKeyHash'),
+          },
+        )}
         ${backend.returningId}`),
     /** Finds another link of the provider with the subscription key; finds none without a key. */
-    otherWithKey: backend.prepare<{ id: number }>(sql`
-        SELECT id FROM install WHERE ${hasKey} AND provider_id = :providerId
+    otherWithKey: backend.prepare(sql`
+        SELECT ${columns('install', 'id')}
+        FROM install WHERE ${hasKey} AND provider_id = :providerId
           AND id IS DISTINCT FROM :id`),
     seeSlot: backend.prepare(sql`
         UPDATE install_device SET last_seen_at_ms = :nowMs WHERE ${isSlot}`),
@@ -52,7 +63,8 @@ export const linkStatements = shared((backend: Statements) => {
     takeSlot: backend.prepare(sql`
         ${insertInto(
           'install_device',
-        )`installId, deviceId, providerId, registeredAtMs, lastSeenAtMs,
-          afterRecipientId = ${sql`(SELECT coalesce(max(id), 0) FROM recipient)`}`}`),
+          'installId, deviceId, providerId, registeredAtMs, lastSeenAtMs',
+          { afterRecipientId: sql`(SELECT coalesce(max(id), 0) FROM recipient)` },
+        )}`),
   };
 });

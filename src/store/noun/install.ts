@@ -1,6 +1,5 @@
 /** Limited links and their slots, for the provider that owns them. */
 
-import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import * as happenings from '../../core/event/happenings.ts';
 import type { Act } from '../../core/port/audit.ts';
@@ -13,12 +12,10 @@ import {
   type InstallChange,
   type InstallSelector,
   type InstallStore,
-  type InstallTerms,
   type NewInstall,
 } from '../../core/port/install.ts';
-import type { Slot } from '../../core/port/slot.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { onceSteps } from './idempotency.ts';
 import { linkStatements, setLink, termsColumns } from './install-rows.ts';
 import { lookUpStatements, slotSeen, withDevice } from './look-ups.ts';
@@ -28,8 +25,11 @@ import { slotSteps } from './slot.ts';
 import { slotEndSteps } from './slot-end.ts';
 import { endedCode, tombstoneSteps } from './tombstone.ts';
 
-export const INSTALL_COLUMNS = columns`id, installCode, installLimit, deviceCount, status, note,
-  createdAtMs`;
+export const INSTALL_COLUMNS = columns(
+  'install',
+  `id, installCode, installLimit, deviceCount, status, note,
+  createdAtMs`,
+);
 
 interface Room {
   installCount: number;
@@ -42,13 +42,16 @@ function statements(backend: Backend) {
   const { prepare, once } = backend;
   const ofProvider = sql`provider_id = :providerId`;
   const byId = sql`WHERE id = :id AND ${ofProvider}`;
-  const select = sql`SELECT ${INSTALL_COLUMNS} FROM install`;
+  const links = sql`SELECT ${INSTALL_COLUMNS} FROM install`;
   return {
     /** Number of links of a locked provider; the link and the tombstone with a code. */
-    room: prepare<Room>(sql`
-        SELECT install_count AS "installCount",
-          (SELECT id FROM install WHERE install_code = :installCode) AS "takenBy",
-          (SELECT provider_id FROM install_tombstone WHERE install_code = :installCode) AS "endedOf"
+    room: prepare(sql`
+        SELECT ${columns('provider', 'installCount')},
+          ${values<{ takenBy: Room['takenBy']; endedOf: Room['endedOf'] }>({
+            takenBy: sql`(SELECT id FROM install WHERE install_code = :installCode)`,
+            endedOf: sql`(
+              SELECT provider_id FROM install_tombstone WHERE install_code = :installCode)`,
+          })}
         FROM provider WHERE id = :providerId ${backend.locked}`),
     change: prepare(sql`
         UPDATE install SET ${setLink(backend)} ${byId} AND (device_count <= :installLimit
@@ -57,17 +60,17 @@ function statements(backend: Backend) {
     disabledHere: prepare(sql`
         UPDATE install SET panel_facts = ${FACTS_SUPERSEDED}
         WHERE id = :id AND panel_facts IS NOT NULL`),
-    find: prepare<Install>(sql`${select} ${byId}`),
-    lock: prepare<Install & InstallTerms>(sql`
+    find: prepare(sql`${links} ${byId}`),
+    lock: prepare(sql`
         SELECT ${INSTALL_COLUMNS}, ${termsColumns(backend)} FROM install ${byId}
         ${backend.locked}`),
-    findByCode: prepare<Install>(sql`
-        ${select} WHERE install_code = :installCode AND ${ofProvider}`),
-    findByKey: prepare<Install>(sql`
-        ${select} WHERE subscription_key_hash = ${backend.bytes('subscriptionKeyHash')}
+    findByCode: prepare(sql`
+        ${links} WHERE install_code = :installCode AND ${ofProvider}`),
+    findByKey: prepare(sql`
+        ${links} WHERE subscription_key_hash = ${backend.bytes('subscriptionKeyHash')}
           AND ${ofProvider}`),
-    list: prepare<Install>(sql`
-        ${select} WHERE provider_id = ${once('providerId')} AND id < ${once('beforeId')}
+    list: prepare(sql`
+        ${links} WHERE provider_id = ${once('providerId')} AND id < ${once('beforeId')}
         ORDER BY id DESC LIMIT ${once('countMax')}`),
   };
 }
@@ -76,16 +79,19 @@ function statements(backend: Backend) {
 function slotStatements(backend: Backend) {
   const { prepare, join, once } = backend;
   const ofLink = sql`
-    SELECT ${columns`d.hwid, p.deviceName, s.registeredAtMs`},
-      ${slotSeen(backend)} AS "lastSeenAtMs"
+    SELECT ${columns(
+      { d: 'device', p: 'device_provider', s: 'install_device' },
+      'd.hwid, p.deviceName, s.registeredAtMs',
+    )},
+      ${values<{ lastSeenAtMs: number }>({ lastSeenAtMs: slotSeen(backend) })}
     FROM install_device s ${join} device d ON d.id = s.device_id ${withDevice(backend)}
     WHERE s.install_id = ${once('installId')}`;
   const byHwid = sql`(SELECT id FROM device WHERE hwid = :hwid)`;
   return {
-    listSlots: prepare<Slot>(sql`${ofLink} ORDER BY s.id DESC LIMIT ${once('countMax')}`),
-    findSlotByHwid: prepare<Slot>(sql`${ofLink} AND s.device_id = ${byHwid}`),
-    slotOf: prepare<{ slotId: number }>(sql`
-        SELECT id AS "slotId" FROM install_device
+    listSlots: prepare(sql`${ofLink} ORDER BY s.id DESC LIMIT ${once('countMax')}`),
+    findSlotByHwid: prepare(sql`${ofLink} AND s.device_id = ${byHwid}`),
+    slotOf: prepare(sql`
+        SELECT ${columns('install_device', 'id AS slotId')} FROM install_device
         WHERE install_id = :installId AND device_id = ${byHwid}`),
   };
 }

@@ -1,12 +1,12 @@
 /** Jobs: claims, and steps that change links together with the position. */
 
-import { type SQL, sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import type { Act, Actor } from '../../core/port/audit.ts';
 import type { Job, JobHold, JobStore, LinksStep, SlotsWork } from '../../core/port/job.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
-import { columns, insertInto } from '../statement-text.ts';
+import { columns, insertInto, sql, values } from '../statement-text.ts';
 import { linkChangeSteps } from './install.ts';
 import { linkEndSteps } from './link-end.ts';
 import { mapped, parsed } from './rows.ts';
@@ -18,24 +18,32 @@ type JobRow = Omit<Job, 'actor'> & { actor: string };
 
 function statements({ prepare, among, join, locked, lockedUnlessBusy, returningId }: Backend) {
   const job = sql`
-    SELECT id, provider_id AS "providerId",
-      (SELECT code FROM provider p WHERE p.id = job.provider_id) AS "providerCode",
-      ${columns`kind, params, actor, state, afterId, totalCount, seenCount, changedCount,
-        result AS problem, createdAtMs, dueAtMs, endedAtMs`} FROM job`;
-  const jobs = (query: SQL) => mapped(prepare<JobRow>(query), parsed<'actor', Actor>('actor'));
+    SELECT ${columns('job', 'id, providerId!')},
+      ${values<{ providerCode: string }>({
+        providerCode: sql`(SELECT code FROM provider p WHERE p.id = job.provider_id)`,
+      })},
+      ${columns(
+        'job',
+        `kind, params, actor, state, afterId, totalCount, seenCount, changedCount,
+        result AS problem, createdAtMs, dueAtMs, endedAtMs`,
+      )} FROM job`;
+  const jobs = (query: SQL<JobRow>) => mapped(prepare(query), parsed<'actor', Actor>('actor'));
   const isOpen = sql`state IN ('waiting', 'running')`;
   const ofProvider = sql`provider_id = :providerId`;
   return {
-    openCount: prepare<{ count: number }>(sql`
-        SELECT count(*) AS count FROM job
+    openCount: prepare(sql`
+        SELECT ${values<{ count: number }>({ count: sql`count(*)` })} FROM job
         WHERE ${ofProvider} AND ${isOpen} AND kind ${among('among', 'text')}`),
-    same: prepare<{ id: number; dueAtMs: number }>(sql`
-        SELECT id, due_at_ms AS "dueAtMs" FROM job
+    same: prepare(sql`
+        SELECT ${columns('job', 'id, dueAtMs')} FROM job
         WHERE ${ofProvider} AND state = 'waiting' AND due_at_ms > :createdAtMs
           AND kind = :kind AND params = :params AND actor = :actor`),
     add: prepare(sql`
-        ${insertInto('job')`providerId, kind, params, actor, totalCount, createdAtMs, dueAtMs,
-          state = 'waiting'`} ${returningId}`),
+        ${insertInto(
+          'job',
+          `providerId, kind, params, actor, totalCount, createdAtMs, dueAtMs,
+            state = 'waiting'`,
+        )} ${returningId}`),
     find: jobs(sql`${job} WHERE ${ofProvider} AND id = :id`),
     lock: jobs(sql`${job} WHERE ${ofProvider} AND id = :id ${locked}`),
     open: jobs(sql`${job} WHERE ${ofProvider} AND ${isOpen} ORDER BY id DESC`),
@@ -63,10 +71,11 @@ function statements({ prepare, among, join, locked, lockedUnlessBusy, returningI
         UPDATE job SET state = :state, result = :problem, seen_count = :seenCount,
           changed_count = :changedCount, ended_at_ms = :nowMs, lease = NULL, lease_until_ms = 0
         WHERE id = :id`),
-    next: prepare<{ atMs: number | null }>(sql`
-        SELECT min(CASE WHEN state = 'waiting' THEN due_at_ms
-          WHEN lease = :owner THEN 0 ELSE lease_until_ms END) AS "atMs"
-        FROM job WHERE ${isOpen}`),
+    next: prepare(sql`
+        SELECT ${values<{ atMs: number | null }>({
+          atMs: sql`min(CASE WHEN state = 'waiting' THEN due_at_ms
+          WHEN lease = :owner THEN 0 ELSE lease_until_ms END)`,
+        })} FROM job WHERE ${isOpen}`),
     forget: prepare(sql`
         DELETE FROM job WHERE id IN (
           SELECT id FROM job WHERE ended_at_ms IS NOT NULL AND ended_at_ms < :beforeMs

@@ -3,11 +3,10 @@
  * nothing. Rows that another node is deleting are left to that node.
  */
 
-import { sql } from 'drizzle-orm';
 import type { FinishedCursor, KeepingStore } from '../../core/port/keeping.ts';
 import type { Backend } from '../backend.ts';
 import { cursorAt, positionOf } from '../cursor.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql, values } from '../statement-text.ts';
 
 type LedgerKeeping = Pick<KeepingStore, 'pruneLedger' | 'forgetDistributions'>;
 
@@ -54,27 +53,33 @@ export function ledgerKeepingNoun(backend: Backend): LedgerKeeping {
   const { prepare, among, deletableUnlessBusy } = backend;
   const isPruned = sql`pruned_at_ms IS NOT NULL AND finished_at_ms < :finishedBeforeMs`;
   const on = {
-    finished: prepare<Finished>(sql`
-        SELECT ${columns`id, providerId, finishedAtMs`},
-          CAST(expires_at_ms <= :nowMs AS integer) AS "isExpired", octet_length(payload) AS bytes
+    finished: prepare(sql`
+        SELECT ${columns('distribution', 'id, providerId, finishedAtMs!')},
+          ${values<{ isExpired: Finished['isExpired']; bytes: Finished['bytes'] }>({
+            isExpired: sql`CAST(expires_at_ms <= :nowMs AS integer)`,
+            bytes: sql`octet_length(payload)`,
+          })}
         FROM distribution WHERE pruned_at_ms IS NULL AND finished_at_ms >= :finishedAtMs
           AND finished_at_ms < :finishedBeforeMs AND (finished_at_ms > :finishedAtMs OR id > :id)
         ORDER BY finished_at_ms, id LIMIT ${READ_COUNT}`),
-    recipients: prepare<{ id: number }>(sql`
-        SELECT id FROM recipient WHERE distribution_id ${among('ids')}
+    recipients: prepare(sql`
+        SELECT ${columns('recipient', 'id')} FROM recipient WHERE distribution_id ${among('ids')}
         LIMIT ${LEDGER_COUNT} ${deletableUnlessBusy}`),
-    dropRecipients: prepare(sql`DELETE FROM recipient WHERE id ${among('ids')}`),
+    dropRecipients: prepare(sql`
+        DELETE FROM recipient WHERE id ${among('ids')}`),
     /** The payload becomes JSON null, because the column holds JSON. */
     prune: prepare(sql`
         UPDATE distribution SET pruned_at_ms = :nowMs, payload = 'null'
         WHERE id ${among('ids')} AND pruned_at_ms IS NULL AND NOT EXISTS (
           SELECT 1 FROM recipient r WHERE r.distribution_id = distribution.id)`),
-    oldest: prepare<{ id: number }>(sql`
-        SELECT id FROM distribution WHERE ${isPruned} ORDER BY finished_at_ms LIMIT 1`),
-    pruned: prepare<{ id: number }>(sql`
-        SELECT id FROM distribution WHERE ${isPruned}
+    oldest: prepare(sql`
+        SELECT ${columns('distribution', 'id')}
+        FROM distribution WHERE ${isPruned} ORDER BY finished_at_ms LIMIT 1`),
+    pruned: prepare(sql`
+        SELECT ${columns('distribution', 'id')} FROM distribution WHERE ${isPruned}
         ORDER BY finished_at_ms, id LIMIT ${READ_COUNT} ${deletableUnlessBusy}`),
-    forget: prepare(sql`DELETE FROM distribution WHERE id ${among('ids')}`),
+    forget: prepare(sql`
+        DELETE FROM distribution WHERE id ${among('ids')}`),
   };
   const idsOf = (rows: readonly { id: number }[]) => rows.map(({ id }) => id);
 

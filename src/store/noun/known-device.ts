@@ -4,12 +4,11 @@
  * that later reads stay true until the commit.
  */
 
-import { sql } from 'drizzle-orm';
 import { sameUtcDay } from '../../core/calendar.ts';
 import { mergeFacts, mergeUnproven, TIES_MAX } from '../../core/device.ts';
 import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
 import type { Notes, Prepared, Statements, Step } from '../backend.ts';
-import { assignments, columnNames, columns, insertInto } from '../statement-text.ts';
+import { assignments, columnNames, columns, insertInto, sql, values } from '../statement-text.ts';
 import { atProvider, lookUpStatements } from './look-ups.ts';
 import { shared } from './shared.ts';
 
@@ -21,7 +20,8 @@ const of = (column: string) => sql.raw(column);
 function statements({ prepare, arrival, greatest, least, returningId }: Statements) {
   const ofPair = sql`device_id = :deviceId AND provider_id = :providerId`;
   return {
-    see: prepare(sql`UPDATE device SET last_seen_at_ms = :lastSeenAtMs WHERE id = :id`),
+    see: prepare(sql`
+        UPDATE device SET last_seen_at_ms = :lastSeenAtMs WHERE id = :id`),
     seeImported: prepare(sql`
         UPDATE device SET first_seen_at_ms = ${least(of('first_seen_at_ms'), sql`:firstSeenAtMs`)},
           last_seen_at_ms = ${greatest(of('last_seen_at_ms'), sql`:lastSeenAtMs`)}
@@ -34,17 +34,21 @@ function statements({ prepare, arrival, greatest, least, returningId }: Statemen
           first_seen_at_ms = ${least(of('d.first_seen_at_ms'), of('excluded.first_seen_at_ms'))},
           last_seen_at_ms = ${greatest(of('d.last_seen_at_ms'), of('excluded.last_seen_at_ms'))}
         ${returningId}`),
-    ownFacts: prepare<DeviceFacts>(sql`SELECT ${columns`${FACTS}`} FROM device WHERE id = :id`),
-    setOwnFacts: prepare(sql`UPDATE device SET ${assignments`${FACTS}`} WHERE id = :id`),
+    ownFacts: prepare(sql`SELECT ${columns('device', `${FACTS}`)} FROM device WHERE id = :id`),
+    setOwnFacts: prepare(sql`
+        UPDATE device SET ${assignments('device', `${FACTS}`)} WHERE id = :id`),
     /** Changes nothing if the provider knows the device. */
     addAtProvider: prepare(sql`
-        ${insertInto('device_provider')`deviceId, providerId, ${FACTS}, lastSeenAtMs`}
+        ${insertInto('device_provider', `deviceId, providerId, ${FACTS}, lastSeenAtMs`)}
         ON CONFLICT DO NOTHING`),
     setAtProvider: prepare(sql`
-        UPDATE device_provider SET ${assignments`${FACTS}, lastSeenAtMs`} WHERE ${ofPair}`),
-    checkIn: prepare(sql`UPDATE device_provider SET checked_in_at_ms = :nowMs WHERE ${ofPair}`),
-    isTied: prepare<{ one: number }>(sql`
-        SELECT 1 AS one FROM device_domain WHERE device_id = :deviceId AND domain_id = :domainId`),
+        UPDATE device_provider SET ${assignments('device_provider', `${FACTS}, lastSeenAtMs`)}
+        WHERE ${ofPair}`),
+    checkIn: prepare(sql`
+        UPDATE device_provider SET checked_in_at_ms = :nowMs WHERE ${ofPair}`),
+    isTied: prepare(sql`
+        SELECT ${values<{ one: number }>({ one: sql`1` })}
+        FROM device_domain WHERE device_id = :deviceId AND domain_id = :domainId`),
     tie: prepare(sql`
         INSERT INTO device_domain (device_id, domain_id, provider_id, linked_at_ms)
         SELECT CAST(:deviceId AS bigint), id, provider_id, CAST(:nowMs AS bigint)

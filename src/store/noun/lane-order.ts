@@ -1,9 +1,10 @@
 /** The order of lanes, as SQL: selects the first distribution of each provider. */
 
-import { type SQL, sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
 import { CHECKING, CREATED } from '../../core/message/status.ts';
 import type { ClaimedDistribution } from '../../core/port/distribution.ts';
 import type { Backend, Dialect } from '../backend.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import {
   FINAL,
   HAS_TURN,
@@ -78,12 +79,16 @@ const isBeforeScheduled = ({ once }: Dialect) => sql`NOT EXISTS (
 
 const flag = (condition: SQL) => sql`CAST(${condition} AS integer)`;
 
-const CANDIDATE = sql`x.id AS id, x.provider_id AS "providerId", x.status AS status,
-  p.code AS "providerCode", x.notification_type AS "notificationType",
-  p.ledger_count AS "ledgerCount", ${READY_AT} AS "readyAtMs", x.target_hwid AS "targetHwid",
-  ${flag(sql`x.target_os IS NULL`)} AS "isNamed", ${flag(unscheduled('x'))} AS "isUnscheduled",
-  ${flag(sql`(x.target_os IS NOT NULL AND x.status IN ${IN_DELIVERY})`)} AS "isBulky",
-  x.lease_owner AS "heldBy", x.lease_until_ms AS "heldUntilMs"`;
+const CANDIDATE = sql`${columns(
+  { x: 'distribution', p: 'provider' },
+  `x.id, x.providerId, x.status, p.code AS providerCode, x.notificationType, p.ledgerCount,
+    x.targetHwid, x.leaseOwner AS heldBy, x.leaseUntilMs AS heldUntilMs`,
+)}, ${values<{ readyAtMs: number; isNamed: number; isUnscheduled: number; isBulky: number }>({
+  readyAtMs: READY_AT,
+  isNamed: flag(sql`x.target_os IS NULL`),
+  isUnscheduled: flag(unscheduled('x')),
+  isBulky: flag(sql`(x.target_os IS NOT NULL AND x.status IN ${IN_DELIVERY})`),
+})}`;
 
 export interface Candidate {
   id: number;
@@ -107,38 +112,44 @@ export function laneOrder(backend: Backend) {
   const free = isFree(backend);
   const ofProvider = sql`p ON p.id = x.provider_id`;
   return {
-    lanes: prepare<Candidate>(sql`
+    lanes: prepare(sql`
         SELECT ${CANDIDATE} FROM (${LANES}
           SELECT ${firstOfLane(backend, sql`lane.provider_id`)} AS id FROM lane
           WHERE provider_id IS NOT NULL) f
           ${join} distribution x ON x.id = f.id ${join} provider ${ofProvider}
         WHERE ${free}`),
-    first: prepare<Candidate>(sql`
+    first: prepare(sql`
         SELECT ${CANDIDATE} FROM distribution x ${join} provider ${ofProvider}
         WHERE x.id = ${firstOfLane(backend, once('providerId'))} AND ${free}`),
     /** The unscheduled sends after one, in their order; "isNext": none is delivered in between. */
-    behind: prepare<Candidate & { isNext: number }>(sql`
-        SELECT ${CANDIDATE}, ${flag(sql`(${free} AND ${isBeforeScheduled(backend)})`)} AS "isNext"
-        FROM (SELECT * FROM distribution
+    behind: prepare(sql`
+        SELECT ${CANDIDATE}, ${values<{ isNext: (Candidate & { isNext: number })['isNext'] }>({
+          isNext: sql`${flag(sql`(${free} AND ${isBeforeScheduled(backend)})`)}`,
+        })} FROM (SELECT * FROM distribution
               WHERE provider_id = ${once('providerId')} AND ${IN_LANE} AND ${unscheduled()}
                 AND id > ${once('afterId')} ORDER BY id LIMIT ${once('countMax')}) x
           ${join} provider ${ofProvider}
         ORDER BY x.id`),
     /** New sends that wait for their time, and those whose worker died while it checked them. */
-    unchecked: prepare<Candidate & { isFree: number }>(sql`
-        SELECT ${CANDIDATE}, ${flag(free)} AS "isFree"
+    unchecked: prepare(sql`
+        SELECT ${CANDIDATE}, ${values<{ isFree: (Candidate & { isFree: number })['isFree'] }>({
+          isFree: flag(free),
+        })}
         FROM distribution x ${join} provider ${ofProvider}
         WHERE x.status IN (${literal(CREATED)}, ${literal(CHECKING)})
           AND x.due_at_ms > ${once('dueByMs')} AND NOT ${unscheduled('x')}
         ORDER BY x.due_at_ms, x.id LIMIT ${CLAIM_COUNT_MAX}`),
     /** Leaves out those that another worker has claimed, or is about to claim. */
-    lock: prepare<Candidate>(sql`
+    lock: prepare(sql`
         SELECT ${CANDIDATE}
-        FROM (SELECT * FROM distribution x WHERE x.id ${among('ids')} AND ${free} AND ${IN_LANE}
+        FROM (SELECT * FROM distribution x
+              WHERE x.id ${among('ids')} AND ${free} AND ${IN_LANE}
               ORDER BY x.id ${backend.lockedUnlessBusy}) x ${join} provider ${ofProvider}`),
-    nextReady: prepare<{ readyAtMs: number | null }>(sql`
-        SELECT CASE WHEN EXISTS (SELECT 1 FROM distribution
+    nextReady: prepare(sql`
+        SELECT ${values<{ readyAtMs: number | null }>({
+          readyAtMs: sql`CASE WHEN EXISTS (SELECT 1 FROM distribution
                   WHERE status IN (${literal(CREATED)}, ${literal(CHECKING)}))
-          THEN 0 ELSE (SELECT min(ready_at_ms) FROM (${READY_LANES}) l) END AS "readyAtMs"`),
+          THEN 0 ELSE (SELECT min(ready_at_ms) FROM (${READY_LANES}) l) END`,
+        })}`),
   };
 }

@@ -4,11 +4,11 @@
  * renews it.
  */
 
-import { sql } from 'drizzle-orm';
 import { isTerminal, LOAD, PENDING, SENDING } from '../../core/message/status.ts';
 import type { ClaimedDistribution, Lease } from '../../core/port/distribution.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
+import { columns, sql } from '../statement-text.ts';
 import { FINAL, IN_DELIVERY, IN_LANE, literal } from '../status.ts';
 import { distributionEnds } from './distribution-end.ts';
 import { type Candidate, CLAIM_COUNT_MAX, laneOrder } from './lane-order.ts';
@@ -54,7 +54,7 @@ function moveStatements({ prepare, lockOnly, locked, among }: Backend) {
     /**
      * Another send in delivery is first: the clock may have been set since this one was claimed.
      */
-    move: prepare<{ id: number }>(sql`
+    move: prepare(sql`
         UPDATE distribution SET status = :to, began_at_ms = CASE WHEN :to = ${literal(LOAD)}
             THEN coalesce(began_at_ms, :nowMs) ELSE began_at_ms END,
           finished_at_ms = CASE WHEN :to >= ${FINAL} THEN :nowMs ELSE finished_at_ms END,
@@ -65,7 +65,7 @@ function moveStatements({ prepare, lockOnly, locked, among }: Backend) {
           AND (:to <> ${literal(LOAD)} OR NOT EXISTS (
             SELECT 1 FROM distribution other WHERE other.provider_id = distribution.provider_id
               AND other.status IN ${IN_DELIVERY} AND other.handed_over_at_ms IS NULL))
-        RETURNING id`),
+        RETURNING ${columns('distribution', 'id')}`),
     release: prepare(sql`
         UPDATE distribution SET lease_owner = NULL WHERE ${IN_LANE} AND lease_owner = :owner`),
   };

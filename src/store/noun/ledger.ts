@@ -1,12 +1,11 @@
 /** The ledger after delivery: recipients expire, and the operator reads it. */
 
-import { sql } from 'drizzle-orm';
 import { WHY_BLOCKED } from '../../core/message/push-failure.ts';
 import { BLOCKED } from '../../core/message/status.ts';
 import type { LedgerRow, LedgerTotals, PushState } from '../../core/port/ledger.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend, Statements, Step } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { FINAL, literal } from '../status.ts';
 import { detailsOn } from './distribution.ts';
 import type { Run } from './push-queue.ts';
@@ -20,14 +19,20 @@ export type TotalsRow = Omit<LedgerTotals, 'atGateway'> &
   Record<'pushQueued' | 'pushAccepted' | 'pushFailed', number>;
 
 /** Columns that count rows of ledgers. */
-export const TOTAL_COLUMNS = sql.raw(`count(*) FILTER (WHERE state = 1) AS queued,
-  count(*) FILTER (WHERE state = 2) AS sent, count(*) FILTER (WHERE state = 3) AS failed,
-  count(*) FILTER (WHERE state = 4) AS expired, count(received_at_ms) AS received,
-  count(opened_at_ms) AS opened, count(executed_at_ms) AS executed,
-  count(refused_at_ms) AS refused, count(carried_at_ms) AS carried,
-  count(*) FILTER (WHERE push_state = 1) AS "pushQueued",
-  count(*) FILTER (WHERE push_state = 2) AS "pushAccepted",
-  count(*) FILTER (WHERE push_state = 3) AS "pushFailed"`);
+export const TOTAL_COLUMNS = values<TotalsRow>({
+  queued: sql`count(*) FILTER (WHERE state = 1)`,
+  sent: sql`count(*) FILTER (WHERE state = 2)`,
+  failed: sql`count(*) FILTER (WHERE state = 3)`,
+  expired: sql`count(*) FILTER (WHERE state = 4)`,
+  received: sql`count(received_at_ms)`,
+  opened: sql`count(opened_at_ms)`,
+  executed: sql`count(executed_at_ms)`,
+  refused: sql`count(refused_at_ms)`,
+  carried: sql`count(carried_at_ms)`,
+  pushQueued: sql`count(*) FILTER (WHERE push_state = 1)`,
+  pushAccepted: sql`count(*) FILTER (WHERE push_state = 2)`,
+  pushFailed: sql`count(*) FILTER (WHERE push_state = 3)`,
+});
 
 export function totalsOf(row: TotalsRow): LedgerTotals {
   const { pushQueued: queued, pushAccepted: accepted, pushFailed: failed, ...inbox } = row;
@@ -40,20 +45,16 @@ type MissingRow = Omit<LedgerRow, 'push'> & {
 };
 
 /** Columns of a row `r` of a ledger and its device `d`. */
-export const LEDGER_COLUMNS = sql`d.hwid AS hwid,
-  CASE r.state WHEN 1 THEN 'queued' WHEN 2 THEN 'sent' WHEN 3 THEN 'failed' ELSE 'expired' END
-    AS state,
-  ${columns`r.queuedAtMs, sentAtMs, failedAtMs, expiredAtMs, receivedAtMs, openedAtMs, executedAtMs,
-    refusedAtMs, detail, carriedAtMs, carried`},
-  CASE push_state WHEN 1 THEN 'queued' WHEN 2 THEN 'accepted' WHEN 3 THEN 'failed' END
-    AS "pushState"`;
-
-interface ToExpire {
-  providerId: number;
-  cursorId: number;
-  /** Waiting pushes; only blocked distributions have any. */
-  waitingCount: number;
-}
+export const LEDGER_COLUMNS = sql`${columns(
+  { d: 'device', r: 'recipient' },
+  `d.hwid, r.queuedAtMs, r.sentAtMs, r.failedAtMs, r.expiredAtMs, r.receivedAtMs, r.openedAtMs,
+    r.executedAtMs, r.refusedAtMs, r.detail, r.carriedAtMs, r.carried`,
+)}, ${values<Pick<MissingRow, 'state' | 'pushState'>>({
+  state: sql`CASE r.state WHEN 1 THEN 'queued' WHEN 2 THEN 'sent' WHEN 3 THEN 'failed'
+    ELSE 'expired' END`,
+  pushState: sql`CASE push_state WHEN 1 THEN 'queued' WHEN 2 THEN 'accepted'
+    WHEN 3 THEN 'failed' END`,
+})}`;
 
 const IS_BLOCKED = sql`status = ${literal(BLOCKED)} AND expired_at_ms IS NULL`;
 const IS_LATE = sql`expired_at_ms IS NULL AND expires_at_ms <= :nowMs AND status >= ${FINAL}`;
@@ -62,21 +63,25 @@ function ledgerStatements(backend: Backend) {
   const { prepare } = backend;
   return {
     /** Blocked messages are removed from inboxes at once, whenever they would expire. */
-    toExpire: prepare<{ id: number | null }>(sql`
-        SELECT coalesce((SELECT id FROM distribution WHERE ${IS_BLOCKED} ORDER BY id LIMIT 1),
+    toExpire: prepare(sql`
+        SELECT ${values<{ id: number | null }>({
+          id: sql`coalesce((SELECT id FROM distribution WHERE ${IS_BLOCKED} ORDER BY id LIMIT 1),
           (SELECT id FROM distribution WHERE ${IS_LATE}
-           ORDER BY expires_at_ms, id LIMIT 1)) AS id`),
-    lock: prepare<ToExpire>(sql`
-        SELECT ${columns`providerId, cursorId, pushWaitingCount AS waitingCount`}
+           ORDER BY expires_at_ms, id LIMIT 1))`,
+        })}`),
+    lock: prepare(sql`
+        SELECT ${columns('distribution', 'providerId, cursorId, pushWaitingCount AS waitingCount')}
         FROM distribution WHERE id = :id AND (${IS_BLOCKED} OR ${IS_LATE}) ${backend.locked}`),
     moved: prepare(sql`
         UPDATE distribution SET cursor_id = :cursorId,
           expired_at_ms = :expiredAtMs WHERE id = :id`),
     detail: detailsOn(backend)(sql`WHERE x.id = :id`),
-    totals: prepare<TotalsRow>(sql`
+    totals: prepare(sql`
         SELECT ${TOTAL_COLUMNS} FROM recipient WHERE distribution_id = :id`),
-    missing: prepare<MissingRow>(sql`
-        SELECT ${LEDGER_COLUMNS}, coalesce(r.push_problem, o.problem, t.problem) AS "pushProblem"
+    missing: prepare(sql`
+        SELECT ${LEDGER_COLUMNS}, ${values<{ pushProblem: MissingRow['pushProblem'] }>({
+          pushProblem: sql`coalesce(r.push_problem, o.problem, t.problem)`,
+        })}
         FROM recipient r ${backend.join} device d ON d.id = r.device_id
           LEFT JOIN outbox o ON o.recipient_id = r.id
           LEFT JOIN destination t ON t.id = o.destination_id

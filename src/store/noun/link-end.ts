@@ -1,6 +1,5 @@
 /** Ends of links: a link is removed or revoked, or all its slots are freed. */
 
-import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import * as happenings from '../../core/event/happenings.ts';
 import type { Act } from '../../core/port/audit.ts';
@@ -8,9 +7,9 @@ import type { Install, InstallTerms } from '../../core/port/install.ts';
 import type { LinkEndStore, RevokedInstall } from '../../core/port/link-end.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { shared } from './shared.ts';
-import { type SlotRow, slotEndSteps } from './slot-end.ts';
+import { slotEndSteps } from './slot-end.ts';
 import { tombstoneSteps } from './tombstone.ts';
 
 /** Tokens that one statement of a search for claims reads. */
@@ -18,33 +17,38 @@ const TOKEN_COUNT = 2_000;
 
 type LinkRow = Pick<Install, 'id' | 'installCode' | 'installLimit' | 'deviceCount'> &
   Pick<InstallTerms, 'subscriptionKeyHash'>;
-type EndedSlot = SlotRow & { deviceId: number };
 
 function statements(backend: Backend) {
   const { prepare, among, hex, locked } = backend;
   const ofLink = sql`provider_id = :providerId`;
   const isClaim = sql`claim_install_id = :installId`;
   return {
-    lock: prepare<LinkRow>(sql`
-        SELECT ${columns`id, installCode, installLimit, deviceCount`},
-          ${hex('subscription_key_hash')} AS "subscriptionKeyHash"
+    lock: prepare(sql`
+        SELECT ${columns('install', 'id, installCode, installLimit, deviceCount')},
+          ${values<{ subscriptionKeyHash: LinkRow['subscriptionKeyHash'] }>({
+            subscriptionKeyHash: sql`${hex('subscription_key_hash')}`,
+          })}
         FROM install WHERE id = :installId AND ${ofLink} ${locked}`),
-    find: prepare<{ id: number }>(sql`SELECT id FROM install WHERE id = :installId AND ${ofLink}`),
-    byCode: prepare<{ id: number }>(sql`SELECT id FROM install WHERE install_code = :installCode`),
-    slots: prepare<EndedSlot>(sql`
-        SELECT id AS "slotId", ${columns`installId, providerId, deviceId`}
+    find: prepare(
+      sql`SELECT ${columns('install', 'id')} FROM install WHERE id = :installId AND ${ofLink}`,
+    ),
+    byCode: prepare(
+      sql`SELECT ${columns('install', 'id')} FROM install WHERE install_code = :installCode`,
+    ),
+    slots: prepare(sql`
+        SELECT ${columns('install_device', 'id AS slotId, installId, providerId, deviceId')}
         FROM install_device WHERE install_id = :installId AND registered_at_ms >= :sinceMs
         ORDER BY id`),
     /** Finds the devices that had a slot on the link, as far as its history reaches. */
-    former: prepare<{ deviceId: number }>(sql`
-        SELECT DISTINCT device_id AS "deviceId" FROM slot_end
+    former: prepare(sql`
+        SELECT DISTINCT ${columns('slot_end', 'deviceId!')} FROM slot_end
         WHERE install_id = :installId AND device_id IS NOT NULL`),
-    tokenRange: prepare<{ toId: number | null }>(sql`
-        SELECT max(x.token_id) AS "toId" FROM (
+    tokenRange: prepare(sql`
+        SELECT ${values<{ toId: number | null }>({ toId: sql`max(x.token_id)` })} FROM (
           SELECT token_id FROM device_provider WHERE token_id > :afterId
           ORDER BY token_id LIMIT ${TOKEN_COUNT}) x`),
-    claims: prepare<{ deviceId: number }>(sql`
-        SELECT device_id AS "deviceId" FROM device_provider
+    claims: prepare(sql`
+        SELECT ${columns('device_provider', 'deviceId')} FROM device_provider
         WHERE token_id > :afterId AND token_id <= :toId AND ${isClaim}`),
     lockDevices: backend.lockOnly(sql`
         SELECT id FROM device WHERE id ${among('deviceIds')} ORDER BY hwid ${locked}`),
@@ -56,7 +60,8 @@ function statements(backend: Backend) {
     rename: prepare(sql`
         UPDATE install SET install_code = :installCode, subscription_key_hash = NULL
         WHERE id = :installId`),
-    remove: prepare(sql`DELETE FROM install WHERE id = :installId`),
+    remove: prepare(sql`
+        DELETE FROM install WHERE id = :installId`),
   };
 }
 

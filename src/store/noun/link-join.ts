@@ -1,6 +1,6 @@
 /** Joins two links of one customer, whose keys were two spellings of one. */
 
-import { type SQL, sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import * as happenings from '../../core/event/happenings.ts';
 import type { Act } from '../../core/port/audit.ts';
@@ -8,22 +8,22 @@ import type { Install, InstallTerms } from '../../core/port/install.ts';
 import type { JoiningLink, LinkJoinStore } from '../../core/port/link-join.ts';
 import { DEVICES_MAX } from '../../core/slot.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql } from '../statement-text.ts';
 import { INSTALL_COLUMNS } from './install.ts';
 import { termsColumns } from './install-rows.ts';
 import { slotSeen, withDevice } from './look-ups.ts';
-import { type SlotRow, slotEndSteps } from './slot-end.ts';
+import { slotEndSteps } from './slot-end.ts';
 import { tombstoneSteps } from './tombstone.ts';
 
 type LinkRow = Install & InstallTerms & { panelUser: string | null; hasHashes: number };
-type MovingSlot = SlotRow & { deviceId: number };
 
 function statements(backend: Backend) {
   const { prepare, bytes } = backend;
   const ofProvider = sql`provider_id = :providerId`;
   const find = (isIt: SQL) =>
-    prepare<LinkRow>(sql`
-        SELECT ${INSTALL_COLUMNS}, ${termsColumns(backend)}, ${columns`panelUser, hasHashes`}
+    prepare(sql`
+        SELECT ${INSTALL_COLUMNS}, ${termsColumns(backend)},
+          ${columns('install', 'panelUser, hasHashes')}
         FROM install WHERE ${isIt} AND ${ofProvider}`);
   const ofPair = sql`device_id = :deviceId AND ${ofProvider}`;
   return {
@@ -32,16 +32,23 @@ function statements(backend: Backend) {
     giveKey: prepare(sql`
         UPDATE install SET subscription_key_hash = ${bytes('keyHash')} WHERE id = :id`),
     /** The slots of a link whose devices have none on another, those seen last first. */
-    slotsOnlyHere: prepare<MovingSlot>(sql`
-        SELECT ${columns`s.id AS slotId, s.installId, s.providerId, s.deviceId`}
+    slotsOnlyHere: prepare(sql`
+        SELECT ${columns(
+          { s: 'install_device' },
+          's.id AS slotId, s.installId, s.providerId, s.deviceId',
+        )}
         FROM install_device s ${withDevice(backend)}
         WHERE s.install_id = :fromId AND NOT EXISTS (
           SELECT 1 FROM install_device o WHERE o.install_id = :toId AND o.device_id = s.device_id)
         ORDER BY ${slotSeen(backend)} DESC, s.id DESC`),
-    slots: prepare<MovingSlot>(sql`
-        SELECT ${columns`s.id AS slotId, s.installId, s.providerId, s.deviceId`}
+    slots: prepare(sql`
+        SELECT ${columns(
+          { s: 'install_device' },
+          's.id AS slotId, s.installId, s.providerId, s.deviceId',
+        )}
         FROM install_device s WHERE s.install_id = :fromId ORDER BY s.id`),
-    allowOver: prepare(sql`UPDATE install SET over_max = :overMax WHERE id = :id`),
+    allowOver: prepare(sql`
+        UPDATE install SET over_max = :overMax WHERE id = :id`),
     /** The slot keeps its times, and its tokens read what they read before. */
     copySlot: prepare(sql`
         INSERT INTO install_device (install_id, device_id, provider_id, registered_at_ms,
@@ -54,12 +61,14 @@ function statements(backend: Backend) {
     moveClaim: prepare(sql`
         UPDATE device_provider SET claim_install_id = :toId
         WHERE ${ofPair} AND claim_install_id = :fromId`),
-    markHashes: prepare(sql`UPDATE install SET has_hashes = 1 WHERE id = :id`),
-    facts: prepare<{ panelUser: string | null; panelFacts: string | null }>(sql`
-        SELECT panel_user AS "panelUser", panel_facts AS "panelFacts" FROM install WHERE id = :id`),
+    markHashes: prepare(sql`
+        UPDATE install SET has_hashes = 1 WHERE id = :id`),
+    facts: prepare(sql`
+        SELECT ${columns('install', 'panelUser, panelFacts')} FROM install WHERE id = :id`),
     giveFacts: prepare(sql`
         UPDATE install SET panel_user = :panelUser, panel_facts = :panelFacts WHERE id = :id`),
-    remove: prepare(sql`DELETE FROM install WHERE id = :id`),
+    remove: prepare(sql`
+        DELETE FROM install WHERE id = :id`),
   };
 }
 

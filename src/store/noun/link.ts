@@ -1,18 +1,11 @@
 /** Queries about links by filters, for a provider or, for the operator, of all providers. */
 
-import { type SQL, sql } from 'drizzle-orm';
-import type {
-  LinkDevice,
-  LinkFilter,
-  LinkStore,
-  LinkStory,
-  OwnedLink,
-  SlotEnd,
-} from '../../core/port/link.ts';
+import type { SQL } from 'drizzle-orm';
+import type { LinkFilter, LinkStore, OwnedLink } from '../../core/port/link.ts';
 import { asciiLower } from '../../core/text.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Backend, Prepared, Values } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { slotSeen, withDevice } from './look-ups.ts';
 import { DISABLED_BY_IMPORT } from './panel-link.ts';
 import { booleans, type Flagged, mapped } from './rows.ts';
@@ -26,9 +19,11 @@ const SLICE_RANGES = 4;
 
 const MAX_ID = Number.MAX_SAFE_INTEGER;
 
+type LinkRow = Flagged<OwnedLink, 'hasSubscriptionKey'>;
+
 /** Prepares a statement about links as the operator sees them. */
-const preparedLinks = ({ prepare }: Backend, query: SQL) =>
-  mapped(prepare<Flagged<OwnedLink, 'hasSubscriptionKey'>>(query), booleans('hasSubscriptionKey'));
+const preparedLinks = ({ prepare }: Backend, query: SQL<LinkRow>) =>
+  mapped(prepare(query), booleans('hasSubscriptionKey'));
 
 /** Returns a LIKE pattern for texts with this part; special characters are escaped. */
 export const likePart = (text: string) => `%${asciiLower(text).replace(/[%_!]/g, '!$&')}%`;
@@ -38,9 +33,9 @@ export const contains = (column: string, name: string) =>
   sql.raw(`lower(${column}) LIKE CAST(:${name} AS text) ESCAPE '!'`);
 
 /** Statements about the links `i` that match a filter, of all providers or of one. */
-function filterStatements(backend: Backend, link: SQL, ofProvider: SQL) {
+function filterStatements(backend: Backend, link: SQL<LinkRow>, ofProvider: SQL) {
   const { prepare, join, once } = backend;
-  const links = (query: SQL) => preparedLinks(backend, query);
+  const links = (query: SQL<LinkRow>) => preparedLinks(backend, query);
   // Subqueries with one value, because PostgreSQL would read all of a table for EXISTS here.
   const refusedAt = sql`(
     SELECT r.refused_at_ms FROM install_refusal r WHERE r.install_id = i.id)`;
@@ -68,14 +63,16 @@ function filterStatements(backend: Backend, link: SQL, ofProvider: SQL) {
   return {
     list: links(sql`${link} ${where} ORDER BY i.id DESC LIMIT ${once('countMax')}`),
     listOldest: links(sql`${link} ${where} ORDER BY i.id LIMIT ${once('countMax')}`),
-    count: prepare<{ count: number }>(sql`SELECT count(*) AS count FROM install i ${where}`),
+    count: prepare(
+      sql`SELECT ${values<{ count: number }>({ count: sql`count(*)` })} FROM install i ${where}`,
+    ),
     /** The other end of a range of links before or after an id. */
-    range: prepare<{ endId: number | null }>(sql`
-        SELECT min(id) AS "endId" FROM (
+    range: prepare(sql`
+        SELECT ${values<{ endId: number | null }>({ endId: sql`min(id)` })} FROM (
           SELECT i.id AS id FROM install i WHERE ${ofProvider} AND i.id < :beforeId
           ORDER BY i.id DESC LIMIT ${once('rangeCount')}) AS following`),
-    rangeBeyond: prepare<{ endId: number | null }>(sql`
-        SELECT max(id) AS "endId" FROM (
+    rangeBeyond: prepare(sql`
+        SELECT ${values<{ endId: number | null }>({ endId: sql`max(id)` })} FROM (
           SELECT i.id AS id FROM install i WHERE ${ofProvider} AND i.id > :afterId
           ORDER BY i.id LIMIT ${once('rangeCount')}) AS following`),
   };
@@ -83,12 +80,17 @@ function filterStatements(backend: Backend, link: SQL, ofProvider: SQL) {
 
 function statements(backend: Backend) {
   const { prepare } = backend;
-  const links = (query: SQL) => preparedLinks(backend, query);
+  const links = (query: SQL<LinkRow>) => preparedLinks(backend, query);
   const link = sql`
-    SELECT ${columns`i.id, i.installCode, i.installLimit, i.deviceCount, i.status, i.note,
+    SELECT ${columns(
+      { i: 'install', p: 'provider' },
+      `i.id, i.installCode, i.installLimit, i.deviceCount, i.status, i.note,
       i.createdAtMs, i.providerId, p.code AS providerCode, i.inactiveDays, i.whenFull,
       i.coolDownHours, i.enforce, i.withoutHwid, i.samePhone, i.supportUrl, i.webPageUrl,
-      i.replacedAtMs`}, CAST(i.subscription_key_hash IS NOT NULL AS integer) AS "hasSubscriptionKey"
+      i.replacedAtMs`,
+    )}, ${values<{ hasSubscriptionKey: number }>({
+      hasSubscriptionKey: sql`CAST(i.subscription_key_hash IS NOT NULL AS integer)`,
+    })}
     FROM install i ${backend.join} provider p ON p.id = i.provider_id`;
   return {
     find: links(sql`${link} WHERE i.install_code = :installCode`),
@@ -105,21 +107,29 @@ function statements(backend: Backend) {
     byId: links(sql`
         ${link} WHERE i.id ${backend.among('ids')} AND i.provider_id = :providerId
         ORDER BY i.id DESC`),
-    devices: prepare<LinkDevice>(sql`
-        SELECT ${columns`d.hwid, p.os, p.osVersion, p.deviceName, p.appVersion, p.userAgent,
-          s.registeredAtMs`}, ${slotSeen(backend)} AS "lastSeenAtMs"
+    devices: prepare(sql`
+        SELECT ${columns(
+          { d: 'device', p: 'device_provider', s: 'install_device' },
+          `d.hwid, p.os, p.osVersion, p.deviceName, p.appVersion, p.userAgent,
+          s.registeredAtMs`,
+        )}, ${values<{ lastSeenAtMs: number }>({ lastSeenAtMs: slotSeen(backend) })}
         FROM install_device s ${backend.join} device d ON d.id = s.device_id ${withDevice(backend)}
         WHERE s.install_id = :installId AND s.provider_id = :providerId
         ORDER BY s.id DESC LIMIT :countMax`),
-    ends: prepare<SlotEnd>(sql`
-        SELECT d.hwid AS hwid,
-          ${columns`e.registeredAtMs, e.lastSeenAtMs, e.endedAtMs, e.why, e.actor`},
-          n.hwid AS "forHwid"
+    ends: prepare(sql`
+        SELECT ${columns(
+          { e: 'slot_end', d: 'device?', n: 'device?' },
+          `d.hwid, e.registeredAtMs, e.lastSeenAtMs, e.endedAtMs, e.why, e.actor,
+              n.hwid AS forHwid`,
+        )}
         FROM slot_end e LEFT JOIN device d ON d.id = e.device_id
           LEFT JOIN device n ON n.id = e.for_device_id
         WHERE e.install_id = :installId ORDER BY e.id DESC`),
-    refusals: prepare<NonNullable<LinkStory['refusals']>>(sql`
-        SELECT refused_count AS count, refused_at_ms AS "lastAtMs", reason
+    refusals: prepare(sql`
+        SELECT ${columns(
+          'install_refusal',
+          'refusedCount AS count, refusedAtMs AS lastAtMs, reason',
+        )}
         FROM install_refusal WHERE install_id = :installId`),
   };
 }

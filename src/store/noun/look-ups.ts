@@ -1,10 +1,10 @@
 /** Parts of statements that several nouns share: rows found by an external key, and times seen. */
 
-import { type SQL, sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
 import type { DeviceAtProvider } from '../../core/port/device.ts';
 import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
 import type { Dialect, Statements } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { shared } from './shared.ts';
 
 /** Time at which the slot `s` was last seen; row `p` has its device at the provider. */
@@ -33,9 +33,14 @@ export type RowAtProvider = Omit<DeviceAtProvider, 'isRegistered'> & { isRegiste
 
 /** Columns of a row `p` of `device_provider`. */
 export const AT_PROVIDER_COLUMNS = sql`
-  ${columns`p.os, p.osVersion, p.deviceName, p.appVersion, p.userAgent`},
-  CAST(p.token_id IS NOT NULL AS integer) AS "isRegistered"`;
-export const LAST_SEEN = sql.raw('p.last_seen_at_ms AS "lastSeenAtMs"');
+  ${columns(
+    { p: 'device_provider' },
+    'p.os, p.osVersion, p.deviceName, p.appVersion, p.userAgent',
+  )},
+  ${values<{ isRegistered: number }>({
+    isRegistered: sql`CAST(p.token_id IS NOT NULL AS integer)`,
+  })}`;
+export const LAST_SEEN = columns({ p: 'device_provider' }, 'p.lastSeenAtMs');
 
 /** Returns the row with its flag as a boolean. */
 export function atProvider<Row extends RowAtProvider>(row: Row) {
@@ -44,14 +49,17 @@ export function atProvider<Row extends RowAtProvider>(row: Row) {
 
 export const lookUpStatements = shared(({ prepare }: Statements) => {
   return {
-    deviceId: prepare<{ id: number }>(sql`SELECT id FROM device WHERE hwid = :hwid`),
-    atProvider: prepare<RowAtProvider>(sql`
+    deviceId: prepare(sql`SELECT ${columns('device', 'id')} FROM device WHERE hwid = :hwid`),
+    atProvider: prepare(sql`
         SELECT ${AT_PROVIDER_COLUMNS}, ${LAST_SEEN} FROM device_provider p
         WHERE p.device_id = :deviceId AND p.provider_id = :providerId`),
-    provider: prepare<{ id: number }>(sql`SELECT id FROM provider WHERE code = :providerCode`),
+    provider: prepare(
+      sql`SELECT ${columns('provider', 'id')} FROM provider WHERE code = :providerCode`,
+    ),
     /** The provider's binding of a hash, if it is active. */
-    activeDomain: prepare<{ id: number }>(sql`
-        SELECT id FROM domain WHERE provider_id = :providerId AND domain_hash = :domainHash
+    activeDomain: prepare(sql`
+        SELECT ${columns('domain', 'id')}
+        FROM domain WHERE provider_id = :providerId AND domain_hash = :domainHash
           AND status = ${DOMAIN_ACTIVE}`),
   };
 });

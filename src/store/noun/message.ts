@@ -1,9 +1,9 @@
 /** The messages of a provider by filters, in pages that read a bounded number of rows. */
 
-import { sql } from 'drizzle-orm';
 import { mayBegin, TRANSITIONS } from '../../core/message/status.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend } from '../backend.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { unscheduled } from '../status.ts';
 import { detailsOn } from './distribution.ts';
 
@@ -17,8 +17,11 @@ export function messageNoun(backend: Backend): Pick<Store, 'listMessages' | 'rea
     AND coalesce(x.notification_type = CAST(:type AS integer), true)
     AND coalesce(${isScheduled} = CAST(:isScheduled AS integer), true)`;
   /** The end of the rows that a page reads. */
-  const range = backend.prepare<{ fromId: number | null; scanned: number }>(sql`
-      SELECT min(id) AS "fromId", count(*) AS scanned FROM (
+  const range = backend.prepare(sql`
+      SELECT ${values<{ fromId: number | null; scanned: number }>({
+        fromId: sql`min(id)`,
+        scanned: sql`count(*)`,
+      })} FROM (
         SELECT id FROM distribution WHERE provider_id = :providerId AND id < :beforeId
         ORDER BY id DESC LIMIT ${backend.once('scanMax')}) AS following`);
   const list = details(sql`
@@ -29,8 +32,9 @@ export function messageNoun(backend: Backend): Pick<Store, 'listMessages' | 'rea
       WHERE x.id ${backend.among('ids')} AND x.provider_id = :providerId AND ${fits}
       ORDER BY x.id DESC`);
 
-  const lastGeneral = backend.prepare<{ atMs: number | null }>(sql`
-      SELECT last_general_at_ms AS "atMs" FROM provider WHERE id = :providerId`);
+  const lastGeneral = backend.prepare(sql`
+      SELECT ${columns('provider', 'lastGeneralAtMs AS atMs')}
+      FROM provider WHERE id = :providerId`);
 
   return {
     readLastGeneral: async (providerId) =>

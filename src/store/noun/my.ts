@@ -1,12 +1,11 @@
 /** Reads the page of users and its link, and frees a slot for its user. */
 
-import { sql } from 'drizzle-orm';
 import { freeFromMs } from '../../core/my.ts';
 import { INSTALL_ACTIVE } from '../../core/port/install.ts';
 import type { MyLink, MyStore } from '../../core/port/my.ts';
 import { NO_POLICY, policyOf } from '../../core/slot.ts';
 import type { Backend } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { ACTIVE_BINDING } from '../status.ts';
 import { linkChangeSteps } from './install.ts';
 
@@ -21,29 +20,37 @@ const linkOf = (row: Row): MyLink => ({
 export function myNoun(backend: Backend): MyStore {
   const { prepare, bytes, join, once } = backend;
   const link = sql`
-    SELECT ${columns`i.id AS installId, i.installCode, i.installLimit, i.deviceCount,
-      o.id AS providerId, o.code AS providerCode, o.keyHash, o.myName, o.myColor`},
-      coalesce(i.support_url, o.support_url) AS "supportUrl", i.freed_at_ms AS "freedAtMs",
-      coalesce(i.cool_down_hours, o.cool_down_hours) AS "coolDownHours"
+    SELECT ${columns(
+      { i: 'install', o: 'provider' },
+      `i.id AS installId, i.installCode, i.installLimit, i.deviceCount,
+      o.id AS providerId, o.code AS providerCode, o.keyHash, o.myName, o.myColor`,
+    )},
+      ${columns({ i: 'install' }, 'i.freedAtMs')},
+      ${values<{ supportUrl: string | null; coolDownHours: number | null }>({
+        supportUrl: sql`coalesce(i.support_url, o.support_url)`,
+        coolDownHours: sql`coalesce(i.cool_down_hours, o.cool_down_hours)`,
+      })}
     FROM install i ${join} provider o ON o.id = i.provider_id`;
   const isOpen = sql`i.status = ${INSTALL_ACTIVE} AND o.my = 1 AND o.suspended_at_ms IS NULL
     AND (o.active_until_ms IS NULL OR o.active_until_ms > :nowMs)
     AND (CAST(${once('providerCode')} AS text) IS NULL OR o.code = ${once('providerCode')})`;
   const on = {
-    byCode: prepare<Row>(sql`${link} WHERE i.install_code = ${once('installCode')} AND ${isOpen}`),
+    byCode: prepare(sql`${link} WHERE i.install_code = ${once('installCode')} AND ${isOpen}`),
     /** Finds up to two links with the key whose providers have bound the host. */
-    byKey: prepare<Row>(sql`
+    byKey: prepare(sql`
         ${link} WHERE i.subscription_key_hash = ${bytes('subscriptionKeyHash')}
           AND ${isOpen} AND EXISTS (SELECT 1 FROM domain b
             WHERE b.provider_id = i.provider_id AND b.domain_hash = ${once('domainHash')}
               AND b.status = ${ACTIVE_BINDING}) LIMIT 2`),
-    lock: prepare<Row>(sql`
+    lock: prepare(sql`
         ${link} WHERE i.id = :installId AND i.status = ${INSTALL_ACTIVE} AND o.my = 1`),
-    slot: prepare<{ id: number }>(sql`
-        SELECT s.id AS id FROM install_device s ${join} device d ON d.id = s.device_id
+    slot: prepare(sql`
+        SELECT ${columns({ s: 'install_device' }, 's.id')}
+        FROM install_device s ${join} device d ON d.id = s.device_id
         WHERE s.install_id = :installId AND d.hwid = :hwid
           AND s.registered_at_ms = :registeredAtMs`),
-    freed: prepare(sql`UPDATE install SET freed_at_ms = :nowMs WHERE id = :installId`),
+    freed: prepare(sql`
+        UPDATE install SET freed_at_ms = :nowMs WHERE id = :installId`),
   };
   const { free } = linkChangeSteps(backend);
 

@@ -4,7 +4,6 @@
  * statement.
  */
 
-import { sql } from 'drizzle-orm';
 import { systemClock } from '../../clock.ts';
 import { CHECKING, endOf, LOAD, mayBegin, SENDING } from '../../core/message/status.ts';
 import { TARGET_HWID_COUNT_MAX } from '../../core/message/target.ts';
@@ -12,6 +11,7 @@ import type { DeliveryRules, Lease, NamedDeliveries } from '../../core/port/dist
 import type { Provider } from '../../core/port/provider.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
+import { sql } from '../statement-text.ts';
 import { held, laneSteps } from './lane.ts';
 import type { Candidate } from './lane-order.ts';
 import { PROVIDER_COLUMNS } from './provider.ts';
@@ -149,7 +149,7 @@ export function namedNoun(backend: Backend): Pick<Store, 'deliverNamed'> {
   const lanes = laneSteps(backend);
   const deliver = namedDelivery(backend);
   /** Locks the lane: the sends of a provider begin one after the other. */
-  const lockLane = backend.prepare<Provider>(sql`
+  const lockLane = backend.prepare(sql`
       SELECT ${PROVIDER_COLUMNS} FROM provider WHERE id = :id ${backend.locked}`);
   /** The lane that was served last: the lanes after it are served first. */
   let lastLane = 0;

@@ -1,7 +1,7 @@
 /** Marks of notices: the state of each subject about which the last notice was sent. */
 
-import { sql } from 'drizzle-orm';
 import type { Statements, Step } from '../backend.ts';
+import { columns, sql } from '../statement-text.ts';
 import { IS_OWNERS, ofOwner } from './owner.ts';
 
 interface NoticeMarks {
@@ -17,8 +17,8 @@ interface NoticeMarks {
 }
 
 export function noticeMarks(statements: Statements): NoticeMarks {
-  const find = ofOwner(statements)<{ mark: string }>`
-      SELECT mark FROM notice WHERE ${IS_OWNERS} AND subject = :subject`;
+  const find = ofOwner(statements)`
+      SELECT ${columns('notice', 'mark')} FROM notice WHERE ${IS_OWNERS} AND subject = :subject`;
   /** Each index covers one kind of owner only. */
   const setting = (key: string) =>
     statements.prepare(sql`

@@ -1,15 +1,13 @@
 /** The outbox: claims of destinations, and their maintenance. */
 
-import { sql } from 'drizzle-orm';
 import {
-  type Destination,
   type OutboxStore,
   type OutboxTotals,
   STOPPED_MS,
   WAIT_MAX_MS,
 } from '../../core/port/outbox.ts';
 import type { Backend, Step } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { LEASE_SLACK_MS } from '../status.ts';
 import { dispatchNoun } from './dispatch.ts';
 import { settlementNoun } from './settlement.ts';
@@ -38,8 +36,11 @@ const IS_OPEN = sql`d.waiting_count > 0 AND NOT EXISTS (
 /** When a stopped `d` may be tried again; 0: it is not stopped. */
 const STOPPED_UNTIL = sql`coalesce(d.stopped_at_ms + ${sql.raw(String(STOPPED_MS))}, 0)`;
 
-const DESTINATION = columns`d.id, d.kind, d.origin, d.webhookId, d.waitingCount, d.failureCount,
-  d.failingSinceMs, d.retryAtMs, d.stoppedAtMs, d.problem`;
+const DESTINATION = columns(
+  { d: 'destination' },
+  `d.id, d.kind, d.origin, d.webhookId, d.waitingCount, d.failureCount,
+  d.failingSinceMs, d.retryAtMs, d.stoppedAtMs, d.problem`,
+);
 
 function conditions({ once, among }: Backend) {
   const now = sql`CAST(${once('nowMs')} AS bigint)`;
@@ -64,8 +65,10 @@ function claimStatements(backend: Backend) {
   const { prepare, among, once, locked } = backend;
   const { ofKinds, mayBeTried, isFree, servedAt, hasDue } = conditions(backend);
   const claimable = (which: string) =>
-    prepare<{ id: number; servedAtMs: number }>(sql`
-        SELECT d.id AS id, ${servedAt} AS "servedAtMs" FROM destination d
+    prepare(sql`
+        SELECT ${columns({ d: 'destination' }, 'd.id')},
+          ${values<{ servedAtMs: number }>({ servedAtMs: servedAt })}
+        FROM destination d
         WHERE ${IS_OPEN} AND ${ofKinds} AND ${sql.raw(which)} AND ${isFree} AND ${mayBeTried}
           AND NOT (d.id ${among('except')}) AND ${hasDue}
         ORDER BY 2, d.id LIMIT ${once('countMax')}`);
@@ -73,14 +76,15 @@ function claimStatements(backend: Backend) {
     failing: claimable('d.failure_count > 0'),
     healthy: claimable('d.failure_count = 0'),
     /** Waits for the row, which a write that queues a dispatch locks briefly. */
-    lock: prepare<Destination>(sql`
+    lock: prepare(sql`
         SELECT ${DESTINATION} FROM destination d
         WHERE d.id ${among('ids')} AND d.waiting_count > 0 AND ${isFree} AND ${mayBeTried}
         ORDER BY d.id ${locked}`),
     hold: prepare(sql`
         UPDATE destination SET lease_owner = :owner, lease_until_ms = :untilMs
         WHERE id ${among('ids')}`),
-    releaseAll: prepare(sql`UPDATE destination SET lease_owner = NULL WHERE lease_owner = :owner`),
+    releaseAll: prepare(sql`
+        UPDATE destination SET lease_owner = NULL WHERE lease_owner = :owner`),
     release: prepare(sql`
         UPDATE destination SET lease_owner = NULL WHERE id = :id AND lease_owner = :owner`),
   };
@@ -97,35 +101,46 @@ function keepStatements(backend: Backend) {
         UPDATE outbox SET next_at_ms = 0 WHERE id IN (
           SELECT id FROM outbox WHERE destination_id = :id AND next_at_ms > 0
           ORDER BY next_at_ms, id LIMIT :countMax ${locked})`),
-    next: prepare<{ nextAtMs: number | null }>(sql`
-        SELECT min(${backend.greatest(
-          STOPPED_UNTIL,
-          backend.greatest(
-            sql`CASE WHEN d.retry_at_ms > ${latest} THEN 0 ELSE d.retry_at_ms END`,
-            sql`CASE WHEN ${LAST_DUE} > ${latest} THEN 0 ELSE ${FIRST_DUE} END`,
-          ),
-        )}) AS "nextAtMs" FROM destination d WHERE ${IS_OPEN} AND ${ofKinds}`),
-    heldUp: prepare<{ id: number }>(sql`
-        SELECT d.id AS id FROM destination d WHERE ${ofKinds} AND ${isHeldUp} LIMIT 1`),
+    next: prepare(sql`
+        SELECT ${values<{ nextAtMs: number | null }>({
+          nextAtMs: sql`min(${backend.greatest(
+            STOPPED_UNTIL,
+            backend.greatest(
+              sql`CASE WHEN d.retry_at_ms > ${latest} THEN 0 ELSE d.retry_at_ms END`,
+              sql`CASE WHEN ${LAST_DUE} > ${latest} THEN 0 ELSE ${FIRST_DUE} END`,
+            ),
+          )})`,
+        })} FROM destination d WHERE ${IS_OPEN} AND ${ofKinds}`),
+    heldUp: prepare(sql`
+        SELECT ${columns({ d: 'destination' }, 'd.id')}
+        FROM destination d WHERE ${ofKinds} AND ${isHeldUp} LIMIT 1`),
     resume: prepare(sql`
         UPDATE destination SET stopped_at_ms = NULL, retry_at_ms = 0
         WHERE id IN (SELECT d.id FROM destination d WHERE ${ofKinds} AND ${isHeldUp}
           ORDER BY d.id ${locked})`),
-    list: prepare<Destination>(sql`
+    list: prepare(sql`
         SELECT ${DESTINATION} FROM destination d
         WHERE ${ofKinds} AND (d.waiting_count > 0 OR d.problem IS NOT NULL)
         ORDER BY d.waiting_count DESC, d.id LIMIT ${once('countMax')}`),
-    totals: prepare<OutboxTotals>(sql`
-        SELECT d.kind AS kind, count(*) AS "destinationCount",
-          CAST(sum(d.waiting_count) AS bigint) AS "waitingCount",
-          min((SELECT queued_at_ms FROM outbox WHERE id = (SELECT min(id) FROM (
+    totals: prepare(sql`
+        SELECT ${columns({ d: 'destination' }, 'd.kind')}, ${values<{
+          destinationCount: OutboxTotals['destinationCount'];
+          waitingCount: OutboxTotals['waitingCount'];
+          oldestQueuedAtMs: OutboxTotals['oldestQueuedAtMs'];
+          failingCount: OutboxTotals['failingCount'];
+          stoppedCount: OutboxTotals['stoppedCount'];
+        }>({
+          destinationCount: sql`count(*)`,
+          waitingCount: sql`CAST(sum(d.waiting_count) AS bigint)`,
+          oldestQueuedAtMs: sql`min((
+            SELECT queued_at_ms FROM outbox WHERE id = (SELECT min(id) FROM (
             SELECT o.id AS id FROM outbox o WHERE o.destination_id = d.id
-            ORDER BY o.next_at_ms, o.id LIMIT ${OLDEST_OF}) first))) AS "oldestQueuedAtMs",
-          count(d.failing_since_ms) AS "failingCount",
-          count(*) FILTER (WHERE d.stopped_at_ms IS NOT NULL) AS "stoppedCount"
-        FROM destination d GROUP BY d.kind`),
-    forgettable: prepare<{ id: number }>(sql`
-        SELECT id FROM destination WHERE ${isForgettable} LIMIT 1`),
+            ORDER BY o.next_at_ms, o.id LIMIT ${OLDEST_OF}) first)))`,
+          failingCount: sql`count(d.failing_since_ms)`,
+          stoppedCount: sql`count(*) FILTER (WHERE d.stopped_at_ms IS NOT NULL)`,
+        })} FROM destination d GROUP BY d.kind`),
+    forgettable: prepare(sql`
+        SELECT ${columns('destination', 'id')} FROM destination WHERE ${isForgettable} LIMIT 1`),
     /** Checked again under the lock: a push may have been queued meanwhile. */
     forget: prepare(sql`
         DELETE FROM destination WHERE waiting_count = 0 AND id IN (

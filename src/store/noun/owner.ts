@@ -1,7 +1,9 @@
 /** Owners of webhooks, events and notices: a provider, or (null) the operator. */
 
-import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
-import type { Prepared, Statements, Step } from '../backend.ts';
+import type { SQL, SQLWrapper } from 'drizzle-orm';
+import type { Statements, Step } from '../backend.ts';
+import type { RowsOf } from '../statement-text.ts';
+import { sql } from '../statement-text.ts';
 
 /** Stands in a text of {@link ofOwner} for the condition that a row is the owner's. */
 export const IS_OWNERS = sql.raw('provider_id');
@@ -12,14 +14,19 @@ export const IS_OWNERS = sql.raw('provider_id');
  *
  * @example
  * const own = ofOwner(backend);
- * const count = own<{ count: number }>`SELECT count(*) AS count FROM event WHERE ${IS_OWNERS}`;
- * yield* count(providerId).get({ providerId });
+ * const list = own`SELECT ${columns('webhook', 'id, kind')} FROM webhook WHERE ${IS_OWNERS}`;
+ * yield* list(providerId).all({ providerId });
  */
 export const ofOwner =
   ({ prepare, once }: Statements) =>
-  <Row = unknown>(texts: TemplateStringsArray, ...parts: (SQL | SQLWrapper | number)[]) => {
-    const of = (isOwners: SQL): Prepared<Row> =>
-      prepare(sql(texts, ...parts.map((part) => (part === IS_OWNERS ? isOwners : part))));
+  <const Parts extends readonly (SQL | SQLWrapper | number)[]>(
+    texts: TemplateStringsArray,
+    ...parts: Parts
+  ) => {
+    const of = (isOwners: SQL) => {
+      const own = parts.map((part) => (part === IS_OWNERS ? isOwners : part));
+      return prepare(sql(texts, ...own) as SQL<RowsOf<Parts>>);
+    };
     const ofProvider = of(sql`provider_id = ${once('providerId')}`);
     const ofOperator = of(sql`provider_id IS NULL`);
     return (providerId: number | null) => (providerId === null ? ofOperator : ofProvider);

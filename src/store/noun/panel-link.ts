@@ -1,6 +1,5 @@
 /** The facts of a panel about the links that were imported from it. */
 
-import { sql } from 'drizzle-orm';
 import { keptStatus, type Merged, mergePanel, type PanelTerms } from '../../core/moving/merge.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED, type Install } from '../../core/port/install.ts';
 import type {
@@ -8,10 +7,9 @@ import type {
   ImportedSlot,
   ImportStore,
   PanelFacts,
-  PanelLink,
 } from '../../core/port/moving.ts';
 import type { Backend, Statements, Step } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql } from '../statement-text.ts';
 
 /** The columns of a link from a panel; null: it has another origin. */
 export interface FromPanel {
@@ -20,7 +18,7 @@ export interface FromPanel {
   panelFacts: string | null;
 }
 
-export const FROM_PANEL = sql.raw('panel_user AS "panelUser", panel_facts AS "panelFacts"');
+export const FROM_PANEL = columns('install', 'panelUser, panelFacts');
 
 /**
  * Condition for links `i` that an import disabled, whose state is still the import's:
@@ -103,12 +101,16 @@ export function panelLinkNoun(
   backend: Backend,
 ): Pick<ImportStore, 'listPanelLinks' | 'findPanelFacts'> {
   const { prepare, bytes } = backend;
-  const list = prepare<Omit<PanelLink, 'facts'> & { panelFacts: string }>(sql`
-      SELECT ${columns`id, installCode, installLimit, deviceCount, status`}, ${FROM_PANEL} FROM install
+  const list = prepare(sql`
+      SELECT ${columns(
+        'install',
+        'id, installCode, installLimit, deviceCount, status, panelUser!, panelFacts!',
+      )}
+      FROM install
       WHERE provider_id = :providerId AND panel_user > :after AND panel_user < :end
         AND panel_facts IS NOT NULL
       ORDER BY panel_user LIMIT :countMax`);
-  const find = prepare<FromPanel>(sql`
+  const find = prepare(sql`
       SELECT ${FROM_PANEL} FROM install
       WHERE subscription_key_hash = ${bytes('subscriptionKeyHash')} AND provider_id = :providerId`);
   return {

@@ -1,12 +1,11 @@
 /** The ties of links to users of panels, which imports and the answers of panels prove. */
 
-import { sql } from 'drizzle-orm';
 import { isDisabledByImport, provedTie } from '../../core/panel/proof.ts';
 import { INSTALL_ACTIVE } from '../../core/port/install.ts';
 import type { PanelFacts } from '../../core/port/moving.ts';
 import type { PanelTieStore, TiedLink } from '../../core/port/panel-tie.ts';
 import type { Backend, Step } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { linkChangeSteps } from './install.ts';
 
 type Row = Omit<TiedLink, 'facts'> & { panelFacts: string | null };
@@ -17,17 +16,23 @@ function tiedLink({ panelFacts, ...row }: Row): TiedLink {
 
 function statements({ prepare, bytes, hex, locked }: Backend) {
   const link = sql`
-    SELECT ${columns`id, status, installLimit, deviceCount, panelUser, panelFacts`},
-      ${hex('subscription_key_hash')} AS "subscriptionKeyHash"
+    SELECT ${columns('install', 'id, status, installLimit, deviceCount, panelUser, panelFacts')},
+      ${values<{ subscriptionKeyHash: string | null }>({
+        subscriptionKeyHash: hex('subscription_key_hash'),
+      })}
     FROM install`;
   const ofProvider = sql`provider_id = :providerId`;
   const hasKey = sql`subscription_key_hash = ${bytes('subscriptionKeyHash')} AND ${ofProvider}`;
   return {
-    find: prepare<Row>(sql`${link} WHERE ${hasKey}`),
-    lock: prepare<Row>(sql`${link} WHERE ${hasKey} ${locked}`),
-    lockById: prepare<Row>(sql`${link} WHERE id = :id AND ${ofProvider} ${locked}`),
-    ofUser: prepare<{ id: number; hasFacts: number }>(sql`
-        SELECT id, CAST(panel_facts IS NOT NULL AS integer) AS "hasFacts" FROM install
+    find: prepare(sql`${link} WHERE ${hasKey}`),
+    lock: prepare(sql`${link} WHERE ${hasKey} ${locked}`),
+    lockById: prepare(sql`${link} WHERE id = :id AND ${ofProvider} ${locked}`),
+    ofUser: prepare(sql`
+        SELECT ${columns('install', 'id')},
+          ${values<{ hasFacts: number }>({
+            hasFacts: sql`CAST(panel_facts IS NOT NULL AS integer)`,
+          })}
+        FROM install
         WHERE ${ofProvider} AND panel_user = :panelUser`),
     tie: prepare(sql`
         UPDATE install SET panel_user = :panelUser, panel_facts = :panelFacts WHERE id = :id`),

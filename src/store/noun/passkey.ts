@@ -1,10 +1,9 @@
 /** Passkeys of accounts. */
 
-import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/account-deeds.ts';
 import type { AccountStore, Passkey } from '../../core/port/account.ts';
 import type { Backend } from '../backend.ts';
-import { columns, insertInto } from '../statement-text.ts';
+import { columns, insertInto, sql } from '../statement-text.ts';
 import { mapped } from './rows.ts';
 
 type PasskeyRow = Omit<Passkey, 'transports'> & { transports: string };
@@ -22,26 +21,30 @@ type PasskeyNoun = Pick<
 export function passkeyNoun(backend: Backend): PasskeyNoun {
   const { prepare, lockOnly, locked } = backend;
   const passkey = sql`
-    SELECT ${columns`id, accountId, credentialId, publicKey, signCount, transports, name,
-      createdAtMs, usedAtMs`}
+    SELECT ${columns(
+      'passkey',
+      `id, accountId, credentialId, publicKey, signCount, transports, name,
+      createdAtMs, usedAtMs`,
+    )}
     FROM passkey`;
   const ofAccount = sql`account_id = :accountId`;
   const on = {
-    find: mapped(
-      prepare<PasskeyRow>(sql`${passkey} WHERE credential_id = :credentialId`),
-      passkeyIn,
-    ),
-    list: mapped(prepare<PasskeyRow>(sql`${passkey} WHERE ${ofAccount} ORDER BY id`), passkeyIn),
+    find: mapped(prepare(sql`${passkey} WHERE credential_id = :credentialId`), passkeyIn),
+    list: mapped(prepare(sql`${passkey} WHERE ${ofAccount} ORDER BY id`), passkeyIn),
     lockAccount: lockOnly(sql`SELECT id FROM account WHERE id = :accountId ${locked}`),
     add: prepare(sql`
-        ${insertInto('passkey')`accountId, credentialId, publicKey, signCount, transports, name,
-          createdAtMs`} ON CONFLICT DO NOTHING`),
+        ${insertInto(
+          'passkey',
+          `accountId, credentialId, publicKey, signCount, transports, name, createdAtMs`,
+        )} ON CONFLICT DO NOTHING`),
     // Devices without a counter always send 0.
     use: prepare(sql`
         UPDATE passkey SET sign_count = :signCount, used_at_ms = :atMs WHERE id = :id
           AND (sign_count < :signCount OR (sign_count = 0 AND :signCount = 0))`),
-    rename: prepare(sql`UPDATE passkey SET name = :name WHERE id = :id AND ${ofAccount}`),
-    remove: prepare(sql`DELETE FROM passkey WHERE id = :id AND ${ofAccount}`),
+    rename: prepare(sql`
+        UPDATE passkey SET name = :name WHERE id = :id AND ${ofAccount}`),
+    remove: prepare(sql`
+        DELETE FROM passkey WHERE id = :id AND ${ofAccount}`),
   };
   return {
     addPasskey: (draft, countMax, act) =>

@@ -1,24 +1,24 @@
 /** Further keys of a provider besides its main key. */
 
-import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/account-deeds.ts';
-import type { ProviderKey, ProviderKeyStore } from '../../core/port/provider-key.ts';
+import type { ProviderKeyStore } from '../../core/port/provider-key.ts';
 import type { Backend } from '../backend.ts';
-import { columns, insertInto } from '../statement-text.ts';
+import { columns, insertInto, sql } from '../statement-text.ts';
 
 export function providerKeyNoun(backend: Backend): ProviderKeyStore {
   const { prepare } = backend;
   const key = sql`
-    SELECT ${columns`id, name, scope, keyHash, createdAtMs, untilMs`}
+    SELECT ${columns('provider_key', 'id, name, scope, keyHash, createdAtMs, untilMs')}
     FROM provider_key WHERE provider_id = :providerId`;
   const on = {
-    find: prepare<ProviderKey>(sql`${key} AND key_hash = :keyHash`),
-    list: prepare<ProviderKey>(sql`${key} ORDER BY id`),
-    read: prepare<ProviderKey>(sql`${key} AND id = :id`),
+    find: prepare(sql`${key} AND key_hash = :keyHash`),
+    list: prepare(sql`${key} ORDER BY id`),
+    read: prepare(sql`${key} AND id = :id`),
     add: prepare(sql`
-        ${insertInto('provider_key')`providerId, keyHash, name, scope, createdAtMs, untilMs`}
+        ${insertInto('provider_key', 'providerId, keyHash, name, scope, createdAtMs, untilMs')}
         ${backend.returningId}`),
-    remove: prepare(sql`DELETE FROM provider_key WHERE id = :id`),
+    remove: prepare(sql`
+        DELETE FROM provider_key WHERE id = :id`),
   };
   return {
     addKey: ({ countMax, ...draft }, act) =>

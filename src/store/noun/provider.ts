@@ -1,19 +1,20 @@
 /** Providers. */
 
-import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import * as happenings from '../../core/event/happenings.ts';
-import type { Provider, ProviderStore } from '../../core/port/provider.ts';
+import type { ProviderStore } from '../../core/port/provider.ts';
 import type { OwnRideTerms } from '../../core/port/ride.ts';
 import { NO_POLICY, NO_RIDE_TERMS } from '../../core/slot.ts';
 import type { Backend } from '../backend.ts';
-import { assignments, columns, insertInto } from '../statement-text.ts';
+import { assignments, columns, insertInto, sql } from '../statement-text.ts';
 import { oneTimeSteps } from './session.ts';
 import { PAGE, POLICY, RIDE, ridesChanged } from './terms.ts';
 
-export const PROVIDER_COLUMNS = columns`
-  id, code, name, plan, activeUntilMs, suspendedAtMs, installCountMax, installCount, createdAtMs,
-  keyHash, previousKeyHash, previousKeyUntilMs, ${POLICY}, ${RIDE}, ${PAGE}`;
+export const PROVIDER_COLUMNS = columns(
+  'provider',
+  `id, code, name, plan, activeUntilMs, suspendedAtMs, installCountMax, installCount, createdAtMs,
+  keyHash, previousKeyHash, previousKeyUntilMs, ${POLICY}, ${RIDE}, ${PAGE}`,
+);
 
 /** Fields that change the messages that ride. */
 const RIDE_FIELDS = [
@@ -27,22 +28,28 @@ function statements(backend: Backend) {
   const { prepare } = backend;
   const ofCode = sql`code = :code`;
   return {
-    find: prepare<Provider>(sql`SELECT ${PROVIDER_COLUMNS} FROM provider WHERE ${ofCode}`),
-    lock: prepare<Provider>(sql`
-        SELECT ${PROVIDER_COLUMNS} FROM provider WHERE ${ofCode} ${backend.locked}`),
-    list: prepare<Provider>(sql`SELECT ${PROVIDER_COLUMNS} FROM provider ORDER BY id`),
-    page: prepare<Provider>(sql`
-        SELECT ${PROVIDER_COLUMNS} FROM provider WHERE id > :afterId ORDER BY id LIMIT :countMax`),
+    find: prepare(sql`SELECT ${PROVIDER_COLUMNS} FROM provider WHERE ${ofCode}`),
+    lock: prepare(sql`SELECT ${PROVIDER_COLUMNS} FROM provider WHERE ${ofCode} ${backend.locked}`),
+    list: prepare(sql`SELECT ${PROVIDER_COLUMNS} FROM provider ORDER BY id`),
+    page: prepare(
+      sql`SELECT ${PROVIDER_COLUMNS} FROM provider WHERE id > :afterId ORDER BY id LIMIT :countMax`,
+    ),
     add: prepare(sql`
-        ${insertInto('provider')`code, name, plan, keyHash, activeUntilMs, installCountMax,
-          createdAtMs, ${POLICY}, ${RIDE}`} ON CONFLICT DO NOTHING`),
+        ${insertInto(
+          'provider',
+          `code, name, plan, keyHash, activeUntilMs, installCountMax, createdAtMs,
+            ${POLICY}, ${RIDE}`,
+        )} ON CONFLICT DO NOTHING`),
     change: prepare(sql`
-        UPDATE provider SET ${assignments`name, plan, activeUntilMs, installCountMax, suspendedAtMs,
-          ${POLICY}, ${RIDE}, ${PAGE}`}
+        UPDATE provider SET ${assignments(
+          'provider',
+          `name, plan, activeUntilMs, installCountMax, suspendedAtMs, ${POLICY},
+            ${RIDE}, ${PAGE}`,
+        )}
         WHERE ${ofCode}`),
     ridesChanged: ridesChanged(backend),
     rotate: prepare(sql`
-        UPDATE provider SET ${assignments`previousKeyHash = key_hash, previousKeyUntilMs, keyHash`}
+        UPDATE provider SET ${assignments('provider', 'previousKeyHash = key_hash, previousKeyUntilMs, keyHash')}
         WHERE ${ofCode}`),
     endSessions: prepare(sql`
         DELETE FROM session WHERE provider_id = :providerId AND account_id IS NULL`),

@@ -1,11 +1,11 @@
 /** Queues pushes in the write that puts their message into inboxes. */
 
-import { sql } from 'drizzle-orm';
 import { UNPROVEN_COUNT } from '../../core/outbox/circuit.ts';
 import { destinationOf, type GatewayKey } from '../../core/outbox/destination.ts';
 import { KNOWN_SERVICES_MAX, PUSH_SERVICES_MAX } from '../../core/port/outbox.ts';
 import type { PushAddress, PushGateway } from '../../core/port/registration.ts';
 import type { Dialect, Notes, Statements, Step } from '../backend.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { shared } from './shared.ts';
 import { linkedRow } from './targets.ts';
 
@@ -48,14 +48,21 @@ function queueStatements(statements: Statements) {
   const { prepare, join, fence, rows } = statements;
   return {
     /** An address is JSON text that the database does not parse. */
-    addressed: prepare<{ recipientId: number; push: string }>(sql`
-        SELECT q.id AS "recipientId", t.push AS push
-        FROM (SELECT r.id AS id, r.device_id AS device_id, ${reader(statements)} AS reader
+    addressed: prepare(sql`
+        SELECT ${values<{ recipientId: number }>({ recipientId: sql`q.id` })},
+          ${columns(
+            { t: 'device_token' },
+            't.push!',
+          )} FROM (SELECT r.id AS id, r.device_id AS device_id, ${reader(statements)} AS reader
               FROM recipient r WHERE ${inRun(statements)} AND r.state = 1 ${fence}) q
           ${join} device_token t ON t.id = q.reader
         WHERE t.push IS NOT NULL ORDER BY q.device_id`),
-    destinations: prepare<KnownDestination>(sql`
-        SELECT d.id AS id, d.kind AS kind, d.origin AS origin
+    destinations: prepare(sql`
+        SELECT ${values<KnownDestination>({
+          id: sql`d.id`,
+          kind: sql`d.kind`,
+          origin: sql`d.origin`,
+        })}
         FROM ${rows('keys', KEYS)} u ${join} destination d
           ON d.kind = u.kind AND d.origin = u.origin AND d.webhook_id IS NULL`),
     /** Push services are the first of the rows; those above the limits are left out. */

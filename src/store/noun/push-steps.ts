@@ -4,13 +4,12 @@
  * last push.
  */
 
-import { sql } from 'drizzle-orm';
-import { type PushStanding, whyPushFailed, withProblem } from '../../core/message/push-failure.ts';
+import { whyPushFailed, withProblem } from '../../core/message/push-failure.ts';
 import { endOf } from '../../core/message/status.ts';
 import { destinationOf, type GatewayKey } from '../../core/outbox/destination.ts';
 import type { PushAddress } from '../../core/port/registration.ts';
 import type { Backend, Notes, Statements, Step } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { AT_GATEWAYS } from '../status.ts';
 import { distributionEnds } from './distribution-end.ts';
 import { inRun, type NewPush, nameOf, pushQueue, type Run, reader } from './push-queue.ts';
@@ -56,45 +55,56 @@ export const failed = (push: WaitingPush, problem: string): PushEnd => ({
 /** The device got the message without a gateway. */
 const reached = (push: WaitingPush): PushEnd => ({ push, pushState: null, problem: null });
 
-const WAITING = columns`o.id, r.id AS recipientId, r.distributionId, o.destinationId, o.queuedAtMs`;
+const WAITING = columns(
+  { o: 'outbox', r: 'recipient' },
+  'o.id, r.id AS recipientId, r.distributionId, o.destinationId, o.queuedAtMs',
+);
 const END = { id: 'bigint', pushState: 'bigint', problem: 'text' } as const;
 
 function pushStatements(statements: Statements) {
   const { prepare, among, once, join, fence } = statements;
   return {
-    remove: prepare(sql`DELETE FROM outbox WHERE id ${among('ids')}`),
+    remove: prepare(sql`
+        DELETE FROM outbox WHERE id ${among('ids')}`),
     mark: prepare(sql`
         UPDATE recipient AS r SET push_state = u."pushState", pushed_at_ms = :nowMs,
           push_problem = u.problem
         FROM ${statements.rows('ends', END)} u WHERE r.id = u.id`),
-    standing: prepare<PushStanding & { id: number }>(sql`
-        SELECT ${columns`q.id, x.status, x.expiresAtMs, q.problem, t.push,
-          t.pushDroppedAtMs AS droppedAtMs, t.pushDroppedWhy AS droppedWhy`}
+    standing: prepare(sql`
+        SELECT ${values<{ id: number; problem: string | null }>({
+          id: sql`q.id`,
+          problem: sql`q.problem`,
+        })},
+          ${columns({ x: 'distribution' }, 'x.status, x.expiresAtMs')}, ${columns(
+            { t: 'device_token?' },
+            't.push, t.pushDroppedAtMs AS droppedAtMs, t.pushDroppedWhy AS droppedWhy',
+          )}
         FROM (SELECT o.id AS id, o.problem AS problem, r.distribution_id AS distribution_id,
                 ${reader(statements)} AS reader
               FROM outbox o ${join} recipient r ON r.id = o.recipient_id
               WHERE o.id ${among('ids')} ${fence}) q
           ${join} distribution x ON x.id = q.distribution_id
           LEFT JOIN device_token t ON t.id = q.reader`),
-    ofRecipients: prepare<WaitingPush>(sql`
+    ofRecipients: prepare(sql`
         SELECT ${WAITING} FROM recipient r ${join} outbox o ON o.recipient_id = r.id
         WHERE r.distribution_id ${among('distributionIds')} AND r.device_id = ${once('deviceId')}
         ORDER BY r.id`),
-    ofDevice: prepare<WaitingPush>(sql`
+    ofDevice: prepare(sql`
         SELECT ${WAITING} FROM recipient r ${join} outbox o ON o.recipient_id = r.id
         WHERE r.device_id = ${once('deviceId')} AND r.is_waiting = 1 AND r.push_state = ${WAITS}
         ORDER BY r.id LIMIT ${MOVED_COUNT}`),
-    ofRun: prepare<WaitingPush & { problem: string | null }>(sql`
-        SELECT ${WAITING}, o.problem AS problem
+    ofRun: prepare(sql`
+        SELECT ${WAITING}, ${columns({ o: 'outbox' }, 'o.problem')}
         FROM recipient r ${join} outbox o ON o.recipient_id = r.id
         WHERE ${inRun(statements)} AND r.push_state = ${WAITS} ORDER BY r.id`),
-    counted: prepare<{ providerId: number; waitingCount: number }>(sql`
+    counted: prepare(sql`
         UPDATE distribution SET push_waiting_count = push_waiting_count - :ended,
           sent_count = sent_count + :sent, failed_count = failed_count + :failed
         WHERE id = :id
-        RETURNING provider_id AS "providerId", push_waiting_count AS "waitingCount"`),
-    counts: prepare<{ recipientCount: number; sentCount: number }>(sql`
-        SELECT ${columns`recipientCount, sentCount`} FROM distribution WHERE id = :id`),
+        RETURNING ${columns('distribution', 'providerId, pushWaitingCount AS waitingCount')}`),
+    counts: prepare(sql`
+        SELECT ${columns('distribution', 'recipientCount, sentCount')}
+        FROM distribution WHERE id = :id`),
     end: prepare(sql`
         UPDATE distribution SET status = :status, finished_at_ms = :nowMs,
           failed_count = :failedCount, cursor_id = 0

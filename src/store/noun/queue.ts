@@ -1,10 +1,10 @@
 /** Facts about unfinished distributions, for monitors. */
 
-import { type SQL, sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
 import type { HealthStore, QueueFacts } from '../../core/port/health.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Backend } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { IN_DELIVERY, IN_LANE, unscheduled } from '../status.ts';
 
 /** Distributions that are counted in one turn of the event loop: some 2 ms on SQLite. */
@@ -19,17 +19,26 @@ function statements({ prepare }: Backend, after: SQL) {
   const rows = sql`FROM distribution WHERE ${IN_LANE} AND ${after}
     ORDER BY provider_id, due_at_ms, id`;
   return {
-    facts: prepare<QueueFacts>(sql`
-        SELECT count(*) FILTER (WHERE is_due) AS "dueCount",
-          count(*) FILTER (WHERE NOT is_due) AS "scheduledCount",
-          min(due_at_ms) FILTER (WHERE is_due) AS "oldestDueAtMs",
-          CAST(coalesce(sum(recipient_count - sent_count - failed_count)
-            FILTER (WHERE status IN ${IN_DELIVERY}), 0) AS bigint) AS "recipientCount"
-        FROM (SELECT status, due_at_ms, recipient_count, sent_count, failed_count,
+    facts: prepare(sql`
+        SELECT ${values<{
+          dueCount: QueueFacts['dueCount'];
+          scheduledCount: QueueFacts['scheduledCount'];
+          oldestDueAtMs: QueueFacts['oldestDueAtMs'];
+          recipientCount: QueueFacts['recipientCount'];
+        }>({
+          dueCount: sql`count(*) FILTER (WHERE is_due)`,
+          scheduledCount: sql`count(*) FILTER (WHERE NOT is_due)`,
+          oldestDueAtMs: sql`min(due_at_ms) FILTER (WHERE is_due)`,
+          recipientCount: sql`CAST(coalesce(sum(recipient_count - sent_count - failed_count)
+            FILTER (WHERE status IN ${IN_DELIVERY}), 0) AS bigint)`,
+        })} FROM (SELECT status, due_at_ms, recipient_count, sent_count, failed_count,
                 due_at_ms <= :nowMs OR ${unscheduled()} OR status IN ${IN_DELIVERY} AS is_due
               ${rows} LIMIT ${STEP_COUNT}) step`),
-    end: prepare<Cursor>(sql`
-        SELECT ${columns`providerId, dueAtMs`}, id ${rows} LIMIT 1 OFFSET ${STEP_COUNT - 1}`),
+    end: prepare(sql`
+        SELECT ${columns(
+          'distribution',
+          'providerId, dueAtMs, id',
+        )} ${rows} LIMIT 1 OFFSET ${STEP_COUNT - 1}`),
   };
 }
 

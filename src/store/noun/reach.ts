@@ -1,11 +1,11 @@
 /** Counts the recipients that can get a message at all, as part of reads and writes. */
 
-import { sql } from 'drizzle-orm';
 import { addWays, carriersOfParts, isForHomes, NO_WAYS } from '../../core/device-reach.ts';
-import { type DistributionType, PUSH } from '../../core/port/distribution.ts';
+import { PUSH } from '../../core/port/distribution.ts';
 import type { LedgerReach } from '../../core/port/receipt.ts';
 import { PUSH_GATEWAYS } from '../../core/port/registration.ts';
 import type { Statements, Step } from '../backend.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { shared } from './shared.ts';
 import { FETCH_COLUMNS, OWN_TOKEN, reachFacts, streamOf } from './targets.ts';
 
@@ -28,14 +28,25 @@ type Row = Parameters<typeof reachFacts>[0] &
  * of `carriers` (null: all) that carry a part that rides still.
  */
 export const reachSteps = shared(({ prepare, once }: Statements) => {
-  const find = prepare<{ type: DistributionType; targetOs: string | null }>(sql`
-      SELECT notification_type AS type, target_os AS "targetOs" FROM distribution WHERE id = :id`);
-  const parts = prepare<{ part: string }>(sql`
-      SELECT DISTINCT part FROM ride WHERE distribution_id = :id AND until_ms > :nowMs`);
+  const find = prepare(sql`
+      SELECT ${columns('distribution', 'notificationType AS type, targetOs')}
+      FROM distribution WHERE id = :id`);
+  const parts = prepare(sql`
+      SELECT DISTINCT ${columns('ride', 'part')}
+      FROM ride WHERE distribution_id = :id AND until_ms > :nowMs`);
   /** A queued push shows that the device had an address, at whichever gateway. */
-  const groups = prepare<Row>(sql`
-      SELECT "userAgent", "hasSlot", "isAtHome", gateway, "isReachable", "isCarried", "hasStream",
-        count(*) AS count, count(received_at_ms) AS "receivedCount"
+  const groups = prepare(sql`
+      SELECT ${values<Row>({
+        userAgent: sql`"userAgent"`,
+        hasSlot: sql`"hasSlot"`,
+        isAtHome: sql`"isAtHome"`,
+        gateway: sql`gateway`,
+        isReachable: sql`"isReachable"`,
+        isCarried: sql`"isCarried"`,
+        hasStream: sql`"hasStream"`,
+        count: sql`count(*)`,
+        receivedCount: sql`count(received_at_ms)`,
+      })}
       FROM (
         SELECT r.received_at_ms, ${FETCH_COLUMNS},
           CASE WHEN r.push_state IS NOT NULL THEN 'fcm' END AS gateway,

@@ -1,18 +1,16 @@
 /** Receipts: counts and rows of ledgers for the provider that sent the messages. */
 
-import { sql } from 'drizzle-orm';
 import type { PushState } from '../../core/port/ledger.ts';
 import type { DistributionReach, Receipt, ReceiptsAfter } from '../../core/port/receipt.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend, Step } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { COLUMNS } from './distribution.ts';
 import { LEDGER_COLUMNS, TOTAL_COLUMNS, type TotalsRow, totalsOf } from './ledger.ts';
 import { REACHABLE, READER, reachSteps } from './reach.ts';
 
 type ReceiptNoun = Pick<Store, 'listReaches' | 'countReach' | 'listReceipts' | 'countReceipts'>;
 
-type ReachRow = Omit<DistributionReach, 'reach'> & { hasLedger: number };
 type ReceiptRow = Omit<Receipt, 'push' | 'isReachable'> & {
   isReachable: number;
   pushState: PushState | null;
@@ -23,34 +21,59 @@ function statements({ prepare, join, once }: Backend) {
   const ofProvider = sql`x.provider_id = :providerId`;
   const reaches = sql`
     SELECT ${COLUMNS},
-      ${columns`recipientCount, sentCount, failedCount, expiresAtMs, finishedAtMs, replacesId`},
-      CAST(began_at_ms IS NOT NULL AND pruned_at_ms IS NULL AS integer) AS "hasLedger"
+      ${columns(
+        'distribution',
+        'recipientCount, sentCount, failedCount, expiresAtMs, finishedAtMs, replacesId',
+      )},
+      ${values<{ hasLedger: number }>({
+        hasLedger: sql`CAST(began_at_ms IS NOT NULL AND pruned_at_ms IS NULL AS integer)`,
+      })}
     FROM distribution x WHERE ${ofProvider}`;
   return {
-    find: prepare<ReachRow>(sql`${reaches} AND x.id = :id`),
-    list: prepare<ReachRow>(sql`
+    find: prepare(sql`${reaches} AND x.id = :id`),
+    list: prepare(sql`
         ${reaches} AND x.id < :beforeId ORDER BY x.id DESC LIMIT :countMax`),
-    place: prepare<{ deviceId: number }>(sql`
-        SELECT device_id AS "deviceId" FROM recipient
+    place: prepare(sql`
+        SELECT ${values<{ deviceId: number }>({ deviceId: sql`device_id` })} FROM recipient
         WHERE id = :id AND distribution_id = :distributionId`),
-    idAt: prepare<{ id: number }>(sql`
-        SELECT id FROM recipient
+    idAt: prepare(sql`
+        SELECT ${columns('recipient', 'id')} FROM recipient
         WHERE distribution_id = :distributionId AND device_id = :deviceId`),
-    owned: prepare<{ id: number }>(sql`
-        SELECT id FROM distribution x WHERE x.id = :distributionId AND ${ofProvider}`),
+    owned: prepare(sql`
+        SELECT ${columns('distribution', 'id')}
+        FROM distribution x WHERE x.id = :distributionId AND ${ofProvider}`),
     /** Without the problems of a gateway's queue, which is shared with other providers. */
-    receipts: prepare<ReceiptRow>(sql`
-        SELECT r.id AS id, r.device_id AS "deviceId", coalesce(p.device_name, '') AS "deviceName",
-          CAST(${REACHABLE} AS integer) AS "isReachable", ${LEDGER_COLUMNS},
-          coalesce(r.push_problem, o.problem) AS "pushProblem"
+    receipts: prepare(sql`
+        SELECT ${values<{
+          id: ReceiptRow['id'];
+          deviceId: ReceiptRow['deviceId'];
+          deviceName: ReceiptRow['deviceName'];
+          isReachable: ReceiptRow['isReachable'];
+        }>({
+          id: sql`r.id`,
+          deviceId: sql`r.device_id`,
+          deviceName: sql`coalesce(p.device_name, '')`,
+          isReachable: sql`CAST(${REACHABLE} AS integer)`,
+        })},
+          ${LEDGER_COLUMNS}, ${values<{ pushProblem: ReceiptRow['pushProblem'] }>({
+            pushProblem: sql`coalesce(r.push_problem, o.problem)`,
+          })}
         FROM recipient r ${join} device d ON d.id = r.device_id
           LEFT JOIN outbox o ON o.recipient_id = r.id ${READER}
         WHERE r.distribution_id = ${once('distributionId')}
           AND r.device_id < ${once('beforeDeviceId')}
         ORDER BY r.device_id DESC LIMIT ${once('countMax')}`),
-    totals: prepare<TotalsRow & { counted: number; lastDeviceId: number | null }>(sql`
-        SELECT ${TOTAL_COLUMNS}, count(*) AS counted, min(device_id) AS "lastDeviceId"
-        FROM (SELECT * FROM recipient WHERE distribution_id = ${once('distributionId')}
+    totals: prepare(sql`
+        SELECT ${TOTAL_COLUMNS}, ${values<{
+          counted: (TotalsRow & { counted: number; lastDeviceId: number | null })['counted'];
+          lastDeviceId: (TotalsRow & {
+            counted: number;
+            lastDeviceId: number | null;
+          })['lastDeviceId'];
+        }>({
+          counted: sql`count(*)`,
+          lastDeviceId: sql`min(device_id)`,
+        })} FROM (SELECT * FROM recipient WHERE distribution_id = ${once('distributionId')}
             AND device_id < ${once('beforeDeviceId')}
           ORDER BY device_id DESC LIMIT ${once('rowsMax')}) r`),
   };

@@ -1,12 +1,11 @@
 /** Serves recipients, a step at a time: from then on the message is in their inboxes. */
 
-import { sql } from 'drizzle-orm';
 import { counted } from '../../core/counted.ts';
 import { SENDING } from '../../core/message/status.ts';
 import type { DistributionType, Lease, ServeOutcome } from '../../core/port/distribution.ts';
 import type { PushGateway } from '../../core/port/registration.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { HELD, held } from './lane.ts';
 import { recipientExpiry } from './ledger.ts';
 import { pushSteps } from './push-steps.ts';
@@ -44,8 +43,11 @@ interface Batch {
 
 /** Selects the work of a lease in one of some statuses. */
 export const selectWork = ({ among }: Backend) => sql`
-  SELECT ${columns`providerId, targetOs, targetHwid, cursorSource AS source, cursorId,
-    reachesUnbound, expiresAtMs, notificationType AS type, replacesId`}
+  SELECT ${columns(
+    'distribution',
+    `providerId, targetOs, targetHwid, cursorSource AS source, cursorId,
+    reachesUnbound, expiresAtMs, notificationType AS type, replacesId`,
+  )}
   FROM distribution WHERE ${HELD} AND status ${among('statuses')}`;
 
 function serveStatements(backend: Backend) {
@@ -53,16 +55,24 @@ function serveStatements(backend: Backend) {
   const toSend = sql`distribution_id = :id AND device_id > :cursorId
     AND device_id <= :toId AND state = 1`;
   return {
-    lock: prepare<Work>(sql`${selectWork(backend)} ${backend.locked}`),
+    lock: prepare(sql`${selectWork(backend)} ${backend.locked}`),
     /**
      * Finds the next recipients, with the number of messages from the provider that wait for each.
      */
-    next: prepare<Batch>(sql`
-        SELECT max(device_id) AS "toId", count(*) AS count,
-          CAST(coalesce(sum(waiting), 0) AS bigint) AS rows,
-          string_agg(CAST(device_id AS text), ',') FILTER (WHERE waiting >= :waitingMax) AS full,
-          string_agg(CAST(device_id AS text), ',') FILTER (WHERE waiting < :waitingMax) AS open
-        FROM (
+    next: prepare(sql`
+        SELECT ${values<{
+          toId: Batch['toId'];
+          count: Batch['count'];
+          rows: Batch['rows'];
+          full: Batch['full'];
+          open: Batch['open'];
+        }>({
+          toId: sql`max(device_id)`,
+          count: sql`count(*)`,
+          rows: sql`CAST(coalesce(sum(waiting), 0) AS bigint)`,
+          full: sql`string_agg(CAST(device_id AS text), ',') FILTER (WHERE waiting >= :waitingMax)`,
+          open: sql`string_agg(CAST(device_id AS text), ',') FILTER (WHERE waiting < :waitingMax)`,
+        })} FROM (
           SELECT r.device_id, CASE WHEN r.state = 1 THEN (SELECT count(*) FROM (
                 SELECT 1 FROM recipient w
                 WHERE w.device_id = r.device_id AND w.is_waiting = 1 AND w.inbox = r.inbox
@@ -86,10 +96,12 @@ function serveStatements(backend: Backend) {
           lease_until_ms = :untilMs
         WHERE id = :id`),
     /** Devices that were deleted since loading have no row any more, but were recipients. */
-    settled: prepare<{ sentCount: number; failedCount: number; waitingCount: number }>(sql`
+    settled: prepare(sql`
         UPDATE distribution SET failed_count = recipient_count - sent_count - push_waiting_count
-        WHERE id = :id RETURNING ${columns`sentCount, failedCount,
-          pushWaitingCount AS waitingCount`}`),
+        WHERE id = :id RETURNING ${columns(
+          'distribution',
+          'sentCount, failedCount, pushWaitingCount AS waitingCount',
+        )}`),
     /**
      * Takes it out of the lane, so that later messages of the provider do not wait for a gateway.
      */

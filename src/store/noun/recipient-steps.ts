@@ -1,8 +1,8 @@
 /** Steps through the recipients of a distribution. */
 
-import { sql } from 'drizzle-orm';
 import { systemClock } from '../../clock.ts';
 import type { Statements, Step } from '../backend.ts';
+import { sql, values } from '../statement-text.ts';
 import type { Run } from './push-queue.ts';
 import { shared } from './shared.ts';
 
@@ -38,8 +38,11 @@ export class StepSize {
 
 /** Returns the step that finds a run of at most `countMax` recipients after `cursorId`. */
 export const recipientRuns = shared(({ prepare }: Statements) => {
-  const next = prepare<{ toId: number | null; count: number }>(sql`
-      SELECT max(device_id) AS "toId", count(*) AS count FROM (
+  const next = prepare(sql`
+      SELECT ${values<{ toId: number | null; count: number }>({
+        toId: sql`max(device_id)`,
+        count: sql`count(*)`,
+      })} FROM (
         SELECT device_id FROM recipient WHERE distribution_id = :id AND device_id > :cursorId
         ORDER BY device_id LIMIT :countMax) run`);
   return function* (

@@ -1,10 +1,10 @@
 /** Writes recipients into the ledger, a step at a time; recipient-serving.ts serves them. */
 
-import { sql } from 'drizzle-orm';
 import { LOAD, LOAD_FROM } from '../../core/message/status.ts';
 import { COMMAND, type Lease } from '../../core/port/distribution.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { HELD, held } from './lane.ts';
 import { recipientServing, selectWork, type Work } from './recipient-serving.ts';
 import { StepSize } from './recipient-steps.ts';
@@ -30,7 +30,7 @@ function loadStatements(backend: Backend) {
   const { prepare, among, join } = backend;
   const isHeld = sql`${HELD} AND status ${among('statuses')}`;
   return {
-    find: prepare<Work>(selectWork(backend)),
+    find: prepare(selectWork(backend)),
     loadRange: prepare(sql`
         INSERT INTO recipient (distribution_id, device_id, state, inbox, is_waiting, queued_at_ms)
         SELECT CAST(:id AS bigint), p.device_id, 1, p.provider_id, 0, CAST(:nowMs AS bigint)
@@ -50,16 +50,18 @@ function loadStatements(backend: Backend) {
                       OR NOT EXISTS (SELECT 1 FROM device_provider b
                         WHERE b.device_id = y.id AND b.browser_install_id IS NOT NULL))) e) d
         WHERE true ON CONFLICT DO NOTHING`),
-    failedOf: prepare<{ count: number }>(sql`
-        SELECT count(*) AS count FROM recipient WHERE distribution_id = :id AND state = 3`),
+    failedOf: prepare(sql`
+        SELECT ${values<{ count: number }>({ count: sql`count(*)` })}
+        FROM recipient WHERE distribution_id = :id AND state = 3`),
     /** Saves with each step of loading where the next one continues, unless another worker did. */
     loaded: prepare(sql`
         UPDATE distribution SET cursor_source = :source, cursor_id = :cursorId,
           recipient_count = recipient_count + :added, failed_count = failed_count + :failed,
           lease_until_ms = :untilMs
         WHERE ${isHeld} AND cursor_source = :fromSource AND cursor_id = :fromId`),
-    ledgerOf: prepare<{ count: number }>(sql`
-        SELECT ledger_count AS count FROM provider WHERE id = :providerId`),
+    ledgerOf: prepare(sql`
+        SELECT ${columns('provider', 'ledgerCount AS count')}
+        FROM provider WHERE id = :providerId`),
   };
 }
 

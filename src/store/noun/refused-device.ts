@@ -1,10 +1,9 @@
 /** The latest devices that links refused. */
 
-import { sql } from 'drizzle-orm';
-import type { KeptRefusal, RefusedStore } from '../../core/port/figure.ts';
+import type { RefusedStore } from '../../core/port/figure.ts';
 import { type GatheredDevice, REFUSED_PER_LINK } from '../../core/refused-devices.ts';
 import type { Backend, Step } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql } from '../statement-text.ts';
 
 /** Rows that a step deletes. */
 const FORGET_COUNT = 1_000;
@@ -28,7 +27,7 @@ export function refusedDeviceSteps(backend: Backend) {
     CASE WHEN (${isLater} OR r.${sql.raw(column)} = '') AND excluded.${sql.raw(column)} <> ''
       THEN excluded.${sql.raw(column)} ELSE r.${sql.raw(column)} END`;
   /** Only if the link still exists. */
-  const add = prepare<Saved>(sql`
+  const add = prepare(sql`
       INSERT INTO refused_device AS r (install_id, hwid, device_name, os, reason, refused_count,
         first_refused_at_ms, last_refused_at_ms)
       SELECT i.id, x.hwid, x."deviceName", x.os, x.reason, x.count, x."firstAtMs", x."lastAtMs"
@@ -41,7 +40,7 @@ export function refusedDeviceSteps(backend: Backend) {
           ${least(sql`r.first_refused_at_ms`, sql`excluded.first_refused_at_ms`)},
         last_refused_at_ms =
           ${greatest(sql`r.last_refused_at_ms`, sql`excluded.last_refused_at_ms`)}
-      RETURNING ${columns`installId, hwid, refusedCount`}`);
+      RETURNING ${columns('refused_device', 'installId, hwid, refusedCount')}`);
   const trim = prepare(sql`
       DELETE FROM refused_device WHERE (install_id, hwid) IN (
         SELECT x.install_id, x.hwid FROM (
@@ -68,13 +67,16 @@ export function refusedDeviceSteps(backend: Backend) {
 export function refusedDeviceNoun(backend: Backend): RefusedStore {
   const isOver = sql`last_refused_at_ms < :beforeMs`;
   const on = {
-    list: backend.prepare<KeptRefusal>(sql`
-        SELECT ${columns`hwid, deviceName, os, reason, refusedCount AS count,
-          firstRefusedAtMs AS firstAtMs, lastRefusedAtMs AS lastAtMs`}
+    list: backend.prepare(sql`
+        SELECT ${columns(
+          'refused_device',
+          `hwid, deviceName, os, reason, refusedCount AS count,
+          firstRefusedAtMs AS firstAtMs, lastRefusedAtMs AS lastAtMs`,
+        )}
         FROM refused_device WHERE install_id = :installId
         ORDER BY last_refused_at_ms DESC, hwid LIMIT ${REFUSED_PER_LINK}`),
-    oldest: backend.prepare<{ hwid: string }>(sql`
-        SELECT hwid FROM refused_device WHERE ${isOver} LIMIT 1`),
+    oldest: backend.prepare(sql`
+        SELECT ${columns('refused_device', 'hwid')} FROM refused_device WHERE ${isOver} LIMIT 1`),
     /** Leaves rows to another node that is deleting them. */
     forget: backend.prepare(sql`
         WITH gone AS (

@@ -1,19 +1,12 @@
 /** Registrations of devices for messages: checks their evidence and gives them places. */
 
-import { sql } from 'drizzle-orm';
 import { mergeFacts, mergeUnproven } from '../../core/device.ts';
-import {
-  FREE_PLACE,
-  judge,
-  type Place,
-  placeAfter,
-  type Slot,
-} from '../../core/message/registration-rule.ts';
+import { FREE_PLACE, judge, type Place, placeAfter } from '../../core/message/registration-rule.ts';
 import type { NewRegistration, RegisterRefusal } from '../../core/port/registration.ts';
 import type { Store } from '../../core/port/store.ts';
 import { type Admission, isAdmitted, judge as judgeAtDoor } from '../../core/slot.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { type DoorHere, doorSteps, factsAt } from './door.ts';
 import { knownDeviceSteps } from './known-device.ts';
 import { lookUpStatements } from './look-ups.ts';
@@ -37,24 +30,31 @@ interface Evidence {
 type PlaceRow = Omit<Place, 'isByLink' | 'isOnLink'> & { isByLink: number; isOnLink: number };
 
 function placeStatements({ prepare }: Backend) {
-  const slotColumns = columns`id, installId, afterRecipientId`;
+  const slotColumns = columns('install_device', 'id, installId, afterRecipientId');
   /** The home link after the write: the link that claims the place, else the present one. */
   const to = sql`coalesce(CAST(:installId AS bigint), home_install_id)`;
   const atPlace = sql`device_id = :deviceId AND provider_id = :providerId`;
   return {
-    firstSlot: prepare<Slot>(sql`
+    firstSlot: prepare(sql`
         SELECT ${slotColumns} FROM install_device WHERE ${atPlace} ORDER BY id LIMIT 1`),
-    slotOn: prepare<Slot>(sql`
+    slotOn: prepare(sql`
         SELECT ${slotColumns} FROM install_device
         WHERE install_id = :installId AND device_id = :deviceId`),
-    place: prepare<PlaceRow>(sql`
-        SELECT ${columns`p.tokenId, p.isByLink, p.claimInstallId AS installId, p.afterSlotId,
-          p.afterRecipientId`},
-          coalesce((SELECT t.last_seen_at_ms FROM device_token t WHERE t.id = p.token_id), 0)
-            AS "tokenSeenAtMs", CAST(EXISTS (SELECT 1 FROM install_device s
-            WHERE s.install_id = p.claim_install_id AND s.device_id = p.device_id) AS integer)
-            AS "isOnLink"
-        FROM device_provider p WHERE ${atPlace}`),
+    place: prepare(sql`
+        SELECT ${columns(
+          { p: 'device_provider' },
+          `p.tokenId, p.isByLink, p.claimInstallId AS installId, p.afterSlotId,
+              p.afterRecipientId`,
+        )},
+          ${values<{
+            tokenSeenAtMs: PlaceRow['tokenSeenAtMs'];
+            isOnLink: PlaceRow['isOnLink'];
+          }>({
+            tokenSeenAtMs: sql`coalesce(
+              (SELECT t.last_seen_at_ms FROM device_token t WHERE t.id = p.token_id), 0)`,
+            isOnLink: sql`CAST(EXISTS (SELECT 1 FROM install_device s
+            WHERE s.install_id = p.claim_install_id AND s.device_id = p.device_id) AS integer)`,
+          })} FROM device_provider p WHERE ${atPlace}`),
     setPlace: prepare(sql`
         UPDATE device_provider SET token_id = :tokenId, is_by_link = :isByLink,
           claim_install_id = :installId, after_slot_id = :afterSlotId,
@@ -63,9 +63,11 @@ function placeStatements({ prepare }: Backend) {
             ELSE home_moved_at_ms END, home_install_id = ${to},
           home_left_at_ms = CASE WHEN CAST(:installId AS bigint) IS NULL THEN home_left_at_ms END
         WHERE ${atPlace} AND token_id IS NOT DISTINCT FROM CAST(:judgedTokenId AS bigint)`),
-    newest: prepare<{ recipientId: number; slotId: number }>(sql`
-        SELECT (SELECT coalesce(max(id), 0) FROM recipient) AS "recipientId",
-          (SELECT coalesce(max(id), 0) FROM install_device) AS "slotId"`),
+    newest: prepare(sql`
+        SELECT ${values<{ recipientId: number; slotId: number }>({
+          recipientId: sql`(SELECT coalesce(max(id), 0) FROM recipient)`,
+          slotId: sql`(SELECT coalesce(max(id), 0) FROM install_device)`,
+        })}`),
   };
 }
 

@@ -1,10 +1,11 @@
 /** Removal of a provider in small steps, however many records it has. */
 
-import { type SQL, sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import { providerRemoved } from '../../core/event/happenings.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend, Step } from '../backend.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { ridesChanged } from './terms.ts';
 
 /** Rows that a step deletes; a recipient's waiting push is deleted with it. */
@@ -30,8 +31,9 @@ function deletionsOf(backend: Backend): Deletion[] {
 
   /** Deletes rows that devices count. Locks each device first, as every such write does. */
   function deletingOfDevices(table: string, key: SQL, where: SQL): Deletion {
-    const some = prepare<{ id: number; deviceId: number }>(sql`
-        SELECT ${key} AS id, device_id AS "deviceId" FROM ${sql.raw(table)}
+    const some = prepare(sql`
+        SELECT ${values<{ id: number; deviceId: number }>({ id: key, deviceId: sql`device_id` })}
+        FROM ${sql.raw(table)}
         WHERE ${where} LIMIT ${REMOVE_STEP}`);
     const rows = prepare(sql`
         DELETE FROM ${sql.raw(table)} WHERE ${key} ${among('rowIds')} AND ${where}`);
@@ -46,12 +48,14 @@ function deletionsOf(backend: Backend): Deletion[] {
   /**
    * Deletes rows of some parents, which it locks, then those parents, so that none is read again.
    */
-  function emptying(parent: string, rows: Deletion): Deletion {
-    const some = prepare<{ id: number }>(sql`
-        SELECT id FROM ${sql.raw(parent)} WHERE ${OF_PROVIDER} ORDER BY id LIMIT ${PARENT_STEP}`);
+  function emptying(parent: 'distribution' | 'domain' | 'install', rows: Deletion): Deletion {
+    const some = prepare(sql`
+        SELECT ${columns(parent, 'id')}
+        FROM ${sql.raw(parent)} WHERE ${OF_PROVIDER} ORDER BY id LIMIT ${PARENT_STEP}`);
     const lock = backend.lockOnly(sql`
         SELECT id FROM ${sql.raw(parent)} WHERE id ${among('ids')} ORDER BY id FOR UPDATE`);
-    const own = prepare(sql`DELETE FROM ${sql.raw(parent)} WHERE id ${among('ids')}`);
+    const own = prepare(sql`
+        DELETE FROM ${sql.raw(parent)} WHERE id ${among('ids')}`);
     return function* ({ providerId }) {
       const ids = (yield* some.all({ providerId })).map(({ id }) => id);
       if (ids.length === 0) return 0;
@@ -106,8 +110,8 @@ function deletionsOf(backend: Backend): Deletion[] {
 
 export function removalNoun(backend: Backend): Pick<Store, 'closeProvider' | 'removeProvider'> {
   const { prepare } = backend;
-  const find = prepare<{ id: number; code: string; installCount: number }>(sql`
-      SELECT id, code, install_count AS "installCount" FROM provider
+  const find = prepare(sql`
+      SELECT ${columns('provider', 'id, code, installCount')} FROM provider
       WHERE code = :code ${backend.locked}`);
   const close = prepare(sql`
       UPDATE provider SET key_hash = :keyHash, previous_key_hash = NULL, active_until_ms = 0
@@ -117,8 +121,9 @@ export function removalNoun(backend: Backend): Pick<Store, 'closeProvider' | 're
       UPDATE webhook SET disabled_at_ms = :atMs, disabled_why = 'its provider is being removed'
       WHERE provider_id = :id AND disabled_at_ms IS NULL`);
   const ridesEnd = ridesChanged(backend);
-  const codeOf = prepare<{ code: string }>(sql`SELECT code FROM provider WHERE id = :id`);
-  const remove = prepare(sql`DELETE FROM provider WHERE id = :id`);
+  const codeOf = prepare(sql`SELECT ${columns('provider', 'code')} FROM provider WHERE id = :id`);
+  const remove = prepare(sql`
+        DELETE FROM provider WHERE id = :id`);
   const deletions = deletionsOf(backend);
 
   return {

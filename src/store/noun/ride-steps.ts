@@ -3,13 +3,12 @@
  * distributions.
  */
 
-import { sql } from 'drizzle-orm';
 import { COMMAND } from '../../core/port/distribution.ts';
 import type { RideRules } from '../../core/port/ride.ts';
 import { effectEndMs, rideTimes } from '../../core/ride/due.ts';
 import { type Part, partsTo } from '../../core/ride/parts.ts';
 import type { Statements, Step } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { shared } from './shared.ts';
 import { ridesChanged } from './terms.ts';
 
@@ -42,12 +41,15 @@ function statements({ prepare, lockOnly, among, rows, greatest, join, locked }: 
   const times = sql`CAST(:distributionId AS bigint), CAST(:fromMs AS bigint),
     CAST(:untilMs AS bigint)`;
   return {
-    works: prepare<Work>(sql`
-        SELECT ${columns`id, providerId, notificationType, targetOs, targetHwid, createdAtMs,
-          expiresAtMs, payload`}
+    works: prepare(sql`
+        SELECT ${columns(
+          'distribution',
+          `id, providerId, notificationType, targetOs, targetHwid, createdAtMs, expiresAtMs,
+              payload`,
+        )}
         FROM distribution WHERE id ${among('ids')} AND notification_type <= :typeMax ORDER BY id`),
-    devices: prepare<{ id: number }>(sql`
-        SELECT d.id AS id FROM device d ${join} device_provider p
+    devices: prepare(sql`
+        SELECT ${columns({ d: 'device' }, 'd.id')} FROM device d ${join} device_provider p
           ON p.device_id = d.id AND p.provider_id = :providerId
         WHERE d.hwid ${among('hwids', 'text')}`),
     lockMarks: lockOnly(sql`
@@ -72,9 +74,11 @@ function statements({ prepare, lockOnly, among, rows, greatest, join, locked }: 
           sql.raw('ride_until_ms'),
           sql`CAST(:markMs AS bigint)`,
         )} WHERE ${ofProvider} AND device_id ${among('deviceIds')}`),
-    isOfAll: prepare<{ one: number }>(sql`
-        SELECT 1 AS one FROM ride WHERE distribution_id = :id AND device_id IS NULL LIMIT 1`),
-    dropUnbegun: prepare(sql`DELETE FROM ride WHERE distribution_id = :id AND from_ms >= :nowMs`),
+    isOfAll: prepare(sql`
+        SELECT ${values<{ one: number }>({ one: sql`1` })}
+        FROM ride WHERE distribution_id = :id AND device_id IS NULL LIMIT 1`),
+    dropUnbegun: prepare(sql`
+        DELETE FROM ride WHERE distribution_id = :id AND from_ms >= :nowMs`),
     end: prepare(sql`
         UPDATE ride SET until_ms = :nowMs WHERE distribution_id = :id AND until_ms > :nowMs`),
   };

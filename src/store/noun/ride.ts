@@ -1,24 +1,19 @@
 /** Messages that ride: found for doors, recorded as carried, and deleted after their end. */
 
-import { sql } from 'drizzle-orm';
-import type { Ride, RideStore, RideTerms } from '../../core/port/ride.ts';
+import type { Ride, RideStore } from '../../core/port/ride.ts';
 import type { Backend } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import type { CarriedStamps } from './carried.ts';
 
 /** Rides that a step deletes: some 2 ms on SQLite. */
 const FORGET_COUNT = 500;
 
-interface TermsRow extends Omit<RideTerms, 'ridesOnDesktop' | 'buttonsAlways' | 'hasPages'> {
-  version: number;
-  ridesOnDesktop: number;
-  buttonsAlways: number;
-  hasPages: number;
-}
-
 function statements({ prepare, join, least, deletableUnlessBusy }: Backend) {
-  const message = columns`r.distributionId, x.notificationType, r.part, x.payload, x.createdAtMs,
-  r.fromMs`;
+  const message = columns(
+    { r: 'ride', x: 'distribution' },
+    `r.distributionId, x.notificationType, r.part, x.payload, x.createdAtMs,
+  r.fromMs`,
+  );
   const distribution = sql`${join} distribution x ON x.id = r.distribution_id
     ${join} provider o ON o.id = r.provider_id`;
   /** Nothing rides for a provider that is suspended, or whose subscription has ended. */
@@ -33,24 +28,34 @@ function statements({ prepare, join, least, deletableUnlessBusy }: Backend) {
   const taken = sql.raw(`coalesce(q.received_at_ms,
     CASE WHEN q.push_state = 2 THEN q.pushed_at_ms END, r.until_ms)`);
   return {
-    terms: prepare<TermsRow>(sql`
-        SELECT ${columns`rideVersion AS version, ride, rideDesktop AS ridesOnDesktop, supportUrl,
-          webPageUrl`},
-          CAST(buttons IS NOT DISTINCT FROM 'always' AS integer) AS "buttonsAlways",
-          my AS "hasPages"
+    terms: prepare(sql`
+        SELECT ${columns(
+          'provider',
+          `rideVersion AS version, ride, rideDesktop AS ridesOnDesktop, supportUrl,
+          webPageUrl`,
+        )},
+          ${values<{ buttonsAlways: number }>({
+            buttonsAlways: sql`CAST(buttons IS NOT DISTINCT FROM 'always' AS integer)`,
+          })},
+          ${columns('provider', 'my AS hasPages')}
         FROM provider WHERE id = :providerId`),
-    ofAll: prepare<Ride>(sql`
-        SELECT ${message}, r.os AS os, ${until} AS "untilMs" FROM ride r ${distribution}
+    ofAll: prepare(sql`
+        SELECT ${message}, ${columns({ r: 'ride' }, 'r.os')},
+          ${values<{ untilMs: number }>({ untilMs: until })}
+        FROM ride r ${distribution}
         WHERE r.provider_id = :providerId AND r.device_id IS NULL AND x.pruned_at_ms IS NULL
         ORDER BY r.distribution_id DESC, r.id`),
-    ofDevice: prepare<Ride>(sql`
-        SELECT ${message}, NULL AS os, ${least(until, taken)} AS "untilMs"
+    ofDevice: prepare(sql`
+        SELECT ${message}, ${values<{ os: null; untilMs: number }>({
+          os: sql`NULL`,
+          untilMs: least(until, taken),
+        })}
         FROM ride r ${distribution} ${join} recipient q
           ON q.distribution_id = r.distribution_id AND q.device_id = r.device_id
         WHERE r.device_id = :deviceId AND r.provider_id = :providerId AND x.pruned_at_ms IS NULL
         ORDER BY r.distribution_id DESC, r.id`),
-    oldest: prepare<{ id: number }>(sql`
-        SELECT id FROM ride WHERE until_ms < :endedBeforeMs LIMIT 1`),
+    oldest: prepare(sql`
+        SELECT ${columns('ride', 'id')} FROM ride WHERE until_ms < :endedBeforeMs LIMIT 1`),
     forget: prepare(sql`
         DELETE FROM ride WHERE id IN (SELECT id FROM ride WHERE until_ms < :endedBeforeMs
           ORDER BY until_ms, id LIMIT ${FORGET_COUNT} ${deletableUnlessBusy})`),

@@ -1,10 +1,10 @@
 /** Sessions of the console, and one-time secrets. */
 
-import { type SQL, sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
 import * as deeds from '../../core/audit/account-deeds.ts';
 import type { OneTime, OneTimeKind, Session, SessionStore } from '../../core/port/session.ts';
 import type { Backend, Prepared, Step, Values } from '../backend.ts';
-import { columns, insertInto } from '../statement-text.ts';
+import { columns, insertInto, ONE, sql, values } from '../statement-text.ts';
 import { IS_OWNERS, lockOwner, ofOwner } from './owner.ts';
 import { shared } from './shared.ts';
 
@@ -16,19 +16,21 @@ const USED = sql.raw(`'used_challenge'`);
 /** Makes the steps that use up or end one-time secrets within the write that calls for it. */
 export const oneTimeSteps = shared((backend: Backend) => {
   const { prepare } = backend;
-  const row = prepare<OneTime & { id: number }>(sql`
-      SELECT ${columns`id, kind, accountId, providerId, role, untilMs`} FROM one_time
+  const row = prepare(sql`
+      SELECT ${columns('one_time', 'id, kind, accountId, providerId, role, untilMs')} FROM one_time
       WHERE secret_hash = :secretHash AND kind = :kind AND until_ms > :nowMs`);
-  const take = prepare(sql`DELETE FROM one_time WHERE secret_hash = :secretHash AND kind = :kind`);
+  const take = prepare(sql`
+        DELETE FROM one_time WHERE secret_hash = :secretHash AND kind = :kind`);
   const invitations = ofOwner(backend)`
       DELETE FROM one_time WHERE ${IS_OWNERS} AND kind = 'invitation'`;
-  const ofAccount = prepare(sql`DELETE FROM one_time WHERE account_id = :accountId`);
+  const ofAccount = prepare(sql`
+        DELETE FROM one_time WHERE account_id = :accountId`);
   return {
     *find(kind: OneTimeKind, secretHash: Uint8Array, nowMs: number): Step<OneTime | null> {
       const found = yield* row.get({ kind, secretHash, nowMs });
       if (found === null) return null;
       const { id: _, ...secret } = found;
-      return secret;
+      return { ...secret, kind };
     },
     /** Returns false if another write used it. */
     *take(kind: OneTimeKind, secretHash: Uint8Array): Step<boolean> {
@@ -46,9 +48,9 @@ export const oneTimeSteps = shared((backend: Backend) => {
 });
 
 /** Prepares a statement for accounts, and one for providers that signed in with their key. */
-function ofSignedIn<Row>(backend: Backend, text: (isOwners: SQL) => SQL) {
-  const ofAccount = backend.prepare<Row>(text(sql`account_id = :owner`));
-  const ofProvider = backend.prepare<Row>(text(sql`provider_id = :owner AND account_id IS NULL`));
+function ofSignedIn<Row>(backend: Backend, text: (isOwners: SQL) => SQL<Row>) {
+  const ofAccount = backend.prepare(text(sql`account_id = :owner`));
+  const ofProvider = backend.prepare(text(sql`provider_id = :owner AND account_id IS NULL`));
   return (owner: Pick<Session, 'accountId' | 'providerId'>): [Prepared<Row>, Values] =>
     owner.accountId === null
       ? [ofProvider, { owner: owner.providerId }]
@@ -58,20 +60,27 @@ function ofSignedIn<Row>(backend: Backend, text: (isOwners: SQL) => SQL) {
 function statements(backend: Backend) {
   const { prepare } = backend;
   const session = sql`
-    SELECT ${columns`id, accountId, providerId`},
-      (SELECT p.code FROM provider p WHERE p.id = session.provider_id) AS "providerCode",
-      ${columns`keyHash, method, client, agent, createdAtMs, seenAtMs, untilMs`} FROM session`;
+    SELECT ${columns('session', 'id, accountId, providerId')},
+      ${values<{ providerCode: string | null }>({
+        providerCode: sql`(SELECT p.code FROM provider p WHERE p.id = session.provider_id)`,
+      })},
+      ${columns('session', 'keyHash, method, client, agent, createdAtMs, seenAtMs, untilMs')}
+      FROM session`;
   const over = (table: string) => sql`
     DELETE FROM ${sql.raw(table)} WHERE id IN (SELECT id FROM ${sql.raw(table)}
       WHERE until_ms <= :nowMs ORDER BY until_ms LIMIT ${FORGET_STEP})`;
   const isOver = (table: string) => sql`
-    SELECT 1 AS one FROM ${sql.raw(table)} WHERE until_ms <= :nowMs LIMIT 1`;
+    SELECT ${ONE} FROM ${sql.raw(table)} WHERE until_ms <= :nowMs LIMIT 1`;
   return {
-    find: prepare<Session>(sql`${session} WHERE token_hash = :tokenHash`),
+    find: prepare(sql`${session} WHERE token_hash = :tokenHash`),
     add: prepare(sql`
-        ${insertInto('session')`tokenHash, accountId, providerId, keyHash, method, client, agent,
-          createdAtMs, untilMs, seenAtMs = :createdAtMs`} ${backend.returningId}`),
-    signedIn: prepare(sql`UPDATE account SET signed_in_at_ms = :atMs WHERE id = :accountId`),
+        ${insertInto(
+          'session',
+          `tokenHash, accountId, providerId, keyHash, method, client, agent,
+            createdAtMs, untilMs, seenAtMs = :createdAtMs`,
+        )} ${backend.returningId}`),
+    signedIn: prepare(sql`
+        UPDATE account SET signed_in_at_ms = :atMs WHERE id = :accountId`),
     touch: prepare(sql`
         UPDATE session SET seen_at_ms = :seenAtMs, until_ms = :untilMs WHERE id = :id`),
     list: ofSignedIn<Session>(
@@ -84,20 +93,20 @@ function statements(backend: Backend) {
       (isOwners) => sql`DELETE FROM session WHERE ${isOwners} AND id <> :exceptId`,
     ),
     addSecret: prepare(sql`
-        ${insertInto('one_time')`secretHash, kind, accountId, providerId, role, untilMs`}`),
+        ${insertInto('one_time', 'secretHash, kind, accountId, providerId, role, untilMs')}`),
     // Expired ones may still exist until a job deletes them.
-    countSecrets: ofOwner(backend)<{ count: number }>`
-        SELECT count(*) AS count FROM one_time
+    countSecrets: ofOwner(backend)`
+        SELECT ${values<{ count: number }>({ count: sql`count(*)` })} FROM one_time
         WHERE ${IS_OWNERS} AND kind = :kind AND until_ms > :nowMs`,
-    countUsed: prepare<{ count: number }>(sql`
-        SELECT count(*) AS count FROM one_time
+    countUsed: prepare(sql`
+        SELECT ${values<{ count: number }>({ count: sql`count(*)` })} FROM one_time
         WHERE account_id = :accountId AND kind = ${USED} AND until_ms > :nowMs`),
     addUsed: prepare(sql`
-        ${insertInto('one_time')`secretHash, kind = ${USED}, accountId, untilMs`}
+        ${insertInto('one_time', 'secretHash, accountId, untilMs', { kind: USED })}
         ON CONFLICT DO NOTHING`),
-    signingKey: prepare<{ key: Uint8Array }>(sql`SELECT key FROM signing_key`),
-    isSessionOver: prepare<{ one: number }>(isOver('session')),
-    isSecretOver: prepare<{ one: number }>(isOver('one_time')),
+    signingKey: prepare(sql`SELECT ${columns('signing_key', 'key')} FROM signing_key`),
+    isSessionOver: prepare(isOver('session')),
+    isSecretOver: prepare(isOver('one_time')),
     forgetSessions: prepare(over('session')),
     forgetSecrets: prepare(over('one_time')),
   };

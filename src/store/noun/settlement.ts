@@ -1,6 +1,5 @@
 /** The outcomes of attempts: saved in one commit together with their consequences. */
 
-import { sql } from 'drizzle-orm';
 import { gatewayStopped } from '../../core/event/happenings.ts';
 import { WHY_EXPIRED } from '../../core/message/push-failure.ts';
 import {
@@ -11,7 +10,7 @@ import {
   WAIT_MAX_MS,
 } from '../../core/port/outbox.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
-import { assignments, columns } from '../statement-text.ts';
+import { assignments, columns, sql } from '../statement-text.ts';
 import { AT_GATEWAYS } from '../status.ts';
 import { accepted, failed, type PushEnd, pushSteps, type WaitingPush } from './push-steps.ts';
 import { recipientRuns } from './recipient-steps.ts';
@@ -33,13 +32,6 @@ interface Row {
   eventId: number | null;
 }
 
-interface DestinationRow {
-  kind: DestinationKind;
-  webhookId: number | null;
-  leaseOwner: string | null;
-  stoppedAtMs: number | null;
-}
-
 type Of<O extends Settlement['outcome']> = Extract<Settlement, { outcome: O }>;
 
 interface SettledEvent {
@@ -58,19 +50,24 @@ const DELIVERY = {
 
 function settleStatements({ prepare, locked, among, join, rows }: Backend) {
   return {
-    distributions: prepare<{ id: number }>(sql`
-        SELECT DISTINCT r.distribution_id AS id
+    distributions: prepare(sql`
+        SELECT DISTINCT ${columns({ r: 'recipient' }, 'r.distributionId AS id')}
         FROM outbox o ${join} recipient r ON r.id = o.recipient_id WHERE o.id ${among('ids')}`),
-    rows: prepare<Row>(sql`
-        SELECT ${columns`o.id, o.destinationId, o.queuedAtMs, o.attemptCount, o.recipientId,
-          r.distributionId, o.eventId`}
+    rows: prepare(sql`
+        SELECT ${columns(
+          { o: 'outbox', r: 'recipient?' },
+          `o.id, o.destinationId, o.queuedAtMs, o.attemptCount, o.recipientId,
+              r.distributionId, o.eventId`,
+        )}
         FROM outbox o LEFT JOIN recipient r ON r.id = o.recipient_id WHERE o.id ${among('ids')}`),
-    lockDestination: prepare<DestinationRow>(sql`
-        SELECT ${columns`kind, webhookId, leaseOwner, stoppedAtMs`}
+    lockDestination: prepare(sql`
+        SELECT ${columns('destination', 'kind, webhookId, leaseOwner, stoppedAtMs')}
         FROM destination WHERE id = :id ${locked}`),
     saveHealth: prepare(sql`
-        UPDATE destination SET ${assignments`failureCount, failingSinceMs, retryAtMs, stoppedAtMs,
-          problem, leaseUntilMs`}
+        UPDATE destination SET ${assignments(
+          'destination',
+          `failureCount, failingSinceMs, retryAtMs, stoppedAtMs, problem, leaseUntilMs`,
+        )}
         WHERE id = :id`),
     retry: prepare(sql`
         UPDATE outbox AS o SET next_at_ms = u."nextAtMs",
@@ -81,7 +78,8 @@ function settleStatements({ prepare, locked, among, join, rows }: Backend) {
           push_dropped_why = u.problem
         FROM ${rows('dead', DEAD)} u
         WHERE t.id = u.id AND t.push = u.push AND coalesce(t.push_at_ms <= u."asOfMs", true)`),
-    remove: prepare(sql`DELETE FROM outbox WHERE id ${among('ids')}`),
+    remove: prepare(sql`
+        DELETE FROM outbox WHERE id ${among('ids')}`),
     addDeliveries: prepare(sql`
         INSERT INTO webhook_delivery
           (webhook_id, event_id, is_delivered, attempt_count, ended_at_ms, problem)
@@ -98,14 +96,18 @@ function endStatements({ prepare, among }: Backend) {
   const awaitsNone = sql`${AT_GATEWAYS} AND push_waiting_count = 0`;
   const isLate = sql`${AT_GATEWAYS} AND expires_at_ms <= :nowMs`;
   return {
-    awaitingNone: prepare<{ id: number }>(sql`
-        SELECT id FROM distribution WHERE ${awaitsNone} ORDER BY id LIMIT ${END_COUNT}`),
-    stillAwaitingNone: prepare<{ id: number }>(sql`
-        SELECT id FROM distribution WHERE id ${among('ids')} AND ${awaitsNone} ORDER BY id`),
-    late: prepare<{ id: number }>(sql`
-        SELECT id FROM distribution WHERE ${isLate} ORDER BY expires_at_ms, id LIMIT 1`),
-    stillLate: prepare<{ cursorId: number }>(sql`
-        SELECT cursor_id AS "cursorId" FROM distribution WHERE id = :id AND ${isLate}`),
+    awaitingNone: prepare(sql`
+        SELECT ${columns('distribution', 'id')}
+        FROM distribution WHERE ${awaitsNone} ORDER BY id LIMIT ${END_COUNT}`),
+    stillAwaitingNone: prepare(sql`
+        SELECT ${columns('distribution', 'id')}
+        FROM distribution WHERE id ${among('ids')} AND ${awaitsNone} ORDER BY id`),
+    late: prepare(sql`
+        SELECT ${columns('distribution', 'id')}
+        FROM distribution WHERE ${isLate} ORDER BY expires_at_ms, id LIMIT 1`),
+    stillLate: prepare(sql`
+        SELECT ${columns('distribution', 'cursorId')}
+        FROM distribution WHERE id = :id AND ${isLate}`),
     moved: prepare(sql`
         UPDATE distribution SET cursor_id = :cursorId WHERE id = :id AND ${AT_GATEWAYS}`),
   };

@@ -1,20 +1,22 @@
 /** Things seen at panels, by host, kind and subject. Several nodes add to the same rows. */
 
-import { sql } from 'drizzle-orm';
-import { type SeenSighting, type SightingStore, SUBJECTS_MAX } from '../../core/port/sighting.ts';
+import { type SightingStore, SUBJECTS_MAX } from '../../core/port/sighting.ts';
 import type { GatheredSightings } from '../../core/sightings.ts';
 import type { Backend, Statements } from '../backend.ts';
 import { OutcomeUnknown } from '../refusal.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql } from '../statement-text.ts';
 
 /** Rows that a step deletes. */
 const FORGET_COUNT = 1_000;
 
-const COLUMNS = columns`host, kind, subject, seenCount AS count, firstSeenAtMs, lastSeenAtMs`;
+const COLUMNS = columns(
+  'sighting',
+  'host, kind, subject, seenCount AS count, firstSeenAtMs, lastSeenAtMs',
+);
 
 /** Prepares the statement that lists them. */
 export const seenSightings = (on: Pick<Statements, 'prepare'>) =>
-  on.prepare<SeenSighting>(sql`SELECT ${COLUMNS} FROM sighting ORDER BY host, kind, subject`);
+  on.prepare(sql`SELECT ${COLUMNS} FROM sighting ORDER BY host, kind, subject`);
 
 export function sightingNoun(
   backend: Backend,
@@ -36,8 +38,8 @@ export function sightingNoun(
             ${least(sql`s.first_seen_at_ms`, sql`excluded.first_seen_at_ms`)},
           last_seen_at_ms =
             ${greatest(sql`s.last_seen_at_ms`, sql`excluded.last_seen_at_ms`)}`),
-    oldest: backend.prepare<{ host: string }>(sql`
-        SELECT host FROM sighting WHERE ${isOver} LIMIT 1`),
+    oldest: backend.prepare(sql`
+        SELECT ${columns('sighting', 'host')} FROM sighting WHERE ${isOver} LIMIT 1`),
     /** Leaves rows to another node that is deleting them. */
     forget: backend.prepare(sql`
         WITH gone AS (

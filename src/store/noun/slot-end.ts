@@ -1,12 +1,11 @@
 /** Ends of slots, as steps of writes. The history of a link keeps them, and the slots taken. */
 
-import { sql } from 'drizzle-orm';
 import { DAY_MS } from '../../core/calendar.ts';
 import { KIND_OF_END, slotEnded } from '../../core/event/happenings.ts';
 import { hwidOfHash } from '../../core/formats.ts';
 import type { EndReason } from '../../core/port/slot.ts';
 import type { Notes, Statements, Step } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { slotSeen, withDevice } from './look-ups.ts';
 import { shared } from './shared.ts';
 
@@ -14,7 +13,7 @@ import { shared } from './shared.ts';
 const LINK_COUNT_MAX = 100;
 const PROVIDER_COUNT_MAX = 100_000;
 
-export interface SlotRow {
+interface SlotRow {
   slotId: number;
   installId: number;
   providerId: number;
@@ -59,8 +58,9 @@ function slotStatements(backend: Statements) {
           :actor, :forDeviceId
         FROM install_device s ${atProvider} WHERE ${isSlot}`),
     /** Up to two other slots of the device at the provider. */
-    left: prepare<{ leftId: number }>(sql`
-        SELECT l.id AS "leftId" FROM ${ofSameDevice} AND l.id <> s.id WHERE ${isSlot} LIMIT 2`),
+    left: prepare(sql`
+        SELECT ${values<{ leftId: number }>({ leftId: sql`l.id` })}
+        FROM ${ofSameDevice} AND l.id <> s.id WHERE ${isSlot} LIMIT 2`),
     /** The remaining slot may have been seen before the device was: see look-ups.ts. */
     setApart: prepare(sql`
         UPDATE device_provider AS p SET seen_apart =
@@ -76,13 +76,17 @@ function slotStatements(backend: Statements) {
         WHERE id IN (
           SELECT l.id FROM ${ofSameDevice} AND l.id > s.id ${atProvider}
           WHERE ${isSlot} AND p.claim_install_id IS NULL)`),
-    ended: prepare<EndedRow>(sql`
-        SELECT ${columns`d.hwid, i.installLimit, i.deviceCount`}, ${seen} AS "lastSeenAtMs",
-          (SELECT hwid FROM device WHERE id = :forDeviceId) AS "newHwid"
+    ended: prepare(sql`
+        SELECT ${columns({ d: 'device', i: 'install' }, 'd.hwid, i.installLimit, i.deviceCount')},
+          ${values<{ lastSeenAtMs: EndedRow['lastSeenAtMs']; newHwid: EndedRow['newHwid'] }>({
+            lastSeenAtMs: seen,
+            newHwid: sql`(SELECT hwid FROM device WHERE id = :forDeviceId)`,
+          })}
         FROM install_device s ${join} device d ON d.id = s.device_id
           ${join} install i ON i.id = s.install_id ${atProvider}
         WHERE ${isSlot}`),
-    end: prepare(sql`DELETE FROM install_device WHERE id = :slotId`),
+    end: prepare(sql`
+        DELETE FROM install_device WHERE id = :slotId`),
     /** A device known only by its hash is soon deleted, unless another slot is stored under it. */
     leaveDevice: prepare(sql`
         UPDATE device SET last_seen_at_ms = 0 WHERE id = :deviceId AND holder_count = 0`),

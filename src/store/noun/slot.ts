@@ -1,6 +1,5 @@
 /** Slots: taken, seen, freed for a new device; their ends are deleted later. */
 
-import { sql } from 'drizzle-orm';
 import * as happenings from '../../core/event/happenings.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
 import type {
@@ -12,6 +11,7 @@ import type {
 } from '../../core/port/slot.ts';
 import { type Admission, isAdmitted, judge } from '../../core/slot.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
+import { columns, sql } from '../statement-text.ts';
 import { type DoorHere, doorSteps, factsAt } from './door.ts';
 import { homeSteps } from './home.ts';
 import { linkStatements } from './install-rows.ts';
@@ -124,9 +124,7 @@ export function slotNoun(backend: Backend): SlotStore {
   const { enterLink } = slotSteps(backend);
   const first = sql`FROM slot_end ORDER BY id LIMIT`;
   // Ids grow with time, or nearly: an end with a higher id than a kept one waits for that one.
-  const oldest = backend.prepare<{ endedAtMs: number }>(
-    sql`SELECT ended_at_ms AS "endedAtMs" ${first} 1`,
-  );
+  const oldest = backend.prepare(sql`SELECT ${columns('slot_end', 'endedAtMs')} ${first} 1`);
   /** Providers count the ends of their slots. */
   const lockProviders = backend.lockOnly(sql`
       SELECT id FROM provider WHERE id IN (

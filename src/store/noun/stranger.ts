@@ -1,10 +1,9 @@
 /** Records devices that show their tokens, and deletes devices that were not seen for long. */
 
-import { sql } from 'drizzle-orm';
 import type { KeepingStore, StrangerCursor } from '../../core/port/keeping.ts';
 import type { Backend, Step } from '../backend.ts';
 import { cursorAt, positionOf } from '../cursor.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { dropSteps } from './forgetting.ts';
 import { isFirstOfDay } from './known-device.ts';
 
@@ -27,12 +26,15 @@ interface Stranger {
 function seenStatements({ prepare }: Backend) {
   const atToken = sql`WHERE token_id = :tokenId`;
   return {
-    seen: prepare(sql`UPDATE device SET last_seen_at_ms = :nowMs WHERE id = :deviceId`),
-    providers: prepare<{ providerId: number; lastSeenAtMs: number }>(sql`
-        SELECT ${columns`providerId, lastSeenAtMs`} FROM device_provider ${atToken}`),
+    seen: prepare(sql`
+        UPDATE device SET last_seen_at_ms = :nowMs WHERE id = :deviceId`),
+    providers: prepare(sql`
+        SELECT ${columns('device_provider', 'providerId, lastSeenAtMs')}
+        FROM device_provider ${atToken}`),
     checkIn: prepare(sql`
         UPDATE device_provider SET checked_in_at_ms = :nowMs, last_seen_at_ms = :nowMs ${atToken}`),
-    tokenSeen: prepare(sql`UPDATE device_token SET last_seen_at_ms = :nowMs WHERE id = :tokenId`),
+    tokenSeen: prepare(sql`
+        UPDATE device_token SET last_seen_at_ms = :nowMs WHERE id = :tokenId`),
   };
 }
 
@@ -40,8 +42,9 @@ function strangerStatements({ prepare, among, deletableUnlessBusy, strangersBeyo
   const isIdle = sql`p.slot_count = 0 AND p.tie_count = 0 AND p.last_seen_at_ms < :seenBeforeMs`;
   const deviceSeen = sql`(SELECT d.last_seen_at_ms FROM device d WHERE d.id = p.device_id)`;
   return {
-    idleVisits: prepare<{ deviceId: number }>(sql`
-        SELECT p.device_id AS "deviceId" FROM device_provider p WHERE ${isIdle}
+    idleVisits: prepare(sql`
+        SELECT ${columns({ p: 'device_provider' }, 'p.deviceId')}
+        FROM device_provider p WHERE ${isIdle}
         ORDER BY p.last_seen_at_ms, p.device_id, p.provider_id LIMIT ${VISIT_COUNT}`),
     /** A device that shows its token counts as seen, but at no provider. */
     moveVisits: prepare(sql`
@@ -50,18 +53,23 @@ function strangerStatements({ prepare, among, deletableUnlessBusy, strangersBeyo
           AND ${deviceSeen} >= :seenBeforeMs`),
     forgetVisits: prepare(sql`
         DELETE FROM device_provider AS p WHERE p.device_id ${among('ids')} AND ${isIdle}`),
-    surplus: prepare<{ count: number }>(sql`SELECT ${strangersBeyond('countMax')} AS count`),
-    strangers: prepare<Stranger>(sql`
-        SELECT id, last_seen_at_ms AS "lastSeenAtMs",
-          CAST(EXISTS (SELECT 1 FROM device_token t WHERE t.device_id = device.id) AS integer)
-            AS "isRegistered"
+    surplus: prepare(
+      sql`SELECT ${values<{ count: number }>({ count: strangersBeyond('countMax') })}`,
+    ),
+    strangers: prepare(sql`
+        SELECT ${columns('device', 'id, lastSeenAtMs')},
+          ${values<{ isRegistered: Stranger['isRegistered'] }>({
+            isRegistered: sql`CAST(EXISTS (
+              SELECT 1 FROM device_token t WHERE t.device_id = device.id) AS integer)`,
+          })}
         FROM device WHERE holder_count = 0 AND last_seen_at_ms >= :lastSeenAtMs
           AND (last_seen_at_ms > :lastSeenAtMs OR id > :id)
         ORDER BY last_seen_at_ms, id LIMIT ${STRANGER_COUNT}`),
-    lockStrangers: prepare<Pick<Stranger, 'id' | 'lastSeenAtMs'>>(sql`
-        SELECT id, last_seen_at_ms AS "lastSeenAtMs" FROM device
+    lockStrangers: prepare(sql`
+        SELECT ${columns('device', 'id, lastSeenAtMs')} FROM device
         WHERE id ${among('ids')} AND holder_count = 0 ORDER BY hwid ${deletableUnlessBusy}`),
-    forget: prepare(sql`DELETE FROM device WHERE id = :id AND holder_count = 0`),
+    forget: prepare(sql`
+        DELETE FROM device WHERE id = :id AND holder_count = 0`),
   };
 }
 

@@ -1,6 +1,5 @@
 /** The doctor's reads of a database of either kind. */
 
-import { sql } from 'drizzle-orm';
 import { INSTALL_LIMIT } from '../../core/formats.ts';
 import { hostHash } from '../../core/host-name.ts';
 import { JUNK_WORDS } from '../../core/junk-hwid.ts';
@@ -13,6 +12,7 @@ import type { DisabledWebhooks } from '../../core/port/webhook.ts';
 import type { Finding } from '../../finding.ts';
 import type { Statements, Step } from '../backend.ts';
 import type { BoundHost, DatabaseReport, HostOfProvider, HostsOf, PrivateName } from '../kind.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { disabledWebhooks } from './disabled-webhook.ts';
 import { DISABLED_BY_IMPORT } from './panel-link.ts';
 import { seenSightings } from './sighting.ts';
@@ -75,8 +75,8 @@ export function* surveyContents(
 
 /** Reads the bindings of hosts, which exist in every schema. */
 function* readHosts(statements: Statements, asked: readonly HostOfProvider[]): Step<BoundHost[]> {
-  const find = statements.prepare<{ status: number | null }>(sql`
-      SELECT d.status AS status FROM provider p
+  const find = statements.prepare(sql`
+      SELECT ${columns({ d: 'domain?' }, 'd.status')} FROM provider p
         LEFT JOIN domain d ON d.provider_id = p.id AND d.domain_hash = :hash
       WHERE p.code = :provider`);
   const hosts: BoundHost[] = [];
@@ -107,8 +107,11 @@ const JUNK_COUNT_MAX = 10;
 
 /** Prepares the statement that lists HWIDs which name no device and hold slots. */
 const heldByJunk = ({ prepare, join }: Statements) =>
-  prepare<DatabaseReport['junk'][number]>(sql`
-      SELECT v.hwid AS hwid, count(*) AS "slotCount"
+  prepare(sql`
+      SELECT ${columns({ v: 'device' }, 'v.hwid')},
+        ${values<{ slotCount: DatabaseReport['junk'][number]['slotCount'] }>({
+          slotCount: sql`count(*)`,
+        })}
       FROM device v ${join} install_device s ON s.device_id = v.id
       WHERE ${IS_JUNK} GROUP BY v.hwid ORDER BY count(*) DESC, v.hwid LIMIT ${JUNK_COUNT_MAX}`);
 
@@ -117,12 +120,13 @@ const NAME_COUNT_MAX = 10_000;
 
 /** Reads the names of providers, accounts and chats. */
 function* readNames({ prepare }: Statements): Step<PrivateName[]> {
-  const providers = prepare<{ code: string; name: string }>(sql`
-      SELECT code, name FROM provider ORDER BY id LIMIT ${NAME_COUNT_MAX}`);
-  const people = prepare<{ name: string }>(sql`
-      SELECT name FROM account ORDER BY id LIMIT ${NAME_COUNT_MAX}`);
-  const chats = prepare<{ name: string }>(sql`
-      SELECT address AS name FROM webhook WHERE kind = 'telegram'
+  const providers = prepare(sql`
+      SELECT ${columns('provider', 'code, name')} FROM provider
+      ORDER BY id LIMIT ${NAME_COUNT_MAX}`);
+  const people = prepare(sql`
+      SELECT ${columns('account', 'name')} FROM account ORDER BY id LIMIT ${NAME_COUNT_MAX}`);
+  const chats = prepare(sql`
+      SELECT ${columns('webhook', 'address AS name')} FROM webhook WHERE kind = 'telegram'
       ORDER BY id LIMIT ${NAME_COUNT_MAX}`);
   const named = (kind: PrivateName['kind'], rows: readonly { name: string }[]) =>
     rows.map(({ name }) => ({ kind, name }));
@@ -143,8 +147,8 @@ const COUNTED = ['provider', 'install', 'install_device', 'device', 'domain', 'w
 function* readCounts({ prepare }: Statements): Step<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const table of COUNTED) {
-    const count = prepare<{ count: number }>(sql`
-        SELECT count(*) AS count FROM ${sql.raw(table)}`);
+    const count = prepare(sql`
+        SELECT ${values<{ count: number }>({ count: sql`count(*)` })} FROM ${sql.raw(table)}`);
     counts[table] = (yield* count.get())?.count ?? 0;
   }
   return counts;
@@ -153,29 +157,41 @@ function* readCounts({ prepare }: Statements): Step<Record<string, number>> {
 /** Reads the outbox, the webhooks of the operator, policies and stored upstreams. */
 function* readContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
   const { prepare } = statements;
-  const stopped = prepare<DatabaseReport['stopped'][number]>(sql`
-      SELECT kind AS gateway, coalesce(problem, '') AS problem FROM destination
+  const stopped = prepare(sql`
+      SELECT ${columns('destination', 'kind AS gateway')},
+        ${values<{ problem: DatabaseReport['stopped'][number]['problem'] }>({
+          problem: sql`coalesce(problem, '')`,
+        })}
+      FROM destination
       WHERE stopped_at_ms IS NOT NULL AND webhook_id IS NULL`);
-  const waiting = prepare<DatabaseReport['waiting'][number]>(sql`
-      SELECT kind AS gateway, CAST(sum(waiting_count) AS bigint) AS count FROM destination
+  const waiting = prepare(sql`
+      SELECT ${columns('destination', 'kind AS gateway')},
+        ${values<{ count: number }>({ count: sql`CAST(sum(waiting_count) AS bigint)` })}
+      FROM destination
       WHERE waiting_count > 0 AND webhook_id IS NULL GROUP BY kind ORDER BY kind`);
-  const signingKey = prepare<{ key: Uint8Array }>(sql`SELECT key FROM signing_key`);
+  const signingKey = prepare(sql`SELECT ${columns('signing_key', 'key')} FROM signing_key`);
   const subscription = prepare(sql`
       SELECT id FROM device_token WHERE push LIKE '%"gateway":"webpush"%' LIMIT 1`);
-  const passing = prepare<{ code: string }>(sql`
-      SELECT p.code AS code FROM provider p WHERE p.without_hwid = 'pass'
+  const passing = prepare(sql`
+      SELECT ${columns({ p: 'provider' }, 'p.code')} FROM provider p WHERE p.without_hwid = 'pass'
         OR p.id IN (SELECT i.provider_id FROM install i WHERE i.without_hwid = 'pass')
       ORDER BY p.id LIMIT ${PASSING_COUNT_MAX}`);
-  const byImport = prepare<{ code: string; count: number }>(sql`
-      SELECT p.code AS code, count(*) AS count
+  const byImport = prepare(sql`
+      SELECT ${columns({ p: 'provider' }, 'p.code')},
+        ${values<{ count: number }>({ count: sql`count(*)` })}
       FROM install i ${statements.join} provider p ON p.id = i.provider_id
       WHERE ${DISABLED_BY_IMPORT} GROUP BY p.id, p.code ORDER BY p.id LIMIT ${PASSING_COUNT_MAX}`);
-  const unlimited = prepare<DatabaseReport['unlimited'][number]>(sql`
-      SELECT p.code AS code, count(*) AS "linkCount"
+  const unlimited = prepare(sql`
+      SELECT ${columns({ p: 'provider' }, 'p.code')},
+        ${values<{ linkCount: DatabaseReport['unlimited'][number]['linkCount'] }>({
+          linkCount: sql`count(*)`,
+        })}
       FROM provider p JOIN install i ON i.provider_id = p.id
       WHERE i.install_limit = ${INSTALL_LIMIT.maximum} AND ${CHOSEN_BY_IMPORT}
       GROUP BY p.id, p.code ORDER BY p.id LIMIT ${PASSING_COUNT_MAX}`);
-  const paged = prepare<{ code: string }>(sql`SELECT code FROM provider WHERE my = 1 ORDER BY id`);
+  const paged = prepare(
+    sql`SELECT ${columns('provider', 'code')} FROM provider WHERE my = 1 ORDER BY id`,
+  );
   const times = timesIn(yield* keptTimes(statements).all());
   const junk = yield* heldByJunk(statements).all();
   const names: PrivateName[] = [

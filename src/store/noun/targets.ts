@@ -1,11 +1,12 @@
 /** The devices of a provider: found by HWID, or searched in bounded steps. */
 
-import { type SQL, sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
 import type { ReachFacts } from '../../core/port/message-reach.ts';
 import { PUSH_GATEWAYS, type PushGateway } from '../../core/port/registration.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend, Dialect, Statements, Step } from '../backend.ts';
 import { cursorAt, positionOf } from '../cursor.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { ACTIVE_BINDING } from '../status.ts';
 import { shared } from './shared.ts';
 
@@ -31,10 +32,13 @@ export const linked = (dialect: Dialect, deviceId: string, providerId: string) =
     AND p.provider_id = ${sql.raw(providerId)} AND ${linkedRow(dialect)} ${dialect.fence})`;
 
 /** Columns of a row `p` that decide how a message reaches its device: see `ReachFacts`. */
-export const FETCH_COLUMNS = sql`p.user_agent AS "userAgent",
-  CAST(p.slot_count > 0 AS integer) AS "hasSlot",
-  CAST(p.slot_count > 0 AND p.home_install_id IS NOT NULL AND p.home_left_at_ms IS NULL AS integer)
-    AS "isAtHome"`;
+export const FETCH_COLUMNS = sql`${columns({ p: 'device_provider?' }, 'p.userAgent')}, ${values<
+  Pick<GroupRow, 'hasSlot' | 'isAtHome'>
+>({
+  hasSlot: sql`CAST(p.slot_count > 0 AS integer)`,
+  isAtHome: sql`CAST(p.slot_count > 0 AND p.home_install_id IS NOT NULL
+    AND p.home_left_at_ms IS NULL AS integer)`,
+})}`;
 
 /** The gateway of the app that registered the device of `p`; the JSON is the store's own. */
 const GATEWAY = sql`(SELECT CASE ${sql.join(
@@ -95,8 +99,11 @@ const BEGINNING: TargetPosition = { source: 0, id: 0 };
 
 /** Cuts a provider's devices into ranges that are quick to read. */
 export const targetRanges = shared(({ prepare, once }: Statements) => {
-  const end = prepare<{ toId: number | null; rows: number }>(sql`
-      SELECT max(id) AS "toId", CAST(coalesce(sum(rows), 0) AS bigint) AS rows FROM (
+  const end = prepare(sql`
+      SELECT ${values<{ toId: number | null; rows: number }>({
+        toId: sql`max(id)`,
+        rows: sql`CAST(coalesce(sum(rows), 0) AS bigint)`,
+      })} FROM (
         SELECT device_id AS id, CASE WHEN slot_count > 0 THEN 1 ELSE 1 + 2 * tie_count END AS rows
         FROM device_provider WHERE provider_id = :providerId AND os = :os AND device_id > :afterId
         ORDER BY device_id LIMIT ${once('countMax')}) AS step`);
@@ -128,19 +135,26 @@ export const targetRanges = shared(({ prepare, once }: Statements) => {
 
 export function targetNoun(backend: Backend): TargetNoun {
   const nextRange = targetRanges(backend);
-  const find = backend.prepare<
-    Record<'id' | 'isLinked' | 'isBrowser', number> & { hwid: string } & GroupRow
-  >(
+  const find = backend.prepare(
     sql`
-      SELECT id, hwid, "userAgent", gateway, "hasSlot", "isAtHome",
-        CAST(linked AS integer) AS "isLinked", "isBrowser",
-        CAST(CASE WHEN linked THEN token_id IS NOT NULL ELSE EXISTS (
+      SELECT ${values<
+        Record<'id' | 'isLinked' | 'isBrowser', number> & { hwid: string } & GroupRow
+      >({
+        id: sql`id`,
+        hwid: sql`hwid`,
+        userAgent: sql`"userAgent"`,
+        gateway: sql`gateway`,
+        hasSlot: sql`"hasSlot"`,
+        isAtHome: sql`"isAtHome"`,
+        isLinked: sql`CAST(linked AS integer)`,
+        isBrowser: sql`"isBrowser"`,
+        isReachable: sql`CAST(CASE WHEN linked THEN token_id IS NOT NULL ELSE EXISTS (
           SELECT 1 FROM device_token t
-          WHERE t.device_id = e.id AND t.nobody_after_distribution_id IS NOT NULL) END AS integer)
-          AS "isReachable",
-        CASE WHEN linked THEN "hasStream" ELSE ${streamOf(
+          WHERE t.device_id = e.id AND t.nobody_after_distribution_id IS NOT NULL) END AS integer)`,
+        hasStream: sql`CASE WHEN linked THEN "hasStream" ELSE ${streamOf(
           sql`t.device_id = e.id AND t.nobody_after_distribution_id IS NOT NULL`,
-        )} END AS "hasStream"
+        )} END`,
+      })}
       FROM (SELECT d.id AS id, d.hwid AS hwid, p.token_id AS token_id, ${FETCH_COLUMNS},
               ${GATEWAY} AS gateway, ${streamOf(OWN_TOKEN)} AS "hasStream",
               coalesce(${linkedRow(backend)}, FALSE) AS linked,
@@ -149,10 +163,15 @@ export function targetNoun(backend: Backend): TargetNoun {
               ON p.device_id = d.id AND p.provider_id = ${backend.once('providerId')}
             WHERE d.hwid ${backend.among('hwids', 'text')}) e`,
   );
-  const groups = backend.prepare<GroupRow & { count: number }>(sql`
-      SELECT ${FETCH_COLUMNS}, ${GATEWAY} AS gateway,
-        CAST(p.token_id IS NOT NULL AS integer) AS "isReachable",
-        ${streamOf(OWN_TOKEN)} AS "hasStream", count(*) AS count
+  const groups = backend.prepare(sql`
+      SELECT ${FETCH_COLUMNS}, ${values<
+        Pick<GroupRow, 'gateway' | 'isReachable' | 'hasStream'> & { count: number }
+      >({
+        gateway: GATEWAY,
+        isReachable: sql`CAST(p.token_id IS NOT NULL AS integer)`,
+        hasStream: streamOf(OWN_TOKEN),
+        count: sql`count(*)`,
+      })}
       FROM ${inRange(backend)} GROUP BY 1, 2, 3, 4, 5, 6`);
 
   return {

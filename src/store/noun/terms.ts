@@ -1,8 +1,8 @@
 /** Terms of links and providers, as fields for lists of columns. */
 
-import { sql } from 'drizzle-orm';
 import { TIME_MAX_MS } from '../../core/calendar.ts';
 import type { Statements } from '../backend.ts';
+import { sql } from '../statement-text.ts';
 import { shared } from './shared.ts';
 
 /** The policy of a link's or a provider's own. */

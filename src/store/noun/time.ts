@@ -1,10 +1,11 @@
 /** The steady time of each machine, and the cut of records that were made in the future. */
 
-import { type SQL, sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import type { FutureCursor, KeptTime, Leap, TimeStore } from '../../core/port/time.ts';
 import type { Backend } from '../backend.ts';
 import { cursorAt, positionOf } from '../cursor.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { FUTURE_CUTS, type FutureCut } from './future-cuts.ts';
 
 /** Machines that are remembered: names of nodes may change with each start. */
@@ -22,8 +23,8 @@ const timeIn = ({ leap, spent, ...row }: Row): KeptTime => ({
 
 /** Prepares the statement that lists the times of machines. */
 export const keptTimes = ({ prepare }: Pick<Backend, 'prepare'>) =>
-  prepare<Row>(sql`
-      SELECT name, at_ms AS "atMs", ran_ms AS "ranMs", leap, spent
+  prepare(sql`
+      SELECT ${columns('steady_time', 'name, atMs, ranMs, leap, spent')}
       FROM steady_time ORDER BY at_ms DESC, name`);
 
 export const timesIn = (rows: readonly Row[]): KeptTime[] => rows.map(timeIn);
@@ -52,10 +53,15 @@ function cutStatements({ prepare }: Backend, cut: FutureCut) {
     to:
       key === null
         ? null
-        : prepare<{ key: number | null }>(sql`
-            SELECT max(k) AS key FROM (SELECT ${key} AS k FROM ${table}
+        : prepare(sql`
+            SELECT ${values<{ key: number | null }>({
+              key: sql`max(k)`,
+            })} FROM (SELECT ${key} AS k FROM ${table}
               WHERE ${key} > :key ORDER BY ${key} LIMIT ${CUT_COUNT}) s`),
-    find: prepare<{ one: number }>(sql`SELECT 1 AS one FROM ${table} WHERE ${isLater} LIMIT 1`),
+    find: prepare(
+      sql`SELECT ${values<{ one: number }>({ one: sql`1` })}
+      FROM ${table} WHERE ${isLater} LIMIT 1`,
+    ),
     run: prepare(sql`
         UPDATE ${table} SET ${sql.join([...shifts, sql`${at} = ${latest}`], sql`, `)}
         WHERE ${isLater}`),
@@ -66,8 +72,9 @@ export function timeNoun(backend: Backend): TimeStore {
   const { prepare } = backend;
   const list = keptTimes(backend);
   const on = {
-    find: prepare<{ leap: string | null }>(sql`
-        SELECT leap FROM steady_time WHERE name = :name ${backend.locked}`),
+    find: prepare(sql`
+        SELECT ${columns('steady_time', 'leap')}
+        FROM steady_time WHERE name = :name ${backend.locked}`),
     save: prepare(sql`
         INSERT INTO steady_time (name, at_ms, ran_ms, leap, spent)
         VALUES (:name, :atMs, :ranMs, :leap, :spent)
@@ -77,8 +84,8 @@ export function timeNoun(backend: Backend): TimeStore {
         DELETE FROM steady_time WHERE name IN (
           SELECT name FROM steady_time ORDER BY at_ms DESC, name
           LIMIT ${MACHINES_MAX} OFFSET ${MACHINES_MAX})`),
-    leapt: prepare<Row>(sql`
-        SELECT name, at_ms AS "atMs", ran_ms AS "ranMs", leap, spent
+    leapt: prepare(sql`
+        SELECT ${columns('steady_time', 'name, atMs, ranMs, leap, spent')}
         FROM steady_time WHERE leap IS NOT NULL ORDER BY name ${backend.locked}`),
     trust: prepare(sql`
         UPDATE steady_time SET leap = NULL, at_ms = :atMs WHERE name = :name`),

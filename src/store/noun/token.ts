@@ -1,10 +1,9 @@
 /** Finds, adds and renews tokens of devices. */
 
-import { sql } from 'drizzle-orm';
 import type { PushAddress } from '../../core/port/registration.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend, Statements } from '../backend.ts';
-import { assignments, insertInto } from '../statement-text.ts';
+import { assignments, columns, insertInto, sql, values } from '../statement-text.ts';
 import { allSeen, lookUpStatements } from './look-ups.ts';
 import { parsed } from './rows.ts';
 import { shared } from './shared.ts';
@@ -13,18 +12,23 @@ import { shared } from './shared.ts';
 export const tokenStatements = shared(({ prepare, returningId }: Statements) => {
   return {
     /** Finds the device's token with this hash. */
-    held: prepare<{ id: number }>(sql`
-        SELECT id FROM device_token WHERE token_hash = :tokenHash AND device_id = :deviceId`),
+    held: prepare(sql`
+        SELECT ${columns('device_token', 'id')}
+        FROM device_token WHERE token_hash = :tokenHash AND device_id = :deviceId`),
     /** Finds the token that reads the device's unattached inbox. */
-    unattached: prepare<{ id: number }>(sql`
-        SELECT id FROM device_token
+    unattached: prepare(sql`
+        SELECT ${columns('device_token', 'id')} FROM device_token
         WHERE device_id = :deviceId AND nobody_after_distribution_id IS NOT NULL`),
     add: prepare(sql`
-        ${insertInto('device_token')`deviceId, tokenHash, locale, push, pushAtMs = :nowMs,
-          standsAlone = 0, lastSeenAtMs = :nowMs`} ${returningId}`),
+        ${insertInto(
+          'device_token',
+          `deviceId, tokenHash, locale, push, pushAtMs = :nowMs, standsAlone = 0,
+            lastSeenAtMs = :nowMs`,
+        )} ${returningId}`),
     /** Replaces the secret; the token keeps its id and so its inboxes. */
     renew: prepare(sql`
-        UPDATE device_token SET ${assignments`tokenHash, locale, push`}, push_at_ms = :nowMs,
+        UPDATE device_token SET ${assignments('device_token', 'tokenHash, locale, push')},
+          push_at_ms = :nowMs,
           push_dropped_at_ms = NULL, push_dropped_why = NULL, last_seen_at_ms = :nowMs
         WHERE id = :id`),
     /** Lets a token read later unattached messages, unless another token reads that inbox. */
@@ -57,13 +61,16 @@ export function tokenNoun(
     (SELECT min(${allSeen(backend)}) FROM device_provider p WHERE p.token_id = t.id),
     ${deviceSeen})`;
   // Returns the earliest of the times: on a later UTC day the caller writes all of them.
-  const find = prepare<TokenRow>(sql`
-      SELECT d.id AS id, d.hwid AS hwid, t.id AS "tokenId", t.has_stream AS "hasStream",
-        ${least(least(deviceSeen, sql.raw('t.last_seen_at_ms')), inboxesSeen)} AS "lastSeenAtMs",
-        (SELECT min(p.provider_id) FROM device_provider p WHERE p.token_id = t.id) AS "providerId"
+  const find = prepare(sql`
+      SELECT ${columns({ t: 'device_token', d: 'device' }, 'd.id, d.hwid, t.id AS tokenId, t.hasStream')},
+        ${values<{ lastSeenAtMs: TokenRow['lastSeenAtMs']; providerId: TokenRow['providerId'] }>({
+          lastSeenAtMs: sql`${least(least(deviceSeen, sql.raw('t.last_seen_at_ms')), inboxesSeen)}`,
+          providerId: sql`(
+            SELECT min(p.provider_id) FROM device_provider p WHERE p.token_id = t.id)`,
+        })}
       FROM device_token t ${join} device d ON d.id = t.device_id WHERE t.token_hash = :tokenHash`);
-  const addresses = prepare<{ push: string; locale: string | null }>(sql`
-      SELECT push, locale FROM device_token
+  const addresses = prepare(sql`
+      SELECT ${columns('device_token', 'push!, locale')} FROM device_token
       WHERE device_id = :deviceId AND push IS NOT NULL ORDER BY id`);
 
   const stream = prepare(sql`UPDATE device_token SET has_stream = 1 WHERE id = :tokenId`);

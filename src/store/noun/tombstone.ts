@@ -3,10 +3,9 @@
  * and cannot be used for a new link. Triggers count them per provider.
  */
 
-import { sql } from 'drizzle-orm';
 import type { EndedName } from '../../core/port/link-end.ts';
 import type { Statements, Step } from '../backend.ts';
-import { insertInto } from '../statement-text.ts';
+import { columns, insertInto, sql } from '../statement-text.ts';
 import { shared } from './shared.ts';
 
 /** Tombstones of one provider; the oldest are deleted. */
@@ -33,22 +32,23 @@ export const tombstoneSteps = shared((backend: Statements) => {
   const ofProvider = sql`provider_id = :providerId`;
   const first = sql`FROM install_tombstone ORDER BY id LIMIT`;
   const on = {
-    withCode: prepare<{ providerId: number }>(sql`
-        SELECT provider_id AS "providerId" FROM install_tombstone
+    withCode: prepare(sql`
+        SELECT ${columns('install_tombstone', 'providerId')} FROM install_tombstone
         WHERE install_code = :installCode`),
-    withKey: prepare<{ id: number }>(sql`
-        SELECT id FROM install_tombstone
+    withKey: prepare(sql`
+        SELECT ${columns('install_tombstone', 'id')} FROM install_tombstone
         WHERE subscription_key_hash = ${bytes('subscriptionKeyHash')} AND ${ofProvider} LIMIT 1`),
     add: prepare(sql`
-        ${insertInto('install_tombstone')`providerId, installCode, why, endedAtMs = :nowMs,
-          subscriptionKeyHash = ${bytes('subscriptionKeyHash')}`}
+        ${insertInto('install_tombstone', 'providerId, installCode, why, endedAtMs = :nowMs', {
+          subscriptionKeyHash: bytes('subscriptionKeyHash'),
+        })}
         ON CONFLICT (install_code) DO NOTHING`),
     trim: prepare(sql`
         DELETE FROM install_tombstone WHERE id = (
           SELECT t.id FROM provider o ${join} install_tombstone t ON t.provider_id = o.id
           WHERE o.id = :providerId AND o.tombstone_count > ${PROVIDER_COUNT_MAX}
           ORDER BY t.id LIMIT 1)`),
-    oldest: prepare<{ endedAtMs: number }>(sql`SELECT ended_at_ms AS "endedAtMs" ${first} 1`),
+    oldest: prepare(sql`SELECT ${columns('install_tombstone', 'endedAtMs')} ${first} 1`),
     lockProviders: backend.lockOnly(sql`
         SELECT id FROM provider WHERE id IN (
           SELECT x.provider_id FROM (SELECT provider_id ${first} ${FORGET_STEP}) x)

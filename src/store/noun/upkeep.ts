@@ -1,32 +1,20 @@
 /** How each task of upkeep went last. */
 
-import { sql } from 'drizzle-orm';
-import type { Upkeep, UpkeepStore, UpkeepTask } from '../../core/port/upkeep.ts';
+import type { Upkeep, UpkeepStore } from '../../core/port/upkeep.ts';
 import type { Backend, Statements } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, type RowsOf, sql } from '../statement-text.ts';
 
-interface Row {
-  task: UpkeepTask;
-  schedule: string;
-  scheduledAtMs: number;
-  succeededAtMs: number | null;
-  result: string | null;
-  bytes: number | null;
-  tookMs: number | null;
-  failedAtMs: number | null;
-  reason: string | null;
-  code: string | null;
-  isFailing: number;
-  failingSinceMs: number | null;
-  failureCount: number;
-}
+const COLUMNS = columns(
+  'upkeep',
+  `task, schedule, scheduledAtMs, succeededAtMs, result, bytes, tookMs, failedAtMs, reason, code,
+    isFailing, failingSinceMs, failureCount`,
+);
+
+type Row = RowsOf<[typeof COLUMNS]>;
 
 /** Prepares the statement that lists the tasks. */
 export const upkeepRows = ({ prepare }: Pick<Statements, 'prepare'>) =>
-  prepare<Row>(sql`
-      SELECT ${columns`task, schedule, scheduledAtMs, succeededAtMs, result, bytes, tookMs,
-        failedAtMs, reason, code, isFailing, failingSinceMs, failureCount`}
-      FROM upkeep ORDER BY task`);
+  prepare(sql`SELECT ${COLUMNS} FROM upkeep ORDER BY task`);
 
 export const upkeepOf = ({
   succeededAtMs,

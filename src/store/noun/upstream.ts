@@ -1,17 +1,17 @@
 /** Upstreams of the gate that operators added in the console. */
 
-import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/upstream-deeds.ts';
 import type { KeptUpstream, UpstreamKeys, UpstreamStore } from '../../core/port/upstream.ts';
 import type { Backend } from '../backend.ts';
-import { columns, insertInto } from '../statement-text.ts';
+import { columns, insertInto, sql, values } from '../statement-text.ts';
 
 const KEPT = sql`
-    SELECT name AS host, ${columns`settings, updatedAtMs, updatedBy`} FROM gate_upstream`;
+    SELECT ${columns('gate_upstream', 'name AS host, settings, updatedAtMs, updatedBy')}
+    FROM gate_upstream`;
 
 /** Prepares the statement that lists them. */
 export const keptUpstreams = (on: Pick<Backend, 'prepare'>) =>
-  on.prepare<KeptUpstream>(sql`${KEPT} ORDER BY name`);
+  on.prepare(sql`${KEPT} ORDER BY name`);
 
 const keysIn = ({ settings }: KeptUpstream) => JSON.parse(settings) as UpstreamKeys;
 
@@ -19,15 +19,21 @@ export function upstreamNoun(backend: Backend): UpstreamStore {
   const { prepare } = backend;
   const on = {
     list: keptUpstreams(backend),
-    find: prepare<KeptUpstream>(sql`${KEPT} WHERE name = :host`),
-    count: prepare<{ count: number }>(sql`SELECT COUNT(*) AS count FROM gate_upstream`),
+    find: prepare(sql`${KEPT} WHERE name = :host`),
+    count: prepare(
+      sql`SELECT ${values<{ count: number }>({ count: sql`COUNT(*)` })} FROM gate_upstream`,
+    ),
     add: prepare(sql`
-        ${insertInto('gate_upstream')`settings, name = :host, createdAtMs = :atMs,
-          updatedAtMs = :atMs, updatedBy = :by`}`),
+        ${insertInto(
+          'gate_upstream',
+          `settings, name = :host, createdAtMs = :atMs, updatedAtMs = :atMs,
+            updatedBy = :by`,
+        )}`),
     change: prepare(sql`
         UPDATE gate_upstream SET settings = :settings, updated_at_ms = :atMs, updated_by = :by
         WHERE name = :host`),
-    remove: prepare(sql`DELETE FROM gate_upstream WHERE name = :host`),
+    remove: prepare(sql`
+        DELETE FROM gate_upstream WHERE name = :host`),
   };
   return {
     listUpstreams: () => backend.read(() => on.list.all()),

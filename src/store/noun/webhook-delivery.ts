@@ -1,12 +1,11 @@
 /** Deliveries of events to webhooks: waiting and ended ones, and their replay. */
 
-import { sql } from 'drizzle-orm';
 import { PHONE_COUNT } from '../../core/event/happenings.ts';
 import { WAITING_COUNT_MAX, wantsKind } from '../../core/event/wanted.ts';
-import { FOLDED_EVENT, type Happening } from '../../core/port/event.ts';
+import { FOLDED_EVENT, type StoredEvent } from '../../core/port/event.ts';
 import type { Delivery, Webhook, WebhookStore } from '../../core/port/webhook.ts';
 import type { Backend, Step } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { IS_OWNERS, ofOwner } from './owner.ts';
 
 /** Events that a step of a replay reads. */
@@ -14,7 +13,7 @@ const REPLAY_STEP = 500;
 
 interface Found {
   id: number;
-  kind: Happening['kind'];
+  kind: StoredEvent['kind'];
   /** 1: it waits in the webhook's queue already. */
   isWaiting: number;
 }
@@ -24,23 +23,33 @@ const OF_PHONE = sql.raw(`'%"${PHONE_COUNT}":%'`);
 
 /** Locks the destination of a webhook, and so its queue. */
 export const queueLock = (backend: Backend) =>
-  backend.prepare<{ id: number; waitingCount: number }>(sql`
-      SELECT id, waiting_count AS "waitingCount" FROM destination
+  backend.prepare(sql`
+      SELECT ${columns('destination', 'id, waitingCount')} FROM destination
       WHERE webhook_id = :webhookId ${backend.locked}`);
 
 function statements(backend: Backend) {
   const { prepare, join } = backend;
   const own = ofOwner(backend);
-  const isWaiting = sql`CAST(EXISTS (
-    SELECT 1 FROM outbox o
-    WHERE o.event_id = e.id AND o.destination_id = :destinationId) AS integer) AS "isWaiting"`;
+  const isWaiting = values<{ isWaiting: number }>({
+    isWaiting: sql`CAST(EXISTS (
+      SELECT 1 FROM outbox o
+      WHERE o.event_id = e.id AND o.destination_id = :destinationId) AS integer)`,
+  });
   return {
     /** Lists waiting and ended deliveries in one statement, so of one moment. */
-    list: prepare<Delivery>(sql`
-        SELECT * FROM (
+    list: prepare(sql`
+        SELECT ${values<Delivery>({
+          eventId: sql`"eventId"`,
+          kind: sql`kind`,
+          atMs: sql`"atMs"`,
+          state: sql`state`,
+          attemptCount: sql`"attemptCount"`,
+          stateAtMs: sql`"stateAtMs"`,
+          problem: sql`problem`,
+        })} FROM (
           SELECT * FROM (
             SELECT e.id AS "eventId", e.kind AS kind, e.at_ms AS "atMs", 'waiting' AS state,
-              ${columns`o.attemptCount, o.nextAtMs AS stateAtMs, o.problem`}
+              o.attempt_count AS "attemptCount", o.next_at_ms AS "stateAtMs", o.problem AS problem
               FROM destination d ${join} outbox o ON o.destination_id = d.id
               ${join} event e ON e.id = o.event_id
             WHERE :listsWaiting = 1 AND d.webhook_id = :webhookId AND o.event_id < :beforeId
@@ -55,22 +64,24 @@ function statements(backend: Backend) {
               AND r.is_delivered ${backend.among('ended')}
             ORDER BY r.event_id DESC LIMIT :countMax) ended) deliveries
         ORDER BY "eventId" DESC LIMIT :countMax`),
-    event: own<Found>`
-        SELECT e.id AS id, e.kind AS kind, ${isWaiting} FROM event e
+    event: own`
+        SELECT ${columns({ e: 'event' }, 'e.id, e.kind')}, ${isWaiting} FROM event e
         WHERE e.id = :eventId AND ${IS_OWNERS}`,
-    eventsSince: own<Found & { isOfPhone: number }>`
-        SELECT e.id AS id, e.kind AS kind, ${isWaiting},
-          CASE WHEN e.data LIKE ${OF_PHONE} THEN 1 ELSE 0 END AS "isOfPhone"
+    eventsSince: own`
+        SELECT ${columns({ e: 'event' }, 'e.id, e.kind')}, ${isWaiting},
+          ${values<{ isOfPhone: number }>({
+            isOfPhone: sql`CASE WHEN e.data LIKE ${OF_PHONE} THEN 1 ELSE 0 END`,
+          })}
         FROM event e
         WHERE ${IS_OWNERS} AND e.id > :afterEventId AND e.at_ms >= :sinceMs
         ORDER BY e.id LIMIT ${REPLAY_STEP}`,
     lockQueue: queueLock(backend),
     /** Leaves out an event that was deleted meanwhile. */
-    put: prepare<{ eventId: number }>(sql`
+    put: prepare(sql`
         INSERT INTO outbox (destination_id, next_at_ms, queued_at_ms, event_id)
         SELECT CAST(:destinationId AS bigint), 0, CAST(:nowMs AS bigint), e.id
         FROM event e WHERE e.id ${backend.among('eventIds')} ORDER BY e.id ${backend.keyLocked('e')}
-        ON CONFLICT DO NOTHING RETURNING event_id AS "eventId"`),
+        ON CONFLICT DO NOTHING RETURNING ${columns('outbox', 'eventId!')}`),
     dropEnds: prepare(sql`
         DELETE FROM webhook_delivery
         WHERE webhook_id = :webhookId AND event_id ${backend.among('eventIds')}`),

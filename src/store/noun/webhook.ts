@@ -3,23 +3,14 @@
  * queue.
  */
 
-import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import { UNPROVEN_COUNT } from '../../core/outbox/circuit.ts';
 import type { Act } from '../../core/port/audit.ts';
-import type { EventKind } from '../../core/port/event.ts';
 import type { Webhook, WebhookChange, WebhookStore } from '../../core/port/webhook.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
-import { assignments, columns, insertInto } from '../statement-text.ts';
-import {
-  changedWebhook,
-  isAnother,
-  rowOf,
-  WEBHOOK_COLUMNS,
-  type WebhookRow,
-  webhookIn,
-} from '../webhook-row.ts';
+import { assignments, columns, insertInto, sql, values } from '../statement-text.ts';
+import { changedWebhook, isAnother, rowOf, WEBHOOK_COLUMNS, webhookIn } from '../webhook-row.ts';
 import { disabledWebhooks, WHY_REMOVED } from './disabled-webhook.ts';
 import { IS_OWNERS, lockOwner, ofOwner } from './owner.ts';
 import { deliveryMethods, queueLock } from './webhook-delivery.ts';
@@ -37,33 +28,43 @@ function rowStatements(backend: Backend) {
   const { prepare } = backend;
   const own = ofOwner(backend);
   return {
-    count: own<{ count: number }>`SELECT count(*) AS count FROM webhook WHERE ${IS_OWNERS}`,
+    count: own`SELECT ${values<{ count: number }>({ count: sql`count(*)` })}
+    FROM webhook WHERE ${IS_OWNERS}`,
     add: prepare(sql`
-      ${insertInto('webhook')`providerId, kind, address, events, scheme, secret, locale,
-        shows, createdAtMs`} ${backend.returningId}`),
+      ${insertInto(
+        'webhook',
+        'providerId, kind, address, events, scheme, secret, locale, shows, createdAtMs',
+      )} ${backend.returningId}`),
     addDestination: prepare(sql`
-      ${insertInto('destination')`kind, origin = '', webhookId = :id,
-        failureCount = ${UNPROVEN}`}`),
-    list: own<WebhookRow>`SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE ${IS_OWNERS} ORDER BY id`,
-    find: prepare<WebhookRow>(sql`
-      SELECT ${WEBHOOK_COLUMNS},
-        (SELECT code FROM provider p WHERE p.id = webhook.provider_id) AS "providerCode"
+      ${insertInto('destination', "kind, origin = '', webhookId = :id", {
+        failureCount: UNPROVEN,
+      })}`),
+    list: own`SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE ${IS_OWNERS} ORDER BY id`,
+    find: prepare(sql`
+      SELECT ${WEBHOOK_COLUMNS}, ${values<{ providerCode: string | null }>({
+        providerCode: sql`(SELECT code FROM provider p WHERE p.id = webhook.provider_id)`,
+      })}
       FROM webhook WHERE id = :id`),
-    lock: own<WebhookRow>`
+    lock: own`
       SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE id = :id AND ${IS_OWNERS} ${backend.locked}`,
     change: prepare(sql`
-      UPDATE webhook SET ${assignments`kind, address, events, scheme, secret, previousSecret,
-        previousUntilMs, locale, shows, disabledAtMs, disabledWhy`}
+      UPDATE webhook SET ${assignments(
+        'webhook',
+        `kind, address, events, scheme, secret, previousSecret, previousUntilMs,
+            locale, shows, disabledAtMs, disabledWhy`,
+      )}
       WHERE id = :id`),
-    changeKind: prepare(sql`UPDATE destination SET kind = :kind WHERE webhook_id = :id`),
-    remove: prepare(sql`DELETE FROM webhook WHERE id = :id`),
+    changeKind: prepare(sql`
+        UPDATE destination SET kind = :kind WHERE webhook_id = :id`),
+    remove: prepare(sql`
+        DELETE FROM webhook WHERE id = :id`),
   };
 }
 
 function secretStatements({ prepare, lockedUnlessBusy }: Backend) {
   return {
-    old: prepare<{ id: number }>(sql`
-      SELECT id FROM webhook WHERE previous_until_ms <= :nowMs LIMIT 1`),
+    old: prepare(sql`
+      SELECT ${columns('webhook', 'id')} FROM webhook WHERE previous_until_ms <= :nowMs LIMIT 1`),
     forgetOld: prepare(sql`
       WITH old AS (
         SELECT id FROM webhook WHERE previous_until_ms <= :nowMs
@@ -87,21 +88,23 @@ function queueStatements({ prepare, among, join }: Backend) {
       WITH tried AS MATERIALIZED (${tried})
       UPDATE outbox SET next_at_ms = 0, attempt_count = 0 WHERE id IN (SELECT id FROM tried)`),
     /** Delayed dispatches, which would be tried if the destination was. */
-    putOff: prepare<{ id: number }>(sql`
-      SELECT d.id AS id FROM webhook w ${join} destination d ON d.webhook_id = w.id
+    putOff: prepare(sql`
+      SELECT ${columns({ d: 'destination' }, 'd.id')}
+      FROM webhook w ${join} destination d ON d.webhook_id = w.id
       WHERE w.id = :id AND w.disabled_at_ms IS NULL
         AND (d.retry_at_ms > 0 AND d.waiting_count > 0 OR EXISTS (
           SELECT 1 FROM outbox o WHERE o.destination_id = d.id AND o.next_at_ms > 0))`),
     hasten: prepare(sql`
       WITH tried AS MATERIALIZED (${tried})
       UPDATE outbox SET next_at_ms = 0 WHERE id IN (SELECT id FROM tried)`),
-    page: prepare<{ id: number; eventId: number; kind: EventKind }>(sql`
-      SELECT ${columns`o.id, o.eventId, e.kind`}
+    page: prepare(sql`
+      SELECT ${columns({ o: 'outbox', e: 'event' }, 'o.id, o.eventId, e.kind')}
       FROM destination d ${join} outbox o ON o.destination_id = d.id
         ${join} event e ON e.id = o.event_id
       WHERE d.webhook_id = :id AND o.event_id > :afterEventId
       ORDER BY o.event_id LIMIT ${REMOVE_STEP}`),
-    drop: prepare(sql`DELETE FROM outbox WHERE id ${among('ids')}`),
+    drop: prepare(sql`
+        DELETE FROM outbox WHERE id ${among('ids')}`),
     dropWaiting: prepare(sql`
       WITH gone AS MATERIALIZED (
         SELECT o.id AS id FROM destination d ${join} outbox o ON o.destination_id = d.id
@@ -207,7 +210,8 @@ export function webhookNoun(backend: Backend): WebhookStore {
 
     dropUnwanted: async (id, wanted, afterEventId) => {
       const page = await backend.read(() => queue.page.all({ id, afterEventId }));
-      const ids = page.filter(({ kind }) => !wanted.includes(kind)).map((row) => row.id);
+      const kinds: readonly string[] = wanted;
+      const ids = page.filter(({ kind }) => !kinds.includes(kind)).map((row) => row.id);
       if (ids.length > 0) {
         await backend.write(function* () {
           yield* lockQueue.get({ webhookId: id });

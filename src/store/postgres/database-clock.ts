@@ -1,7 +1,7 @@
 /** The database's clock, which leases use and all nodes share. */
 
-import { sql } from 'drizzle-orm';
 import { type Clock, systemClock } from '../../clock.ts';
+import { sql } from '../statement-text.ts';
 import { prepare, type Runner } from './statement.ts';
 
 /** Most measurements, unless an answer comes within this time, ms: a slow answer is inexact. */

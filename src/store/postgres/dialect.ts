@@ -1,8 +1,9 @@
 /** Steps and statements on PostgreSQL: a step waits for each of its statements. */
 
-import { type SQL, sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
 import type { Dialect, Prepared, Statements, Step, Values } from '../backend.ts';
 import { inRounds } from '../rounds.ts';
+import { sql } from '../statement-text.ts';
 import { type Bound, prepare, type Runner, type Statement } from './statement.ts';
 
 /** The value that a step on PostgreSQL yields; the step is resumed with the result. */

@@ -1,8 +1,8 @@
 /** Health of the store, for monitors. */
 
-import { sql } from 'drizzle-orm';
 import type { HealthStore, ServerFacts, Unfitness } from '../../core/port/health.ts';
 import { isAway, WriteFailed } from '../../core/port/store.ts';
+import { sql } from '../statement-text.ts';
 import { banOf, MARKS, type Marks } from './migrate.ts';
 import type { Self } from './node.ts';
 import { prepare } from './statement.ts';

@@ -5,12 +5,12 @@
  */
 
 import type { SQL } from 'bun';
-import { sql } from 'drizzle-orm';
 import { MIGRATIONS } from '../../../migrations/postgres/index.ts';
 import { messageOf, OperatorError } from '../../operator-error.ts';
 import { VERSION } from '../../version.ts';
 import { newerText } from '../findings.ts';
 import type { StoreOptions } from '../kind.ts';
+import { sql } from '../statement-text.ts';
 import type { Ban } from './database-options.ts';
 import { sqlStateOf } from './fault.ts';
 import { CHANNEL, SCHEMA_CHANGED } from './signals.ts';

@@ -1,7 +1,7 @@
 /** Nodes: processes that serve this database. Each updates its row from time to time. */
 
-import { sql } from 'drizzle-orm';
 import type { NodeRecord, NodeStore } from '../../core/port/node.ts';
+import { sql } from '../statement-text.ts';
 import type { DatabaseClock } from './database-clock.ts';
 import { SCHEMA_VERSION } from './migrate.ts';
 import { prepare } from './statement.ts';
@@ -27,7 +27,8 @@ const on = {
           OR (name = :name AND address = :address
             AND seen_at_ms < :nowMs::bigint - ${SUCCEEDED_MS}))
       INSERT INTO node (${FACTS}) VALUES (${VALUES}) RETURNING id`),
-  remove: prepare(sql`DELETE FROM node WHERE id = :id`),
+  remove: prepare(sql`
+        DELETE FROM node WHERE id = :id`),
   list: prepare<Omit<NodeRecord, 'silentMs'>>(sql`
       SELECT id, name, address, version, schema, started_at_ms AS "startedAtMs",
         seen_at_ms AS "seenAtMs", clock_offset_ms AS "clockOffsetMs"

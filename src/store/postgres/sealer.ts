@@ -4,11 +4,10 @@
  * seals them first. The entries of one commit become one block, under the lock of `audit_head`.
  */
 
-import { sql } from 'drizzle-orm';
 import { blockAfter, NO_ANCHOR } from '../../core/audit/chain.ts';
 import type { EntryText } from '../../core/audit/entry.ts';
-import type { AuditAnchor, AuditBlock } from '../../core/port/audit.ts';
 import type { Step } from '../backend.ts';
+import { columns, sql } from '../statement-text.ts';
 import { runOn, STATEMENTS, waitFor } from './dialect.ts';
 import { prepare, type Runner, tableOf } from './statement.ts';
 
@@ -33,10 +32,11 @@ const ENTRIES = tableOf('x', { atMs: 'bigint', text: 'text' });
 
 /** The end of the chain. */
 const chain = {
-  newest: prepare<Pick<AuditBlock, 'number' | 'hash'>>(sql`
-      SELECT last_number AS number, hash FROM audit ORDER BY last_number DESC LIMIT 1`),
-  anchor: prepare<AuditAnchor>(sql`
-      SELECT last_number AS number, hash, until_ms AS "untilMs" FROM audit_anchor`),
+  newest: prepare(sql`
+      SELECT ${columns('audit', 'lastNumber AS number, hash')}
+      FROM audit ORDER BY last_number DESC LIMIT 1`),
+  anchor: prepare(sql`
+      SELECT ${columns('audit_anchor', 'lastNumber AS number, hash, untilMs')} FROM audit_anchor`),
   add: prepare(sql`
       INSERT INTO audit (last_number, at_ms, prev_hash, hash, entries)
       SELECT number, at_ms, prev_hash, hash, entries FROM ${BLOCKS.from}`),

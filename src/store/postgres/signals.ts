@@ -1,6 +1,6 @@
 /** Signals between nodes, by NOTIFY. Commits that notify wait for each other. */
 
-import { sql } from 'drizzle-orm';
+import { sql } from '../statement-text.ts';
 import { prepare, type Runner } from './statement.ts';
 
 /** Channel that nodes listen on. A payload is the sender and ids of devices. */

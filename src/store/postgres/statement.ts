@@ -41,7 +41,12 @@ function bind({ text, names, given }: StatementText, values: Values): Bound[] {
   });
 }
 
-/** Makes a statement. Each run fills in every `:name` and throws if a value is missing. */
+/**
+ * Makes a statement; one whose rows are of no table of `migrations/schema*.ts` names them itself.
+ * Each run fills in every `:name` and throws if a value is missing.
+ */
+export function prepare<Row = unknown>(query: SQL<Row>): Statement<Row>;
+export function prepare<Row = unknown>(query: SQL): Statement<Row>;
 export function prepare<Row = unknown>(query: SQL): Statement<Row> {
   let written: StatementText | null = null;
   const ask = (on: Runner, values: Values = {}) => {

@@ -4,8 +4,8 @@
  */
 
 import type { SQL } from 'bun';
-import { sql } from 'drizzle-orm';
 import type { Store } from '../../core/port/store.ts';
+import { sql } from '../statement-text.ts';
 import { AT_GATEWAYS, HAS_TURN } from '../status.ts';
 import { findBan } from './migrate.ts';
 import { CHANNEL, SCHEMA_CHANGED } from './signals.ts';

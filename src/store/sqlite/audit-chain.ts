@@ -1,17 +1,17 @@
 /** The chain of the audit log: each commit adds its entries as one block after the newest one. */
 
-import { sql } from 'drizzle-orm';
 import { blockAfter, NO_ANCHOR } from '../../core/audit/chain.ts';
 import type { EntryText } from '../../core/audit/entry.ts';
-import type { AuditAnchor, AuditBlock } from '../../core/port/audit.ts';
+import { columns, sql } from '../statement-text.ts';
 import type { Connection } from './connection.ts';
 
 /** Statements about the log alone, which work in every schema with a log. */
 const chainStatements = (db: Connection) => ({
-  newest: db.prepare<Pick<AuditBlock, 'number' | 'hash'>>(sql`
-      SELECT last_number AS number, hash FROM audit ORDER BY last_number DESC LIMIT 1`),
-  anchor: db.prepare<AuditAnchor>(sql`
-      SELECT last_number AS number, hash, until_ms AS "untilMs" FROM audit_anchor`),
+  newest: db.prepare(sql`
+      SELECT ${columns('audit', 'lastNumber AS number, hash')}
+      FROM audit ORDER BY last_number DESC LIMIT 1`),
+  anchor: db.prepare(sql`
+      SELECT ${columns('audit_anchor', 'lastNumber AS number, hash, untilMs')} FROM audit_anchor`),
   add: db.prepare(sql`
       INSERT INTO audit (last_number, at_ms, prev_hash, hash, entries)
       VALUES (:number, :atMs, :prevHash, :hash,

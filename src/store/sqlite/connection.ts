@@ -65,7 +65,7 @@ export class Connection {
   }
 
   /** Compiles a template of SQL; it lives as long as the connection. */
-  prepare<Row = unknown>(query: SQL): Prepared<Row> {
+  prepare<Row>(query: SQL<Row>): Prepared<Row> {
     return statementOn<Row>(this, query);
   }
 

@@ -1,7 +1,8 @@
 /** Steps and statements on SQLite: a step never waits, so it runs to its end at once. */
 
-import { type SQL, sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
 import type { Dialect, Prepared, Statements, Step } from '../backend.ts';
+import { sql } from '../statement-text.ts';
 import type { Connection } from './connection.ts';
 import { once, type Statement } from './statement.ts';
 
@@ -83,7 +84,7 @@ export function sqliteStatements(db: Connection): Statements {
     ...DIALECT,
     stepCountMax: 1_000,
     stepMs: 3,
-    prepare: <Row>(query: SQL) => preparedOn(db.prepare<Row>(query)),
+    prepare: <Row>(query: SQL<Row>) => preparedOn(db.prepare<Row>(query)),
     lockOnly: () => NO_LOCK,
     lockProvider: () => NOTHING,
     lockRows: () => NOTHING,

@@ -7,9 +7,9 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { sql } from 'drizzle-orm';
 import type { NodeStore } from '../../core/port/node.ts';
 import { takeLock } from '../../disk/lock.ts';
+import { sql } from '../statement-text.ts';
 import { IN_LANE } from '../status.ts';
 import type { Context } from './context.ts';
 

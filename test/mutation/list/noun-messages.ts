@@ -164,10 +164,10 @@ export const nounMessages: readonly MutatedFile[] = [
       ['isLinked: isLinked === 1', 'isLinked: true'],
       ['isReachable: row.isReachable === 1', 'isReachable: row.hasSlot === 1'],
       [
-        'p.home_install_id IS NOT NULL AND p.home_left_at_ms IS NULL',
-        'p.home_install_id IS NOT NULL',
+        'AND p.home_install_id IS NOT NULL\n    AND p.home_left_at_ms IS NULL',
+        'AND p.home_install_id IS NOT NULL',
       ],
-      ['CAST(p.token_id IS NOT NULL AS integer) AS "isReachable"', '1 AS "isReachable"'],
+      ['sql`CAST(p.token_id IS NOT NULL AS integer)`', 'sql`1`'],
       [
         'for (let { source, id: afterId } = from; ; source += 1, afterId = 0)',
         'for (let { source, id: afterId } = from; ; source += 1)',

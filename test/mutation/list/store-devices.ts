@@ -138,7 +138,10 @@ export const storeDevices: readonly MutatedFile[] = [
       ["${greatest(of('last_seen_at_ms'), sql`:lastSeenAtMs`)}", ':lastSeenAtMs'],
       ['|| !sameUtcDay(seenBeforeMs, nowMs)', ''],
       // When a provider last saw a device that was on its link already.
-      ['SET ${assignments`${FACTS}, lastSeenAtMs`}', 'SET ${assignments`${FACTS}`}'],
+      [
+        "assignments('device_provider', `${FACTS}, lastSeenAtMs`)",
+        "assignments('device_provider', FACTS)",
+      ],
     ],
   },
   {

@@ -75,8 +75,8 @@ export const storeMessages: readonly MutatedFile[] = [
     tests: ['test/store/contract/device.test.ts', 'test/core/message/registration-model.test.ts'],
     changes: [
       [
-        '(SELECT coalesce(max(id), 0) FROM recipient) AS "recipientId",',
-        '(SELECT coalesce(min(id), 0) FROM recipient) AS "recipientId",',
+        'recipientId: sql`(SELECT coalesce(max(id), 0) FROM recipient)`,',
+        'recipientId: sql`(SELECT coalesce(min(id), 0) FROM recipient)`,',
       ],
       ["if (shown.kind === 'nothing') return { ...nothing, namedId: providerId };", ''],
       ['const isClaim = providerId !== null;', 'const isClaim = true;'],

@@ -6,8 +6,8 @@ export const storeReads: readonly MutatedFile[] = [
     tests: ['test/store/contract/audit.test.ts', 'test/cli/audit.test.ts'],
     changes: [
       [
-        'SELECT last_number AS number, hash FROM audit ORDER BY last_number DESC LIMIT 1`',
-        'SELECT last_number AS number, hash FROM audit ORDER BY last_number ASC LIMIT 1`',
+        'FROM audit ORDER BY last_number DESC LIMIT 1`',
+        'FROM audit ORDER BY last_number ASC LIMIT 1`',
       ],
     ],
   },
@@ -59,7 +59,10 @@ export const storeReads: readonly MutatedFile[] = [
       'test/http/coverage/webhook.test.ts',
     ],
     changes: [
-      ['o.nextAtMs AS stateAtMs, o.problem`', 'o.queuedAtMs AS stateAtMs, NULL AS problem`'],
+      [
+        'o.next_at_ms AS "stateAtMs", o.problem AS problem',
+        'o.queued_at_ms AS "stateAtMs", NULL AS problem',
+      ],
       ['if (eventIds.length >= room) return', 'if (eventIds.length > room) return'],
       ['if (isWaiting === 0) eventIds', 'eventIds'],
       ['    if (!isWanted) continue;\n', ''],

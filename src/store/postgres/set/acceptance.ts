@@ -3,10 +3,10 @@
  * bench/sets.ts one of 32 costs 571 us of processor time, PostgreSQL's included; alone 1,738 us.
  */
 
-import { sql } from 'drizzle-orm';
 import { CREATED } from '../../../core/message/status.ts';
 import type { Store } from '../../../core/port/store.ts';
 import { type Acceptance, acceptance, type Offer, type SendRow } from '../../noun/acceptance.ts';
+import { columns, sql } from '../../statement-text.ts';
 import { literal } from '../../status.ts';
 import { postgresBackend } from '../backend.ts';
 import { runOn, waitFor } from '../dialect.ts';
@@ -24,13 +24,13 @@ const SENDS = tableOf('x', {
   ...{ reachesUnbound: 'integer', unboundCount: 'bigint', replacesId: 'bigint' },
 });
 
-const add = prepare<{ id: number }>(sql`
+const add = prepare(sql`
     INSERT INTO distribution (provider_id, notification_type, status, target_os, target_hwid,
       payload, created_at_ms, due_at_ms, expires_at_ms, reaches_unbound, unbound_count,
       replaces_id)
     SELECT provider_id, notification_type, ${literal(CREATED)}, target_os, target_hwid, payload,
       created_at_ms, due_at_ms, expires_at_ms, reaches_unbound, unbound_count, replaces_id
-    FROM ${SENDS.from} ORDER BY x.n RETURNING id`);
+    FROM ${SENDS.from} ORDER BY x.n RETURNING ${columns('distribution', 'id')}`);
 
 const addAll = async (on: Runner, rows: readonly SendRow[]) =>
   (await add.all(on, SENDS.of(rows))).map(({ id }) => id);

@@ -3,10 +3,10 @@
  * bench/sets.ts one of 32 costs 67 us of processor time, PostgreSQL's included; by the noun 253 us.
  */
 
-import { sql } from 'drizzle-orm';
 import type { AckItem, TokenHolder } from '../../../core/port/inbox.ts';
 import type { Store } from '../../../core/port/store.ts';
 import type { FigureCounter } from '../../noun/figure-counter.ts';
+import { sql } from '../../statement-text.ts';
 import { runInRounds } from '../dialect.ts';
 import { TurnGroup } from '../group.ts';
 import { prepare, type Runner, tableOf } from '../statement.ts';

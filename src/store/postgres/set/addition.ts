@@ -6,7 +6,6 @@
  * PostgreSQL's; by the noun 1,529 us.
  */
 
-import { sql } from 'drizzle-orm';
 import * as deeds from '../../../core/audit/deeds.ts';
 import { entryText } from '../../../core/audit/entry.ts';
 import {
@@ -20,7 +19,7 @@ import type { Act } from '../../../core/port/audit.ts';
 import { INSTALL_ACTIVE, type NewInstall } from '../../../core/port/install.ts';
 import type { Store } from '../../../core/port/store.ts';
 import { POLICY } from '../../noun/terms.ts';
-import { columnNames } from '../../statement-text.ts';
+import { columnNames, sql } from '../../statement-text.ts';
 import { TurnGroup } from '../group.ts';
 import { prepare, tableOf } from '../statement.ts';
 import type { Context } from '../write.ts';

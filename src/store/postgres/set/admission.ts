@@ -7,14 +7,13 @@
  * time with PostgreSQL's; by the noun 3,089 us.
  */
 
-import { sql } from 'drizzle-orm';
 import type { DeviceFacts } from '../../../core/port/device.ts';
 import { DOMAIN_ACTIVE } from '../../../core/port/domain.ts';
 import { INSTALL_ACTIVE } from '../../../core/port/install.ts';
 import type { AdmittedLink, SlotKey } from '../../../core/port/slot.ts';
 import type { Store } from '../../../core/port/store.ts';
 import { FACTS, isFirstOfDay } from '../../noun/known-device.ts';
-import { columnNames } from '../../statement-text.ts';
+import { columnNames, sql } from '../../statement-text.ts';
 import { isBroken } from '../fault.ts';
 import { TurnGroup } from '../group.ts';
 import { prepare, tableOf } from '../statement.ts';

@@ -4,14 +4,13 @@
  * PostgreSQL's included; by the noun 519 and 2,064 us.
  */
 
-import { sql } from 'drizzle-orm';
 import { TIES_MAX } from '../../../core/device.ts';
 import type { CheckInKey, DeviceFacts } from '../../../core/port/device.ts';
 import type { Store } from '../../../core/port/store.ts';
 import { FACTS, isFirstOfDay } from '../../noun/known-device.ts';
 import { allSeen } from '../../noun/look-ups.ts';
 import { linkedRow } from '../../noun/targets.ts';
-import { columnNames } from '../../statement-text.ts';
+import { columnNames, sql } from '../../statement-text.ts';
 import { ACTIVE_BINDING } from '../../status.ts';
 import { DIALECT, runInRounds } from '../dialect.ts';
 import { TurnGroup } from '../group.ts';

@@ -3,11 +3,12 @@
  * bench/sets.ts one of 32 costs 68 us of processor time, PostgreSQL's included; alone 1,260 us.
  */
 
-import { type SQL, sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
 import { BLOCKED } from '../../../core/message/status.ts';
 import type { Message, TokenHolder } from '../../../core/port/inbox.ts';
 import type { Store } from '../../../core/port/store.ts';
 import { linkedRow } from '../../noun/targets.ts';
+import { sql } from '../../statement-text.ts';
 import { literal } from '../../status.ts';
 import { DIALECT } from '../dialect.ts';
 import { TurnGroup } from '../group.ts';

@@ -4,16 +4,16 @@
  * 14 and 63, a link 30 and 72, a door 36 and 127, a token 21 and 72.
  */
 
-import { type SQL, sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
 import { DOMAIN_ACTIVE } from '../../../core/port/domain.ts';
 import type { Install } from '../../../core/port/install.ts';
-import type { Provider } from '../../../core/port/provider.ts';
 import type { SlotKey } from '../../../core/port/slot.ts';
 import type { Store } from '../../../core/port/store.ts';
 import { type DoorRow, doorSteps, PROVIDER_CODE, selectDoor } from '../../noun/door.ts';
 import { INSTALL_COLUMNS } from '../../noun/install.ts';
 import { allSeen } from '../../noun/look-ups.ts';
 import { PROVIDER_COLUMNS } from '../../noun/provider.ts';
+import { columns, sql } from '../../statement-text.ts';
 import { DIALECT, runOn, STATEMENTS } from '../dialect.ts';
 import { TurnGroup } from '../group.ts';
 import { prepare, type Runner, tableOf } from '../statement.ts';
@@ -50,10 +50,10 @@ interface Shown {
 }
 
 const on = {
-  providers: prepare<Provider>(sql`
+  providers: prepare(sql`
       SELECT ${PROVIDER_COLUMNS} FROM provider WHERE code = ANY(:codes::text[])`),
-  installs: prepare<Install & { providerId: number }>(sql`
-      SELECT ${INSTALL_COLUMNS}, provider_id AS "providerId" FROM install
+  installs: prepare(sql`
+      SELECT ${INSTALL_COLUMNS}, ${columns('install', 'providerId')} FROM install
       WHERE id = ANY(:ids::bigint[])`),
   tokens: prepare<Shown>(sql`
       SELECT d.id AS id, d.hwid AS hwid, t.id AS "tokenId", t.has_stream AS "hasStream",

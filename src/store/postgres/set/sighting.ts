@@ -3,9 +3,9 @@
  * costs 61 us of processor time, PostgreSQL's included; alone 715 us.
  */
 
-import { sql } from 'drizzle-orm';
 import type { Store } from '../../../core/port/store.ts';
 import { isFirstOfDay } from '../../noun/known-device.ts';
+import { sql } from '../../statement-text.ts';
 import { runInRounds } from '../dialect.ts';
 import { TurnGroup } from '../group.ts';
 import { prepare, type Runner, tableOf } from '../statement.ts';

@@ -1,6 +1,6 @@
 /** The rule `mergeUnproven` of core/device.ts in SQL, for statements about many devices. */
 
-import { sql } from 'drizzle-orm';
+import { sql } from '../../statement-text.ts';
 
 /** The facts of a device as columns of a table of rows. */
 export const FACT_TYPES = {
