@@ -15,7 +15,7 @@ const docs = (page: string, heading?: string, more: Partial<Part> = {}): Part =>
 /** Where Telegram and the authority are on this machine. */
 const OWN_SETTINGS = 'cp /walk/walk.toml /etc/gatepost/gatepost.d/walk.toml';
 
-/** What the unit may write is seen in the service alone: a command by hand may write more. */
+/** The service shows what the unit may write: a command by hand may write more. */
 const SERVICE_WRITES = `pid=$(systemctl show --value --property MainPID gatepost)
 nsenter --target $pid --mount setpriv --reuid=gatepost --regid=gatepost --clear-groups \\
   touch /srv/backups/gatepost/written && rm /srv/backups/gatepost/written`;
