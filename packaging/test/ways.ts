@@ -15,6 +15,11 @@ const docs = (page: string, heading?: string, more: Partial<Part> = {}): Part =>
 /** Where Telegram and the authority are on this machine. */
 const OWN_SETTINGS = 'cp /walk/walk.toml /etc/gatepost/gatepost.d/walk.toml';
 
+/** Writes as the service does: the unit may write to fewer folders than a command by hand. */
+const SERVICE_WRITES = `pid=$(systemctl show --value --property MainPID gatepost)
+nsenter --target $pid --mount setpriv --reuid=gatepost --regid=gatepost --clear-groups \\
+  touch /srv/backups/gatepost/written && rm /srv/backups/gatepost/written`;
+
 const NEXT_VERSION = `mv gatepost_VERSION_amd64.deb gatepost_OLDER_amd64.deb
 cp /packages/next.deb gatepost_VERSION_amd64.deb`;
 
@@ -33,7 +38,7 @@ export const FIRST: readonly Part[] = [
   docs('audit', undefined, { isExample: true }),
   docs('backups', 'Making one'),
   docs('backups', 'By the clock'),
-  docs('backups', 'With a passphrase'),
+  docs('backups', 'With a passphrase', { before: SERVICE_WRITES }),
   docs('backups', 'Checking one'),
   docs('backups', 'Restoring'),
   docs('backups', 'From the old one'),
