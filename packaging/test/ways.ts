@@ -15,11 +15,7 @@ const docs = (page: string, heading?: string, more: Partial<Part> = {}): Part =>
 /** Where Telegram and the authority are on this machine. */
 const OWN_SETTINGS = 'cp /walk/walk.toml /etc/gatepost/gatepost.d/walk.toml';
 
-<<<<<<< HEAD
 /** The service shows what the unit may write: a command by hand may write more. */
-=======
-/** Writes as the service does: the unit may write to fewer folders than a command by hand. */
->>>>>>> b
 const SERVICE_WRITES = `pid=$(systemctl show --value --property MainPID gatepost)
 nsenter --target $pid --mount setpriv --reuid=gatepost --regid=gatepost --clear-groups \\
   touch /srv/backups/gatepost/written && rm /srv/backups/gatepost/written`;
