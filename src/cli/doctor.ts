@@ -106,7 +106,6 @@ function withoutNames(finding: Finding, names: HiddenNames): Finding {
   if (subject !== null && !/^[\w ]{0,12}$|^\d+$/.test(subject)) names.hide(subject);
   return {
     ...finding,
-    check: names.hide(finding.check),
     subject: subject === null ? null : names.hide(subject),
     what: names.hide(finding.name === INVALID ? names.hideQuoted(what) : what),
     todo: todo === null ? null : names.hide(todo),

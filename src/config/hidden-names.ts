@@ -30,7 +30,13 @@ const WORD = /^[a-z]+-\d+$/;
 
 /** Paths that every installation has. */
 const PUBLIC_PATHS = new Set([
-  ...['/etc/gatepost/gatepost.toml', '/var/lib/gatepost', '/var/lib/gatepost/gatepost.db'],
+  ...[
+    'data',
+    './data',
+    '/etc/gatepost/gatepost.toml',
+    '/var/lib/gatepost',
+    '/var/lib/gatepost/gatepost.db',
+  ],
   ...['/var/lib/gatepost/backups', '/etc/resolv.conf', '/usr/bin/gatepost'],
   ...['/usr/share/doc/gatepost/port-80.conf', '/usr/lib/systemd/system/gatepost.service'],
   ...['/etc/systemd/system/gatepost.service', '/gate', '/docs', '/my', '/api', '/readyz'],

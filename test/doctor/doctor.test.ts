@@ -187,7 +187,7 @@ describe('the clock', () => {
          VALUES ('one', 0, 7300000, ?, ?)`,
         [leapt && JSON.stringify(leapt), JSON.stringify(spent)],
       );
-    const what = 'clock leap of one: the clock leapt: it is 5 days ahead';
+    const what = 'clock leap: the clock of one leapt: it is 5 days ahead';
     time(leap, {});
     expect(await problems()).toEqual([
       `${what}; nothing is deleted by it, and in 23 h the clock is taken for right`,

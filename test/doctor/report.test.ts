@@ -54,6 +54,14 @@ test('each finding in JSON has the fields that are promised', async () => {
   }
 });
 
+test('a name that is a word of the program leaves the subject of a check as it is', async () => {
+  await line.run('provider', 'add', '--name', 'database', '--code', 'MYSHOP01');
+  const { findings } = JSON.parse((await line.run('doctor', '--json')).stdout);
+  const checks = findings.map(({ check }: Finding) => check);
+  expect(checks).toContain('database');
+  expect(checks).toContain('data directory');
+});
+
 /** The mark of all that is planted. */
 const MARK = /pl[a4]nted|planted|203\.0\.113\.\d|2001:db8|998877/i;
 

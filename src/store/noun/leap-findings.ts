@@ -8,12 +8,14 @@ import { about, type Finding } from '../../finding.ts';
 const REMEDY =
   "set the clock; or if it is right, run 'gatepost clock trust': then deletion goes on at once";
 
+const say = about('clock leap');
+
 /** Reports each machine whose clock has leapt, by the times that servers stored. */
 export function leapFindings(times: readonly KeptTime[]): Finding[] {
   return times.flatMap((time) => {
-    const say = about(time.name === '' ? 'clock leap' : `clock leap of ${time.name}`);
     if (time.leap === null) return [];
-    const what = `the clock leapt: ${leadText(time.leap.leadMs)}`;
+    const whose = time.name === '' ? 'the clock' : `the clock of ${time.name}`;
+    const what = `${whose} leapt: ${leadText(time.leap.leadMs)}`;
     if (isSuspended(time)) {
       const leftMs = LEAP_LASTS_MS - (time.ranMs - time.leap.sinceRanMs);
       const hours = Math.max(1, Math.ceil(leftMs / HOUR_MS));
