@@ -31,7 +31,7 @@ beforeAll(async () => {
 
 /** The block of a document that begins with a line, with these texts changed. */
 function printed(page: string, line: string, changes: readonly [string, string][]): string {
-  const blocks = readText(page).matchAll(/```toml\n(.*?)```/gs);
+  const blocks = readText(page).matchAll(/(?:```toml|<<'END')\n(.*?)(?:```|^END$)/gms);
   const block = [...blocks].map(([, text = '']) => text).find((text) => text.startsWith(line));
   return changes.reduce((text, [before, after]) => {
     expect(text).toContain(before);

@@ -43,7 +43,6 @@ const withParam = optional(anyText(`none, or between commas: ${CHAT_FACTS.join('
   misfit: 'invalid_parameters',
   about:
     'For a chat: what its texts show besides: the note of a link, and the phone (HWID, model, system).',
-  example: 'note,phone',
 });
 
 const tokenParam = (about: string) =>
