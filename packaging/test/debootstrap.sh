@@ -60,9 +60,9 @@ rm -rf "$work/next"
 mv "$OUT/gatepost_${version}_$architecture.deb" "$OUT/this.deb"
 mv "$OUT/gatepost_${next}_$architecture.deb" "$OUT/next.deb"
 
-# The commit before the one that changed the version is the end of the release before.
-changed=$(git log -1 --format=%H -G'"version":' -- package.json 2>/dev/null || true)
-last=${LAST_RELEASE:-$(git describe --tags --abbrev=0 2>/dev/null || git rev-parse -q --verify "$changed^" || true)}
+# The commit that gave the release before its version.
+before=$(git log -2 --format=%H -G'"version":' -- package.json 2>/dev/null | sed -n 2p)
+last=${LAST_RELEASE:-$(git describe --tags --abbrev=0 2>/dev/null || echo "$before")}
 if [ -n "$last" ]; then
   mkdir "$work/last"
   git archive "$last" | tar -x -C "$work/last"
@@ -76,12 +76,11 @@ fi
 
 # What dpkg saw of older releases: their scripts and their conffile, with the program of this one.
 for old in 0.17.0 0.19.0; do
-  commit=$(git log --format=%H -S"\"version\": \"$old\"" -1 -- package.json 2>/dev/null || true)
-  if [ -z "$commit" ] || ! git cat-file -e "$commit^" 2>/dev/null; then
+  commit=$(git log --format=%H -S"\"version\": \"$old\"" -- package.json 2>/dev/null | tail -n 1)
+  if [ -z "$commit" ]; then
     echo "The history has no $old."
     continue
   fi
-  grep -q "\"version\": \"$old\"" package.json || commit=$commit^
   rm -rf "$work/old"
   dpkg-deb --raw-extract "$OUT/this.deb" "$work/old"
   mkdir -m 750 "$work/old/etc" "$work/old/etc/gatepost"
