@@ -185,6 +185,10 @@ testChromium(
       ...{ web_push: 8030, id },
       notification: { title: 'Frankfurt', body: 'Hello there', navigate: inbox },
     });
+    // A push to a worker that is not active yet is lost.
+    const isActive =
+      "navigator.serviceWorker.ready.then(({ active }) => active?.state === 'activated')";
+    await until('an active worker', () => page.evaluate<boolean>(isActive));
     await deliverPush(context, page, site, JSON.stringify(content));
     await until('received', async () => (await receipt(id))?.received_at !== null);
     const [worker] = context.serviceWorkers();
