@@ -42,7 +42,10 @@ async function writeOn(core: Core): Promise<never> {
     core.store.addInstall(
       {
         ...NO_TERMS,
-        ...{ providerId: provider.id, installLimit: 1, note: null, createdAtMs: act.atMs },
+        providerId: provider.id,
+        installLimit: 1,
+        note: null,
+        createdAtMs: act.atMs,
         installCode: crypto.randomUUID().replaceAll('-', '').slice(0, 12),
         installCountMax: Number.MAX_SAFE_INTEGER,
       },

@@ -117,8 +117,12 @@ async function runPhase(appliance: Appliance, isBlack: boolean, n: number): Prom
     .map(({ atMs, timestamp }) => atMs - Date.parse(timestamp));
   return {
     list: p99(steady.map(({ tookMs }) => tookMs)),
-    ...{ addLink, push: p99(pushes), event: p99(events), failed },
-    ...{ pushes: pushes.length, events: events.length },
+    addLink,
+    push: p99(pushes),
+    event: p99(events),
+    failed,
+    pushes: pushes.length,
+    events: events.length,
   };
 }
 

@@ -8,7 +8,11 @@ export const PANEL_HOST = 'panel.bench.example';
 export const GATE_HOST = 'sub.bench.example';
 /** The party with many connections is the first of the providers, the others are the rest. */
 export const SHAPE: Shape = {
-  ...{ name: 'fairness', providerCount: 13, linkCount: 65_000, deviceCount: 13_000, run: 1 },
+  name: 'fairness',
+  providerCount: 13,
+  linkCount: 65_000,
+  deviceCount: 13_000,
+  run: 1,
 };
 
 export interface Door {

@@ -93,8 +93,11 @@ process.exit(isMet ? 0 : 1);
 
 function serve(dataDir: string, env: Record<string, string> = {}): Promise<Server> {
   const upstream = {
-    ...{ host: PANEL_HOST, url: panel.url.origin, provider: providerCode(2) },
-    ...{ key_path: ['/s/{key}'], default_limit: 3 },
+    host: PANEL_HOST,
+    url: panel.url.origin,
+    provider: providerCode(2),
+    key_path: ['/s/{key}'],
+    default_limit: 3,
   };
   return startServer(onServerCore([executable, 'serve', '--data', dataDir, '--port', '0']), {
     GATEPOST_TRUSTED_PROXIES: '127.0.0.1',
@@ -168,8 +171,12 @@ async function callers(
   const { hostname, port } = new URL(server.url);
   const requests = OTHERS.map((n) => door.call(n));
   const order: CallersOrder = {
-    ...{ host: hostname, port: Number(port), requests, good: door.good },
-    ...{ pauseMs: PAUSE_MS, ...wanted },
+    host: hostname,
+    port: Number(port),
+    requests,
+    good: door.good,
+    pauseMs: PAUSE_MS,
+    ...wanted,
   };
   const script = join(import.meta.dir, 'fairness-callers.ts');
   const child = Bun.spawn(onCore(LOAD_CORE, [process.execPath, script, JSON.stringify(order)]), {

@@ -40,8 +40,14 @@ const dataDir = join(folder, 'data');
 const name = `gatepost_move_${process.pid}`;
 const url = `postgres://postgres@127.0.0.1:${options.server}/${name}`;
 const server = new SQL({
-  ...{ adapter: 'postgres', hostname: '127.0.0.1', port: Number(options.server), max: 1 },
-  ...{ username: 'postgres', password: '', database: 'postgres', tls: false },
+  adapter: 'postgres',
+  hostname: '127.0.0.1',
+  port: Number(options.server),
+  max: 1,
+  username: 'postgres',
+  password: '',
+  database: 'postgres',
+  tls: false,
 });
 
 function spawn(words: readonly string[], isServer: boolean) {

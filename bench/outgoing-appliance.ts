@@ -60,7 +60,9 @@ export function makeAppliance({ executable, dataDir, counts, hooks = [] }: Order
   const urlOf = (server: Pick<Server, 'url'>, path: string, query = '') =>
     `${server.url}${path}?provider_code=${CODE}&auth_key=${AUTH_KEY}${query}`;
   return {
-    ...{ dataDir, secrets, url: urlOf },
+    dataDir,
+    secrets,
+    url: urlOf,
     ask: async (server, path, query, body) => {
       const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
       const answer = (await (await fetch(urlOf(server, path, query), init)).json()) as Answer;

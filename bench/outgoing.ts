@@ -93,7 +93,9 @@ async function account(gateway: Gateway) {
   const seconds = secondsUntil(lastAtMs);
   const most = Math.floor((count * 0.99) / 1000);
   return {
-    ...{ seconds, lost, answers },
+    seconds,
+    lost,
+    answers,
     perSecond:
       most === 0
         ? count / seconds
@@ -106,9 +108,12 @@ async function account(gateway: Gateway) {
 async function runBare(gateway: Gateway): Promise<Round> {
   await prepare(gateway);
   const order: BareOrder = {
-    ...{ gateway, count, concurrency: CONCURRENCY },
+    gateway,
+    count,
+    concurrency: CONCURRENCY,
     origin: servers.origin(gateway),
-    ...{ project: servers.fcm.project, serviceAccountFile: servers.fcm.serviceAccountFile },
+    project: servers.fcm.project,
+    serviceAccountFile: servers.fcm.serviceAccountFile,
     apns: servers.apns,
   };
   const script = join(import.meta.dir, 'outgoing-bare.ts');

@@ -64,7 +64,7 @@ async function ask(url: string, path: string, body?: unknown): Promise<Record<st
 }
 
 async function registerOne(url: string, n: number): Promise<string> {
-  const draft = { hwid: `device-${n}`, os: 'android', ...{ provider_code: 'BENCH001' } };
+  const draft = { hwid: `device-${n}`, os: 'android', provider_code: 'BENCH001' };
   const answer = await ask(url, '/device/register', { ...draft, domain_hash: HASH });
   return String(answer['device_token']);
 }

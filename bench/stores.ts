@@ -47,7 +47,11 @@ const CASES = [
 ].filter(({ kind }) => options.only === undefined || options.only === kind);
 
 const SHAPE: Shape = {
-  ...{ name: 'small', providerCount: 2, linkCount: 10_000, deviceCount: 10_000, run: 1 },
+  name: 'small',
+  providerCount: 2,
+  linkCount: 10_000,
+  deviceCount: 10_000,
+  run: 1,
 };
 const NO_LIMITS = {
   GATEPOST_LINKS_PER_PROVIDER_MAX: '1000000000',

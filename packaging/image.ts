@@ -120,7 +120,9 @@ export function imageArchive(
   const config = add(
     'config.v1+json',
     json({
-      ...{ architecture, os: 'linux', created },
+      architecture,
+      os: 'linux',
+      created,
       config: { ...CONTAINER, Labels: labels() },
       rootfs: { type: 'layers', diff_ids: [digestOf(layer)] },
       history: [{ created, created_by: 'packaging/image.ts' }],
@@ -139,7 +141,8 @@ export function imageArchive(
   };
   // Docker before version 25 reads manifest.json alone.
   const legacy = {
-    ...{ Config: pathOf(config.digest), RepoTags: [tag] },
+    Config: pathOf(config.digest),
+    RepoTags: [tag],
     Layers: [pathOf(packed.digest)],
   };
   return tarOf(

@@ -102,7 +102,12 @@ export async function startApp(
       ? log.error('operator_webhook_disabled', { webhook, why })
       : log.info('webhook_disabled', { webhook, why });
   const observers = {
-    ...{ leastMs, onMigration, onAway, onBack, onTrouble, onWebhookDisabled },
+    leastMs,
+    onMigration,
+    onAway,
+    onBack,
+    onTrouble,
+    onWebhookDisabled,
     waiting: { signal, onWaiting },
   };
   const core = await openCore(settings, true, true, tallies, gateways, observers);
@@ -178,7 +183,11 @@ async function startUpstreams(
   { loaded, certificateExpiresAtMs }: Pick<ApplianceParts, 'loaded' | 'certificateExpiresAtMs'>,
 ) {
   const upstreams = new LiveUpstreams({
-    ...{ core, log, settings, clock, certificateExpiresAtMs },
+    core,
+    log,
+    settings,
+    clock,
+    certificateExpiresAtMs,
     own: () => ({
       upstreams: loaded().config.gateUpstreams,
       text: loaded().sources.gateUpstreams.text,
@@ -222,10 +231,15 @@ async function startParts(beginning: Beginning): Promise<App> {
   let listening: RunningServer | null = null;
   const certificateExpiresAtMs = () => tls?.expiresAtMs() ?? null;
   const metrics = makeMetrics({
-    ...{ nowMs: clock.nowMs, startedAtMs, store: core.store, tallies, log },
+    nowMs: clock.nowMs,
+    startedAtMs,
+    store: core.store,
+    tallies,
+    log,
     certificateExpiresAtMs,
     isDatabaseUp: () => (settings.databaseUrl === null ? null : !beginning.outages.isAway),
-    ...{ http: () => listening, leap: () => timekeeper.leap() },
+    http: () => listening,
+    leap: () => timekeeper.leap(),
   });
   const backups = await startBackups(beginning);
   parts.push({ name: 'backup', stop: backups.stop });
@@ -250,8 +264,16 @@ async function startParts(beginning: Beginning): Promise<App> {
   const upstreams = await startUpstreams(beginning, clock, known);
   const appliance = startAppliance(beginning, { ...known, upstreams }, backups);
   const server = await startServer({
-    ...{ core, clock, log, settings, eventSenders, consoleFiles: consoleFiles() },
-    ...{ appliance, secretOf: secrets.of, strangerPage: strangerPage.current, ...listenOptions },
+    core,
+    clock,
+    log,
+    settings,
+    eventSenders,
+    consoleFiles: consoleFiles(),
+    appliance,
+    secretOf: secrets.of,
+    strangerPage: strangerPage.current,
+    ...listenOptions,
   });
   // Before all others: its requests create work for them.
   parts.unshift({ name: 'server', stop: () => server.stop(LAST_CALL_MS) });
@@ -274,7 +296,11 @@ async function startParts(beginning: Beginning): Promise<App> {
   const monitorUrl = monitor?.url ?? null;
   log.info('started', { version: VERSION, commit: COMMIT, url, monitor: monitorUrl ?? 'off' });
   return {
-    ...{ core, log, url, monitorUrl, certificateExpiresAtMs },
+    core,
+    log,
+    url,
+    monitorUrl,
+    certificateExpiresAtMs,
     reload: (wanted) => {
       const change = changeBetween(current, wanted);
       const next = reloaded(current, wanted);

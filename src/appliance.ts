@@ -41,14 +41,21 @@ export function makeAppliance(parts: ApplianceParts): Appliance {
     state: async () => {
       const { openFiles, openFilesMax, residentBytes } = await processFacts();
       return {
-        ...{ version: VERSION, node, startedAtMs, residentBytes, openFiles, openFilesMax },
+        version: VERSION,
+        node,
+        startedAtMs,
+        residentBytes,
+        openFiles,
+        openFilesMax,
         notReady: (await readiness.problem())?.detail ?? null,
         ...lagOf(loopLagSeconds),
         certificateEndsAtMs: parts.certificateExpiresAtMs(),
         isDatabaseFile: loaded().config.databaseUrl === null,
       };
     },
-    ...{ pushSender: parts.pushSender, backups: parts.backups, upstreams: parts.upstreams },
+    pushSender: parts.pushSender,
+    backups: parts.backups,
+    upstreams: parts.upstreams,
     doctor: checkup(parts, ['doctor', '--names'], findingsIn),
     auditCheck: checkup(parts, ['audit', 'verify'], auditCheckIn),
   };
@@ -68,7 +75,8 @@ export function lagOf({ bounds, counts }: Histogram) {
   const late = counts.filter((_, n) => (bounds[n - 1] ?? 0) >= LATE_SECONDS);
   return {
     loopLagSeconds: bounds[at] ?? null,
-    ...{ loopCount, loopLateCount: late.reduce((sum, count) => sum + count, 0) },
+    loopCount,
+    loopLateCount: late.reduce((sum, count) => sum + count, 0),
   };
 }
 

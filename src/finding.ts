@@ -21,7 +21,12 @@ export function about(check: string) {
   const fault =
     (level: 'warning' | 'problem') =>
     (name: FindingName, what: string, todo: string, subject: string | null = null): Finding => ({
-      ...{ name, subject, check, level, what, todo },
+      name,
+      subject,
+      check,
+      level,
+      what,
+      todo,
     });
   const name = check.replaceAll(' ', '_');
   return {

@@ -66,7 +66,13 @@ export class LiveGateways {
     const { settings } = this.parts;
     const gateways = () => this.#gateways.all;
     return new Outbox({
-      ...{ core, clock, log, settings, gateways, eventSenders, onAttempt },
+      core,
+      clock,
+      log,
+      settings,
+      gateways,
+      eventSenders,
+      onAttempt,
       random: Math.random,
     });
   }

@@ -113,7 +113,8 @@ const exitCode = await runCli(process.argv.slice(2), {
   examine: async (loaded, outside, onDatabase) => {
     const { examine } = await import('./doctor/examine.ts');
     return examine({
-      ...{ loaded, kind: storeKindOf(loaded.config) },
+      loaded,
+      kind: storeKindOf(loaded.config),
       nowMs: systemClock.nowMs(),
       uid: process.getuid?.() ?? 0,
       outside,

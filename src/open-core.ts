@@ -39,7 +39,12 @@ function placeOf(config: Config, url: NonNullable<Config['databaseUrl']>): Datab
   const password = () => (passwordFile === '' ? url.password : passwordIn(passwordFile));
   password();
   return {
-    ...{ host, port, socket, user, database, password },
+    host,
+    port,
+    socket,
+    user,
+    database,
+    password,
     tls: isTls
       ? {
           ca: readAuthorities(databaseCaFile, 'database.ca_file'),
@@ -131,7 +136,13 @@ export async function openCore(
   const signals = new Signals();
   const onOutbox = () => signals.outboxFilled();
   const observers = {
-    ...{ onCommit, onFigure, onOutbox, onDistributionEnd, onStatement, onRetry, onSignal },
+    onCommit,
+    onFigure,
+    onOutbox,
+    onDistributionEnd,
+    onStatement,
+    onRetry,
+    onSignal,
     ...start,
   };
   const kind = storeKindOf(config);

@@ -59,7 +59,11 @@ export async function sendEvents(
 ): Promise<void> {
   const clock = systemClock;
   const outbox = new Outbox({
-    ...{ core, clock, log: silent, settings, eventSenders },
+    core,
+    clock,
+    log: silent,
+    settings,
+    eventSenders,
     // Pushes wait for the server.
     gateways: () => ({}),
     onAttempt: () => {},

@@ -25,7 +25,10 @@ interface Parts {
 export async function startBackups({ core, settings, log }: Parts): Promise<BackupJob> {
   const run = backupByChild(ownCommand());
   const common = {
-    ...{ settings, store: core.store, clock: systemClock, log },
+    settings,
+    store: core.store,
+    clock: systemClock,
+    log,
     onNoted: () => noticeUpkeep(core, systemClock.nowMs()),
   };
   const copies = makeBackupCopies({
@@ -47,7 +50,11 @@ export const releaseCheck = (
   clock: Clock,
 ) =>
   makeReleaseCheck({
-    ...{ settings, store: core.store, clock, log, random: Math.random },
+    settings,
+    store: core.store,
+    clock,
+    log,
+    random: Math.random,
     ask: (signal) => newestRelease(settings, outgoing, { signal }),
     onNoted: () => noticeUpkeep(core, clock.nowMs()),
   });

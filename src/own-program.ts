@@ -34,7 +34,10 @@ export type RunOwn = (words: readonly string[], signal: AbortSignal) => Promise<
 
 export const runOwn: RunOwn = async (words, signal) => {
   const child = Bun.spawn([...ownCommand(), ...words], {
-    ...{ stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', env: { ...process.env, ...settings } },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+    env: { ...process.env, ...settings },
   });
   const stop = () => child.kill('SIGKILL');
   signal.addEventListener('abort', stop);

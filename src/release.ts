@@ -65,8 +65,14 @@ async function fetchFile(
 ): Promise<string> {
   const answer = await outgoing.send(
     {
-      ...{ method: 'GET', url, trust: 'operator', headers: {}, body: null },
-      ...{ timeoutMs: ANSWER_MAX_MS, answerBytesMax: FILE_BYTES_MAX, originConcurrency: 2 },
+      method: 'GET',
+      url,
+      trust: 'operator',
+      headers: {},
+      body: null,
+      timeoutMs: ANSWER_MAX_MS,
+      answerBytesMax: FILE_BYTES_MAX,
+      originConcurrency: 2,
     },
     signal,
   );

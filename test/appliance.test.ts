@@ -14,7 +14,9 @@ const log = makeLog(
 );
 const loaded = () => ({ config: { dataDir: '/data' }, file: '/etc/g.toml' }) as never;
 const ended = (more: Partial<Ended>): Ended => ({
-  ...{ exitCode: 0, printed: '', complaint: '' },
+  exitCode: 0,
+  printed: '',
+  complaint: '',
   ...more,
 });
 

@@ -158,7 +158,8 @@ test('each printed configuration of the server answers strangers quietly', () =>
     .filter((path) => path === 'README.md' || /^docs\/(?!decisions).*\.(?:md|toml)$/.test(path))
     .flatMap((path) =>
       [...readText(path).matchAll(/^\[server\]\n((?:.+\n)*)/gm)].map(([, lines = '']) => ({
-        ...{ path, isQuiet: /^strangers = "quiet"/m.test(lines) },
+        path,
+        isQuiet: /^strangers = "quiet"/m.test(lines),
       })),
     );
   expect(blocks.length).toBeGreaterThan(8);

@@ -10,7 +10,9 @@ const EXAMPLES = committedFiles()
   .filter((path) => /^src\/(?!console\/).*\.ts$/.test(path))
   .flatMap((path) =>
     [...readText(path).matchAll(EXAMPLE)].map(([, call = '', returned = '']) => ({
-      ...{ path, call, returned },
+      path,
+      call,
+      returned,
     })),
   );
 

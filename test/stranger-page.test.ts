@@ -130,7 +130,8 @@ test('a file: its bytes with 404 and the type of its name', async () => {
   writeFileSync(file, '<p>ä</p>');
   await take(file);
   expect(shown()).toEqual({
-    ...{ status: 404, body: '<p>ä</p>' },
+    status: 404,
+    body: '<p>ä</p>',
     headers: { 'content-type': 'text/html; charset=utf-8' },
   });
   writeFileSync(file, 'a'.repeat(128 * 1024 + 1));

@@ -187,6 +187,12 @@ const BANS: readonly Ban[] = [
     except: ['test/tidy.test.ts'],
     reason: 'what is left to do belongs in an issue, where somebody looks for it',
   },
+  {
+    isForAll: true,
+    pattern: /[^{]\.\.\.\{ /,
+    except: ['test/mutation/list/gateways.ts'],
+    reason: 'a literal that is spread only packs lines: write its fields where they belong',
+  },
 ];
 
 test.each(BANS.map((ban) => [String(ban.pattern), ban] as const))('banned: %s', (_, ban) => {
@@ -201,9 +207,9 @@ test.each(BANS.map((ban) => [String(ban.pattern), ban] as const))('banned: %s', 
 /** A screenful or a few: whoever opens a file can hold it in mind. */
 const FILE_LINES_MAX = 400;
 /** Tests and bench: scenarios in a row, read one at a time. */
-const TEST_LINES_MAX = 460;
+const TEST_LINES_MAX = 480;
 /** Lines of a function's own, without the functions inside it. */
-const FUNCTION_LINES_MAX = 70;
+const FUNCTION_LINES_MAX = 90;
 const COLUMNS_MAX = 100;
 
 test('files are short', () => {

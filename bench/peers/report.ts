@@ -53,7 +53,10 @@ export function rowsOf(
     const against = (of: (ours: Measurement, theirs: Measurement) => number) =>
       median(runs.flatMap((run, at) => (own[at] ? [of(own[at], run)] : [])));
     return {
-      ...{ title, connections, name, ownKib },
+      title,
+      connections,
+      name,
+      ownKib,
       measured: medians(runs),
       gatepostTimes: against((ours, theirs) => ours.requestsPerSecond / theirs.requestsPerSecond),
       cpuTimes: against((ours, theirs) => theirs.cpuUs / ours.cpuUs),

@@ -58,14 +58,20 @@ function start(order: Start): void {
   const options: DeviceOptions = {
     url: order.url,
     registration: {
-      ...{ os: order.os, os_version: '15', device_name: 'Driver', app_version: '1.0' },
-      ...{ install_code: order.link, domain_hash: order.domain_hash },
+      os: order.os,
+      os_version: '15',
+      device_name: 'Driver',
+      app_version: '1.0',
+      install_code: order.link,
+      domain_hash: order.domain_hash,
     },
     store: { read: () => kept.kept.state, write: (state) => kept.write({ state }) },
     ...(order.hwid !== null && { hwid: order.hwid }),
     ...(order.ping !== null && { ping: order.ping }),
     ...(order.push !== null && { push: order.push }),
-    ...{ locale: order.locale, mode: order.mode, pace: order.pace },
+    locale: order.locale,
+    mode: order.mode,
+    pace: order.pace,
     onMessage({ message: { id, notification_type: type }, texts, action, state }: Handling) {
       say({ said: 'message', id, type, title: texts.title, text: texts.plain, action });
       const effects = [...kept.kept.effects, id];

@@ -89,7 +89,11 @@ export class BackupDesk {
       }),
     );
     return {
-      ...{ folder, files, schedule: backupAt, keep: backupKeep, nextMs: job.nextMs() },
+      folder,
+      files,
+      schedule: backupAt,
+      keep: backupKeep,
+      nextMs: job.nextMs(),
       isEncrypted: backupPassphrase !== '' || backupPassphraseFile !== '',
       lastFailure: failureOf(upkeepOf(upkeep, 'backup')),
       copies:

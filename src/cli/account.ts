@@ -74,16 +74,22 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
     return listOwned(core, options, read, () => read(null));
   });
   const shown = members.map((one) => ({
-    ...{ name: one.name, provider_code: one.providerCode },
-    ...{ role: one.role, passkeys: one.passkeyCount },
+    name: one.name,
+    provider_code: one.providerCode,
+    role: one.role,
+    passkeys: one.passkeyCount,
     password: one.hasPassword ? 'yes' : 'no',
     second_factor: one.hasTotp ? 'yes' : 'no',
     signed_in_at: one.signedInAtMs === null ? '' : showTime(one.signedInAtMs),
   }));
   printTable(context, options, shown, {
-    ...{ name: 'name', at: ownerName, role: 'role' },
-    ...{ password: 'password', passkeys: 'passkeys' },
-    ...{ 'second factor': 'second_factor', 'signed in at': 'signed_in_at' },
+    name: 'name',
+    at: ownerName,
+    role: 'role',
+    password: 'password',
+    passkeys: 'passkeys',
+    'second factor': 'second_factor',
+    'signed in at': 'signed_in_at',
   });
 }
 

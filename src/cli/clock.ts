@@ -11,7 +11,8 @@ import { showTime } from './values.ts';
 function view(time: KeptTime) {
   const { atMs, leap, name } = time;
   return {
-    ...{ machine: name || 'this', steady_time: showTime(atMs) },
+    machine: name || 'this',
+    steady_time: showTime(atMs),
     lead_seconds: leap === null ? 0 : Math.round(leap.leadMs / 1000),
     state: leap === null ? 'the clock has not leapt' : leadText(leap.leadMs),
     deletion: isSuspended(time) ? 'suspended' : 'goes on',

@@ -161,7 +161,8 @@ async function printReport(
 ): Promise<void> {
   const settings = loaded === null ? [] : context.shownSettings(loaded);
   const report = await context.report({
-    ...{ findings, counts },
+    findings,
+    counts,
     dataDir: loaded?.config.dataDir ?? '',
     store: loaded?.config.databaseUrl ? 'postgres' : 'sqlite',
     settings: settings

@@ -22,7 +22,9 @@ async function list(context: CliContext, options: CommonOptions): Promise<void> 
   const problem = (row: { problem: string | null }) => row.problem ?? '-';
   const parts = [
     table(gateways, {
-      ...{ gateway: 'gateway', state: 'state', waiting: 'waiting' },
+      gateway: 'gateway',
+      state: 'state',
+      waiting: 'waiting',
       'oldest from': ({ oldest_queued_at }) => oldest_queued_at ?? '-',
       problem,
     }),
@@ -56,7 +58,10 @@ function view(of: GatewayState) {
     retry_at: showTimeOrNull(retryAtMs),
     problem: of.problem,
     push_services: services?.map(({ origin, problem, state, waitingCount: waiting }) => ({
-      ...{ origin, state, waiting, problem },
+      origin,
+      state,
+      waiting,
+      problem,
     })),
   };
 }

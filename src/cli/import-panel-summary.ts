@@ -42,8 +42,12 @@ const UNKNOWN: Readonly<Record<PanelKind, readonly string[]>> = {
 export function panelSummaryJson({ kind, providerCode, tally, panel, ...more }: PanelSummary) {
   const { links, slots } = tally;
   return {
-    ...{ panel: kind, provider_code: providerCode, complete: more.isComplete },
-    ...{ check: more.isCheck, users: panel.users, disabled: panel.disabled },
+    panel: kind,
+    provider_code: providerCode,
+    complete: more.isComplete,
+    check: more.isCheck,
+    users: panel.users,
+    disabled: panel.disabled,
     view: more.view === '' ? null : more.view,
     links: {
       ...links,
@@ -70,9 +74,13 @@ export function panelSummaryJson({ kind, providerCode, tally, panel, ...more }: 
       kept: panel.keptLimit,
       lowered: panel.lowered,
     },
-    ...{ gone: panel.gone, out_of_view: panel.outOfView },
-    ...{ unusable: tally.unusable, mended: tally.mended },
-    ...{ without_key: panel.withoutKey, unserved: panel.unserved, alike: panel.alike },
+    gone: panel.gone,
+    out_of_view: panel.outOfView,
+    unusable: tally.unusable,
+    mended: tally.mended,
+    without_key: panel.withoutKey,
+    unserved: panel.unserved,
+    alike: panel.alike,
     problems: tally.problems,
   };
 }

@@ -74,7 +74,8 @@ export async function importFromPanel(run: PanelRun, path: string | undefined): 
   }
   const job: PanelJob = path === undefined ? apiJob(run, panel) : { panel, path };
   const { users, view } = await context.readPanel(job, {
-    ...{ signal, memoryMaxMib: options.memory },
+    signal,
+    memoryMaxMib: options.memory,
     onProgress: (done, total) => progress.show(done, total),
   });
   await withCore(context, options, (core, config) => {
@@ -134,7 +135,10 @@ async function bringUsers(
   const mover = new Mover(core, provider, tally, updates, context.nowMs);
   const rules = {
     panel: options.label === undefined ? kind : `${kind}/${options.label}`,
-    ...{ kind, view, unlimitedAs, nowMs: context.nowMs() },
+    kind,
+    view,
+    unlimitedAs,
+    nowMs: context.nowMs(),
     disablesDisabled: options.disableDisabled ?? false,
   };
   const plan = await planPanel(mover, users, rules);
@@ -142,7 +146,9 @@ async function bringUsers(
   if (!isCheck && !options.yes) refuseMany(plan, disablesGone);
   await importPanel(mover, plan, panelTally, {
     ...rules,
-    ...{ disablesGone, updates, isCheck },
+    disablesGone,
+    updates,
+    isCheck,
     lowersExisting: options.applyToExisting ?? false,
     isStopped: () => signal.aborted,
     onStep: () => progress.show(tally.linksDone, tally.linksListed),
@@ -150,8 +156,16 @@ async function bringUsers(
   progress.clear();
   const isComplete = !signal.aborted;
   const summary = {
-    ...{ kind, view, providerCode: code, tally, panel: panelTally, isComplete },
-    ...{ isFromApi: options.from !== undefined, isCheck, unlimitedAs, disablesGone },
+    kind,
+    view,
+    providerCode: code,
+    tally,
+    panel: panelTally,
+    isComplete,
+    isFromApi: options.from !== undefined,
+    isCheck,
+    unlimitedAs,
+    disablesGone,
     disablesDisabled: rules.disablesDisabled,
   };
   print(context, options, panelSummaryJson(summary), panelSummaryText(summary));

@@ -101,7 +101,9 @@ async function freeSince(
     const all = await core.store.listLinkDevices(providerId, installId, DEVICES_MAX);
     const taken = all.filter(({ registeredAtMs }) => registeredAtMs >= sinceMs);
     const rows = taken.map(({ hwid, deviceName, registeredAtMs, lastSeenAtMs }) => ({
-      ...{ hwid, device_name: deviceName, registered_at: showTime(registeredAtMs) },
+      hwid,
+      device_name: deviceName,
+      registered_at: showTime(registeredAtMs),
       last_seen_at: showTime(lastSeenAtMs),
     }));
     const facts = { install_code: installCode, since: showTime(sinceMs), slots: rows };
@@ -134,8 +136,12 @@ async function revoke(context: CliContext, name: LinkName, options: EndOptions):
   });
   const { installCode, freedCount: freed, hadKey } = revoked;
   const facts = {
-    ...{ install_code: installCode, old_install_code: link.installCode, id: link.id, freed },
-    ...{ had_subscription_key: hadKey, done: 'revoked' },
+    install_code: installCode,
+    old_install_code: link.installCode,
+    id: link.id,
+    freed,
+    had_subscription_key: hadKey,
+    done: 'revoked',
   };
   const text = `${link.installCode} revoked, ${counted(freed, 'slot')} freed; the code is ${installCode}`;
   print(context, options, facts, text);

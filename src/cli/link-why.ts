@@ -166,7 +166,12 @@ async function why(context: CliContext, name: LinkName, hwid: string, options: W
     const binding = await core.store.findDomain(providerId, domain.hash);
     const { ends } = await core.store.readLinkStory(link.id);
     return {
-      ...{ hwid, link, domain, binding, nowMs, ...judged },
+      hwid,
+      link,
+      domain,
+      binding,
+      nowMs,
+      ...judged,
       ends: ends.filter((end) => end.hwid === hwid),
     };
   });

@@ -34,7 +34,11 @@ async function list(context: CliContext, options: CommonOptions): Promise<void> 
 function view(node: NodeRecord) {
   const { name, address, version, schema, startedAtMs, seenAtMs, silentMs, clockOffsetMs } = node;
   return {
-    ...{ name, state: silentMs > SILENT_MS ? 'silent' : 'up', address, version, schema },
+    name,
+    state: silentMs > SILENT_MS ? 'silent' : 'up',
+    address,
+    version,
+    schema,
     started_at: showTime(startedAtMs),
     seen_at: showTime(seenAtMs),
     clock_offset_ms: clockOffsetMs,

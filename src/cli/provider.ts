@@ -85,8 +85,12 @@ async function list(context: CliContext, options: CommonOptions): Promise<void> 
   const nowMs = context.nowMs();
   const rows = providers.map((provider) => view(provider, nowMs));
   printTable(context, options, rows, {
-    ...{ CODE: 'provider_code', NAME: 'name', PLAN: 'plan', STATE: state },
-    ...{ EXPIRES: 'expires', LINKS: 'links' },
+    CODE: 'provider_code',
+    NAME: 'name',
+    PLAN: 'plan',
+    STATE: state,
+    EXPIRES: 'expires',
+    LINKS: 'links',
   });
 }
 

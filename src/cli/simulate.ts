@@ -71,7 +71,10 @@ async function simulate(context: CliContext, options: SimulateOptions): Promise<
     const hwid = `${options.prefix}-${n + 1}`;
     let isOpen = false;
     return new Device({
-      ...{ url: options.url, hwid, registration: registrationOf(options), store: FORGETFUL },
+      url: options.url,
+      hwid,
+      registration: registrationOf(options),
+      store: FORGETFUL,
       onMessage({ message }) {
         figures.messages += 1;
         if (options.count <= PRINT_EACH_MAX) {

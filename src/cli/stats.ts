@@ -52,14 +52,15 @@ const MESSAGES = {
 } as const satisfies Columns<Figures>;
 
 const OF_PROVIDER: Columns<Figures & { provider_code: string }> = {
-  ...{ PROVIDER: 'provider_code', ADMITTED: 'admitted', SEEN: 'seen', REFUSED: refused },
-  ...{
-    FREED: 'freed',
-    LINKS: 'links',
-    SENDS: 'sends',
-    'IN INBOX': 'delivered',
-    EXPIRED: 'expired',
-  },
+  PROVIDER: 'provider_code',
+  ADMITTED: 'admitted',
+  SEEN: 'seen',
+  REFUSED: refused,
+  FREED: 'freed',
+  LINKS: 'links',
+  SENDS: 'sends',
+  'IN INBOX': 'delivered',
+  EXPIRED: 'expired',
 };
 
 interface Stats {
@@ -112,8 +113,11 @@ function refusalTable(refusals: readonly LinkRefusals[]): string | null {
 
 function chart({ days }: Stats, columns: number): string | null {
   const rows: Readonly<Record<string, (day: DayFigures) => number>> = {
-    ...{ seen: ({ seen }) => seen, admitted: ({ admitted }) => admitted, refused },
-    ...{ freed: ({ freed }) => freed, delivered: ({ delivered }) => delivered },
+    seen: ({ seen }) => seen,
+    admitted: ({ admitted }) => admitted,
+    refused,
+    freed: ({ freed }) => freed,
+    delivered: ({ delivered }) => delivered,
   };
   const lines = Object.entries(rows)
     .map(([name, read]) => ({ name, values: days.map(read) }))

@@ -68,7 +68,9 @@ function candidates(flags: Flags, env: Environment, asker: Asker): Candidate[] {
   const data = namedData(flags, env);
   const inData = {
     path: join(data ?? SETTINGS.dataDir.default, FILE_NAME),
-    ...{ isInData: true, isNamed: false, mayBeOutOfReach: data === null },
+    isInData: true,
+    isNamed: false,
+    mayBeOutOfReach: data === null,
   };
   const mayBeOutOfReach = !isPackaged && !serves;
   const system = { path: SYSTEM_FILE, isInData: false, isNamed: false, mayBeOutOfReach };

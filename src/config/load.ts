@@ -116,7 +116,8 @@ export function loadConfig(
     named: flags.configFile || env[CONFIG_VARIABLE] || null,
     sources: sources as LoadedConfig['sources'],
     ignoredVariables,
-    ...{ unseen: [], unseenFile: null },
+    unseen: [],
+    unseenFile: null,
   };
 }
 

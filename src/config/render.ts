@@ -22,7 +22,9 @@ export function shownSettings({ sources }: LoadedConfig): ShownSetting[] {
     const { text, origin } = sources[name];
     if (tables && text !== '') {
       return writtenKeys(tables, text).map(({ place, text: value, isDefault }) => ({
-        ...{ key: `${key}.${place}`, variable, value },
+        key: `${key}.${place}`,
+        variable,
+        value,
         origin: isDefault ? DEFAULT : originOf(sources[name], place),
       }));
     }

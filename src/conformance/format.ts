@@ -99,7 +99,11 @@ export function casesOf({ as = 'none', cases }: CaseFile, shared: CaseFile): Cas
     const named = [...JSON.stringify(all).matchAll(/\{(\w+)\.\w+\}/g)].map(([, word]) => word);
     const callers = new Set([...all.map((step) => step.as), ...named]);
     return {
-      ...{ name, rule, reads, ours, steps: all },
+      name,
+      rule,
+      reads,
+      ours,
+      steps: all,
       callers: [...callers].filter((caller) => !FREE_CALLERS.has(caller ?? '')) as string[],
       when: [...new Set(all.flatMap((step: Step) => step.when ?? []))],
     };

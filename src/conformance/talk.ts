@@ -40,7 +40,9 @@ export async function ask({ method, url, headers, body }: Request): Promise<Answ
   const patience = AbortSignal.timeout(PATIENCE_MS);
   try {
     const response = await fetch(url, {
-      ...{ method, headers, signal: patience },
+      method,
+      headers,
+      signal: patience,
       // As bytes: `fetch` would add a content type to a text.
       ...(body !== null && { body: new TextEncoder().encode(body) }),
       // The address has the credentials, so a redirect is not followed.

@@ -72,7 +72,10 @@ export async function registerBrowser(
   const isTag = typeof locale === 'string' && LOCALE.test(locale);
   const token = randomToken();
   const registered = await core.store.registerBrowser({
-    ...{ installId, nowMs, countMax: BROWSERS_MAX, tokenHash: hashKey(token) },
+    installId,
+    nowMs,
+    countMax: BROWSERS_MAX,
+    tokenHash: hashKey(token),
     hwid: `web-${randomCode(32)}`,
     facts: browserFacts(userAgent),
     locale: isTag ? locale : null,

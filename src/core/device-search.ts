@@ -75,7 +75,9 @@ export async function findDevices(
     await nextTurn();
   } while (after !== null && !signal.aborted);
   return {
-    ...{ isPart: after !== null, count, examples },
+    isPart: after !== null,
+    count,
+    examples,
     hwids: count > SEARCHED_HWIDS_MAX ? null : hwids,
     appVersions: versions.most,
     languages: languages.most,

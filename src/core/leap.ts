@@ -98,7 +98,9 @@ export function isSpent(state: TimeState): boolean {
 }
 
 const beginning = ({ ranMs }: TimeState, leadMs: number): Leap => ({
-  ...{ leadMs, sinceRanMs: ranMs, slackMs: LEAP_MS },
+  leadMs,
+  sinceRanMs: ranMs,
+  slackMs: LEAP_MS,
 });
 
 /** Returns true if a clock that leapt is right again. */

@@ -40,7 +40,8 @@ export async function readQuotas(
     { name: 'webhooks', used: webhooks.length, max: limits.webhooksPerOwnerMax },
     { name: 'keys', used: keys.length, max: KEYS_MAX },
     {
-      ...{ name: 'sends', max: limits.sendsPerMinuteMax },
+      name: 'sends',
+      max: limits.sendsPerMinuteMax,
       used: isInWindow ? (sends?.sendCount ?? 0) : 0,
     },
     { name: 'kept_bytes', used: sends?.keptBytes ?? 0, max: limits.keptBytesMax },

@@ -2,9 +2,19 @@
 
 /** The scheme under which each spelling is counted. */
 const SCHEMES: Readonly<Record<string, string>> = {
-  ...{ vless: 'vless', vmess: 'vmess', trojan: 'trojan', tuic: 'tuic', wireguard: 'wireguard' },
-  ...{ ss: 'ss', shadowsocks: 'ss', ssr: 'ssr', anytls: 'anytls', wg: 'wireguard' },
-  ...{ hysteria: 'hysteria', hysteria2: 'hysteria2', hy2: 'hysteria2' },
+  vless: 'vless',
+  vmess: 'vmess',
+  trojan: 'trojan',
+  tuic: 'tuic',
+  wireguard: 'wireguard',
+  ss: 'ss',
+  shadowsocks: 'ss',
+  ssr: 'ssr',
+  anytls: 'anytls',
+  wg: 'wireguard',
+  hysteria: 'hysteria',
+  hysteria2: 'hysteria2',
+  hy2: 'hysteria2',
 };
 const NAMES = Object.keys(SCHEMES).join('|');
 /** Links; in JSON their slashes may be escaped. */

@@ -31,7 +31,9 @@ const NO_BUTTONS: Buttons = { supportUrl: null, webPageUrl: null };
 export const NO_TERMS: InstallTerms = { ...NO_POLICY, ...NO_BUTTONS, subscriptionKeyHash: null };
 export const NO_RIDE_TERMS: OwnRideTerms = {
   ...NO_BUTTONS,
-  ...{ ride: null, rideDesktop: 0, buttons: null },
+  ride: null,
+  rideDesktop: 0,
+  buttons: null,
 };
 
 const DEFAULT_POLICY: Policy = {

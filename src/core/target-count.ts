@@ -129,7 +129,10 @@ export async function countTargets(
   return {
     recipients: devices.length,
     reachable: devices.filter(({ isReachable }) => isReachable).length,
-    ...{ ways: addWays(NO_WAYS, groups, rules), withinHours, isGuess, isAtLeast: false },
+    ways: addWays(NO_WAYS, groups, rules),
+    withinHours,
+    isGuess,
+    isAtLeast: false,
   };
 }
 

@@ -116,7 +116,8 @@ export async function editWebhook(
       ? { ...old, url: url ?? old.url }
       : {
           ...old,
-          ...{ chat: chat ?? old.chat, locale: locale ?? old.locale },
+          chat: chat ?? old.chat,
+          locale: locale ?? old.locale,
           ...(shows !== undefined && { shows }),
         },
   );

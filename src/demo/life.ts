@@ -63,7 +63,9 @@ export class Life {
   #facts(phone: Phone): Record<string, string> {
     const { app, model, os } = modelOf(phone.n);
     return {
-      ...{ 'x-hwid': phone.hwid, 'x-device-os': os, 'x-device-model': model },
+      'x-hwid': phone.hwid,
+      'x-device-os': os,
+      'x-device-model': model,
       'user-agent': app,
     };
   }
@@ -99,8 +101,11 @@ export class Life {
     const place = Math.floor(Math.random() * count);
     const { app, model, os } = modelOf(n + place);
     const headers = {
-      ...{ host: HOST, 'x-hwid': `demo-subscription-${n}-${place}`, 'user-agent': app },
-      ...{ 'x-device-os': os, 'x-device-model': model },
+      host: HOST,
+      'x-hwid': `demo-subscription-${n}-${place}`,
+      'user-agent': app,
+      'x-device-os': os,
+      'x-device-model': model,
     };
     await this.#get(`/sub/${String(n).padStart(4, '0')}-demonstration`, {}, headers);
   }
@@ -111,8 +116,12 @@ export class Life {
     await this.#open(phone);
     const { model: device_name, os } = modelOf(phone.n);
     const { device_token: token } = await this.#post('/device/register', {
-      ...{ hwid: phone.hwid, os, device_name, app_version: '3.14' },
-      ...{ locale: LOCALES[n % LOCALES.length], install_code: phone.link.code },
+      hwid: phone.hwid,
+      os,
+      device_name,
+      app_version: '3.14',
+      locale: LOCALES[n % LOCALES.length],
+      install_code: phone.link.code,
       domain_hash: DOMAIN_HASH,
     });
     if (typeof token === 'string') this.#registered.push({ phone, token });

@@ -35,7 +35,9 @@ export const phonesOf = (providers: readonly DemoProvider[]): Phone[] =>
   providers.flatMap((of) =>
     of.links.flatMap((link, at) =>
       Array.from({ length: link.limit + (at % 7 === 0 ? 1 : 0) }, (_, place) => ({
-        ...{ of, link, n: at + 3 * place },
+        of,
+        link,
+        n: at + 3 * place,
         hwid: `demo-${of.code.toLowerCase()}-${at}-${place}`,
       })),
     ),

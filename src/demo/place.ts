@@ -56,7 +56,8 @@ default_limit = 2
 `;
   writeFileSync(configFile, config, { mode: 0o600 });
   return {
-    ...{ folder, configFile },
+    folder,
+    configFile,
     remove: () => {
       void panel.stop(true);
       rmSync(folder, { recursive: true, force: true });

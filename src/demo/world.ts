@@ -45,7 +45,9 @@ async function makeProviders(core: Core, nowMs: number): Promise<DemoProvider[]>
     if (isRefused(added) || provider === null) throw new Error(`${code} could not be added`);
     await addDomain(core, provider, DOMAIN_HASH, HOST, nowMs);
     const drafts = Array.from({ length: LINKS_EACH }, (_, n) => ({
-      ...{ key: null, code: null, limit: 1 + (n % 4) },
+      key: null,
+      code: null,
+      limit: 1 + (n % 4),
       note: `${NOTES[n % NOTES.length]} ${1_000 + n}`,
     }));
     const links = await makeLinks(core, provider, drafts, nowMs);

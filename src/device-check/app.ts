@@ -53,7 +53,9 @@ export class Driver {
   /** Starts the app with its store. */
   start(terms: Terms = {}): void {
     const child = Bun.spawn(['sh', '-c', `exec ${this.command}`], {
-      ...{ stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' },
+      stdin: 'pipe',
+      stdout: 'pipe',
+      stderr: 'inherit',
     });
     this.#child = child;
     this.#hasStopped = false;
@@ -64,10 +66,19 @@ export class Driver {
     });
     void this.#listen(child);
     this.say({
-      ...{ do: 'start', url: this.stage.url, folder: this.#folder, link: LINK },
-      ...{ domain_hash: DOMAIN_HASH, os: 'android', locale: terms.locale ?? 'en', hwid: null },
-      ...{ pace: this.pace, ping: terms.ping ?? null, mode: terms.mode ?? 'stream' },
-      ...{ push: terms.push ?? null, transaction: true },
+      do: 'start',
+      url: this.stage.url,
+      folder: this.#folder,
+      link: LINK,
+      domain_hash: DOMAIN_HASH,
+      os: 'android',
+      locale: terms.locale ?? 'en',
+      hwid: null,
+      pace: this.pace,
+      ping: terms.ping ?? null,
+      mode: terms.mode ?? 'stream',
+      push: terms.push ?? null,
+      transaction: true,
     });
   }
 

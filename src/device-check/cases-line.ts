@@ -8,7 +8,8 @@ const cutAnswer = () =>
 
 const pageOfProxy = () =>
   new Response('<html><h1>502 Bad Gateway</h1></html>', {
-    ...{ status: 502, headers: { 'content-type': 'text/html' } },
+    status: 502,
+    headers: { 'content-type': 'text/html' },
   });
 
 /** Fails the first registrations; the app must pause before each next one. */

@@ -9,7 +9,10 @@ const command = (action: string, more: Record<string, unknown> = {}) => ({
 
 /** The data that the system gives to an app with a push. */
 const pushOf = (id: number, more: Record<string, unknown> = {}) => ({
-  ...{ id: String(id), kind: 'notification', title: 'Hello', body: `text ${id}` },
+  id: String(id),
+  kind: 'notification',
+  title: 'Hello',
+  body: `text ${id}`,
   ...more,
 });
 

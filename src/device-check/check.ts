@@ -27,7 +27,10 @@ const AT_ONCE = 4;
 const SLACK_MS = 5_000;
 
 const passed = ({ name, should }: Case): Verdict => ({
-  ...{ case: name, verdict: 'passed', should, did: null },
+  case: name,
+  verdict: 'passed',
+  should,
+  did: null,
 });
 
 async function verdictOf(one: Case, scene: Scene): Promise<Verdict> {

@@ -74,11 +74,16 @@ export class Stage {
     private readonly pace: number,
   ) {
     this.#server = Bun.serve<{ token: string }>({
-      ...{ hostname, port, idleTimeout: 120, maxRequestBodySize: BODY_BYTES_MAX },
+      hostname,
+      port,
+      idleTimeout: 120,
+      maxRequestBodySize: BODY_BYTES_MAX,
       fetch: (request, server) => this.#answer(request, server),
       error: () => Response.json(UNKNOWN, { status: 500 }),
       websocket: {
-        ...{ sendPings: false, idleTimeout: 0, maxPayloadLength: BODY_BYTES_MAX },
+        sendPings: false,
+        idleTimeout: 0,
+        maxPayloadLength: BODY_BYTES_MAX,
         open: (socket) => this.#opened(socket),
         message: (socket, frame) => this.#framed(socket, String(frame)),
         close: (socket) => {

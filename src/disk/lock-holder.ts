@@ -67,7 +67,9 @@ function locksOn(file: string): Lock[] {
       .map((line) => line.trim().split(/\s+/))
       .filter(({ 5: place }) => place?.split(':')[2] === inode)
       .map(({ 3: kind = '', 4: pid, 6: first, 7: last }) => ({
-        ...{ kind, pid: Number(pid), first: Number(first) },
+        kind,
+        pid: Number(pid),
+        first: Number(first),
         last: last === 'EOF' ? Number.POSITIVE_INFINITY : Number(last),
       }))
       .filter(({ pid }) => pid > 0 && pid !== process.pid)

@@ -21,8 +21,12 @@ const FETCH =
 
 /** Settings that turn every gateway off. */
 const NONE = {
-  ...{ fcmServiceAccount: '', webpushSubject: '' },
-  ...{ apnsKeyFile: '', apnsKeyId: '', apnsTeamId: '', apnsTopic: '' },
+  fcmServiceAccount: '',
+  webpushSubject: '',
+  apnsKeyFile: '',
+  apnsKeyId: '',
+  apnsTeamId: '',
+  apnsTopic: '',
 };
 
 /** Finds gateways that are not set up and have pushes of providers in their queues. */
@@ -128,8 +132,14 @@ async function reach(
 ): Promise<Finding> {
   const answer = await outgoing.send(
     {
-      ...{ method: 'GET', url: `${endpoint}/`, trust: 'operator', headers: {}, body: null },
-      ...{ timeoutMs: PROBE_MAX_MS, answerBytesMax: 1_024, originConcurrency: 1 },
+      method: 'GET',
+      url: `${endpoint}/`,
+      trust: 'operator',
+      headers: {},
+      body: null,
+      timeoutMs: PROBE_MAX_MS,
+      answerBytesMax: 1_024,
+      originConcurrency: 1,
       ...(endpoint.startsWith('https:') && { http2: { pool: 'doctor' } }),
     },
     new AbortController().signal,

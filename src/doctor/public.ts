@@ -198,7 +198,9 @@ function cut(name: string, answer: OutgoingAnswer | typeof NOT_PUBLIC | string):
 
 /** Makes the headers of a handshake without a token. */
 const handshake = () => ({
-  ...{ connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' },
+  connection: 'Upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-version': '13',
   'sec-websocket-key': randomBytes(16).toString('base64'),
 });
 

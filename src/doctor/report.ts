@@ -39,7 +39,9 @@ type Known = Pick<Report, 'counts' | 'findings' | 'settings' | 'store'> & { data
 
 export async function makeReport({ dataDir, ...known }: Known): Promise<Report> {
   return {
-    ...{ version: VERSION, commit: COMMIT, bun: Bun.version },
+    version: VERSION,
+    commit: COMMIT,
+    bun: Bun.version,
     platform: `${process.platform} ${release()} ${arch()}`,
     system: /^PRETTY_NAME="?([^"\n]*)/m.exec(read('/etc/os-release'))?.[1] ?? '',
     processors: navigator.hardwareConcurrency,

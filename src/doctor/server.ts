@@ -68,7 +68,9 @@ async function askHere(url: string): Promise<Serving> {
   const signal = AbortSignal.timeout(ANSWER_MAX_MS);
   try {
     await fetch(`${protocol}//${host}:${portOf(url)}/`, {
-      ...{ signal, redirect: 'manual', tls: { rejectUnauthorized: false } },
+      signal,
+      redirect: 'manual',
+      tls: { rejectUnauthorized: false },
     });
     return 'serves';
   } catch {

@@ -54,7 +54,10 @@ export class Apns implements Gateway {
     const url = `${this.endpoint}/3/device/${token}`;
     const answer = await this.parts.outgoing.send(
       {
-        ...{ ...GATEWAY_CALL, url, trust: 'operator', http2: this.#connections },
+        ...GATEWAY_CALL,
+        url,
+        trust: 'operator',
+        http2: this.#connections,
         headers: { authorization: `bearer ${signature}`, ...this.#headersOf(token, content) },
         body: this.#payloads.of(content, 0, () => fitted(content, PAYLOAD_BYTES_MAX, compose)),
         originConcurrency: CONCURRENCY,
@@ -113,7 +116,9 @@ function compose(content: PushContent): Record<string, unknown> {
       : // Lets a service extension of the app fetch the picture.
         { alert, 'mutable-content': 1, ...(isUrgent && { sound: 'default' }) };
   return {
-    ...{ aps, id, kind },
+    aps,
+    id,
+    kind,
     ...(link !== null && { link }),
     ...(image !== null && { image }),
     ...(inboxMessage !== null && { message: JSON.parse(inboxMessage) as unknown }),

@@ -88,7 +88,9 @@ export class Fcm implements Gateway {
     const answer = await this.parts.outgoing.send(
       {
         ...GATEWAY_CALL,
-        ...{ url: this.#url, trust: 'operator', http2: { pool: 'fcm' } },
+        url: this.#url,
+        trust: 'operator',
+        http2: { pool: 'fcm' },
         headers: { authorization: `Bearer ${access}`, 'content-type': 'application/json' },
         body: this.#bodyOf(address.token, content),
         originConcurrency: CONCURRENCY,
@@ -120,7 +122,10 @@ export class Fcm implements Gateway {
       .sign(key);
     const answer = await this.parts.outgoing.send(
       {
-        ...{ ...GATEWAY_CALL, url: tokenUri, trust: 'operator', timeoutMs: EXCHANGE_MAX_MS },
+        ...GATEWAY_CALL,
+        url: tokenUri,
+        trust: 'operator',
+        timeoutMs: EXCHANGE_MAX_MS,
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
         body: new URLSearchParams({ grant_type: GRANT_TYPE, assertion }).toString(),
         originConcurrency: CONCURRENCY,
@@ -164,7 +169,8 @@ function compose(content: PushContent, ttl: number, channelId: string): Record<s
   const id = String(content.id);
   const isSilent = kind === 'command';
   const data = {
-    ...{ id, kind },
+    id,
+    kind,
     ...(link !== null && { link }),
     ...(inboxMessage !== null && { message: inboxMessage }),
   };
@@ -191,7 +197,9 @@ function compose(content: PushContent, ttl: number, channelId: string): Record<s
     data,
     ...(!isSilent && { notification }),
     android: {
-      ...{ collapse_key: id, priority: isUrgent ? 'high' : 'normal', ttl: `${ttl}s` },
+      collapse_key: id,
+      priority: isUrgent ? 'high' : 'normal',
+      ttl: `${ttl}s`,
       ...(!isSilent && { notification: androidNotification }),
     },
     apns: { headers: apnsHeaders, payload: { aps } },

@@ -145,7 +145,9 @@ function planWebPush(
   const newKeyFile = settings.databaseUrl === null && makeVapidFile(path) ? path : null;
   const { text, value: key } = readFile('gateway.webpush.key_file', path, VapidKey.read);
   return {
-    ...{ madeOf: JSON.stringify([text, subject]), key, newKeyFile },
+    madeOf: JSON.stringify([text, subject]),
+    key,
+    newKeyFile,
     make: () => new WebPush(key, subject, parts),
   };
 }

@@ -38,7 +38,8 @@ export class WebPush implements Gateway {
     const answer = await this.parts.outgoing.send(
       {
         ...GATEWAY_CALL,
-        ...{ url: token.endpoint, trust: 'untrusted' },
+        url: token.endpoint,
+        trust: 'untrusted',
         headers: {
           authorization: await this.key.authorization(url.origin, this.subject, nowMs),
           'content-encoding': 'aes128gcm',
@@ -77,7 +78,8 @@ function compose(content: PushContent, page: string | undefined): Record<string,
   const { id, kind, title, body, image, link, isUrgent, inboxMessage } = content;
   const shown = Object.entries({ title, body, link, image }).filter(([, value]) => value !== null);
   return {
-    ...{ id, kind },
+    id,
+    kind,
     ...Object.fromEntries(shown),
     ...(kind === 'notification' && { urgent: isUrgent }),
     ...(inboxMessage !== null && { message: JSON.parse(inboxMessage) as unknown }),
@@ -96,8 +98,11 @@ function declared({ id, kind, title, body, isUrgent }: PushContent, page: string
     notification: {
       title: shown,
       ...(title !== null && body !== null && { body }),
-      ...{ navigate: page, tag: String(id), silent: !isUrgent },
+      navigate: page,
+      tag: String(id),
+      silent: !isUrgent,
     },
-    ...{ id, kind },
+    id,
+    kind,
   };
 }

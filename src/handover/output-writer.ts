@@ -26,7 +26,9 @@ export interface Writer {
 
 export function startWriter(making: MakingFile, path: string | undefined): Writer {
   const child = Bun.spawn([...ownCommand(), OUTPUT_WRITER, JSON.stringify(making)], {
-    ...{ stdin: 'pipe', stdout: 'ignore', stderr: 'pipe' },
+    stdin: 'pipe',
+    stdout: 'ignore',
+    stderr: 'pipe',
     env: { PATH: path },
   });
   child.unref();

@@ -46,8 +46,10 @@ export function makeProbe({ core, clock, connectionOf }: ProbeDeps): AnswerProbe
     return new Response(isInParts ? inTwoParts(text, clock) : text, {
       headers: {
         // As the streams of the console.
-        ...{ 'content-type': 'text/event-stream', 'cache-control': 'no-store' },
-        ...{ 'x-accel-buffering': 'no', [PROBE_HEADER]: signature },
+        'content-type': 'text/event-stream',
+        'cache-control': 'no-store',
+        'x-accel-buffering': 'no',
+        [PROBE_HEADER]: signature,
         ...(isFilled && { announce: 'x'.repeat(PROBE_FILL_BYTES) }),
       },
     });

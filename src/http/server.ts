@@ -159,16 +159,30 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const isGone = (request: Request) => peerOf(request) === '';
   const large = new Large(clock, isGone, options.room);
   const deps: CallDeps = {
-    ...{ core, clock, log, settings },
-    limits: { ...{ registrations, polls, turns: large.turns }, ...limitsOfWebhooks() },
+    core,
+    clock,
+    log,
+    settings,
+    limits: { registrations, polls, turns: large.turns, ...limitsOfWebhooks() },
     eventSenders: options.eventSenders,
-    ...{ large, traffic, clientOf, sharedAddressOf, crowd: new Crowd({ clientOf, isGone }) },
-    ...{ authFailed, stopping: stopping.signal },
+    large,
+    traffic,
+    clientOf,
+    sharedAddressOf,
+    crowd: new Crowd({ clientOf, isGone }),
+    authFailed,
+    stopping: stopping.signal,
     bodyTimeMaxMs: options.bodyTimeMaxMs ?? BODY_TIME_MAX_MS,
     grantPatience: (request, seconds) => listener.grantPatience(request, seconds),
   };
   const streams = makeStreams({
-    ...{ core, clock, log, settings, traffic, clientOf, authFailed },
+    core,
+    clock,
+    log,
+    settings,
+    traffic,
+    clientOf,
+    authFailed,
     room: large.devices,
     turns: large.turns,
     pingIntervalMs: options.pingIntervalMs ?? PING_INTERVAL_MS,
@@ -179,8 +193,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const own = { ...strangersOf(options, connectionOf), core, clock, log, settings, secretOf };
   const doors = { ...own, traffic, guessed, rides: new RideDesk(own), panels: makeFollowers(own) };
   const proxy = makeProxy({
-    ...{ ...doors, servesStrangers: options.servesStrangers ?? servesStrangers },
-    ...{ grantPatience: deps.grantPatience, sharedAddressOf },
+    ...doors,
+    servesStrangers: options.servesStrangers ?? servesStrangers,
+    grantPatience: deps.grantPatience,
+    sharedAddressOf,
     limitLinks: (request) => (make, isMade) =>
       registrations.attempt(clientOf(request), clock.nowMs(), make, isMade),
     provenanceOf: (request) => ({ ...connectionOf(request), client: addressOf(request) }),

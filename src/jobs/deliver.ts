@@ -32,7 +32,9 @@ export function makeWorker(core: Core, clock: Clock, log: Log): Worker {
   };
 
   const loop = new WakeLoop({
-    ...{ core, clock, onFault },
+    core,
+    clock,
+    onFault,
     work: async () => {
       owner ??= await core.store.nameWorker();
       while (!signal.aborted && (await deliverStep(core, owner, clock.nowMs(), signal))) {

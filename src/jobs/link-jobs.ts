@@ -22,7 +22,8 @@ export function makeJobWorker(core: Core, clock: Clock, log: Log): JobWorker {
   let isStopping = false;
   const faults = { id: 0, count: 0 };
   const loop = new WakeLoop({
-    ...{ core, clock },
+    core,
+    clock,
     onFault: (fault) => {
       if (!isAway(fault)) log.error('job_fault', { job: 'links', reason: reasonOf(fault) });
     },

@@ -55,7 +55,10 @@ export function makeReleaseCheck(deps: ReleaseDeps): (signal: AbortSignal) => Pr
       const { version } = await ask(signal);
       log.info('release_checked', { newest: version });
       await store.noteSuccess('release', {
-        ...{ atMs: nowMs, result: version, bytes: null, tookMs: null },
+        atMs: nowMs,
+        result: version,
+        bytes: null,
+        tookMs: null,
       });
     } catch (fault) {
       if (signal.aborted) return;

@@ -13,7 +13,8 @@ interface LogEvent {
 }
 
 const event = (level: LogLevel, fields: string, when: string): LogEvent => ({
-  ...{ level, when },
+  level,
+  when,
   fields: fields === '' ? [] : fields.split(' '),
 });
 

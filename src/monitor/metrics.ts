@@ -45,7 +45,9 @@ export function makeMetrics(sources: MetricSources): Metrics {
     // The parts keep plain counts: prom-client's metrics would find each value by its labels, which
     // costs a request as much as a read of the database.
     const metric = {
-      ...{ name, help, type },
+      name,
+      help,
+      type,
       get: async () => ({ name, help, type, values: read(snapshot, name), aggregator: 'sum' }),
     };
     registry.registerMetric(metric as unknown as Metric);
@@ -76,7 +78,15 @@ async function takeSnapshot(sources: MetricSources): Promise<Snapshot> {
     processFacts(),
   ]);
   return {
-    ...{ nowMs, startedAtMs, storage, server, queue, outbox, disabled, upkeep, tallies },
+    nowMs,
+    startedAtMs,
+    storage,
+    server,
+    queue,
+    outbox,
+    disabled,
+    upkeep,
+    tallies,
     process: processNow,
     http: http(),
     isDatabaseUp: sources.isDatabaseUp?.() ?? null,

@@ -62,7 +62,9 @@ export function answerOf(
   // huge.
   const isPlain = (header('content-encoding') ?? 'identity').trim().toLowerCase() === 'identity';
   return {
-    ...{ status, header, text: isPlain ? body.text() : '' },
+    status,
+    header,
+    text: isPlain ? body.text() : '',
     isWhole: isOver && body.isAll,
     retryAfterMs: retryAfterMs(header('retry-after'), nowMs),
   };

@@ -104,11 +104,15 @@ function requestOf({ call, url, address, agent, ca }: Http1Exchange): http.Clien
   const length = Buffer.byteLength(call.body ?? '');
   const isNamed = !/^\[|^[\d.]+$/.test(url.hostname);
   return (isSecure ? https : http).request({
-    ...{ host: address, agent, method: call.method, path: `${url.pathname}${url.search}` },
+    host: address,
+    agent,
+    method: call.method,
+    path: `${url.pathname}${url.search}`,
     port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
     headers: {
       ...call.headers,
-      ...{ host: url.host, 'accept-encoding': 'identity' },
+      host: url.host,
+      'accept-encoding': 'identity',
       ...(call.method !== 'GET' && { 'content-length': String(length) }),
     },
     // TLS sends no server name for an IP address; the certificate must name the address.

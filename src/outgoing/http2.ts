@@ -53,8 +53,13 @@ export async function exchangeHttp2({
     // Calls with an equal `tls` share connections. The passphrase, unused without a client key,
     // tells the pools apart.
     answer = await fetch(call.url, {
-      ...{ method: call.method, body: call.body, signal },
-      ...{ headers, protocol: 'http2', redirect: 'manual', decompress: false },
+      method: call.method,
+      body: call.body,
+      signal,
+      headers,
+      protocol: 'http2',
+      redirect: 'manual',
+      decompress: false,
       tls: { ...(ca !== null && { ca }), passphrase: call.http2?.pool ?? '' },
     });
   } catch (fault) {

@@ -50,16 +50,19 @@ export async function askOutside(
   const agent = isSecure ? new https.Agent({ rejectUnauthorized: false }) : new http.Agent();
   const answer = await exchangeHttp1({
     call: {
-      ...{
-        method: 'GET',
-        url: place.href,
-        trust: 'untrusted',
-        headers: { ...OUTSIDE_HEADERS, ...headers },
-        body: null,
-      },
-      ...{ timeoutMs: TIMEOUT_MS, answerBytesMax: OUTSIDE_BYTES_MAX, originConcurrency: 1 },
+      method: 'GET',
+      url: place.href,
+      trust: 'untrusted',
+      headers: { ...OUTSIDE_HEADERS, ...headers },
+      body: null,
+      timeoutMs: TIMEOUT_MS,
+      answerBytesMax: OUTSIDE_BYTES_MAX,
+      originConcurrency: 1,
     },
-    ...{ url: new URL(path, place), address, agent, ca: null },
+    url: new URL(path, place),
+    address,
+    agent,
+    ca: null,
     signal: AbortSignal.timeout(TIMEOUT_MS),
     // Its Retry-After is not read.
     nowMs: () => 0,

@@ -69,11 +69,14 @@ class Reader {
     const isApi = 'url' in job;
     const task: ReaderTask = {
       job: isApi ? { ...job, ...NO_SECRETS } : job,
-      ...{ folder, importPid: process.pid },
+      folder,
+      importPid: process.pid,
     };
     const child = Bun.spawn([...program, PANEL_READER, JSON.stringify(task)], {
       stdin: isApi ? secretsOf(job) : job.path === '-' ? 'inherit' : 'ignore',
-      ...{ stdout: 'pipe', stderr: 'ignore', env },
+      stdout: 'pipe',
+      stderr: 'ignore',
+      env,
     });
     const kill = (problem: OperatorError) => {
       this.#problem ??= problem;

@@ -6,7 +6,12 @@ export const unquoted = (name: string) => name.trim().replace(/^[`"]|[`"]$/g, ''
 export const namesIn = (list: string) => list.split(',').map(unquoted);
 
 const COPIED: Readonly<Record<string, string>> = {
-  ...{ b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' },
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
 };
 
 /** Reads a value of COPY. */
@@ -79,7 +84,12 @@ export function readTuple(
 }
 
 const ESCAPED: Readonly<Record<string, string>> = {
-  ...{ n: '\n', t: '\t', r: '\r', b: '\b', 0: '\0', Z: '\x1a' },
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  b: '\b',
+  0: '\0',
+  Z: '\x1a',
 };
 
 /** Reads a value: a text in quotes, perhaps within a cast or a call, or a bare word. */

@@ -60,7 +60,11 @@ export function webhookIn(row: WebhookRow): Webhook {
   const { id, providerId, secret, createdAtMs, disabledAtMs: atMs, disabledWhy: why } = row;
   const { previousSecret: secretBefore, previousUntilMs: untilMs } = row;
   return {
-    ...{ id, providerId, secret, createdAtMs, target: targetIn(row) },
+    id,
+    providerId,
+    secret,
+    createdAtMs,
+    target: targetIn(row),
     events: kindsIn(row.events),
     previous: untilMs === null || secretBefore === null ? null : { secret: secretBefore, untilMs },
     disabled: atMs === null || why === null ? null : { atMs, why },
@@ -72,7 +76,9 @@ export function webhookIn(row: WebhookRow): Webhook {
 function targetIn({ kind, address, scheme, locale, shows }: WebhookRow): WebhookTarget {
   if (kind === 'telegram') {
     return {
-      ...{ kind, chat: address, locale: locale as (typeof WEBHOOK_LOCALES)[number] },
+      kind,
+      chat: address,
+      locale: locale as (typeof WEBHOOK_LOCALES)[number],
       ...(shows !== null && { shows: shows.split(',') as ChatFact[] }),
     };
   }
@@ -83,7 +89,12 @@ export function rowOf(webhook: Webhook): WebhookRow {
   const { id, providerId, target, events, secret, previous, createdAtMs, disabled } = webhook;
   const isTelegram = target.kind === 'telegram';
   return {
-    ...{ id, providerId, secret, createdAtMs, kind: target.kind, events: events.join(',') },
+    id,
+    providerId,
+    secret,
+    createdAtMs,
+    kind: target.kind,
+    events: events.join(','),
     address: isTelegram ? target.chat : target.url,
     scheme: isTelegram ? '' : target.scheme,
     locale: isTelegram ? target.locale : '',

@@ -34,8 +34,13 @@ afterEach(() => {
 const desk = () =>
   new BackupDesk({
     settings: {
-      ...{ dataDir, backupDirectory: '', backupKeep: 7, backupAt: '03:30', backupAfter: [] },
-      ...{ backupPassphrase: 'secret', backupPassphraseFile: '' },
+      dataDir,
+      backupDirectory: '',
+      backupKeep: 7,
+      backupAt: '03:30',
+      backupAfter: [],
+      backupPassphrase: 'secret',
+      backupPassphraseFile: '',
     },
     job: { nextMs: () => 5, run: async () => failure },
     store: { listUpkeep: () => upkeep },
@@ -62,7 +67,11 @@ test('the list has the files of the folder and the schedule, and no secret', asy
   expect(listed).toEqual({
     folder: join(dataDir, 'backups'),
     files: [{ name: NAME, atMs: Date.UTC(2026, 10, 20, 3, 30), bytes: 5 }],
-    ...{ schedule: '03:30', keep: 7, nextMs: 5, isEncrypted: true, lastFailure: null },
+    schedule: '03:30',
+    keep: 7,
+    nextMs: 5,
+    isEncrypted: true,
+    lastFailure: null,
     copies: null,
   });
   expect(JSON.stringify(listed)).not.toContain('secret');
@@ -71,14 +80,14 @@ test('the list has the files of the folder and the schedule, and no secret', asy
 test('the last failure is listed until a backup is made', async () => {
   const last = { atMs: 1, reason: 'long ago', code: null };
   const row = {
-    ...{
-      task: 'backup' as const,
-      schedule: '03:30',
-      scheduledAtMs: 0,
-      success: null,
-      failure: last,
-    },
-    ...{ isFailing: true, failingSinceMs: 1, failureCount: 1 },
+    task: 'backup' as const,
+    schedule: '03:30',
+    scheduledAtMs: 0,
+    success: null,
+    failure: last,
+    isFailing: true,
+    failingSinceMs: 1,
+    failureCount: 1,
   } satisfies Upkeep;
   for (const [more, said] of [
     [{}, last],

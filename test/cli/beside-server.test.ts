@@ -52,7 +52,8 @@ update_interval_hours = 6\nenforce = false\n`,
 /** A server runs with these settings. */
 function serve(env: Record<string, string>, flags: Flags = {}): void {
   noteSettings(loadConfig({ ...flags, dataDir: line.dataDir }, env), {
-    ...{ startedAtMs: 1, url: null },
+    startedAtMs: 1,
+    url: null,
   });
   release = holdNote(line.dataDir);
 }
@@ -148,7 +149,8 @@ describe('variables', () => {
       file: null,
       flags: {},
       variables: ['GATEPOST_GATEWAY_WEBPUSH_SUBJECT'],
-      ...{ startedAtMs: 1, url: null },
+      startedAtMs: 1,
+      url: null,
     });
   });
 
@@ -254,7 +256,8 @@ describe('a server', () => {
       file: path,
       flags: { port: '0' },
       variables: ['GATEPOST_DATA'],
-      ...{ startedAtMs: expect.any(Number), url: app.url },
+      startedAtMs: expect.any(Number),
+      url: app.url,
     });
     await app.close();
     app = null;

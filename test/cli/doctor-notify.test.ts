@@ -49,7 +49,8 @@ function makeLine(node = 'one', dataDir?: string): CommandLine {
     GATEPOST_DATABASE_NODE: node,
   };
   return commandLine({
-    ...{ eventSenders, examine: async () => [say.ok('all is well'), ...findings] },
+    eventSenders,
+    examine: async () => [say.ok('all is well'), ...findings],
     ...(dataDir && { dataDir }),
     ...(env && { env }),
   });
@@ -78,7 +79,8 @@ test('tells each finding once, then its end, and is silent between', async () =>
   expect(await tell()).toEqual({ code: 0, stderr: '', stdout: '', told: [] });
   findings = [SILENT, SOON];
   expect(await tell()).toMatchObject({
-    ...{ code: 0, stdout: '2 messages\n' },
+    code: 0,
+    stdout: '2 messages\n',
     told: ['doctor.found panel_silent', 'doctor.found certificate_ends_soon'],
   });
   // Another process, as after a restart.
@@ -164,7 +166,13 @@ test('figures of the day before come once a day, if they are wanted', async () =
   expect((await tell('--figures')).told).toEqual(['doctor.figures 2026-11-19']);
   expect((await tell('--figures')).told).toEqual([]);
   expect(sent.at(-1)?.data).toEqual({
-    ...{ day: '2026-11-19', admitted: 0, refused: 0, seen: 0, links: 0, sends: 0, delivered: 0 },
+    day: '2026-11-19',
+    admitted: 0,
+    refused: 0,
+    seen: 0,
+    links: 0,
+    sends: 0,
+    delivered: 0,
   });
   expect((await line.run('doctor', '--figures')).code).toBe(2);
 });

@@ -89,8 +89,12 @@ async function setTerms(): Promise<void> {
     const found = await store.findProvider('Provide1');
     const providerId = found?.id ?? 0;
     const policy: Partial<Policy> = {
-      ...{ inactiveDays: 30, whenFull: 'replace-oldest', coolDownHours: 12 },
-      ...{ enforce: 0, withoutHwid: 'count', samePhone: 'ask' },
+      inactiveDays: 30,
+      whenFull: 'replace-oldest',
+      coolDownHours: 12,
+      enforce: 0,
+      withoutHwid: 'count',
+      samePhone: 'ask',
     };
     await store.updateProvider('Provide1', { ...policy, inactiveDays: 7 }, ACT);
     const [newest] = await store.listInstalls(providerId, ALL);
@@ -143,8 +147,11 @@ describe('there and back', () => {
     writeFileSync(file, older);
     expect(await to.run('import', file)).toMatchObject({ code: 0 });
     const withPolicy = {
-      ...{ inactive_days: null, when_full: null, cool_down_hours: null },
-      ...{ enforce: null, without_hwid: null },
+      inactive_days: null,
+      when_full: null,
+      cool_down_hours: null,
+      enforce: null,
+      without_hwid: null,
     };
     const { provider, install, slots } = tables(to);
     expect(provider).toMatchObject([withPolicy]);

@@ -58,8 +58,10 @@ function writeConfig(change: Partial<ReturnType<typeof settingsFor>>): void {
       endpoint: settings.fcmEndpoint,
     },
     'gateway.apns': {
-      ...{ key_file: settings.apnsKeyFile, key_id: settings.apnsKeyId },
-      ...{ team_id: settings.apnsTeamId, topic: settings.apnsTopic },
+      key_file: settings.apnsKeyFile,
+      key_id: settings.apnsKeyId,
+      team_id: settings.apnsTeamId,
+      topic: settings.apnsTopic,
       endpoint: settings.apnsEndpoint,
     },
     'gateway.webpush': { subject: settings.webpushSubject },

@@ -109,10 +109,12 @@ test('existing links go down when that is wanted: not below devices, not edited 
   expect(await limits()).toEqual({ user_1: 60, user_2: 2, user_3: 3, user_4: 50 });
   // Again: nothing is left to lower, and nothing goes up.
   expect(await summaryOf('remnawave', ...words)).toMatchObject({
-    ...{ links: { updated: 0 }, without_limit: { lowered: 0, kept: 3 } },
+    links: { updated: 0 },
+    without_limit: { lowered: 0, kept: 3 },
   });
   expect(await summaryOf('remnawave', '--unlimited-as', '9', '--apply-to-existing')).toMatchObject({
-    ...{ links: { updated: 0 }, without_limit: { lowered: 0 } },
+    links: { updated: 0 },
+    without_limit: { lowered: 0 },
   });
   expect(await limits()).toEqual({ user_1: 60, user_2: 2, user_3: 3, user_4: 50 });
 });
@@ -137,7 +139,12 @@ test('users that Hiddify has marked as deleted are none', async () => {
         [3, 0, '2026-01-02 03:04:05'],
         [4, 0, '0000-00-00 00:00:00'],
       ].map(([id, deleted, at]) => ({
-        ...{ id, uuid: `key-${id}`, name: `user_${id}`, enable: 1, max_ips: 2, deleted },
+        id,
+        uuid: `key-${id}`,
+        name: `user_${id}`,
+        enable: 1,
+        max_ips: 2,
+        deleted,
         deleted_at: at ?? null,
       })) as never,
     },

@@ -116,8 +116,14 @@ test('keys that are equal in NFKC are two links, and are named', async () => {
 test('a link that an older import noted by the NFKC form is that of the user who has it', async () => {
   await withStore(async (store, providerId) => {
     const install = {
-      ...{ id: null, installCode: 'OldImport001', installLimit: 2, status: 10, note: 'c0' },
-      ...{ createdAtMs: 1, slots: [], panelUser: `3x-ui:${keyHash('oddfi17')}` },
+      id: null,
+      installCode: 'OldImport001',
+      installLimit: 2,
+      status: 10,
+      note: 'c0',
+      createdAtMs: 1,
+      slots: [],
+      panelUser: `3x-ui:${keyHash('oddfi17')}`,
       terms: { ...NO_TERMS, subscriptionKeyHash: keyHash('oddfi17') },
     };
     await store.importInstall(providerId, install, { installCountMax: 9, updates: false }, ACT);
@@ -179,7 +185,8 @@ test('a user that was made again is another customer: the old link ends', async 
   expect(check.stdout).toContain('1 link ended: the panel made the user again');
   expect((await links()).map((one) => one.install_code)).toContain(old?.install_code ?? '');
   expect(await summaryOf('marzban')).toMatchObject({
-    ...{ links: { replaced: 1, added: 1, removed_here: 0 }, gone: 0 },
+    links: { replaced: 1, added: 1, removed_here: 0 },
+    gone: 0,
   });
   const now = (await links()).find(({ note }) => note === 'user_0');
   expect(now?.install_code).not.toBe(old?.install_code ?? '');
@@ -198,8 +205,14 @@ test('links of Hiddify that were known by a hash are known by the number, and fo
   const uuid = '0229b9dd-e6d7-46d9-9c6e-2daf24487acc';
   await withStore(async (store, providerId) => {
     const install = {
-      ...{ id: null, installCode: 'OldImport001', installLimit: 100, status: 10, note: 'user_0' },
-      ...{ createdAtMs: 1, slots: [], panelUser: `hiddify:${keyHash(uuid)}` },
+      id: null,
+      installCode: 'OldImport001',
+      installLimit: 100,
+      status: 10,
+      note: 'user_0',
+      createdAtMs: 1,
+      slots: [],
+      panelUser: `hiddify:${keyHash(uuid)}`,
       terms: { ...NO_TERMS, subscriptionKeyHash: keyHash(uuid) },
     };
     await store.importInstall(providerId, install, { installCountMax: 9, updates: false }, ACT);
@@ -224,7 +237,8 @@ test('links of Hiddify that were known by a hash are known by the number, and fo
 /** Answers as Marzban does: an admin who is not sudo sees the first users alone. */
 function startMarzban(users: readonly { username: string }[], ofReseller: number): string {
   const server = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
     fetch(request) {
       const { pathname } = new URL(request.url);
       const username = request.headers.get('authorization')?.split(' ')[1] ?? '';
@@ -240,7 +254,10 @@ function startMarzban(users: readonly { username: string }[], ofReseller: number
 
 test('a token that sees a part of the users ends no other links', async () => {
   const users = Array.from({ length: 30 }, (_, n) => ({
-    ...{ username: `user_${n}`, status: 'active', note: '', created_at: '2026-01-01T00:00:00' },
+    username: `user_${n}`,
+    status: 'active',
+    note: '',
+    created_at: '2026-01-01T00:00:00',
   }));
   const ask = async (by: string, url: string, ...more: string[]) => {
     const words = ['--panel', 'marzban', '--code', 'MYSHOP01', '--json', ...more];
@@ -279,7 +296,8 @@ test('over a tenth of the links end by --yes alone', async () => {
   // Those that were disabled before do not count.
   const { code, stdout, stderr } = await bring('marzban', '--disable-gone', '--json');
   expect({ code, stdout, stderr: JSON.parse(stderr).error }).toEqual({
-    ...{ code: 1, stdout: '' },
+    code: 1,
+    stdout: '',
     stderr: {
       code: 'many_links',
       message:

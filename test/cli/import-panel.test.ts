@@ -46,12 +46,14 @@ Nothing was stored: run the command without --check.
 test('users without a limit get the one of the command, and keep it', async () => {
   writePanel('marzban', file, [0, 1].map(makeUser));
   expect(await summaryOf('--unlimited-as', 'skip')).toMatchObject({
-    ...{ links: { added: 0 }, without_limit: { users: 2, as: null, left_out: 2 } },
+    links: { added: 0 },
+    without_limit: { users: 2, as: null, left_out: 2 },
   });
   expect((await summaryOf('--unlimited-as', '2')).links.added).toBe(2);
   expect(await limits()).toEqual([2, 2]);
   expect(await summaryOf('--unlimited-as', '5')).toMatchObject({
-    ...{ links: { present: 2, updated: 0 }, without_limit: { kept: 2 } },
+    links: { present: 2, updated: 0 },
+    without_limit: { kept: 2 },
   });
   expect(await limits()).toEqual([2, 2]);
 });
@@ -65,7 +67,8 @@ test('users that are gone are counted, disabled when that is wanted, and come ba
   const ending = ['--disable-gone', '--yes'];
   expect(await summaryOf(...ending)).toMatchObject({ gone: 1, links: { updated: 1 } });
   expect(await summaryOf('--disable-gone')).toMatchObject({
-    ...{ gone: 1, links: { present: 2, updated: 0 } },
+    gone: 1,
+    links: { present: 2, updated: 0 },
   });
   writePanel('marzban', file, users);
   expect(await summaryOf()).toMatchObject({ gone: 0, links: { present: 2, updated: 1 } });
@@ -91,7 +94,8 @@ test('users whose key can be none are named', async () => {
 test('by the API, with a token in a file', async () => {
   const users = [{ email: 'e', subId: 's1', enable: true, limitHwid: 4, comment: '' }];
   const panel = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
     fetch: ({ headers, url }) =>
       headers.get('authorization') === 'Bearer my-token' && url.includes('/secret/panel/api/')
         ? Response.json({ success: true, obj: users })
@@ -114,7 +118,8 @@ test('by the API behind an access gateway, whose headers go to no other host', a
   const users = [{ email: 'e', subId: 's1', enable: true, limitHwid: 4, comment: '' }];
   const seen: (string | null)[] = [];
   const other = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
     fetch: ({ headers }) => {
       seen.push(headers.get('cf-access-client-secret'));
       return Response.json({ success: true, obj: users });
@@ -122,7 +127,8 @@ test('by the API behind an access gateway, whose headers go to no other host', a
   });
   let leads = false;
   const panel = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
     fetch: ({ headers }) => {
       if (leads) return Response.redirect(`${other.url}`, 307);
       const isLetIn = headers.get('cf-access-client-secret') === 'PLANTED';

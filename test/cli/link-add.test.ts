@@ -34,8 +34,12 @@ describe('add', () => {
   test('makes a link of the only provider, with an entry by the operator', async () => {
     const words = ['--code', 'Customer0001', '--limit', '5', '--note', 'Anna', '--key', 'panel-1'];
     expect(await json('add', ...words)).toMatchObject({
-      ...{ install_code: 'Customer0001', provider_code: 'Provide1', active: true },
-      ...{ install_limit: 5, install_count: 0, note: 'Anna' },
+      install_code: 'Customer0001',
+      provider_code: 'Provide1',
+      active: true,
+      install_limit: 5,
+      install_count: 0,
+      note: 'Anna',
     });
     expect(await json('show', 'key:panel-1')).toMatchObject({ install_code: 'Customer0001' });
     const audit = await line.run('audit', 'list', '--limit', '1', '--json');
@@ -50,9 +54,14 @@ describe('add', () => {
     const more = ['--cool-down-hours', '2', '--without-hwid', 'count', '--same-phone', 'ask'];
     const buttons = ['--support-url', 'https://a.example/s', '--web-page-url', 'none'];
     const own = {
-      ...{ inactive_days: 7, when_full: 'replace-oldest', cool_down_hours: 2, enforce: 0 },
-      ...{ without_hwid: 'count', same_phone: 'ask' },
-      ...{ support_url: 'https://a.example/s', web_page_url: null },
+      inactive_days: 7,
+      when_full: 'replace-oldest',
+      cool_down_hours: 2,
+      enforce: 0,
+      without_hwid: 'count',
+      same_phone: 'ask',
+      support_url: 'https://a.example/s',
+      web_page_url: null,
     };
     await json('add', '--code', 'Customer0001', ...terms, ...more, ...buttons);
     expect(await json('show', 'Customer0001')).toMatchObject(own);
@@ -128,7 +137,9 @@ describe('import', () => {
     expect((await json('list', '--search', 'customer')).length).toBe(0);
     expect((await imported(text)).stdout).toBe('500 links of 500 added, 0 skipped\n');
     expect(await json('show', 'key:key-499')).toMatchObject({
-      ...{ note: 'customer 499', install_limit: 5, has_subscription_key: true },
+      note: 'customer 499',
+      install_limit: 5,
+      has_subscription_key: true,
     });
     const again = await imported(`${text}key-new,,\n`, '--limit', '7');
     expect(again.stdout).toStartWith('1 link of 501 added, 500 skipped\nline 2: subscription_key');
@@ -144,8 +155,11 @@ describe('import', () => {
     expect(code).toBe(0);
     expect(JSON.parse(stdout).links).toEqual([
       {
-        ...{ line: 2, note: 'Anna; "VIP" second line', done: 'added' },
-        ...{ id: expect.any(Number), install_code: 'Customer0001' },
+        line: 2,
+        note: 'Anna; "VIP" second line',
+        done: 'added',
+        id: expect.any(Number),
+        install_code: 'Customer0001',
       },
       { line: 5, note: null, done: 'added', id: expect.any(Number), install_code: 'ShortCod' },
       expect.objectContaining({ line: 6, note: 'Иван' }),

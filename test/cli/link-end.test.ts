@@ -46,7 +46,9 @@ test('free: one slot without a question, all of them after one', async () => {
   expect((await link('free', CODE, '--all')).code).toBe(1);
   expect(await hwids()).toEqual(['tablet']);
   expect(await json('free', CODE, '--all')).toEqual({
-    ...{ install_code: CODE, freed: 1, done: 'freed' },
+    install_code: CODE,
+    freed: 1,
+    done: 'freed',
   });
   expect(line.questions).toEqual(
     Array(2).fill(`Free all slots of ${CODE} (note) with 1 HWID? [y/N] `),
@@ -72,7 +74,9 @@ test('revoke: another code, no key, and what to do at the panel', async () => {
   expect(stderr).toContain('change the key at the panel too');
   expect((await link('show', CODE)).code).toBe(1);
   expect(await json('show', said?.[1] ?? '')).toMatchObject({
-    ...{ install_count: 0, has_subscription_key: false, note: 'note' },
+    install_count: 0,
+    has_subscription_key: false,
+    note: 'note',
   });
   const again = await json('revoke', 'spring 1', '--yes');
   expect(again).toMatchObject({ old_install_code: 'Spring000001', had_subscription_key: false });

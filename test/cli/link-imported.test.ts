@@ -24,8 +24,14 @@ beforeEach(async () => {
     ] as const;
     for (const [of, name, status] of users) {
       const user = {
-        ...{ id: null, installCode: codeOf(name), installLimit: 3, status, note: name },
-        ...{ createdAtMs: NOW_MS - 99, panelUser: `marzban:${name}`, slots: [] },
+        id: null,
+        installCode: codeOf(name),
+        installLimit: 3,
+        status,
+        note: name,
+        createdAtMs: NOW_MS - 99,
+        panelUser: `marzban:${name}`,
+        slots: [],
         terms: { ...NO_TERMS, subscriptionKeyHash: subscriptionKeyHash(`marzban/${name}`) },
       };
       await store.importInstall(of, user, { installCountMax: 100, updates: false }, ACT);
@@ -92,7 +98,9 @@ test('free --since: the slots since a time, listed first', async () => {
   const since = ['--since', new Date(later).toISOString()];
   const rehearsed = await link('free', CODE, ...since, '--dry-run', '--json');
   expect(JSON.parse(rehearsed.stdout)).toMatchObject({
-    ...{ install_code: CODE, freed: 0, done: 'listed' },
+    install_code: CODE,
+    freed: 0,
+    done: 'listed',
     slots: [{ hwid: 'thief' }],
   });
   answers.push('n', 'y');

@@ -20,8 +20,12 @@ import { makeLink, openData } from '../support/links.ts';
 const HOUR_MS = 3_600_000;
 const time = (hours: number) => showTime(NOW_MS + hours * HOUR_MS);
 const NO_POLICY = {
-  ...{ inactive_days: null, when_full: null, cool_down_hours: null },
-  ...{ enforce: null, without_hwid: null, same_phone: null },
+  inactive_days: null,
+  when_full: null,
+  cool_down_hours: null,
+  enforce: null,
+  without_hwid: null,
+  same_phone: null,
 };
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
 
@@ -110,10 +114,15 @@ describe('show', () => {
       created_at: TIME,
       has_subscription_key: false,
       ...NO_POLICY,
-      ...{ support_url: null, web_page_url: null },
+      support_url: null,
+      web_page_url: null,
       policy: {
-        ...{ inactive_days: 0, when_full: 'refuse', cool_down_hours: 24 },
-        ...{ enforce: 1, without_hwid: 'refuse', same_phone: 'off' },
+        inactive_days: 0,
+        when_full: 'refuse',
+        cool_down_hours: 24,
+        enforce: 1,
+        without_hwid: 'refuse',
+        same_phone: 'off',
       },
       replaced_at: null,
       refusals: null,
@@ -143,12 +152,20 @@ describe('show', () => {
     const stay = { registered_at: time(0), last_seen_at: time(0) };
     expect(shown.ended_slots).toEqual([
       {
-        ...{ hwid: 'tablet', ...stay, ended_at: time(0) },
-        ...{ why: 'deleted', by: 'tester', for_hwid: null },
+        hwid: 'tablet',
+        ...stay,
+        ended_at: time(0),
+        why: 'deleted',
+        by: 'tester',
+        for_hwid: null,
       },
       {
-        ...{ hwid: 'phone', ...stay, ended_at: time(1) },
-        ...{ why: 'replaced', by: 'device', for_hwid: 'newcomer' },
+        hwid: 'phone',
+        ...stay,
+        ended_at: time(1),
+        why: 'replaced',
+        by: 'device',
+        for_hwid: 'newcomer',
       },
     ]);
     const { stdout } = await link('show', CODE);
@@ -185,7 +202,8 @@ describe('set', () => {
     const page = 'https://example.com/all';
     await line.run('provider', 'set', 'Provide1', '--web-page-url', page);
     expect(await json('show', CODE)).toMatchObject({
-      ...{ support_url: 'tg://resolve?domain=a', web_page_url: null },
+      support_url: 'tg://resolve?domain=a',
+      web_page_url: null,
     });
     const { stdout } = await link('show', CODE);
     expect(stdout).toMatch(/^support_url +tg:\/\/resolve\?domain=a$/m);
@@ -227,15 +245,20 @@ describe('set', () => {
     expect(await json('show', 'key:panel-key')).toMatchObject({
       install_code: 'LinkCode0003',
       has_subscription_key: true,
-      ...{ inactive_days: 0, when_full: 'replace-oldest', cool_down_hours: 1 },
-      ...{ enforce: 0, without_hwid: 'pass' },
+      inactive_days: 0,
+      when_full: 'replace-oldest',
+      cool_down_hours: 1,
+      enforce: 0,
+      without_hwid: 'pass',
     });
     const none = ['--inactive-days', 'default', '--when-full', 'default', '--enforce', 'default'];
     const last = ['--without-hwid', 'default', '--cool-down-hours', 'default', '--note', ''];
     await json('set', 'key:panel-key', ...none, ...last);
     await json('set', 'key:panel-key', '--no-key');
     expect(await json('show', 'LinkCode0003')).toMatchObject({
-      ...{ note: null, has_subscription_key: false, ...NO_POLICY },
+      note: null,
+      has_subscription_key: false,
+      ...NO_POLICY,
     });
   });
 

@@ -20,7 +20,11 @@ beforeAll(async () => {
   const links = Array.from({ length: LINKS }, (_, n) => ({
     id: n + 1,
     install_code: `Link${String(n).padStart(8, '0')}`,
-    ...{ install_limit: 1, status: 10, note: 'n'.repeat(200), created_at_ms: 1, hwids: [] },
+    install_limit: 1,
+    status: 10,
+    note: 'n'.repeat(200),
+    created_at_ms: 1,
+    hwids: [],
   }));
   const lines = [
     { gatepost_export: 1, provider: { ...provider, install_count_max: null } },

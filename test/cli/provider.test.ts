@@ -176,9 +176,14 @@ test('list and show tell everything but keys', async () => {
     enforce: null,
     without_hwid: null,
     same_phone: null,
-    ...{ ride: 'default', ride_desktop: 'no', buttons: 'missing' },
-    ...{ support_url: null, web_page_url: null },
-    ...{ page: 'off', page_name: null, page_color: null },
+    ride: 'default',
+    ride_desktop: 'no',
+    buttons: 'missing',
+    support_url: null,
+    web_page_url: null,
+    page: 'off',
+    page_name: null,
+    page_color: null,
     created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
     old_key_until: null,
   };
@@ -203,8 +208,12 @@ test('set takes what rides and the buttons, and takes them back', async () => {
   const ride = ['--ride', 'off', '--ride-desktop', 'yes', '--buttons', 'always'];
   await json('set', code, ...urls, ...ride);
   expect(await json('show', code)).toEqual({
-    ...{ ...before, ride: 'off', ride_desktop: 'yes', buttons: 'always' },
-    ...{ support_url: 'tg://resolve?domain=a', web_page_url: 'https://example.com/' },
+    ...before,
+    ride: 'off',
+    ride_desktop: 'yes',
+    buttons: 'always',
+    support_url: 'tg://resolve?domain=a',
+    web_page_url: 'https://example.com/',
   });
   expect((await provider('show', code)).stdout).toMatch(/^ride +off$/m);
   const none = ['--support-url', 'none', '--web-page-url', 'none'];
@@ -244,8 +253,12 @@ test('a policy for all links, and the word that takes it away', async () => {
   const { code } = await add(...policy);
   const before = await json('show', code);
   const own = {
-    ...{ inactive_days: 30, when_full: 'replace-oldest', cool_down_hours: null },
-    ...{ enforce: null, without_hwid: null, same_phone: null },
+    inactive_days: 30,
+    when_full: 'replace-oldest',
+    cool_down_hours: null,
+    enforce: null,
+    without_hwid: null,
+    same_phone: null,
   };
   expect(before).toMatchObject(own);
   const sheet = (await provider('show', code)).stdout;

@@ -57,7 +57,9 @@ test('distribution show says of each device what its gateway said', async () => 
   expect(await show()).toMatch(/^status_name +Sent with errors$/m);
   expect(await show()).not.toContain('secret');
   expect(JSON.parse(await shown('distribution', 'show', String(id), '--json'))).toMatchObject({
-    ...{ sent: 1, failed: 1, at_gateways_since: expect.any(String) },
+    sent: 1,
+    failed: 1,
+    at_gateways_since: expect.any(String),
     ledger: { sent: 2, at_gateway: { queued: 0, accepted: 1, failed: 1 } },
     missing: [
       { hwid: 'a', push: 'accepted', push_problem: null },

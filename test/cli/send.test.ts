@@ -61,10 +61,20 @@ Nothing was sent.
 `,
   });
   expect(await json('command', 'update-subscription', '--os', 'android', '--dry-run')).toEqual({
-    ...{ id: null, provider_code: 'Provide1', due_at: null },
-    ...{ recipients: 1, reachable: 1, at_least: false },
-    ...{ now: 1, by_inbox: 1, by_stream: 0, by_push: 0, at_next_fetch: 0, cannot: 0 },
-    ...{ within_hours: 12, within_is_guess: false },
+    id: null,
+    provider_code: 'Provide1',
+    due_at: null,
+    recipients: 1,
+    reachable: 1,
+    at_least: false,
+    now: 1,
+    by_inbox: 1,
+    by_stream: 0,
+    by_push: 0,
+    at_next_fetch: 0,
+    cannot: 0,
+    within_hours: 12,
+    within_is_guess: false,
   });
   expect(await sends()).toEqual([]);
 });
@@ -94,13 +104,18 @@ test('a notification is the form of the API; options replace fields of a file', 
   const form = { title: 'old', body: 'Tonight, <b>23:00</b>', expire_days: 3, locales };
   const path = file('form.json', JSON.stringify({ PushNotificationForm: form }));
   expect(await json('notify', '--all', '--form', path, '--title', 'Maintenance')).toMatchObject({
-    ...{ id: 1, recipients: 2, reachable: 1 },
+    id: 1,
+    recipients: 2,
+    reachable: 1,
   });
   const [sent] = await sends();
   expect(sent).toMatchObject({ targetOs: 'ios,android', targetHwid: '' });
   expect(JSON.parse(sent?.payload ?? '')).toEqual({
-    ...{ title: 'Maintenance', body: 'Tonight, <b>23:00</b>', locales },
-    ...{ type_push: 'optional', expire_days: 3 },
+    title: 'Maintenance',
+    body: 'Tonight, <b>23:00</b>',
+    locales,
+    type_push: 'optional',
+    expire_days: 3,
   });
 });
 
@@ -118,7 +133,9 @@ test('--at is in the output zone, and distribution cancel takes it back', async 
   const sent = await json('notify', '--all', '--body', 'x', ...at);
   expect(sent).toMatchObject({ id: 1, due_at: '2026-12-01T04:30:00Z' });
   expect(await line.run('distribution', 'cancel', '1')).toEqual({
-    ...{ code: 0, stdout: 'distribution 1 cancelled\n', stderr: '' },
+    code: 0,
+    stdout: 'distribution 1 cancelled\n',
+    stderr: '',
   });
   expect(await sends()).toMatchObject([{ id: 1, status: 130 }]);
   expect((await line.run('distribution', 'cancel', '1')).stderr).toBe(
@@ -236,7 +253,9 @@ test('the audit log has the operator, and no word of the message', async () => {
   await json('notify', '--all', '--body', 'secret words');
   const { stdout } = await line.run('audit', 'list', '--json');
   expect(JSON.parse(stdout)[0]).toMatchObject({
-    ...{ action: 'notification.send', who: 'operator', provider: 'Provide1' },
+    action: 'notification.send',
+    who: 'operator',
+    provider: 'Provide1',
   });
   expect(stdout).not.toContain('secret words');
 });

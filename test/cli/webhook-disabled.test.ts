@@ -66,7 +66,11 @@ test('page, metric, command and doctor count the same disabled webhooks', async 
     ],
     doctor: [own.length, providers[0].what.match(/\(([\d, ]+)\)/)[1].split(',').length],
   }).toEqual({
-    ...{ page: [1, 2], counts: [1, 2], metric: [1, 2], command: [1, 2], doctor: [1, 2] },
+    page: [1, 2],
+    counts: [1, 2],
+    metric: [1, 2],
+    command: [1, 2],
+    doctor: [1, 2],
   });
   expect(own[0]).toMatchObject({ level: 'problem', subject: '1' });
   expect(providers).toMatchObject([{ level: 'warning', subject: CODE }]);

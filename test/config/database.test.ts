@@ -27,8 +27,14 @@ function refusal(env: Readonly<Record<string, string>>): string {
 
 describe('database.url', () => {
   const STANDARD = {
-    ...{ host: 'db', port: 5432, socket: null, user: 'gatepost', password: '' },
-    ...{ database: 'gatepost', wantsTls: null, isNameChecked: true },
+    host: 'db',
+    port: 5432,
+    socket: null,
+    user: 'gatepost',
+    password: '',
+    database: 'gatepost',
+    wantsTls: null,
+    isNameChecked: true,
   };
   const ON_SOCKET = { ...STANDARD, host: '', socket: '/run/postgresql' };
 

@@ -21,22 +21,18 @@ function fileWith(text: string, mode = 0o600): string {
 }
 
 const settings = (gateProviderIdFile: string, providerIdFile = '') => ({
-  ...{
-    gateProviderIdFile,
-    gateKeySecretFile: '',
-    gatePanelTokenFile: '',
-    gatePanelHeadersFile: '',
-  },
+  gateProviderIdFile,
+  gateKeySecretFile: '',
+  gatePanelTokenFile: '',
+  gatePanelHeadersFile: '',
   gateUpstreams: [upstreamTo('http://127.0.0.1:1', 'EXAMPLE1', { providerIdFile })],
 });
 
 const ofPanel = (gateKeySecretFile: string, keySecretFile = '') => ({
-  ...{
-    gateProviderIdFile: '',
-    gateKeySecretFile,
-    gatePanelTokenFile: '',
-    gatePanelHeadersFile: '',
-  },
+  gateProviderIdFile: '',
+  gateKeySecretFile,
+  gatePanelTokenFile: '',
+  gatePanelHeadersFile: '',
   gateUpstreams: [upstreamTo('http://127.0.0.1:1', 'EXAMPLE1', { keySecretFile })],
 });
 
@@ -89,12 +85,10 @@ test('the secret of a panel has its own rule, in the gate and in an upstream', (
 
 test("the token of a panel's API has its own rule, in the gate and in an upstream", () => {
   const ofApi = (gatePanelTokenFile: string, panelTokenFile = '') => ({
-    ...{
-      gateProviderIdFile: '',
-      gateKeySecretFile: '',
-      gatePanelTokenFile,
-      gatePanelHeadersFile: '',
-    },
+    gateProviderIdFile: '',
+    gateKeySecretFile: '',
+    gatePanelTokenFile,
+    gatePanelHeadersFile: '',
     gateUpstreams: [upstreamTo('http://127.0.0.1:1', 'EXAMPLE1', { panelTokenFile })],
   });
   const [gate, upstream] = [fileWith('a'.repeat(8)), fileWith(`${'b'.repeat(4_095)}\n`)];
@@ -108,7 +102,9 @@ test("the token of a panel's API has its own rule, in the gate and in an upstrea
 
 describe('headers for the API of a panel', () => {
   const ofGateway = (gatePanelHeadersFile: string, panelHeadersFile = '') => ({
-    ...{ gateProviderIdFile: '', gateKeySecretFile: '', gatePanelTokenFile: '' },
+    gateProviderIdFile: '',
+    gateKeySecretFile: '',
+    gatePanelTokenFile: '',
     gatePanelHeadersFile,
     gateUpstreams: [upstreamTo('http://127.0.0.1:1', 'EXAMPLE1', { panelHeadersFile })],
   });

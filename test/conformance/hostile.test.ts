@@ -21,7 +21,8 @@ async function verdictOn(
   nowMs = () => 0,
 ): Promise<Verdict> {
   using server = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
     fetch(request, own) {
       if (answer !== undefined) return answer();
       return own.upgrade(request) ? undefined : Response.json({});
@@ -38,8 +39,11 @@ async function verdictOn(
   const [played] = casesOf({ about: '', as: 'own', cases: [one] }, { about: '', cases: [] });
   const found: Verdict[] = [];
   const options = {
-    ...{ url: `http://127.0.0.1:${server.port}`, callers: { own: CALLER }, writes: true },
-    ...{ nowMs, sleep: Bun.sleep },
+    url: `http://127.0.0.1:${server.port}`,
+    callers: { own: CALLER },
+    writes: true,
+    nowMs,
+    sleep: Bun.sleep,
   };
   await runCases([played as Case], options, (verdict) => found.push(verdict));
   return found[0] as Verdict;

@@ -43,8 +43,11 @@ async function verdictsOn(answer: Answer, all: CaseFile['cases']): Promise<Verdi
   const found: Verdict[] = [];
   const played = casesOf({ about: '', as: 'own', cases: all }, { about: '', cases: [] });
   const options = {
-    ...{ url: `http://127.0.0.1:${wrong.port}`, callers: { own: CALLER }, writes: true },
-    ...{ nowMs: () => 0, sleep: async () => {} },
+    url: `http://127.0.0.1:${wrong.port}`,
+    callers: { own: CALLER },
+    writes: true,
+    nowMs: () => 0,
+    sleep: async () => {},
   };
   await runCases(played, options, (verdict) => found.push(verdict));
   await wrong.stop(true);

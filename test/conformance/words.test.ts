@@ -60,7 +60,9 @@ describe('patterns', () => {
 
   test('a field too many is named', () => {
     expect(words().compare({ a: 1 }, { a: 1, b: 2 }, 'body')).toEqual({
-      ...{ path: 'body.b', expected: 'no such field', got: 2 },
+      path: 'body.b',
+      expected: 'no such field',
+      got: 2,
     });
   });
 
@@ -68,7 +70,9 @@ describe('patterns', () => {
     const own = words();
     expect(own.compare({ id: '<id:link>' }, { id: 9 }, 'body')).toBeNull();
     expect(own.compare({ id: '{link}' }, { id: 8 }, 'body')).toEqual({
-      ...{ path: 'body.id', expected: 9, got: 8 },
+      path: 'body.id',
+      expected: 9,
+      got: 8,
     });
     expect(own.compare('<b>', '<b>', 'body')).toBeNull();
   });

@@ -62,8 +62,13 @@ testChromium('a passkey gets another name', async () => {
   if (typeof added === 'string') throw new Error(added);
   const { id: accountId } = added;
   const passkey = {
-    ...{ accountId, credentialId: 'abc', publicKey: new Uint8Array(8), signCount: 0 },
-    ...{ transports: [], name: 'laptop', createdAtMs: 0 },
+    accountId,
+    credentialId: 'abc',
+    publicKey: new Uint8Array(8),
+    signCount: 0,
+    transports: [],
+    name: 'laptop',
+    createdAtMs: 0,
   };
   await core.store.addPasskey(passkey, 9, ACT);
   const secret = await makeEntry(core, accountId, clock.nowMs());
@@ -90,8 +95,13 @@ testChromium.each([
   const secret = await operatorEntry(site.app, `olga-${colorScheme}`);
   const { id: accountId = 0 } = (await core.store.findAccount(`olga-${colorScheme}`)) ?? {};
   const passkey = {
-    ...{ accountId, credentialId: colorScheme, publicKey: new Uint8Array(8), signCount: 0 },
-    ...{ transports: [], name: XSS, createdAtMs: 0 },
+    accountId,
+    credentialId: colorScheme,
+    publicKey: new Uint8Array(8),
+    signCount: 0,
+    transports: [],
+    name: XSS,
+    createdAtMs: 0,
   };
   await core.store.addPasskey(passkey, 9, ACT);
   const look = { colorScheme, locale, viewport: { width: 320, height: 700 } };

@@ -73,7 +73,7 @@ testChromium('a command has its fields, and a copy has those of the first', asyn
   await page.waitForURL(/message=\d+/);
   const [first] = await sent();
   expect(first?.payload).toMatchObject({
-    ...{ action_type: 'set-settings' },
+    action_type: 'set-settings',
     settings: { 'ping-type': 'tcp', 'app-auto-start': 'true', 'mux-quic': 'skip', 'my-key': 1 },
   });
   const id = new URL(page.url()).searchParams.get('message') ?? '';

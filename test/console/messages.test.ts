@@ -207,7 +207,9 @@ testChromium('what providers and devices set comes out as text', async () => {
   const token = await register(site.app, byBinding('phone', own));
   const title = vectors.join(' ').slice(0, 900);
   const command = await send('/remote/command', {
-    ...{ action_type: 'import-data', import_data: XSS_VECTORS.join('\n'), hwid: 'phone' },
+    action_type: 'import-data',
+    import_data: XSS_VECTORS.join('\n'),
+    hwid: 'phone',
   });
   const id = await notify({ title, body: `${vectors.slice(0, 9).join('')} &lt;img src=x&gt; end` });
   await site.app.deliver();

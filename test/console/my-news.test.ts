@@ -66,7 +66,10 @@ testChromium(
       );
       await app.deliver();
       const [device] = await app.core.store.listDevices({
-        ...{ providerCode: own.code, installCode: null, os: null, countMax: 1 },
+        providerCode: own.code,
+        installCode: null,
+        os: null,
+        countMax: 1,
       });
       expect(await missing(app, id)).toBe(1);
       const plain = await pushed(app, device?.hwid ?? '', to, id);

@@ -108,7 +108,10 @@ testChromium(
       await page.getByRole('button', { name: en.common.save }).click();
       await page.getByText(en.common.saved).waitFor();
       expect(await site.app.core.store.findProvider(code)).toMatchObject({
-        ...{ my: 1, myName: 'Northwind <b>', myColor: '#0f766e', supportUrl: null },
+        my: 1,
+        myName: 'Northwind <b>',
+        myColor: '#0f766e',
+        supportUrl: null,
       });
       expect(troubles).toEqual([]);
     } finally {

@@ -81,8 +81,11 @@ testChromium('an upstream is checked, added, changed and removed', async () => {
   await page.getByText(words.saved).waitFor();
   expect(site.app.settings.gateUpstreams).toMatchObject([
     {
-      ...{ defaultLimit: 5, key: 'pasarguard', placeholder: true },
-      ...{ panel: 'pasarguard', refusedAs: 'panel' },
+      defaultLimit: 5,
+      key: 'pasarguard',
+      placeholder: true,
+      panel: 'pasarguard',
+      refusedAs: 'panel',
     },
   ]);
   expect(await field(words.key).inputValue()).toBe('pasarguard');

@@ -13,19 +13,21 @@ import type { RideLevel } from '../../src/core/port/ride.ts';
 
 const HAPP = 'Happ/3.1';
 const silent = {
-  ...{
-    isReachable: false,
-    hasStream: false,
-    gateway: null,
-    userAgent: HAPP,
-    hasSlot: true,
-    isAtHome: true,
-  },
+  isReachable: false,
+  hasStream: false,
+  gateway: null,
+  userAgent: HAPP,
+  hasSlot: true,
+  isAtHome: true,
 } as const;
 const rules = { gateways: ['fcm'], carriers: new Set(['Happ']), isForHomes: true } as const;
 const note = { body: 'x', type_push: 'optional', expire_days: 1 } as const;
 const terms = (level: RideLevel) => ({
-  ...{ level, hasProviderId: false, hosts: [], withinHours: 12, isGuess: true },
+  level,
+  hasProviderId: false,
+  hosts: [],
+  withinHours: 12,
+  isGuess: true,
 });
 
 test.each([

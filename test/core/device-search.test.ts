@@ -6,8 +6,13 @@ import { findDevices, SEARCHED_HWIDS_MAX } from '../../src/core/device-search.ts
 import type { DeviceSearchStore, SearchedDevice } from '../../src/core/port/device-search.ts';
 
 const ANY = {
-  ...{ os: null, appVersion: null, language: null, seenSinceMs: null },
-  ...{ unseenSinceMs: null, domainId: null, link: null },
+  os: null,
+  appVersion: null,
+  language: null,
+  seenSinceMs: null,
+  unseenSinceMs: null,
+  domainId: null,
+  link: null,
 };
 
 /** A core whose store has devices, ten in a slice. */
@@ -23,8 +28,11 @@ function coreOf(devices: readonly SearchedDevice[], onSlice = () => {}) {
 
 const devices = (count: number) =>
   Array.from({ length: count }, (_, n) => ({
-    ...{ hwid: `device-${n}`, deviceName: `Phone ${n}`, os: n % 3 === 0 ? 'ios' : 'android' },
-    ...{ appVersion: n === 0 ? '' : '2.0', locale: n % 2 === 0 ? 'zh-CN' : '%$' },
+    hwid: `device-${n}`,
+    deviceName: `Phone ${n}`,
+    os: n % 3 === 0 ? 'ios' : 'android',
+    appVersion: n === 0 ? '' : '2.0',
+    locale: n % 2 === 0 ? 'zh-CN' : '%$',
   }));
 const NEVER = new AbortController().signal;
 const find = (core: Core, signal = NEVER) => findDevices(core, { id: 1 }, ANY, signal);

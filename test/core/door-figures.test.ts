@@ -32,7 +32,9 @@ beforeEach(async () => {
 afterEach(() => engine.close());
 
 const callOf = (more: Partial<DeviceCall>): DeviceCall => ({
-  ...{ installCode: CODE, domainHash: BOUND, hwid: 'first' },
+  installCode: CODE,
+  domainHash: BOUND,
+  hwid: 'first',
   ...more,
 });
 

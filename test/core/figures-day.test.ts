@@ -133,8 +133,14 @@ class Script {
     const registered = await registerDevice(
       core,
       {
-        ...{ hwid, facts, locale: null, push: null, token: null, providerCode: null },
-        ...{ installCode: link.code, domainHash: BOUND },
+        hwid,
+        facts,
+        locale: null,
+        push: null,
+        token: null,
+        providerCode: null,
+        installCode: link.code,
+        domainHash: BOUND,
       },
       this.nowMs,
     );

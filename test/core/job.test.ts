@@ -134,7 +134,10 @@ test('a preview counts, and shows the first', async () => {
   await addLinks(7);
   const id = await addLink('beta');
   expect(await previewChange(engine.core, provider, ALL, null)).toMatchObject({
-    ...{ count: 8, refusedCount: 0, deviceCount: 0, examples: { length: 5 } },
+    count: 8,
+    refusedCount: 0,
+    deviceCount: 0,
+    examples: { length: 5 },
   });
   const found = await previewChange(engine.core, provider, { ...ALL, search: 'beta' }, null);
   expect(found).toMatchObject({ count: 1, examples: [{ id, note: 'beta' }] });
@@ -352,7 +355,9 @@ test('of a person who lost the role, or a key that was changed, a job does not g
   const [anna, boris] = [await account('anna'), await account('boris')];
   const key = keyFingerprint(provider.keyHash);
   const keyed = actingAs(core, () => ({
-    ...{ kind: 'provider', name: provider.code, from: '' },
+    kind: 'provider',
+    name: provider.code,
+    from: '',
     key,
   }));
   const ask = (as: typeof core, installLimit: number) =>

@@ -16,8 +16,12 @@ const KEY = 'k'.repeat(32);
 const OLD_KEY = 'o'.repeat(32);
 const PART_KEY = 'p'.repeat(32);
 const LINKS_KEY: ProviderKey = {
-  ...{ id: 1, name: 'bot', scope: 'links', keyHash: hashKey(PART_KEY) },
-  ...{ createdAtMs: 0, untilMs: 2_000 },
+  id: 1,
+  name: 'bot',
+  scope: 'links',
+  keyHash: hashKey(PART_KEY),
+  createdAtMs: 0,
+  untilMs: 2_000,
 };
 const provider: Provider = {
   id: 1,

@@ -123,7 +123,9 @@ describe('a notification', () => {
     expect(announceText).toBe(ENGLISH);
     expect(carried).toEqual([{ distributionId: 7, what: 'announce' }]);
     expect(rideHeaders([riding(NOTE)], to('Karing/1.2'))).toEqual({
-      ...{ headers: {}, announceText: null, carried: [] },
+      headers: {},
+      announceText: null,
+      carried: [],
     });
   });
 
@@ -218,26 +220,39 @@ describe('the box of Happ', () => {
 
 describe('settings', () => {
   const VALUES = {
-    ...{ 'fragmentation-enable': 'on', 'fragmentation-packets': '1-3' },
-    ...{ 'fragmentation-length': ' 50 - 100', 'fragmentation-interval': 5 },
-    ...{ 'subscription-autoconnect': true, 'ping-type': 'proxy-head' },
-    ...{ 'per-app-proxy-mode': 'on', 'per-app-proxy-list': 'com.a.b, com.c\norg.d' },
-    ...{ 'change-user-agent': 'Mozilla/5.0 (X11)', 'my.own': 'x', 'local-dns-enable': true },
+    'fragmentation-enable': 'on',
+    'fragmentation-packets': '1-3',
+    'fragmentation-length': ' 50 - 100',
+    'fragmentation-interval': 5,
+    'subscription-autoconnect': true,
+    'ping-type': 'proxy-head',
+    'per-app-proxy-mode': 'on',
+    'per-app-proxy-list': 'com.a.b, com.c\norg.d',
+    'change-user-agent': 'Mozilla/5.0 (X11)',
+    'my.own': 'x',
+    'local-dns-enable': true,
   };
   const open = { providerId: PROVIDER_ID };
 
   test('ride as each app names and values them', () => {
     expect(seen('Happ', settings(VALUES), open)?.settings).toEqual({
-      ...{ 'fragmentation-enable': '1', 'fragmentation-packets': '1-3' },
-      ...{ 'fragmentation-length': '50-100', 'fragmentation-interval': '5' },
-      ...{ 'subscription-autoconnect': '1', 'ping-type': 'proxy-head' },
-      ...{ 'per-app-proxy-mode': 'on', 'per-app-proxy-list': 'com.a.b,com.c,org.d' },
+      'fragmentation-enable': '1',
+      'fragmentation-packets': '1-3',
+      'fragmentation-length': '50-100',
+      'fragmentation-interval': '5',
+      'subscription-autoconnect': '1',
+      'ping-type': 'proxy-head',
+      'per-app-proxy-mode': 'on',
+      'per-app-proxy-list': 'com.a.b,com.c,org.d',
       'change-user-agent': 'Mozilla/5.0 (X11)',
     });
     expect(seen('INCY', settings(VALUES))?.settings).toEqual({
-      ...{ 'fragmentation-enable': '1', 'fragmentation-packets': '1-3' },
-      ...{ 'fragmentation-length': '50-100', 'fragmentation-interval': '5-5' },
-      ...{ 'per-app-proxy-enable': '1', 'per-app-proxy-mode': 'proxy' },
+      'fragmentation-enable': '1',
+      'fragmentation-packets': '1-3',
+      'fragmentation-length': '50-100',
+      'fragmentation-interval': '5-5',
+      'per-app-proxy-enable': '1',
+      'per-app-proxy-mode': 'proxy',
       'per-app-proxy-list': 'com.a.b,com.c,org.d',
     });
     for (const agent of ['Happ/4', 'koala-clash/1', 'FlClash X/1', 'x']) {
@@ -351,7 +366,9 @@ describe('a new domain or URL', () => {
   ])('%s %s does not ride', (type, value) => {
     const ride = change(type, value);
     expect(rideHeaders([ride], to('Happ/4', { providerId: PROVIDER_ID, hosts }))).toEqual({
-      ...{ headers: {}, announceText: null, carried: [] },
+      headers: {},
+      announceText: null,
+      carried: [],
     });
   });
 

@@ -86,11 +86,11 @@ const value = (): unknown =>
 function note(): RidingPayload {
   const locale = () => ({ title: word(9), body: word(60), 'link-for-open': word(5) });
   return {
-    ...{ title: word(20), body: word(100), type_push: random.pick(['force', 'optional']) },
-    ...{
-      expire_days: 1,
-      link_for_open: random.chance(0.5) ? `https://a.example/${word(30)}` : word(5),
-    },
+    title: word(20),
+    body: word(100),
+    type_push: random.pick(['force', 'optional']),
+    expire_days: 1,
+    link_for_open: random.chance(0.5) ? `https://a.example/${word(30)}` : word(5),
     locales: { RU: locale(), CN: locale(), [random.pick(['FA', 'constructor'])]: locale() },
   };
 }
@@ -133,8 +133,14 @@ const tableOf = new Map(
 );
 
 const LONGEST: Readonly<Record<string, number>> = {
-  ...{ announce: 807, 'sub-info-text': 807, 'sub-info-button-text': 107, 'announce-url': 512 },
-  ...{ 'sub-info-button-link': 512, 'new-url': 512, 'new-domain': 253, 'change-user-agent': 256 },
+  announce: 807,
+  'sub-info-text': 807,
+  'sub-info-button-text': 107,
+  'announce-url': 512,
+  'sub-info-button-link': 512,
+  'new-url': 512,
+  'new-domain': 253,
+  'change-user-agent': 256,
 };
 
 const textOf = (announce: string) => Buffer.from(announce.slice(7), 'base64').toString();

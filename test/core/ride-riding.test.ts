@@ -24,8 +24,13 @@ const ride = (distributionId: number, more: Partial<Ride> = {}): Ride => ({
 });
 
 const DOOR: DoorRides = {
-  ...{ version: 1, untilMs: 300, deviceId: 7, namedUntilMs: 0, homeSinceMs: 5 },
-  ...{ supportUrl: null, webPageUrl: null },
+  version: 1,
+  untilMs: 300,
+  deviceId: 7,
+  namedUntilMs: 0,
+  homeSinceMs: 5,
+  supportUrl: null,
+  webPageUrl: null,
 };
 const FACTS = { os: 'ios', osVersion: '', deviceName: '', appVersion: '', userAgent: 'INCY/2.1.0' };
 const WAY: RideWay = { level: 'on', providerId: null, hosts: [] };

@@ -12,7 +12,11 @@ const provider = { code: 'Provide1', ride: null };
 
 test('nothing rides where no way lets it', () => {
   expect(ridingOf(WIDE_LIMITS, provider)).toEqual({
-    ...{ level: 'off', hasProviderId: false, hosts: [], withinHours: 12, isGuess: false },
+    level: 'off',
+    hasProviderId: false,
+    hosts: [],
+    withinHours: 12,
+    isGuess: false,
   });
 });
 
@@ -36,6 +40,10 @@ test('the most of its ways, the slowest of those on which anything rides', () =>
 test('twelve hours are a guess where the panel sets them', () => {
   const gate = { ...WIDE_LIMITS, gateRide: 'on', rideHosts: ['a.example'] } as const;
   expect(ridingOf(gate, provider)).toEqual({
-    ...{ level: 'on', hasProviderId: false, hosts: ['a.example'], withinHours: 12, isGuess: true },
+    level: 'on',
+    hasProviderId: false,
+    hosts: ['a.example'],
+    withinHours: 12,
+    isGuess: true,
   });
 });

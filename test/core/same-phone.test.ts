@@ -3,7 +3,10 @@ import { earlierSelf, isSameApp, phoneIn } from '../../src/core/same-phone.ts';
 
 const PHONE = { deviceName: 'Pixel 9', os: 'android' };
 const slot = (hwid: string, fromMs: number, lastSeenAtMs: number, more = {}) => ({
-  ...{ ...PHONE, hwid, fromMs, lastSeenAtMs },
+  ...PHONE,
+  hwid,
+  fromMs,
+  lastSeenAtMs,
   ...more,
 });
 const NEW = { ...PHONE, hwid: 'new', fromMs: 100 };
@@ -26,7 +29,10 @@ test('not another model or system, and none for a device that told no model', ()
 });
 
 const HAPP = {
-  ...{ os: 'iPadOS', osVersion: '18', deviceName: 'iPad Pro', appVersion: '3' },
+  os: 'iPadOS',
+  osVersion: '18',
+  deviceName: 'iPad Pro',
+  appVersion: '3',
   userAgent: 'Happ/3.1.0/ios',
 };
 

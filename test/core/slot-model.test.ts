@@ -21,7 +21,11 @@ import { playModel } from '../support/model.ts';
 const PHONES: Readonly<Record<string, string>> = { a: 'P', b: 'P', c: 'P', d: 'Q', e: 'Q' };
 /** What a panel knows of a device, and with its app what the device reports. */
 const known = (hwid: string) => ({
-  ...{ os: 'ios', osVersion: '', deviceName: PHONES[hwid] ?? '', appVersion: '', userAgent: '' },
+  os: 'ios',
+  osVersion: '',
+  deviceName: PHONES[hwid] ?? '',
+  appVersion: '',
+  userAgent: '',
 });
 const facts = (hwid: string) => ({ ...known(hwid), userAgent: 'Happ/1' });
 const HASH = 'a'.repeat(64);

@@ -154,13 +154,21 @@ describe('a full link', () => {
 
 test("a policy is the link's, else its provider's, else the default, part by part", () => {
   const standard: Policy = {
-    ...{ inactiveDays: 0, whenFull: 'refuse', coolDownHours: 24 },
-    ...{ enforce: 1, withoutHwid: 'refuse', samePhone: 'off' },
+    inactiveDays: 0,
+    whenFull: 'refuse',
+    coolDownHours: 24,
+    enforce: 1,
+    withoutHwid: 'refuse',
+    samePhone: 'off',
   };
   expect(policyOf(NO_POLICY, NO_POLICY)).toEqual(standard);
   const providers: Policy = {
-    ...{ inactiveDays: 9, whenFull: 'replace-oldest', coolDownHours: 8 },
-    ...{ enforce: 0, withoutHwid: 'count', samePhone: 'ask' },
+    inactiveDays: 9,
+    whenFull: 'replace-oldest',
+    coolDownHours: 8,
+    enforce: 0,
+    withoutHwid: 'count',
+    samePhone: 'ask',
   };
   expect(policyOf(NO_POLICY, providers)).toEqual(providers);
   const own: Policy = { ...standard, coolDownHours: 1, withoutHwid: 'pass', samePhone: 'replace' };

@@ -59,7 +59,9 @@ test('counts to the end if there are few, and says that it is all', async () => 
 test('stops at a number of devices, and of steps that found few', async () => {
   const many = counting(1_000, { count: 2_000, reachableCount: 500 });
   expect(await countTargets(many.core, provider, OS, MESSAGE)).toMatchObject({
-    ...{ recipients: TARGET_COUNT_MAX, reachable: 2_500, isAtLeast: true },
+    recipients: TARGET_COUNT_MAX,
+    reachable: 2_500,
+    isAtLeast: true,
   });
   expect(many.seen.steps).toBe(5);
   const rare = counting(1_000, { count: 1, reachableCount: 0 });
@@ -83,7 +85,9 @@ test('named devices: those that may get it, and what a notification and a comman
   const both = { hwids: ['linked', 'stranger'] };
   const found = await findForNotification(core, provider, linked);
   expect(await countTargets(core, provider, found as never, MESSAGE)).toMatchObject({
-    ...{ recipients: 1, reachable: 0, isAtLeast: false },
+    recipients: 1,
+    reachable: 0,
+    isAtLeast: false,
   });
   expect(await findForNotification(core, provider, both)).toMatchObject({
     says: 'device_not_found',
@@ -92,7 +96,8 @@ test('named devices: those that may get it, and what a notification and a comman
     says: 'unbound_not_allowed',
   });
   expect(await findForCommand(core, provider, both, 'import-data')).toMatchObject({
-    ...{ unboundCount: 1, reachesUnbound: true },
+    unboundCount: 1,
+    reachesUnbound: true,
   });
   expect(await findForCommand(core, provider, linked, 'update-subscription')).toMatchObject({
     unboundCount: 0,

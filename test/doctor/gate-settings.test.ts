@@ -145,7 +145,9 @@ test('offers the quiet answer where strangers reach the server, and names its ho
   const found = (env: Record<string, string>, names: string[] | null = null) => {
     const loaded = loadConfig({}, { ...NONE, ...env });
     return checkStrangers(loaded, loaded.config, names).map(({ level, what, todo }) => ({
-      ...{ level, what, todo: todo ?? '' },
+      level,
+      what,
+      todo: todo ?? '',
     }));
   };
   // Only the machine itself reaches it.

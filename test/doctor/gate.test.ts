@@ -153,7 +153,8 @@ test('asks the API whose limits are followed, and says when it refuses the token
   let status = 404;
   let message = 'User with specified params not found';
   const api = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
     fetch: () => Response.json({ message }, { status }),
   });
   const ask = async () => {
@@ -354,8 +355,15 @@ test('counts links at 100 whose panel has no limit, also those of older imports'
     const installCode = `Imported${String(++count).padStart(4, '0')}`;
     const note = '"isPanelLimit":false';
     const install = {
-      ...{ id: null, installCode, panelUser, installLimit: 100, status: 10, note },
-      ...{ createdAtMs: NOW_MS, slots: [], ...more },
+      id: null,
+      installCode,
+      panelUser,
+      installLimit: 100,
+      status: 10,
+      note,
+      createdAtMs: NOW_MS,
+      slots: [],
+      ...more,
     };
     return store.importInstall(id, install, { installCountMax: 99, updates: false }, ACT);
   };

@@ -116,7 +116,8 @@ testWith('nginx')('behind nginx, asked from outside too', async () => {
   const server = await startServe({
     dataDir,
     env: {
-      ...{ GATEPOST_STRANGERS: 'quiet', GATEPOST_HOSTS: '127.0.0.1' },
+      GATEPOST_STRANGERS: 'quiet',
+      GATEPOST_HOSTS: '127.0.0.1',
       GATEPOST_TRUSTED_PROXIES: '127.0.0.1',
     },
   });

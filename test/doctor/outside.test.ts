@@ -58,12 +58,11 @@ interface Asking {
 async function outside(hosts: string[], { allow, upstream, addresses = {} }: Asking = {}) {
   asked = [];
   const table = {
-    ...{
-      host: 'sub.example.org',
-      url: `http://127.0.0.1:${portOf('panel')}`,
-      provider: 'CODE1000',
-    },
-    ...{ default_limit: 3, ...upstream },
+    host: 'sub.example.org',
+    url: `http://127.0.0.1:${portOf('panel')}`,
+    provider: 'CODE1000',
+    default_limit: 3,
+    ...upstream,
   };
   const { config } = loadConfig(
     {},

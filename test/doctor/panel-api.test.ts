@@ -6,7 +6,9 @@ import { checkApis, checkDisabled } from '../../src/doctor/panel-api.ts';
 import { API_TOKEN, startPanelApi } from '../support/panel-api.ts';
 
 const UPSTREAM = {
-  ...{ host: 'sub.example.org', url: 'http://127.0.0.1:1', provider: 'MYSHOP01' },
+  host: 'sub.example.org',
+  url: 'http://127.0.0.1:1',
+  provider: 'MYSHOP01',
   default_limit: 3,
 };
 
@@ -14,13 +16,15 @@ const configWith = (more: object, env: Record<string, string> = {}) =>
   loadConfig(
     {},
     {
-      ...{ GATEPOST_CONFIG: 'none', ...env },
+      GATEPOST_CONFIG: 'none',
+      ...env,
       GATEPOST_GATE_UPSTREAM: JSON.stringify([{ ...UPSTREAM, ...more }]),
     },
   ).config;
 
 const GATE = {
-  ...{ GATEPOST_GATE_PANEL: 'hiddify', GATEPOST_GATE_PANEL_URL: 'http://127.0.0.1:1' },
+  GATEPOST_GATE_PANEL: 'hiddify',
+  GATEPOST_GATE_PANEL_URL: 'http://127.0.0.1:1',
   GATEPOST_GATE_PANEL_TOKEN_FILE: '/token',
 };
 const ASKED = { panel: 'marzban', key: 'marzban', panel_token_file: '/token' };

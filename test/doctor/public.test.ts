@@ -42,8 +42,11 @@ beforeAll(async () => {
 });
 
 const settings = (url: string, more: Record<string, string> = {}) => ({
-  ...{ GATEPOST_CONFIG: 'none', GATEPOST_MY_URL: url, GATEPOST_GATE_RIDE: 'on' },
-  ...{ GATEPOST_OUTGOING_ALLOW: '127.0.0.0/8', ...more },
+  GATEPOST_CONFIG: 'none',
+  GATEPOST_MY_URL: url,
+  GATEPOST_GATE_RIDE: 'on',
+  GATEPOST_OUTGOING_ALLOW: '127.0.0.0/8',
+  ...more,
 });
 
 /** Returns the names of the findings at a public address, `ok` if it passes all. */
@@ -125,7 +128,9 @@ test('another server at the address gets no credentials, and its redirect is not
   const asked: Record<string, string>[] = [];
   const certificate = { cert: Bun.file(tls.cert), key: Bun.file(tls.key) };
   const other = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0, tls: certificate },
+    hostname: '127.0.0.1',
+    port: 0,
+    tls: certificate,
     fetch: ({ headers, method }) => {
       asked.push({ ...Object.fromEntries(headers), method });
       if (asked.length === 1) return new Response('data: {"host":"127.0.0.1"}\n\n');
@@ -136,8 +141,12 @@ test('another server at the address gets no credentials, and its redirect is not
   expect(await found(url)).toEqual(['public_address_elsewhere']);
   expect(await found(url)).toEqual(['public_address_elsewhere']);
   const once = {
-    ...{ method: 'GET', host: `127.0.0.1:${other.port}`, 'user-agent': 'curl/8.5.0' },
-    ...{ accept: '*/*', 'accept-encoding': 'identity', connection: expect.any(String) },
+    method: 'GET',
+    host: `127.0.0.1:${other.port}`,
+    'user-agent': 'curl/8.5.0',
+    accept: '*/*',
+    'accept-encoding': 'identity',
+    connection: expect.any(String),
   };
   expect(asked).toEqual([once, once]);
   await other.stop(true);

@@ -266,9 +266,12 @@ describe('what the program prints for others', () => {
     const { stdout } = await line.run('doctor', '--config', file(), '--report', '--json');
     const report = JSON.parse(stdout);
     expect(report).toMatchObject({
-      ...{ bun: Bun.version, store: 'sqlite', processors: navigator.hardwareConcurrency },
+      bun: Bun.version,
+      store: 'sqlite',
+      processors: navigator.hardwareConcurrency,
       counts: { provider: 1, install: 1, webhook: 2 },
-      ...{ platform: expect.stringContaining('linux'), log: [] },
+      platform: expect.stringContaining('linux'),
+      log: [],
     });
     const settings = new Map(
       report.settings.map((one: { key: string; value: string }) => [one.key, one.value]),

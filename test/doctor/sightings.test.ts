@@ -8,8 +8,12 @@ const HOST = 'sub.example.org';
 const LAST_MS = Date.UTC(2026, 10, 20, 12);
 
 const seen = (kind: SightingKind, subject: string, count = 2, host = HOST): SeenSighting => ({
-  ...{ host, kind, subject, count },
-  ...{ firstSeenAtMs: 0, lastSeenAtMs: LAST_MS },
+  host,
+  kind,
+  subject,
+  count,
+  firstSeenAtMs: 0,
+  lastSeenAtMs: LAST_MS,
 });
 
 test('one finding for a kind at a host, with its subjects, their counts and the last time', () => {

@@ -102,9 +102,13 @@ testSituations([
       standIn(scene);
       const problem = { reason: 'starting', detail: 'the server does not listen yet' } as const;
       const monitor = startMonitor({
-        ...{ host: '127.0.0.1', port: 0, isChosen: true, identity: identityOf(dataDir) ?? '' },
+        host: '127.0.0.1',
+        port: 0,
+        isChosen: true,
+        identity: identityOf(dataDir) ?? '',
         readiness: { problem: async () => problem } as never,
-        ...{ metrics: {} as never, log: {} as never },
+        metrics: {} as never,
+        log: {} as never,
       });
       ends.push(() => monitor.stop());
       noteMonitor(dataDir, monitor.url);

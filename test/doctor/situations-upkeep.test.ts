@@ -13,8 +13,12 @@ const AT = { GATEPOST_BACKUP_AT: '03:30' };
 /** Writes a row as the server does; columns that are not given are those of a task that is well. */
 function note({ dataDir }: Scene, row: Record<string, string | number | null>): void {
   const whole = {
-    ...{ task: 'backup', schedule: '30 3 * * *', scheduled_at_ms: NOW_MS - 9 * DAY_MS },
-    ...{ is_failing: 0, failure_count: 0, ...row },
+    task: 'backup',
+    schedule: '30 3 * * *',
+    scheduled_at_ms: NOW_MS - 9 * DAY_MS,
+    is_failing: 0,
+    failure_count: 0,
+    ...row,
   };
   const db = new Database(join(dataDir, 'gatepost.db'));
   const names = Object.keys(whole);
@@ -27,8 +31,13 @@ function note({ dataDir }: Scene, row: Record<string, string | number | null>): 
 
 const failed = (scene: Scene, more: Record<string, string | number> = {}) =>
   note(scene, {
-    ...{ failed_at_ms: NOW_MS - DAY_MS, failing_since_ms: NOW_MS - 3 * DAY_MS },
-    ...{ is_failing: 1, failure_count: 3, reason: 'no space left', code: 'disk_full', ...more },
+    failed_at_ms: NOW_MS - DAY_MS,
+    failing_since_ms: NOW_MS - 3 * DAY_MS,
+    is_failing: 1,
+    failure_count: 3,
+    reason: 'no space left',
+    code: 'disk_full',
+    ...more,
   });
 
 /** A backup of this night, on disk and in the database. */

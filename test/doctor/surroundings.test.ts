@@ -350,8 +350,11 @@ test('examine asks all of them', async () => {
     names: { resolve: async () => [], addresses: [], mayKnow: () => true },
   };
   const env = {
-    ...{ GATEPOST_CONFIG: 'none', GATEPOST_DATA: dataDir, GATEPOST_PORT: '0' },
-    ...{ GATEPOST_ACME_DOMAINS: 'a.example.org', GATEPOST_ACME_HTTP_PORT: '0' },
+    GATEPOST_CONFIG: 'none',
+    GATEPOST_DATA: dataDir,
+    GATEPOST_PORT: '0',
+    GATEPOST_ACME_DOMAINS: 'a.example.org',
+    GATEPOST_ACME_HTTP_PORT: '0',
   };
   const loaded = loadConfig({}, env);
   const findings = await examine({ loaded, kind: SQLITE, nowMs: NOW_MS, uid: 0, machine });

@@ -60,8 +60,15 @@ afterEach(() => disk?.unmount());
 
 /** The words of each argument and required option, by its name. */
 const GIVEN: Readonly<Record<string, string>> = {
-  ...{ code: CODE, host: 'b.example.com', domain: 'example.com', link: LINK, hwid: 'phone' },
-  ...{ id: '1', name: 'anna', gateway: 'fcm', url: 'http://127.0.0.1:1/' },
+  code: CODE,
+  host: 'b.example.com',
+  domain: 'example.com',
+  link: LINK,
+  hwid: 'phone',
+  id: '1',
+  name: 'anna',
+  gateway: 'fcm',
+  url: 'http://127.0.0.1:1/',
 };
 
 /** Further words, and other ones for files. */

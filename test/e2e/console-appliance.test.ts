@@ -29,7 +29,8 @@ let site: string;
 let panel: Bun.Server<undefined>;
 beforeAll(async () => {
   panel = Bun.serve({
-    ...{ port: 0, hostname: '127.0.0.1' },
+    port: 0,
+    hostname: '127.0.0.1',
     fetch: ({ url }) => new Response('servers', { status: url.endsWith('/sub/known') ? 200 : 404 }),
   });
   if (HAS_CHROMIUM) browser = await sharedShell();
@@ -121,7 +122,10 @@ const FLOWS: Readonly<Record<string, Flow>> = {
       await hand.type(providers.supportUrl, 'tg://resolve?domain=help', form);
     });
     expect(await shownOf(own)).toMatchObject({
-      ...{ plan: 'pro', max_links: 7, inactive_days: 30, ride: 'off' },
+      plan: 'pro',
+      max_links: 7,
+      inactive_days: 30,
+      ride: 'off',
       support_url: 'tg://resolve?domain=help',
     });
     await change(common.change, (form) =>

@@ -81,7 +81,8 @@ test.concurrent.skipIf(!HAS_CHROMIUM).each(LANGUAGES)(
     // The slot is free when its ten seconds are over.
     await page.locator('.jobs').waitFor({ state: 'detached' });
     expect(await ask(site, '/api/list-hwid', own, { install_code: code })).toMatchObject({
-      ...{ rc: 1, data: [] },
+      rc: 1,
+      data: [],
     });
     if (process.env['NEWCOMER_FIGURES']) {
       console.log({ locale, clicks: hand.clicks, fields: hand.fields, pages: [...pages] });

@@ -35,7 +35,10 @@ async function operatorOf(server: ServerProcess, env = {}): Promise<ConsoleBrows
 }
 
 const keysOf = (host: string, provider: string) => ({
-  ...{ host, url: `http://127.0.0.1:${panel.port}`, provider, default_limit: 3 },
+  host,
+  url: `http://127.0.0.1:${panel.port}`,
+  provider,
+  default_limit: 3,
 });
 const kept = (provider: string) => ({ keys: keysOf(KEPT, provider), more: '', isNew: true });
 

@@ -106,8 +106,12 @@ testChromium(
     await devtools.send('WebAuthn.enable');
     await devtools.send('WebAuthn.addVirtualAuthenticator', {
       options: {
-        ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true },
-        ...{ hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
       },
     });
     await page.getByLabel('Password').fill(PASSWORD);
@@ -135,7 +139,9 @@ testChromium(
 
 testChromium('in Persian, from right to left, dark, and on a phone', async () => {
   const { page, troubles } = await open('/console', {
-    ...{ locale: 'fa-IR', colorScheme: 'dark', viewport: { width: 390, height: 844 } },
+    locale: 'fa-IR',
+    colorScheme: 'dark',
+    viewport: { width: 390, height: 844 },
   });
   await page.getByRole('heading', { name: 'ورود' }).waitFor();
   expect(await page.evaluate('document.documentElement.dir')).toBe('rtl');

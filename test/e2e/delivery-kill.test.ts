@@ -142,8 +142,10 @@ test(`${KILLS} kills in every status`, async () => {
   expect(invariantProblems(await lookedAt(dataDir))).toEqual([]);
   if (isAskedFor('DELIVERY_KILLS')) {
     console.log({
-      ...{ accepted: traffic.sent.size, cancelled: traffic.cancelled.size },
-      ...{ answers: traffic.answers, lost: traffic.lost },
+      accepted: traffic.sent.size,
+      cancelled: traffic.cancelled.size,
+      answers: traffic.answers,
+      lost: traffic.lost,
       'kills while a distribution was in': Object.fromEntries(killedIn),
     });
   }

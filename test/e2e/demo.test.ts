@@ -70,7 +70,8 @@ test('it has its own directory and configuration', async () => {
 test('neither proxies nor settings of the environment reach it or its checks', async () => {
   const asked: string[] = [];
   const proxy = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
     fetch: ({ url }) => {
       asked.push(url);
       return new Response('', { status: 502 });

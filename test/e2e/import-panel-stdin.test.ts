@@ -24,7 +24,9 @@ async function importFrom(dataDir: string, code: string, panel: string, bytes: U
   const words = ['import', '-', '--panel', panel, '--code', code, '--check', '--json'];
   const child = Bun.spawn([binary(), ...words, '--data', dataDir], {
     env: plainEnv(database ? { GATEPOST_DATABASE_URL: database.url } : {}),
-    ...{ stdin: bytes, stdout: 'pipe', stderr: 'pipe' },
+    stdin: bytes,
+    stdout: 'pipe',
+    stderr: 'pipe',
   });
   const [stdout, stderr] = await Promise.all([
     new Response(child.stdout).text(),

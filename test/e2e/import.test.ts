@@ -58,7 +58,10 @@ async function fill(dataDir: string, { code }: Credentials): Promise<void> {
     HASHES.map((domainHash, n) =>
       store.addDomain(
         {
-          ...{ providerId, domainHash, domainName: `shop ${n} ✓`, createdAtMs: later() },
+          providerId,
+          domainHash,
+          domainName: `shop ${n} ✓`,
+          createdAtMs: later(),
           domainCountMax: HASHES.length,
         },
         ACT,

@@ -65,7 +65,8 @@ test(`jobs over ${LINKS} links, killed ${KILLS} times each, deal with each link 
     expect(last.troubles()).toEqual([]);
     const counts = 'SELECT seen_count AS seen, changed_count AS changed FROM job WHERE id = ?';
     expect(db.query<object, [number]>(counts).get(added.id)).toEqual({
-      ...{ seen: LINKS, changed: LINKS },
+      seen: LINKS,
+      changed: LINKS,
     });
   }
 

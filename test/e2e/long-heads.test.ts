@@ -74,8 +74,11 @@ async function startRiding(dataDir: string, own: Credentials): Promise<ServerPro
   const providerId = join(temporaryFolder(), 'provider-id');
   writeFileSync(providerId, 'Provider1\n', { mode: 0o600 });
   const upstream = {
-    ...{ host: SUB_HOST, url: `http://127.0.0.1:${panel.port}`, provider: own.code },
-    ...{ default_limit: 10, provider_id_file: providerId },
+    host: SUB_HOST,
+    url: `http://127.0.0.1:${panel.port}`,
+    provider: own.code,
+    default_limit: 10,
+    provider_id_file: providerId,
   };
   const env = {
     GATEPOST_GATE_UPSTREAM: JSON.stringify([upstream]),

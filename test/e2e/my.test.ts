@@ -164,7 +164,9 @@ testChromium(
     const { errors, data } = await session.send('Page.getAppManifest');
     expect(errors).toEqual([]);
     expect(JSON.parse(data ?? '')).toMatchObject({
-      ...{ name: NAME, display: 'standalone', theme_color: '#0f766e' },
+      name: NAME,
+      display: 'standalone',
+      theme_color: '#0f766e',
     });
     await register(page);
     await page.reload();
@@ -182,7 +184,8 @@ testChromium(
     await until('the push', async () => (await sent()) !== undefined);
     const content = (await sent())?.content;
     expect(content).toMatchObject({
-      ...{ web_push: 8030, id },
+      web_push: 8030,
+      id,
       notification: { title: 'Frankfurt', body: 'Hello there', navigate: inbox },
     });
     // A push to a worker that is not active yet is lost.

@@ -35,7 +35,11 @@ testNodes(`${NODES} nodes for ${SECONDS} s, seed ${SEED}`, async () => {
   const lookUrl = database.url.replace('gatepost@', 'postgres@');
   const nodes = await Nodes.start(database.url, NODES);
   const ordeal = await Ordeal.prepare({
-    ...{ nodes, lookUrl, providerCount: PROVIDERS, callerCount: CALLERS, seed: SEED },
+    nodes,
+    lookUrl,
+    providerCount: PROVIDERS,
+    callerCount: CALLERS,
+    seed: SEED,
   });
   const endMs = performance.now() + SECONDS * 1000;
   // A busy machine takes longer until each kind of call was answered.

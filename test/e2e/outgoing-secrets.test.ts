@@ -71,7 +71,12 @@ async function setUp(server: ServerProcess, by: Credentials): Promise<Record<str
   const account = JSON.parse(readFileSync(servers.fcm.serviceAccountFile, 'utf8'));
   const inside = (pem: string) => pem.split('\n')[2] ?? '';
   return {
-    ...{ PATH_SECRET, QUERY_SECRET, ...TOKENS, secret, otherSecret: other.secret, botToken },
+    PATH_SECRET,
+    QUERY_SECRET,
+    ...TOKENS,
+    secret,
+    otherSecret: other.secret,
+    botToken,
     endpoint: new URL(subscription?.endpoint ?? '').pathname,
     auth: subscription?.keys.auth ?? '',
     fcmKey: inside(account.private_key),

@@ -48,7 +48,10 @@ test('of 200 new devices with as many tokens of one user three get in, at two pr
   expect(statuses.filter((status) => status === 200)).toHaveLength(3);
   const shown = await run(['link', 'show', 'key:pasarguard/7', '--json', '--data', dataDir]);
   expect(JSON.parse(shown.stdout)).toMatchObject({
-    ...{ install_count: 3, install_limit: 3, has_subscription_key: true, note: `${HOST} 7` },
+    install_count: 3,
+    install_limit: 3,
+    has_subscription_key: true,
+    note: `${HOST} 7`,
   });
   expect(servers.map((server) => server.troubles())).toEqual([[], []]);
   await panel.stop();

@@ -23,8 +23,15 @@ function command(number: number, more: Partial<SentMessage> = {}): SentMessage {
 /** An answer to an Android phone at 3000, with a slot of old. */
 function answer(more: Partial<Answer> = {}): Answer {
   return {
-    ...{ startMs: 3_000, endMs: 3_010, provider: 1, hwid: 'a', os: 'android', carried: {} },
-    ...{ ridesOnDesktop: false, home: during(0), shows: ['message', 'set:ip'] },
+    startMs: 3_000,
+    endMs: 3_010,
+    provider: 1,
+    hwid: 'a',
+    os: 'android',
+    carried: {},
+    ridesOnDesktop: false,
+    home: during(0),
+    shows: ['message', 'set:ip'],
     ...more,
   };
 }

@@ -44,7 +44,10 @@ class Run {
   constructor(readonly scene: Scene) {
     this.servers = new Servers(scene, this.random);
     const soak: Soak = {
-      ...{ dataDir: scene.dataDir, db: scene.db, random: this.random, fetches: this.fetches },
+      dataDir: scene.dataDir,
+      db: scene.db,
+      random: this.random,
+      fetches: this.fetches,
       urlOf: () => this.servers.one().url,
       isOver: this.isOver,
       last: { message: 0, domain: 0 },
@@ -198,7 +201,11 @@ function figuresOf({ fetches, senders, servers }: Run) {
   }
   const { heard, lostCount, cleared, notModified } = fetches;
   return {
-    ...{ fetches: heard.length, lost: lostCount, cleared, notModified, rode },
+    fetches: heard.length,
+    lost: lostCount,
+    cleared,
+    notModified,
+    rode,
     kills: servers.kills.length,
     sent: senders.map(({ counts, shifts }) => ({ ...counts, shifts: shifts.length })),
   };

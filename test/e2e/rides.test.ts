@@ -50,8 +50,11 @@ beforeAll(async () => {
   const dataDir = join(temporaryFolder(), 'data');
   first = await addProviderByCommand(dataDir, '--code', CODE, '--key', 'k'.repeat(32));
   const upstream = {
-    ...{ host: OWN_HOST, url: `http://127.0.0.1:${panel.port}`, provider: CODE },
-    ...{ default_limit: 100, provider_id_file: providerId },
+    host: OWN_HOST,
+    url: `http://127.0.0.1:${panel.port}`,
+    provider: CODE,
+    default_limit: 100,
+    provider_id_file: providerId,
   };
   server = await startServe({
     dataDir,
@@ -125,7 +128,8 @@ describe.each(WAYS)('%s', (name, start) => {
     'each app shows a notification, until it ends, in the language of its user',
     async () => {
       const form = {
-        ...{ ...formOf(TEXTS.en), link_for_open: LINK_URL },
+        ...formOf(TEXTS.en),
+        link_for_open: LINK_URL,
         locales: { RU: formOf(TEXTS.ru), FA: formOf(TEXTS.fa), CN: formOf(TEXTS.zh) },
       };
       const id = await notify(server, way.own, form.body, { os: ['ios', 'android'] }, form);

@@ -175,13 +175,18 @@ async function useEverything({ url }: ServerProcess, known = ''): Promise<string
     headers: { 'x-hwid': CONTENT.hwid, 'x-device-os': 'android' },
   });
   const registered = await send('/device/register', {
-    ...{ hwid: CONTENT.hwid, os: 'android', install_code: 'PlantedLink1', domain_hash: HASH },
+    hwid: CONTENT.hwid,
+    os: 'android',
+    install_code: 'PlantedLink1',
+    domain_hash: HASH,
     push: { gateway: 'fcm', token: CONTENT.pushToken },
   });
   const token = String(registered['device_token'] ?? known);
   const headers = { authorization: `Bearer ${token}` };
   await send(`/remote/command?${query}`, {
-    ...{ action_type: 'import-data', specific_device_toggle: true, hwid: CONTENT.hwid },
+    action_type: 'import-data',
+    specific_device_toggle: true,
+    hwid: CONTENT.hwid,
     import_data: CONTENT.imported,
   });
   await ask('/device/inbox?wait=0', { headers });

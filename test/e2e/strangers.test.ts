@@ -17,7 +17,8 @@ useProcesses();
 
 const ENV = {
   GATEPOST_TRUSTED_PROXIES: '127.0.0.1',
-  ...{ GATEPOST_STRANGERS: 'quiet', GATEPOST_HOSTS: '127.0.0.1' },
+  GATEPOST_STRANGERS: 'quiet',
+  GATEPOST_HOSTS: '127.0.0.1',
 };
 const KEY = 'key-of-a-customer';
 

@@ -129,7 +129,9 @@ test('a panel is asked over TLS by the name in its URL, and by no other', async 
   writeFileSync(ca, `${right.cert}${wrong.cert}`);
   const servers = [right, wrong].map((tls) =>
     Bun.serve({
-      ...{ port: 0, hostname: '127.0.0.1', tls },
+      port: 0,
+      hostname: '127.0.0.1',
+      tls,
       fetch: ({ headers, url }) => {
         if (MADE_UP.test(new URL(url).pathname)) return new Response(null, { status: 404 });
         told.push(headers.get('host'));
@@ -141,7 +143,9 @@ test('a panel is asked over TLS by the name in its URL, and by no other', async 
   const { dataDir, own } = await makeSite(panel);
   const names = ['localhost', '127.0.0.1', 'localhost'];
   const upstreams = names.map((name, at) => ({
-    ...{ host: `host-${at}.example.org`, provider: own.code, default_limit: 3 },
+    host: `host-${at}.example.org`,
+    provider: own.code,
+    default_limit: 3,
     url: `https://${name}:${servers[at === 2 ? 1 : 0]?.port}`,
   }));
   const env = { GATEPOST_GATE_UPSTREAM: JSON.stringify(upstreams), NODE_EXTRA_CA_CERTS: ca };

@@ -14,7 +14,9 @@ const rate = number('FUZZ_RATE', 400);
 console.log(`fuzz: FUZZ_SEED=${seed} for ${seconds} s`);
 const startMs = performance.now();
 const result = await fuzz({
-  ...{ seconds, seed, rate },
+  seconds,
+  seed,
+  rate,
   onProgress: (line) =>
     console.log(`fuzz: ${Math.round((performance.now() - startMs) / 60_000)} min: ${line}`),
   onFault: ({ surface, number: at, says, input }) =>

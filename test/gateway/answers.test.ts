@@ -25,7 +25,10 @@ const ACCESS = answer(200, { access_token: 'ya29.test', expires_in: 3_599 });
 const MAKERS = {
   fcm: (outgoing: ScriptedOutgoing, clock: FakeClock): Gateway => {
     const account = {
-      ...{ projectId: 'p', clientEmail: 'a@p.example', keyId: 'k', key: rsa },
+      projectId: 'p',
+      clientEmail: 'a@p.example',
+      keyId: 'k',
+      key: rsa,
       tokenUri: 'https://token.example/token',
     };
     return new Fcm(

@@ -6,7 +6,10 @@ import { contentAt } from '../support/gateway.ts';
 
 const compose = ({ id, title, body, link, image, inboxMessage }: PushContent) => ({
   id,
-  ...{ title, body, link, image },
+  title,
+  body,
+  link,
+  image,
   ...(inboxMessage !== null && { message: inboxMessage }),
 });
 const fit = (change: Partial<PushContent>, bytesMax: number) =>

@@ -37,7 +37,9 @@ function startExample() {
     await work;
   };
   return {
-    ...{ shown, acknowledged, opened },
+    shown,
+    acknowledged,
+    opened,
     push: (content: object) => fire('push', { data: { json: () => content } }),
     tap: ({ options }: Shown) =>
       fire('notificationclick', { notification: { ...options, close: () => {} } }),

@@ -77,7 +77,8 @@ describe('FCM', () => {
       notification: { title: 'News', body: 'Hello', image: 'https://img.example/1.png' },
       data: { id: '7', kind: 'notification', link: 'https://news.example/1' },
       android: {
-        ...{ collapse_key: '7', priority: 'high' },
+        collapse_key: '7',
+        priority: 'high',
         notification: { tag: '7', sound: 'default' },
       },
       apns: { headers: { 'apns-priority': '10', 'apns-push-type': 'alert' } },

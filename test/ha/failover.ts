@@ -54,8 +54,13 @@ const lookUrl = cluster.url();
 const ordeal = await Ordeal.prepare({ nodes, lookUrl, providerCount: 2, callerCount: 6, seed });
 ordeal.begin();
 await failOver({
-  ...{ cluster, nodes, calls: ordeal.recorder, faults, note },
-  ...{ count: Number(options.failovers), random: new Random(seed) },
+  cluster,
+  nodes,
+  calls: ordeal.recorder,
+  faults,
+  note,
+  count: Number(options.failovers),
+  random: new Random(seed),
 });
 problems.push(...(await ordeal.end()));
 if (nodes.servers.some(({ pid }, at) => pid !== pids[at])) problems.push('a node was restarted');

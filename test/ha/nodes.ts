@@ -46,7 +46,8 @@ export class Nodes {
     const all = { ...UNLIMITED, GATEPOST_DATABASE_URL: databaseUrl, ...env };
     const [front = 0, ...free] = freePorts(2 * count + 1);
     const ports = Array.from({ length: count }, (_, n) => ({
-      ...{ calls: free[2 * n] ?? 0, monitor: free[2 * n + 1] ?? 0 },
+      calls: free[2 * n] ?? 0,
+      monitor: free[2 * n + 1] ?? 0,
     }));
     const dataDirs = ports.map(() => join(temporaryFolder(), 'data'));
     const nodes = new Nodes(`http://127.0.0.1:${front}`, [], all, dataDirs, ports);

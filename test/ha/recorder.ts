@@ -28,7 +28,8 @@ export class Recorder {
     const lasted = ({ startMs, endMs }: Span) => endMs - startMs;
     const [longest] = spans.toSorted((a, b) => lasted(b) - lasted(a));
     return {
-      ...{ ok, failed: spans.length - ok },
+      ok,
+      failed: spans.length - ok,
       longestMs: longest === undefined ? 0 : lasted(longest),
       longest: longest?.says ?? 'none',
     };

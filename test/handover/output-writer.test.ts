@@ -13,7 +13,8 @@ useProcesses();
 /** Runs the process with these bytes on its input, and no more. */
 function written(making: MakingFile, input: string) {
   const { exitCode, stderr } = Bun.spawnSync([binary(), OUTPUT_WRITER, JSON.stringify(making)], {
-    ...{ stdin: Buffer.from(input), env: plainEnv() },
+    stdin: Buffer.from(input),
+    env: plainEnv(),
   });
   return { code: exitCode, problem: String(stderr) };
 }

@@ -50,7 +50,9 @@ async function makeOwn(): Promise<Own> {
   const credentials = await seedProvider(app);
   const browser = new ConsoleBrowser(app.url);
   return {
-    ...{ at: credentials.code, browser, credentials },
+    at: credentials.code,
+    browser,
+    credentials,
     api: async (path, query) => {
       const { headers, json } = await call(app, path, credentials, query);
       return { ...json, detail: headers.get('x-error-detail') };

@@ -24,7 +24,11 @@ afterEach(async () => {
 });
 
 const ANNA: ApiUser = {
-  ...{ id: 7, name: 'anna', key: UUID, isActive: true, createdAtMs: CREATED_S * 1_000 + 284 },
+  id: 7,
+  name: 'anna',
+  key: UUID,
+  isActive: true,
+  createdAtMs: CREATED_S * 1_000 + 284,
 };
 
 type Signing = Extract<PanelKind, 'marzban' | 'pasarguard'>;
@@ -52,8 +56,11 @@ async function openGate(
   const app = await startTestApp({
     trustedProxies: parseTrustedProxies(['127.0.0.1']),
     gateKeyPaths: [readKeyPath('/sub/{key}') as KeyPath],
-    ...{ gateKey: isSigned ? panel : 'plain', gateKeySecretFile: isSigned ? '/secret' : '' },
-    ...{ gatePanel: panel, gatePanelUrl: api.url, gatePanelTokenFile: '/token' },
+    gateKey: isSigned ? panel : 'plain',
+    gateKeySecretFile: isSigned ? '/secret' : '',
+    gatePanel: panel,
+    gatePanelUrl: api.url,
+    gatePanelTokenFile: '/token',
     gatePanelHeadersFile: hasGateway ? '/headers' : '',
     secretOf: (file: string) =>
       (file === '/headers'
@@ -68,8 +75,14 @@ async function openGate(
   const provider = await app.core.store.findProvider(own.code);
   const keyHash = subscriptionKeyHash(keyOf(panel, ANNA));
   const link = {
-    ...{ id: null, installCode: 'CodeOfAnna01', installLimit: limit, status, note: 'anna' },
-    ...{ createdAtMs: 1, panelUser: `${panel}:anna`, slots: [] },
+    id: null,
+    installCode: 'CodeOfAnna01',
+    installLimit: limit,
+    status,
+    note: 'anna',
+    createdAtMs: 1,
+    panelUser: `${panel}:anna`,
+    slots: [],
     terms: { ...NO_TERMS, subscriptionKeyHash: keyHash },
   };
   const { panelUser: _, ...typed } = link;
@@ -77,8 +90,10 @@ async function openGate(
   await app.core.store.importInstall(provider?.id ?? 0, isTyped ? typed : link, rules, ACT);
   const ask = async (segment: string, hwid: string, method = 'GET') => {
     const headers = {
-      ...{ 'x-original-uri': `/sub/${segment}`, 'x-original-method': method },
-      ...{ 'x-forwarded-host': HOST, 'x-hwid': hwid },
+      'x-original-uri': `/sub/${segment}`,
+      'x-original-method': method,
+      'x-forwarded-host': HOST,
+      'x-hwid': hwid,
     };
     const { response } = { response: await fetch(`${app.url}/gate`, { headers }) };
     if (response.status === 204) return 'admitted';

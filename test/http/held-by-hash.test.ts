@@ -131,6 +131,7 @@ test('a hash opens nothing else either', async () => {
   const reply = await call(at.app, '/device/register', null, {}, init);
   expect(reply.json.msg).toBe('HWID is required');
   expect((await call(at.app, '/install', null, { ...app, hwid: 'a' })).json).toMatchObject({
-    ...{ rc: 1, install_count: 1 },
+    rc: 1,
+    install_count: 1,
   });
 });

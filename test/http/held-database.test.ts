@@ -23,7 +23,8 @@ beforeEach(async () => {
     undefined,
     { defaultLimit: 2 },
     {
-      ...{ hasWorker: true, trustedProxies: parseTrustedProxies(['127.0.0.1']) },
+      hasWorker: true,
+      trustedProxies: parseTrustedProxies(['127.0.0.1']),
       gateKeyPaths: [keyPath('/sub/{key}')],
     },
   );

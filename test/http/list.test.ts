@@ -18,7 +18,10 @@ const ROOM = { bytesMax: BYTES, bytesPerCallerMax: BYTES, waitingMax: 0, waiting
 function listOf(count: number, countMax: number, more: Partial<RowList> = {}) {
   const reads: number[] = [];
   const list: RowList = {
-    ...{ countMax, pageCount: 4, bytesMax: BYTES, isOne: false },
+    countMax,
+    pageCount: 4,
+    bytesMax: BYTES,
+    isOne: false,
     read: (last, size) => {
       reads.push(size);
       const from = last === null ? 0 : (last as { n: number }).n + 1;

@@ -52,7 +52,10 @@ async function join(push = subscriber(), cookie = '') {
   const reply = await postJson({ link: LINK, push: push.subscription, locale: 'ru-RU' }, cookie);
   expect(reply.status).toBe(200);
   const devices = await app.core.store.listDevices({
-    ...{ providerCode: own.code, installCode: null, os: null, countMax: 100 },
+    providerCode: own.code,
+    installCode: null,
+    os: null,
+    countMax: 100,
   });
   const hwid = devices.map((device) => device.hwid).find((one) => one.startsWith('web-')) ?? '';
   return { cookie: cookieOf(reply), hwid, push };
@@ -72,7 +75,10 @@ describe('a browser', () => {
     expect(json.data).toMatchObject([{ install_count: 0 }]);
     expect(await app.core.store.findDevice('mine')).toBeNull();
     const [device] = await app.core.store.listDevices({
-      ...{ providerCode: own.code, installCode: null, os: null, countMax: 9 },
+      providerCode: own.code,
+      installCode: null,
+      os: null,
+      countMax: 9,
     });
     expect(device).toMatchObject({ os: 'android', deviceName: 'Chrome' });
     expect(device?.hwid).toMatch(/^web-[A-Za-z0-9]{32}$/);
@@ -107,9 +113,15 @@ describe('a browser', () => {
     await app.deliver();
     const plain = await pushed(app, hwid, push, id);
     expect(JSON.parse(plain)).toEqual({
-      ...{ web_push: 8030, mutable: true, id, kind: 'notification' },
+      web_push: 8030,
+      mutable: true,
+      id,
+      kind: 'notification',
       notification: {
-        ...{ title: 'Новости', body: 'Привет', tag: String(id), silent: true },
+        title: 'Новости',
+        body: 'Привет',
+        tag: String(id),
+        silent: true,
         navigate: `http://${new URL(app.url).host}/my/news?link=${LINK}`,
       },
     });
@@ -269,7 +281,9 @@ describe('what is odd', () => {
     }
     const manifest = await (await fetch(`${app.url}/my/app.webmanifest?link=${LINK}`)).json();
     expect(manifest).toMatchObject({
-      ...{ name: 'Northwind', display: 'standalone', start_url: `/my/news?link=${LINK}` },
+      name: 'Northwind',
+      display: 'standalone',
+      start_url: `/my/news?link=${LINK}`,
     });
     const myName = `Northwind 1${'😀'.repeat(3)}`;
     await app.core.store.updateProvider(own.code, { myName }, ACT);

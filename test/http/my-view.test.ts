@@ -12,17 +12,31 @@ const NOW_MS = Date.UTC(2026, 10, 20, 1);
 
 const place = (more: Partial<MyPlace> = {}): MyPlace =>
   ({
-    ...{ reference: 'ref', hwid: 'phone', deviceName: 'Pixel 9', os: 'android', osVersion: '15' },
-    ...{ lastSeenAtMs: NOW_MS, isThis: false },
+    reference: 'ref',
+    hwid: 'phone',
+    deviceName: 'Pixel 9',
+    os: 'android',
+    osVersion: '15',
+    lastSeenAtMs: NOW_MS,
+    isThis: false,
     ...more,
   }) as MyPlace;
 
 const pageOf = (places: readonly MyPlace[], more: object = {}, link: object = {}): MyPage =>
   ({
-    ...{ places, waiting: null, freeFromMs: NOW_MS, ...more },
+    places,
+    waiting: null,
+    freeFromMs: NOW_MS,
+    ...more,
     link: {
-      ...{ installCode: 'CodeOfLink01', myName: null, myColor: null, supportUrl: null },
-      ...{ deviceCount: places.length, installLimit: 30, coolDownHours: 24, ...link },
+      installCode: 'CodeOfLink01',
+      myName: null,
+      myColor: null,
+      supportUrl: null,
+      deviceCount: places.length,
+      installLimit: 30,
+      coolDownHours: 24,
+      ...link,
     },
   }) as unknown as MyPage;
 

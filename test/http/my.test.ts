@@ -54,7 +54,11 @@ const references = (html: string) =>
 
 const knock = (hwid: string, model = 'Pixel 9') =>
   call(app, '/install', null, {
-    ...{ id: HASH, installid: LINK, hwid, os_name: 'android', os_version: '15' },
+    id: HASH,
+    installid: LINK,
+    hwid,
+    os_name: 'android',
+    os_version: '15',
     device_model: model,
   });
 

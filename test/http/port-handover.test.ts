@@ -8,14 +8,16 @@ test('a port that is shut takes no new connection, and lets those that are made 
   const handover = makePortHandover();
   if (handover === null) return;
   const server = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
     fetch: () => new Response('hello'),
   });
   const { port = 0 } = server;
   let heard = '';
   const connect = () =>
     Bun.connect({
-      ...{ hostname: '127.0.0.1', port },
+      hostname: '127.0.0.1',
+      port,
       socket: {
         data: (_, data) => {
           heard += data;

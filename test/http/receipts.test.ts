@@ -67,7 +67,12 @@ test('details count what was delivered and received', async () => {
   await post(app, '/device/ack', { items: [{ id, state: 'received' }] }, token);
   const [detailed] = (await call(app, '/remote/list', own, { id, details: 1 })).json.data;
   expect(detailed).toMatchObject({
-    ...{ recipients: 2, sent: 2, failed: 0, reachable: 1, received: 1, at_least: false },
+    recipients: 2,
+    sent: 2,
+    failed: 0,
+    reachable: 1,
+    received: 1,
+    at_least: false,
   });
   const [plain] = (await call(app, '/remote/list', own, { id, details: 0 })).json.data;
   expect(Object.keys(plain)).toHaveLength(7);
@@ -80,11 +85,23 @@ test('details count what was delivered and received', async () => {
 test('each moment of a receipt stands in the field of its name', async () => {
   const at = (minute: number) => minute * 60_000;
   const receipt: Receipt = {
-    ...{ id: 7, deviceId: 8, hwid: 'phone', deviceName: 'Pixel', isReachable: true },
+    id: 7,
+    deviceId: 8,
+    hwid: 'phone',
+    deviceName: 'Pixel',
+    isReachable: true,
     state: 'sent',
-    ...{ queuedAtMs: at(1), sentAtMs: at(2), receivedAtMs: at(3), openedAtMs: at(4) },
-    ...{ executedAtMs: at(5), refusedAtMs: at(6), failedAtMs: at(7), expiredAtMs: at(8) },
-    ...{ carriedAtMs: at(9), carried: 'happ: announce', detail: 'no room' },
+    queuedAtMs: at(1),
+    sentAtMs: at(2),
+    receivedAtMs: at(3),
+    openedAtMs: at(4),
+    executedAtMs: at(5),
+    refusedAtMs: at(6),
+    failedAtMs: at(7),
+    expiredAtMs: at(8),
+    carriedAtMs: at(9),
+    carried: 'happ: announce',
+    detail: 'no room',
     push: { state: 'failed', problem: 'it is away' },
   };
   const listReceipts = () => Promise.resolve([receipt]);
@@ -96,11 +113,24 @@ test('each moment of a receipt stands in the field of its name', async () => {
   await wrapped.close();
   const time = (minute: number) => `1970-01-01 03:0${minute}:00`;
   expect(json.data[0]).toEqual({
-    ...{ id: 7, hwid: 'phone', device_name: 'Pixel', state: 'received', reachable: true },
-    ...{ queued_at: time(1), sent_at: time(2), received_at: time(3), opened_at: time(4) },
-    ...{ executed_at: time(5), refused_at: time(6), failed_at: time(7), expired_at: time(8) },
-    ...{ carried_at: time(9), carried: 'happ: announce', detail: 'no room' },
-    ...{ push: 'failed', push_problem: 'it is away' },
+    id: 7,
+    hwid: 'phone',
+    device_name: 'Pixel',
+    state: 'received',
+    reachable: true,
+    queued_at: time(1),
+    sent_at: time(2),
+    received_at: time(3),
+    opened_at: time(4),
+    executed_at: time(5),
+    refused_at: time(6),
+    failed_at: time(7),
+    expired_at: time(8),
+    carried_at: time(9),
+    carried: 'happ: announce',
+    detail: 'no room',
+    push: 'failed',
+    push_problem: 'it is away',
   });
 });
 

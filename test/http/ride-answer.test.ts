@@ -16,8 +16,13 @@ import { NOTHING, RIDING_APPS } from '../support/riding-apps.ts';
 
 const BUTTONS = { supportUrl: 'https://help.example/ours', webPageUrl: 'https://ours.example/' };
 const riders = (more: Partial<Riders> = {}): Riders => ({
-  ...{ headers: {}, announceText: null, carried: [], app: 'INCY', isDue: true },
-  ...{ buttons: { supportUrl: null, webPageUrl: null }, buttonsAlways: false },
+  headers: {},
+  announceText: null,
+  carried: [],
+  app: 'INCY',
+  isDue: true,
+  buttons: { supportUrl: null, webPageUrl: null },
+  buttonsAlways: false,
   hasPages: false,
   ...more,
 });
@@ -88,7 +93,9 @@ const PHONE = { deviceId: 7, hwid: 'phone' };
 test('stamps are cut to 64 characters', () => {
   const [stamp] = stampsOf([{ distributionId: 1, what: 'x'.repeat(80) }], PHONE, 'happ', 5);
   expect(stamp).toEqual({
-    ...{ distributionId: 1, ...PHONE, atMs: 5 },
+    distributionId: 1,
+    ...PHONE,
+    atMs: 5,
     carried: `happ: ${'x'.repeat(58)}`,
   });
 });
@@ -118,18 +125,27 @@ function deskWith(findRides: () => ProviderRides) {
     (line) => lines.push(line),
   );
   const desk = new RideDesk({
-    ...{ core: { store } as unknown as Core, log, settings: { rideHosts: [] } },
+    core: { store } as unknown as Core,
+    log,
+    settings: { rideHosts: [] },
     secretOf: () => 'Provider1',
   });
   return { desk, lines, stamps };
 }
 const DOOR = {
-  ...{ version: 1, untilMs: 200, deviceId: 7, namedUntilMs: 0, homeSinceMs: 5 },
-  ...{ supportUrl: null, webPageUrl: null },
+  version: 1,
+  untilMs: 200,
+  deviceId: 7,
+  namedUntilMs: 0,
+  homeSinceMs: 5,
+  supportUrl: null,
+  webPageUrl: null,
 };
 const linkOf = (userAgent: string, version = 1) =>
   ({
-    ...{ providerId: 3, hwid: 'phone', rides: { ...DOOR, version } },
+    providerId: 3,
+    hwid: 'phone',
+    rides: { ...DOOR, version },
     facts: { os: 'ios', osVersion: '', deviceName: '', appVersion: '', userAgent },
   }) as AdmittedDevice;
 const REQUEST = new Request('http://localhost/');
@@ -199,8 +215,14 @@ describe('2,000 odd texts', () => {
       const link = `https://example.com/${encodeURIComponent(text().toWellFormed())}`;
       const payload = { title: text(), body: text(), link_for_open: link, type_push: 'force' };
       const ride: Ride = {
-        ...{ distributionId: version, notificationType: PUSH, os: 'ios', part: 'message' },
-        ...{ payload: JSON.stringify(payload), createdAtMs: 10, fromMs: 100, untilMs: 200 },
+        distributionId: version,
+        notificationType: PUSH,
+        os: 'ios',
+        part: 'message',
+        payload: JSON.stringify(payload),
+        createdAtMs: 10,
+        fromMs: 100,
+        untilMs: 200,
       };
       const terms = { ride: null, ridesOnDesktop: false, supportUrl: null, webPageUrl: null };
       found = { ...terms, buttonsAlways: false, hasPages: false, version, rides: [ride] };

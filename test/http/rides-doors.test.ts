@@ -62,7 +62,9 @@ const proxy: Door = async (hwid, key = HOME, more = ofApp('Happ')) =>
   at.get(`/sub/${key}`, hwid, more);
 const gate: Door = async (hwid, key = HOME, more = ofApp('Happ'), method = 'GET') => {
   const about = {
-    ...{ 'x-original-uri': `/sub/${key}`, 'x-forwarded-host': HOST, 'x-original-method': method },
+    'x-original-uri': `/sub/${key}`,
+    'x-forwarded-host': HOST,
+    'x-original-method': method,
     ...(hwid !== null && { 'x-hwid': hwid }),
   };
   const { status, headers } = await fetch(`${at.app.url}/gate`, { headers: { ...about, ...more } });

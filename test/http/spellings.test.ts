@@ -116,7 +116,8 @@ const FACTS = { os: 'android', osVersion: '', deviceName: '', appVersion: '', us
 const SECRET_FILE = '/panel-secret';
 const OPTIONS = {
   trustedProxies: parseTrustedProxies(['127.0.0.1']),
-  ...{ registrationsPerMinuteMax: 10_000, authFailuresPerMinuteMax: 100_000 },
+  registrationsPerMinuteMax: 10_000,
+  authFailuresPerMinuteMax: 100_000,
   secretOf: (file: string) => (file === SECRET_FILE ? SECRET : null),
 };
 
@@ -167,8 +168,11 @@ const openGate: Open = async (kind, key = SITES[kind].key) => {
     method = 'GET',
   ) => {
     const asked = {
-      ...{ 'x-original-uri': path, 'x-original-method': method, 'x-forwarded-host': HOST },
-      ...{ 'x-forwarded-for': '198.51.100.7', ...(hwid !== null && { 'x-hwid': hwid }) },
+      'x-original-uri': path,
+      'x-original-method': method,
+      'x-forwarded-host': HOST,
+      'x-forwarded-for': '198.51.100.7',
+      ...(hwid !== null && { 'x-hwid': hwid }),
       ...headers,
     };
     return (await fetch(`${at.app.url}/gate`, { headers: asked })).status;
@@ -196,7 +200,10 @@ async function addLinks({ at }: Door, ...keys: string[]): Promise<void> {
 
 /** The keys of the customer. */
 const OWN_KEYS: Readonly<Record<PanelKind, string>> = {
-  ...{ hiddify: UUID, '3x-ui': SUB_ID, marzban: 'marzban/anna', pasarguard: 'pasarguard/7' },
+  hiddify: UUID,
+  '3x-ui': SUB_ID,
+  marzban: 'marzban/anna',
+  pasarguard: 'pasarguard/7',
   remnawave: SHORT_UUID,
 };
 

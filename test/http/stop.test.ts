@@ -50,7 +50,8 @@ function callOnce(port: number): Promise<'answered' | 'not made' | 'reset'> {
     let isAnswered = false;
     const end = () => resolve(isAnswered ? 'answered' : 'reset');
     Bun.connect({
-      ...{ hostname: '127.0.0.1', port },
+      hostname: '127.0.0.1',
+      port,
       socket: {
         open: (socket) => {
           const head = 'GET /api/list-install HTTP/1.1\r\nhost: localhost\r\n';

@@ -61,8 +61,11 @@ beforeEach(() => {
   behave = serveOneKey;
   page = PAGE;
   Object.assign(fronted.app.settings, {
-    ...{ strangers: 'quiet', ownHosts: [OWN], logRequests: false },
-    ...{ trustedProxies: parseTrustedProxies([]), gateProxies: null },
+    strangers: 'quiet',
+    ownHosts: [OWN],
+    logRequests: false,
+    trustedProxies: parseTrustedProxies([]),
+    gateProxies: null,
   });
   clearInterval(ticking);
   ticking = setInterval(() => clock.advance(10), 2);
@@ -286,7 +289,8 @@ test.each([302, 500])('an answer of %d to an unknown key has no header of ours',
   behave = (asked) => asked.send(answer(status, 'of the panel', { Location: '/elsewhere' }));
   const got = await seen('GET', '/sub/unknown-key', { 'X-HWID': 'prober' });
   expect(got).toEqual({
-    ...{ status, body: 'of the panel' },
+    status,
+    body: 'of the panel',
     headers: { 'content-length': '12', location: '/elsewhere' },
   });
 });
@@ -318,7 +322,9 @@ test('of an unproven token the panel says to its customer alone what it is', asy
 
 test('by TLS an unknown server name gets the page too', async () => {
   const at = await startTestApp({
-    ...{ tls: await selfSigned('test'), strangers: 'quiet', ownHosts: [OWN] },
+    tls: await selfSigned('test'),
+    strangers: 'quiet',
+    ownHosts: [OWN],
     strangerPage: () => page,
   });
   const moving = setInterval(() => at.clock.advance(10), 2);
@@ -332,7 +338,9 @@ test('by TLS an unknown server name gets the page too', async () => {
 describe('the gate', () => {
   const ask = (uri: string, more: Record<string, string> = {}) =>
     seen('GET', '/gate', {
-      ...{ Host: '127.0.0.1:8080', 'X-Forwarded-Host': HOST, 'X-Original-URI': uri },
+      Host: '127.0.0.1:8080',
+      'X-Forwarded-Host': HOST,
+      'X-Original-URI': uri,
       ...more,
     });
 
@@ -352,7 +360,9 @@ describe('the gate', () => {
     ['two hosts', `/sub/${KEY}`, { 'X-Original-URL': 'https://other.example.org/sub/a' }],
   ])('says no more than 403 of %s', async (_, uri, more) => {
     expect(await ask(uri, more)).toEqual({
-      ...{ status: 403, headers: { 'content-length': '0' }, body: '' },
+      status: 403,
+      headers: { 'content-length': '0' },
+      body: '',
     });
   });
 

@@ -10,9 +10,14 @@ import { DAY_MS, type Engine, openEngine } from '../support/delivery.ts';
 import { noLeapKeeper } from '../support/no-leap.ts';
 
 const SETTINGS = {
-  ...{ auditDays: 1, auditEntriesMax: 1, ledgerDays: 1 },
-  ...{ distributionDays: 1, deviceDays: 1, strangersMax: 1 },
-  ...{ webhookKeepDays: 7, webhookEndingDays: [] },
+  auditDays: 1,
+  auditEntriesMax: 1,
+  ledgerDays: 1,
+  distributionDays: 1,
+  deviceDays: 1,
+  strangersMax: 1,
+  webhookKeepDays: 7,
+  webhookEndingDays: [],
 };
 
 let engine: Engine;
@@ -23,7 +28,11 @@ afterEach(() => engine.close());
 
 function jobsOf({ core, clock }: Engine) {
   return startJobs({
-    ...{ core, clock, tls: null, settings: SETTINGS, timekeeper: noLeapKeeper(clock) },
+    core,
+    clock,
+    tls: null,
+    settings: SETTINGS,
+    timekeeper: noLeapKeeper(clock),
     log: makeLog({ logFormat: 'human', logLevel: 'error' }, clock.nowMs, () => {}),
     worker: { wake: () => undefined, tick: async () => undefined, stop: async () => undefined },
     outbox: { tick: () => undefined },

@@ -23,8 +23,14 @@ const DAY_MS = 24 * HOUR_MS;
 const TEN_YEARS_MS = 3_653 * DAY_MS;
 
 const SETTINGS = {
-  ...{ ledgerDays: 30, distributionDays: 90, deviceDays: 90, strangersMax: 1_000 },
-  ...{ webhookKeepDays: 7, auditDays: 90, auditEntriesMax: 100, webhookEndingDays: [] },
+  ledgerDays: 30,
+  distributionDays: 90,
+  deviceDays: 90,
+  strangersMax: 1_000,
+  webhookKeepDays: 7,
+  auditDays: 90,
+  auditEntriesMax: 100,
+  webhookEndingDays: [],
 };
 const DELETING = [
   ...(['end-handed-over', 'expire', 'prune', 'forget-strangers'] as const),
@@ -40,7 +46,10 @@ beforeEach(async () => {
   db = besideOf(app);
   const { clock, core, log, timekeeper } = app;
   jobs = startJobs({
-    ...{ log, timekeeper, settings: SETTINGS, tls: null },
+    log,
+    timekeeper,
+    settings: SETTINGS,
+    tls: null,
     core: actingAs(core, () => SYSTEM),
     clock: { ...clock, nowMs: timekeeper.nowMs },
     worker: { wake: () => undefined, tick: async () => undefined, stop: async () => undefined },

@@ -32,7 +32,11 @@ beforeEach(async () => {
   const first = readCertificate(filesIn(folder), clock.nowMs());
   const { log } = nights;
   keeper = new CertificateKeeper({
-    ...{ files: filesIn(folder), first, clock, log, use: async () => undefined },
+    files: filesIn(folder),
+    first,
+    clock,
+    log,
+    use: async () => undefined,
   });
 });
 afterEach(async () => {

@@ -8,11 +8,14 @@ const SECOND_MS = 1_000;
 test('a probe tries what is new, not what failed before alone', async () => {
   const bench = new OutboxBench();
   const fcm = bench.outbox.addDestination('fcm', {
-    ...{ failureCount: 41, failingSinceMs: bench.clock.nowMs() - 60 * SECOND_MS },
-    ...{ retryAtMs: bench.clock.nowMs() - SECOND_MS, problem: 'it is busy' },
+    failureCount: 41,
+    failingSinceMs: bench.clock.nowMs() - 60 * SECOND_MS,
+    retryAtMs: bench.clock.nowMs() - SECOND_MS,
+    problem: 'it is busy',
   });
   const tried = bench.outbox.add(fcm, 500, {
-    ...{ nextAtMs: bench.clock.nowMs() - SECOND_MS, attemptCount: 3 },
+    nextAtMs: bench.clock.nowMs() - SECOND_MS,
+    attemptCount: 3,
   });
   const bad = new Set(tried.map((id) => `token ${id}`));
   bench.outbox.add(fcm, 100);

@@ -51,7 +51,10 @@ async function begin(): Promise<Life> {
   const opening = { dataDir, create: true, commitBatchMax: 1024, clock, onOutbox: () => look() };
   const own: Core = { ...core, store: await openSqliteStore(opening), gateways: () => ['fcm'] };
   const worker = new Outbox({
-    ...{ core: own, clock, gateways: () => ({ fcm }), random: () => 0.5 },
+    core: own,
+    clock,
+    gateways: () => ({ fcm }),
+    random: () => 0.5,
     eventSenders: { webhook, telegram: webhook },
     log: makeLog({ logFormat: 'human', logLevel: 'error' }, clock.nowMs, (line) => {
       throw new Error(line);

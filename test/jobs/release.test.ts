@@ -42,7 +42,10 @@ function node(random = 0.5) {
   const outgoing = openOutgoing(nights.settings);
   return makeReleaseCheck({
     settings: nights.settings,
-    ...{ store: core.store, clock, log: nights.log, random: () => random },
+    store: core.store,
+    clock,
+    log: nights.log,
+    random: () => random,
     ask: (signal) => newestRelease(nights.settings, outgoing, { signal }),
     onNoted: () => noticeUpkeep(core, clock.nowMs()),
   });
@@ -120,11 +123,9 @@ test('a newer version is said once by the chat, and by doctor, metrics and conso
   const told = `Newer version available\nVersion: ${NEWER}\nInstalled: ${VERSION}\nTime: `;
   expect(chat.messages).toEqual([expect.stringMatching(new RegExp(`^${told}`))]);
   expect((await doctor())[0]).toMatchObject({
-    ...{
-      name: 'version_newer',
-      level: 'warning',
-      what: `${NEWER} is available; this is ${VERSION}`,
-    },
+    name: 'version_newer',
+    level: 'warning',
+    what: `${NEWER} is available; this is ${VERSION}`,
     todo: `make a backup, then install it; its files are at ${page.url}`,
   });
   expect(await metric()).toBe(1);
@@ -162,7 +163,10 @@ test('a page that is away once is none of the operator’s business, one that li
   await hoursAsked(26, check);
   expect((await doctor())[0]?.name).toBe('version_newer');
   await nights.engine.core.store.noteSuccess('release', {
-    ...{ atMs: nights.engine.clock.nowMs(), result: VERSION, bytes: null, tookMs: null },
+    atMs: nights.engine.clock.nowMs(),
+    result: VERSION,
+    bytes: null,
+    tookMs: null,
   });
   page.files.set('SHA256SUMS', 'forged');
   await hoursAsked(26, check);

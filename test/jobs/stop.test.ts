@@ -33,9 +33,14 @@ const log = makeLog({ logFormat: 'human', logLevel: 'info' }, clock.nowMs, (line
 
 const NODE = { name: 'one', address: '', version: '', startedAtMs: 0 };
 const SETTINGS = {
-  ...{ auditDays: 1, auditEntriesMax: 1, ledgerDays: 1 },
-  ...{ distributionDays: 1, deviceDays: 1, strangersMax: 1 },
-  ...{ webhookKeepDays: 7, webhookEndingDays: [] },
+  auditDays: 1,
+  auditEntriesMax: 1,
+  ledgerDays: 1,
+  distributionDays: 1,
+  deviceDays: 1,
+  strangersMax: 1,
+  webhookKeepDays: 7,
+  webhookEndingDays: [],
 };
 
 function coreOn(store: Partial<Store>): Core {
@@ -69,7 +74,10 @@ test.each(['expire', 'prune', 'forget-strangers', 'prune-audit'])(
     });
     const jobs = startJobs({
       timekeeper: noLeapKeeper(clock),
-      ...{ core, clock, log, tls: null },
+      core,
+      clock,
+      log,
+      tls: null,
       worker: { wake: () => undefined, tick: async () => undefined, stop: async () => undefined },
       outbox: { tick: () => undefined },
       upstreams: { refresh: async () => undefined },
@@ -97,7 +105,10 @@ test('a job that fails, however it does, is run again at its next time', async (
   };
   const jobs = startJobs({
     timekeeper: noLeapKeeper(clock),
-    ...{ core: coreOn({}), clock, log, tls: null },
+    core: coreOn({}),
+    clock,
+    log,
+    tls: null,
     worker: { wake: () => undefined, tick: ring, stop: async () => undefined },
     outbox: { tick: () => undefined },
     upstreams: { refresh: async () => undefined },
@@ -123,7 +134,10 @@ test('a job runs once at a time, and an outage of the database is not logged by 
   };
   const jobs = startJobs({
     timekeeper: noLeapKeeper(clock),
-    ...{ core: coreOn({}), clock, log, tls: null },
+    core: coreOn({}),
+    clock,
+    log,
+    tls: null,
     worker: { wake: () => undefined, tick, stop: async () => undefined },
     outbox: { tick: () => undefined },
     upstreams: { refresh: async () => undefined },
@@ -187,7 +201,11 @@ test('a backup in a process that does not listen', async () => {
   const run = backupByChild([program], 10);
   const store = await openSqliteStore({ dataDir: folder, create: true, commitBatchMax: 1 });
   const backups = await startBackupJob({
-    ...{ clock, log, store, settings: { backupAt: '' }, newest: () => null },
+    clock,
+    log,
+    store,
+    settings: { backupAt: '' },
+    newest: () => null,
     onNoted: async () => {},
     onMade: () => undefined,
     make: async (_, signal) => {

@@ -56,7 +56,8 @@ test(
   async () => {
     const child = Bun.spawn([binary(), 'device', 'check', '--listen', '0'], {
       env: plainEnv(),
-      ...{ stdout: 'ignore', stderr: 'pipe' },
+      stdout: 'ignore',
+      stderr: 'pipe',
     });
     try {
       const { value } = await child.stderr.getReader().read();

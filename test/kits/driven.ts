@@ -143,8 +143,11 @@ export function driveKit(testKit: ReturnType<typeof test.skipIf>, built: Driven)
       { id: last, text: 'last' },
     ]);
     expect((await phone.ask('headers')).headers).toEqual({
-      ...{ 'x-hwid': 'phone', 'x-device-os': 'android', 'x-ver-os': '15' },
-      ...{ 'x-device-model': 'Driver', 'x-app-version': '1.0' },
+      'x-hwid': 'phone',
+      'x-device-os': 'android',
+      'x-ver-os': '15',
+      'x-device-model': 'Driver',
+      'x-app-version': '1.0',
     });
     await phone.ask('stop', 'stopped');
     expect(await phone.end()).toBe(0);

@@ -22,7 +22,9 @@ testKit.each([
 ])('over TLS, a certificate %s', async (_, names, state) => {
   const { cert, key } = await selfSigned('kit', { names });
   const server = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0, tls: { cert, key } },
+    hostname: '127.0.0.1',
+    port: 0,
+    tls: { cert, key },
     fetch: () => Response.json({ rc: 0, msg: 'Install not found' }),
   });
   closers.push(() => server.stop(true));
@@ -98,7 +100,7 @@ testKit.each(['IllegalStateException', 'AssertionError'])(
     // The first thing that it hears is that the device is closed for a while.
     const answers = ['Too many requests', 'Install not found'];
     const fetch = () => Response.json({ rc: 0, msg: answers.shift() });
-    const server = Bun.serve({ ...{ hostname: '127.0.0.1', port: 0 }, fetch });
+    const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch });
     closers.push(() => server.stop(true));
     const odd = startOdd(`http://127.0.0.1:${server.port}`, fault);
     expect(await new Response(odd.stdout).text()).toBe('REFUSED\n');

@@ -7,7 +7,9 @@ import { callTo, PATIENT, SETTINGS } from './stranger.ts';
 
 const [caFile = '', ...urls] = process.argv.slice(2);
 const outgoing = new Outgoing({
-  ...{ settings: SETTINGS, clock: systemClock, ca: await Bun.file(caFile).text() },
+  settings: SETTINGS,
+  clock: systemClock,
+  ca: await Bun.file(caFile).text(),
 });
 const ends = urls.map(async (url) => {
   const kinds: string[] = [];

@@ -15,7 +15,8 @@ afterAll(() => servers.stop());
 async function run(urls: string[], env: Record<string, string> = {}) {
   const fixture = join(import.meta.dir, 'alone.fixture.ts');
   const child = Bun.spawn([process.execPath, fixture, servers.caFile, ...urls], {
-    ...{ stdout: 'pipe', stderr: 'pipe' },
+    stdout: 'pipe',
+    stderr: 'pipe',
     // Calls of this process changed its own.
     env: { ...process.env, no_proxy: undefined, ...env },
   });

@@ -197,7 +197,8 @@ describe('without TLS', () => {
 
   test('a URL of a provider or device is called only if the operator allows it', async () => {
     expect(await outgoingTo(null).send(callTo(url), PATIENT)).toMatchObject({
-      ...{ kind: 'address', problem: 'the address is not an https address' },
+      kind: 'address',
+      problem: 'the address is not an https address',
     });
     const open = outgoingTo(null, {}, { ...SETTINGS, outgoingAllowHttp: true });
     expect(await open.send(callTo(url), PATIENT)).toMatchObject({ status: 200, text: 'plain' });
@@ -230,7 +231,8 @@ describe('no answer', () => {
 
   test('too many headers', async () => {
     expect(await call('/heads')).toMatchObject({
-      ...{ kind: 'protocol', problem: `the answer of ${host()} has too many headers` },
+      kind: 'protocol',
+      problem: `the answer of ${host()} has too many headers`,
     });
   });
 
@@ -251,7 +253,8 @@ describe('no answer', () => {
   test('a certificate for another name, and one of an unknown authority', async () => {
     const other = stranger.url('/ok', 'other.example.com');
     expect(await outgoingTo(stranger).send(callTo(other), PATIENT)).toMatchObject({
-      ...{ kind: 'tls', problem: expect.stringContaining('its certificate is for another name') },
+      kind: 'tls',
+      problem: expect.stringContaining('its certificate is for another name'),
     });
     const unknown = await outgoingTo(null).send(callTo(stranger.url('/ok')), PATIENT);
     expect(unknown).toMatchObject({ kind: 'tls' });

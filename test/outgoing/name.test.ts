@@ -103,7 +103,8 @@ test('a name that changes between look-ups is checked each time, and called as c
   const allow = [readNetwork('127.0.0.1') ?? []].flat();
   const answers = [['127.0.0.1'], ['10.0.0.1'], ['127.0.0.1']];
   const { send, lookUps } = scene({
-    ...{ clock, settings: { outgoingAllow: allow } },
+    clock,
+    settings: { outgoingAllow: allow },
     names: async () => answers.shift() ?? ['10.0.0.1'],
   });
   // One look-up for check and call: there is none in between that could say otherwise.
@@ -122,7 +123,9 @@ test('a network that the operator no longer lists is closed at once', async () =
   const settings = { outgoingAllow: SETTINGS.outgoingAllow, outgoingAllowHttp: false };
   const live = { ...settings, outgoingOriginRate: 1000 };
   const outgoing = new Outgoing({
-    ...{ settings: live, clock: systemClock, ca: stranger.ca },
+    settings: live,
+    clock: systemClock,
+    ca: stranger.ca,
     resolve: async () => ['127.0.0.1'],
   });
   const call = callTo(stranger.url('/ok'));

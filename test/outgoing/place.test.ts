@@ -34,8 +34,10 @@ afterAll(() => {
 
 function client(clock: FakeClock | typeof systemClock = systemClock, rate = 100_000) {
   const outgoing = new Outgoing({
-    ...{ settings: { ...SETTINGS, outgoingOriginRate: rate }, clock },
-    ...{ ca: `${stranger.ca}\n${other.ca}`, resolve: async () => ['127.0.0.1'] },
+    settings: { ...SETTINGS, outgoingOriginRate: rate },
+    clock,
+    ca: `${stranger.ca}\n${other.ca}`,
+    resolve: async () => ['127.0.0.1'],
   });
   return {
     send: (path: string, changes: Partial<OutgoingCall> = {}, signal = PATIENT, to = stranger) =>
@@ -73,7 +75,9 @@ test('a call that is stopped before it begins leaves no fault behind, and keeps 
   const note = (fault: unknown) => faults.push(fault);
   process.on('unhandledRejection', note);
   const outgoing = new Outgoing({
-    ...{ settings: SETTINGS, clock: systemClock, ca: null },
+    settings: SETTINGS,
+    clock: systemClock,
+    ca: null,
     resolve: () => Promise.reject(new Error('no address')),
   });
   const call = callTo(stranger.url('/ok'), { originConcurrency: 1, timeoutMs: 200 });

@@ -60,7 +60,10 @@ export async function startStranger(paths: Readonly<Record<string, Answer>>): Pr
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as { port: number };
   return {
-    ...{ port, heard, open, ca: cert },
+    port,
+    heard,
+    open,
+    ca: cert,
     url: (path, name = NAME) => `https://${name}:${port}${path}`,
     stop: () => {
       for (const socket of open) socket.destroy();
@@ -85,7 +88,9 @@ export function outgoingTo(
   settings: OutgoingSettings = SETTINGS,
 ): Outgoing {
   return new Outgoing({
-    ...{ settings, clock: systemClock, ca: stranger?.ca ?? null },
+    settings,
+    clock: systemClock,
+    ca: stranger?.ca ?? null,
     resolve: async (name) => names[name] ?? ['127.0.0.1'],
   });
 }
@@ -93,8 +98,15 @@ export function outgoingTo(
 /** A call to a URL of a provider or device, with time enough for a busy machine. */
 export function callTo(url: string, changes: Partial<OutgoingCall> = {}): OutgoingCall {
   return {
-    ...{ method: 'POST', url, trust: 'untrusted', headers: {}, body: 'hello' },
-    ...{ timeoutMs: 30_000, answerBytesMax: 1024, originConcurrency: 4, ...changes },
+    method: 'POST',
+    url,
+    trust: 'untrusted',
+    headers: {},
+    body: 'hello',
+    timeoutMs: 30_000,
+    answerBytesMax: 1024,
+    originConcurrency: 4,
+    ...changes,
   };
 }
 

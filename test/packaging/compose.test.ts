@@ -149,7 +149,9 @@ test.skipIf(!hasCompose)('docker compose has nothing to say about it', async () 
   for (const env of [{}, WITH_POSTGRES]) {
     const words = ['docker', 'compose', '--file', '-', 'config', '--quiet'];
     const child = Bun.spawn(words, {
-      ...{ env: { ...process.env, ...env }, stdin: Buffer.from(text), stderr: 'pipe' },
+      env: { ...process.env, ...env },
+      stdin: Buffer.from(text),
+      stderr: 'pipe',
     });
     expect(await child.stderr.text()).toBe('');
     expect(await child.exited).toBe(0);

@@ -152,7 +152,8 @@ test('a half download is refused, with its length announced or not', async () =>
   await expectRefusal('its checksum differs');
   const data = () => {};
   const broken = Bun.listen({
-    ...{ hostname: '127.0.0.1', port: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
     socket: {
       data,
       open: (one) => void one.end(`HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n${half}`),

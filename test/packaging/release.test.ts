@@ -16,7 +16,8 @@ const test = testWith('ssh-keygen', 'dpkg-deb', 'curl');
 const folder = freshFolder();
 const key = join(folder, 'key');
 const server = Bun.serve({
-  ...{ hostname: '127.0.0.1', port: 0 },
+  hostname: '127.0.0.1',
+  port: 0,
   fetch: (request) => new Response(Bun.file(join(folder, 'one', new URL(request.url).pathname))),
 });
 afterAll(async () => {

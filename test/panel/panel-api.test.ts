@@ -101,7 +101,11 @@ function serve(answer: (url: URL, request: Request) => Response): string {
 
 function read(kind: PanelKind, url: string) {
   return readPanelApi(kind, {
-    ...{ url, token: TOKEN, headers: {}, callsPerSecondMax: 1e6, userAgent: 'test' },
+    url,
+    token: TOKEN,
+    headers: {},
+    callsPerSecondMax: 1e6,
+    userAgent: 'test',
     ...READING,
     sleep: async () => {},
     onProgress: () => {},

@@ -73,7 +73,10 @@ async function openThreeXUi(named: URL): Promise<RealPanel> {
   const first = async () => (await call<Inbounds>('GET', '/inbounds/list')).obj?.[0]?.id;
   if ((await first()) === undefined) {
     await call('POST', '/inbounds/add', {
-      ...{ remark: 'one', enable: true, port: subPort + 8, protocol: 'vless' },
+      remark: 'one',
+      enable: true,
+      port: subPort + 8,
+      protocol: 'vless',
       settings: JSON.stringify({ clients: [], decryption: 'none' }),
       streamSettings: JSON.stringify({ network: 'tcp', security: 'none' }),
     });
@@ -139,7 +142,10 @@ async function openSigning(kind: 'marzban' | 'pasarguard', named: URL): Promise<
     if (groups[0] !== undefined) return groups[0].id;
     const [tag] = await call<string[]>('GET', '/inbounds');
     await call('POST', '/host/', {
-      ...{ remark: 'one', address: ['node.example.com'], inbound_tag: tag, priority: 1 },
+      remark: 'one',
+      address: ['node.example.com'],
+      inbound_tag: tag,
+      priority: 1,
     });
     const group = { name: 'everybody', inbound_tags: [tag] };
     return (await call<{ id: number }>('POST', '/group', group)).id;
@@ -150,7 +156,9 @@ async function openHiddify(named: URL): Promise<RealPanel> {
   const [, admins = '', users = ''] = named.pathname.split('/');
   const { origin: url, username: token } = named;
   const call = clientOf(`${url}/${admins}/api/v2/admin/user/`, {
-    ...{ 'hiddify-api-key': token, host: 'panel.example.com', 'user-agent': 'curl/8.0' },
+    'hiddify-api-key': token,
+    host: 'panel.example.com',
+    'user-agent': 'curl/8.0',
   });
   return {
     lines: `url = "${url}"

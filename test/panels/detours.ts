@@ -48,7 +48,9 @@ function spellings({ key, path }: Customer): Record<string, string> {
 async function hiddifyWays({ lines }: RealPanel, { key, path }: Customer) {
   const users = path.split('/')[1];
   const zeros = ['0', '00', '000', '0000'].map((zero) => ({
-    ...{ name: `behind ${zero}`, path: `/${users}/${zero}/${key}/auto`, headers: {} },
+    name: `behind ${zero}`,
+    path: `/${users}/${zero}/${key}/auto`,
+    headers: {},
   }));
   const url = /^url = "(.*)"/m.exec(lines)?.[1];
   const answer = await fetch(`${url}${path}`, { headers: { host: HOST, 'user-agent': 'Happ/3' } });
@@ -83,14 +85,20 @@ export async function detours(
   const ways = kind === 'hiddify' ? await hiddifyWays(panel, customer) : [];
   return [
     ...Object.entries(spellings(customer)).map(([name, spelled]) => ({
-      ...{ name, path: spelled, headers: third },
+      name,
+      path: spelled,
+      headers: third,
     })),
     ...ROUTES[kind].map((route) => ({ name: route, path: `${path}/${route}`, headers: third })),
     ...['/json/', '/clash/'].map((route) => ({
-      ...{ name: route, path: path.replace(/^\/sub\//, route), headers: third },
+      name: route,
+      path: path.replace(/^\/sub\//, route),
+      headers: third,
     })),
     ...['', '?html=1', '?view=html'].map((query) => ({
-      ...{ name: `a browser ${query}`, path: `${path}${query}`, headers: page },
+      name: `a browser ${query}`,
+      path: `${path}${query}`,
+      headers: page,
     })),
     { name: 'the page of the customer', path: path.replace(/auto$/, ''), headers: page },
     ...ways.map((way) => ({ ...way, headers: { ...way.headers, ...third } })),

@@ -144,7 +144,10 @@ export async function startStrictServers(): Promise<StrictServers> {
       wrongServiceAccountFile: files.wrongAccount,
     },
     apns: {
-      ...{ ...apns, keyId: keyIds.keyId, keyFile: files.apns, wrongKeyFile: files.wrongApns },
+      ...apns,
+      keyId: keyIds.keyId,
+      keyFile: files.apns,
+      wrongKeyFile: files.wrongApns,
       other: { keyId: keyIds.otherId, keyFile: files.otherApns },
     },
     telegram: { botToken: BOT_TOKEN, chat: CHAT },

@@ -58,8 +58,10 @@ const ROOMS: Record<string, Room> = {
   'it counts for its upstream': { isFull: true, policy: REPLACING, enforces: false },
   'it counts, over its limit': { isFull: true, isOver: true, policy: { ...NO_POLICY, enforce: 0 } },
   'it enforces, its provider counts': {
-    ...{ isFull: true, policy: { ...NO_POLICY, enforce: 1 } },
-    ...{ above: { enforce: 0 }, enforces: false },
+    isFull: true,
+    policy: { ...NO_POLICY, enforce: 1 },
+    above: { enforce: 0 },
+    enforces: false,
   },
   'it enforces, over its limit': { isFull: true, isOver: true, policy: REPLACING },
 };

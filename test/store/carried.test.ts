@@ -5,7 +5,11 @@ import type { CarriedStamp } from '../../src/core/port/ride.ts';
 import { CarriedStamps } from '../../src/store/noun/carried.ts';
 
 const stamp = (deviceId: number, distributionId = 1): CarriedStamp => ({
-  ...{ distributionId, deviceId, hwid: `phone-${deviceId}`, atMs: 5, carried: 'Happ: announce' },
+  distributionId,
+  deviceId,
+  hwid: `phone-${deviceId}`,
+  atMs: 5,
+  carried: 'Happ: announce',
 });
 
 /** Saves what waits; returns the devices of each write. `unwritten`: messages to wait for. */

@@ -94,8 +94,12 @@ export const PARTS = {
     ...sightingContract,
   },
   link: {
-    ...{ ...installContract, ...slotContract, ...linkContract },
-    ...{ ...linkEndContract, ...linkJoinContract, ...domainContract },
+    ...installContract,
+    ...slotContract,
+    ...linkContract,
+    ...linkEndContract,
+    ...linkJoinContract,
+    ...domainContract,
     ...idempotencyContract,
     ...myContract,
     ...browserContract,
@@ -105,8 +109,10 @@ export const PARTS = {
   change: changeContract,
   device: { ...deviceContract, ...targetContract, ...registrationContract },
   move: {
-    ...{ ...importContract, ...panelTieContract },
-    ...{ listPanelLinks: panelContract, findPanelFacts: panelUserContract },
+    ...importContract,
+    ...panelTieContract,
+    listPanelLinks: panelContract,
+    findPanelFacts: panelUserContract,
   },
   audit: { ...auditContract, ...operatorContract },
   node: { ...nodeContract, ...healthContract, ...watchContract, ...timeContract },
@@ -124,11 +130,22 @@ type Part = keyof typeof PARTS;
 
 /** The suite of each method: a method without one does not compile. */
 export const SUITES: Record<keyof Store, Suite> = {
-  ...{ ...PARTS.account, ...PARTS.job },
+  ...PARTS.account,
+  ...PARTS.job,
   ...PARTS.change,
-  ...{ ...PARTS.provider, ...PARTS.link, ...PARTS.device, ...PARTS.move },
-  ...{ ...PARTS.audit, ...PARTS.node, ...PARTS.distribution, ...PARTS.delivery },
-  ...{ ...PARTS.recipient, ...PARTS.serving, ...PARTS.inbox, ...PARTS.outbox, ...PARTS.event },
+  ...PARTS.provider,
+  ...PARTS.link,
+  ...PARTS.device,
+  ...PARTS.move,
+  ...PARTS.audit,
+  ...PARTS.node,
+  ...PARTS.distribution,
+  ...PARTS.delivery,
+  ...PARTS.recipient,
+  ...PARTS.serving,
+  ...PARTS.inbox,
+  ...PARTS.outbox,
+  ...PARTS.event,
 };
 
 /** What a part shows beside its methods. */

@@ -72,7 +72,8 @@ const countOf = (table: string, db = native): number =>
   db.query<{ count: number }, []>(`SELECT count(*) AS count FROM ${table}`).get()?.count ?? -1;
 
 const linkMade = (id: number, kind: Happening['kind'] = 'link.created'): Happening => ({
-  ...{ kind, data: { install_id: id } },
+  kind,
+  data: { install_id: id },
 });
 
 /** A write that notes an event; then a fault of its own, if it has one. */

@@ -17,13 +17,18 @@ test('a schema that is older than the program is a warning with what to do', () 
 
 test('disabled webhooks: a problem for each of the operator, a warning for each provider', () => {
   const one = (id: number, code: string | null, kind: 'webhook' | 'telegram') => ({
-    ...{ id, providerId: code === null ? null : 1, events: [], secret: '' },
+    id,
+    providerId: code === null ? null : 1,
+    events: [],
+    secret: '',
     ...(code !== null && { providerCode: code }),
     target:
       kind === 'webhook'
         ? ({ kind, url: 'https://bot.example.com/', scheme: 'v1' } as const)
         : ({ kind, chat: '-100', locale: 'en' } as const),
-    ...{ previous: null, createdAtMs: 0, disabled: { atMs: 1, why: `it answered 41${id}` } },
+    previous: null,
+    createdAtMs: 0,
+    disabled: { atMs: 1, why: `it answered 41${id}` },
   });
   const some = [
     one(3, null, 'telegram'),

@@ -49,8 +49,16 @@ describePostgres('the way to PostgreSQL', () => {
   function open(more: { port?: number; statementMs?: number } = {}): Database {
     const { port = server.port, statementMs = 5_000 } = more;
     const db = new Database({
-      ...{ host: '127.0.0.1', port, socket: null, user: 'postgres', database: 'postgres' },
-      ...{ password: () => null, tls: null, connections: 4, isPooled: false, node: 'one' },
+      host: '127.0.0.1',
+      port,
+      socket: null,
+      user: 'postgres',
+      database: 'postgres',
+      password: () => null,
+      tls: null,
+      connections: 4,
+      isPooled: false,
+      node: 'one',
       statementMs,
       onAway: (problem) => told.push(`away: ${problem}`),
       onBack: (_awayMs, refusedCount) => told.push(`back: ${refusedCount}`),
@@ -198,7 +206,8 @@ describePostgres('the way to PostgreSQL', () => {
     const statementMs = 1_000;
     // HAProxy without a leader: it takes connections and closes them.
     const proxy = Bun.listen({
-      ...{ hostname: '127.0.0.1', port: 0 },
+      hostname: '127.0.0.1',
+      port: 0,
       socket: { open: (socket) => void socket.end(), data() {} },
     });
     const db = open({ port: proxy.port, statementMs });
@@ -316,7 +325,8 @@ describePostgres('the way to PostgreSQL', () => {
     const db = open({ statementMs: 300 });
     let runCount = 0;
     const group = new TurnGroup<number, number>(db, {
-      ...{ itemsMax: 1, inFlightMax: 1 },
+      itemsMax: 1,
+      inFlightMax: 1,
       run: (items) => {
         runCount += 1;
         return runCount === 1 ? new Promise(() => undefined) : Promise.resolve(items);
@@ -342,7 +352,8 @@ describePostgres('the way to PostgreSQL', () => {
   test('an item of a group that breaks a constraint takes no other with it', async () => {
     const db = open();
     const group = new TurnGroup<{ id: number; n: number }, boolean>(db, {
-      ...{ itemsMax: 64, inFlightMax: 2 },
+      itemsMax: 64,
+      inFlightMax: 2,
       run: async (items) => {
         const ids = items.map(({ id }) => id);
         await on.addMany.run(db.writing, { ids, ns: items.map(({ n }) => n) });

@@ -116,7 +116,11 @@ const WRONG = `
       AND NOT EXISTS (SELECT 1 FROM device_provider p WHERE p.token_id = t.id)`;
 
 const factsOf = (word: string) => ({
-  ...{ os: word, osVersion: word, deviceName: word, appVersion: word, userAgent: word },
+  os: word,
+  osVersion: word,
+  deviceName: word,
+  appVersion: word,
+  userAgent: word,
 });
 
 describePostgres('devices', () => {

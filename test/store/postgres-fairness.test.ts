@@ -30,9 +30,17 @@ describePostgres('parties at PostgreSQL', () => {
 
   function open(connections: number): Database {
     const db = new Database({
-      ...{ host: '127.0.0.1', port: server.port, socket: null, user: 'postgres' },
-      ...{ database: 'postgres', password: () => null, tls: null, isPooled: false, node: 'one' },
-      ...{ statementMs: 20_000, connections },
+      host: '127.0.0.1',
+      port: server.port,
+      socket: null,
+      user: 'postgres',
+      database: 'postgres',
+      password: () => null,
+      tls: null,
+      isPooled: false,
+      node: 'one',
+      statementMs: 20_000,
+      connections,
       onAway: (problem) => told.push(problem),
     });
     opened.push(db);
@@ -87,7 +95,8 @@ describePostgres('parties at PostgreSQL', () => {
     const begun: string[] = [];
     const ends: (() => void)[] = [];
     const group = new TurnGroup<string, string>(open(2), {
-      ...{ itemsMax: 1, inFlightMax: 3 },
+      itemsMax: 1,
+      inFlightMax: 3,
       run: async (items) => {
         begun.push(...items);
         await new Promise<void>((resolve) => ends.push(resolve));
@@ -113,7 +122,8 @@ describePostgres('parties at PostgreSQL', () => {
     const db = open(2);
     const runs: string[][] = [];
     const group = new TurnGroup<string, string>(db, {
-      ...{ itemsMax: 3, inFlightMax: 1 },
+      itemsMax: 3,
+      inFlightMax: 1,
       run: async (items) => {
         runs.push([...items]);
         return items;

@@ -66,9 +66,17 @@ describePostgres('an error of PostgreSQL', () => {
   beforeEach(async () => {
     told = [];
     db = new Database({
-      ...{ host: '127.0.0.1', port: server.port, socket: null, user: 'postgres' },
-      ...{ database: 'postgres', password: () => null, tls: null, connections: 2 },
-      ...{ isPooled: false, node: 'one', statementMs: 5_000 },
+      host: '127.0.0.1',
+      port: server.port,
+      socket: null,
+      user: 'postgres',
+      database: 'postgres',
+      password: () => null,
+      tls: null,
+      connections: 2,
+      isPooled: false,
+      node: 'one',
+      statementMs: 5_000,
       onAway: (problem) => told.push(problem),
       onBack: () => told.push('back'),
     });
@@ -103,7 +111,9 @@ describePostgres('an error of PostgreSQL', () => {
     ['a connection that an administrator ended', '57P01', '', 'connection'],
   ])('%s: the write is repeated and saved, once', async (_, state, broken, reason) => {
     expect(await meet(state, broken, 2)).toEqual({
-      ...{ fault: null, rows: 1, repeats: [reason, reason] },
+      fault: null,
+      rows: 1,
+      repeats: [reason, reason],
     });
     expect(told).toEqual([]);
   });

@@ -24,9 +24,17 @@ describePostgres('locks of other sessions', () => {
 
   function open(statementMs: number): Database {
     return new Database({
-      ...{ host: '127.0.0.1', port: database.port, socket: null, user: 'postgres' },
-      ...{ database: database.name, password: () => null, tls: null, isPooled: false, node: 'one' },
-      ...{ statementMs, connections: 2 },
+      host: '127.0.0.1',
+      port: database.port,
+      socket: null,
+      user: 'postgres',
+      database: database.name,
+      password: () => null,
+      tls: null,
+      isPooled: false,
+      node: 'one',
+      statementMs,
+      connections: 2,
       onAway: (problem) => away.push(problem),
       onTrouble: (_, problem) => troubles.push(problem),
     });

@@ -131,7 +131,9 @@ describePostgres('on PostgreSQL', () => {
       {
         providerId: alone.id,
         target: { kind: 'webhook', url: 'https://hooks.example/', scheme: 'v1' },
-        ...{ events: [], secret: 'secret', createdAtMs: NOW_MS },
+        events: [],
+        secret: 'secret',
+        createdAtMs: NOW_MS,
       },
       10,
       ACT,
@@ -158,7 +160,10 @@ describePostgres('on PostgreSQL', () => {
     expect(bare).toHaveLength(8);
     expect(bare.filter((_, i) => i % 2 === 0)).toEqual(bare.filter((_, i) => i % 2 === 1));
     const links = await store.listLinks({
-      ...{ providerCode: null, isFull: false, status: null, countMax: 100 },
+      providerCode: null,
+      isFull: false,
+      status: null,
+      countMax: 100,
     });
     const ids = links.map(({ id }) => id).sort((a, b) => a - b);
     expect(added.map(({ object }) => Number(object.id))).toEqual(ids);

@@ -69,7 +69,8 @@ describePostgres('an empty database', () => {
         version: SCHEMA_VERSION,
         readableFrom: READABLE_FROM,
         program: VERSION,
-        ...{ move: null, movedTo: null },
+        move: null,
+        movedTo: null,
       });
     }),
   );

@@ -122,13 +122,17 @@ describePostgres('an outage of PostgreSQL', () => {
     const heard: string[] = [];
     const db = new Database({
       ...placeOf(database.url),
-      ...{ port: relay.port, connections: 6, onAway: (problem) => heard.push(problem) },
+      port: relay.port,
+      connections: 6,
+      onAway: (problem) => heard.push(problem),
     });
     opened.push(db);
     await db.ask('SELECT 1', []);
     let runCount = 0;
     const group = new TurnGroup<number, number>(db, {
-      ...{ itemsMax: 64, inFlightMax: 2, isWrite: true },
+      itemsMax: 64,
+      inFlightMax: 2,
+      isWrite: true,
       run: async (items) => {
         runCount += 1;
         await db.writing.ask('SELECT pg_sleep(5)', []);

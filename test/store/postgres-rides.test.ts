@@ -103,7 +103,10 @@ describePostgres('rides on PostgreSQL', () => {
           { owner, nowMs: NOW_MS, leaseMs: 5_000 },
           {
             afterChecking: () => 5,
-            ...{ ledgerRowsMax: LEDGER_MAX, waitingMax: WAITING_MAX, gateways: [], rides: RULES },
+            ledgerRowsMax: LEDGER_MAX,
+            waitingMax: WAITING_MAX,
+            gateways: [],
+            rides: RULES,
           },
         ),
       (node) =>
@@ -127,7 +130,11 @@ describePostgres('rides on PostgreSQL', () => {
         node.noteCarried(
           found.flatMap((deviceId) =>
             [last, last - 1, last - 2].map((distributionId) => ({
-              ...{ distributionId, deviceId, hwid: 'x', atMs: NOW_MS, carried: 'x: announce' },
+              distributionId,
+              deviceId,
+              hwid: 'x',
+              atMs: NOW_MS,
+              carried: 'x: announce',
             })),
           ),
         );

@@ -55,7 +55,10 @@ describePostgres('what a write tells of itself on PostgreSQL', () => {
     const db = new Database(placeOf(database.url));
     nodes.push(db);
     const context: Context = {
-      ...{ db, figures: new FigureCounter(), signals: new Signals(), statementMs: 10_000 },
+      db,
+      figures: new FigureCounter(),
+      signals: new Signals(),
+      statementMs: 10_000,
       write: (work) => write(context, work),
       sealer: new Sealer(db, (work) => context.write(work)),
       observers: { onOutbox: () => signals.push(countOf('event')) },
@@ -189,7 +192,8 @@ describePostgres('what a write tells of itself on PostgreSQL', () => {
     const actor = { kind: 'provider', name: 'Provide1', from: '127.0.0.1' } as const;
     const changes = (['install.update', 'webhook.update'] as const).map(
       (action): Deed => ({
-        ...{ action, object: { id: 1 } },
+        action,
+        object: { id: 1 },
       }),
     );
     const nodes = [one, open()];

@@ -5,6 +5,7 @@ import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
+import type { ImportedInstall } from '../../src/core/port/moving.ts';
 import type { Store } from '../../src/core/port/store.ts';
 import { NO_TERMS } from '../../src/core/slot.ts';
 import { openCore, storeKindOf } from '../../src/open-core.ts';
@@ -134,8 +135,12 @@ describePostgres('the way to PostgreSQL', () => {
 
   test('variables of PostgreSQL and of others lead nowhere else', async () => {
     const others = {
-      ...{ PGHOST: '192.0.2.1', PGPORT: '1', PGUSER: 'nobody', PGDATABASE: 'other' },
-      ...{ PGPASSWORD: 'x', DATABASE_URL: 'postgres://nobody@192.0.2.1/other?sslmode=require' },
+      PGHOST: '192.0.2.1',
+      PGPORT: '1',
+      PGUSER: 'nobody',
+      PGDATABASE: 'other',
+      PGPASSWORD: 'x',
+      DATABASE_URL: 'postgres://nobody@192.0.2.1/other?sslmode=require',
     };
     Object.assign(process.env, others);
     try {
@@ -213,9 +218,16 @@ describePostgres('the way to PostgreSQL', () => {
         const { providerId } = await addDoor(store);
         await knock(store, 'null');
         const user = {
-          ...{ id: null, installCode: 'anna00000000', installLimit: 100, status: 5, note: '' },
-          ...{ createdAtMs: NOW_MS, panelUser: 'marzban:anna', slots: [], terms: NO_TERMS },
-        } as const;
+          id: null,
+          installCode: 'anna00000000',
+          installLimit: 100,
+          status: 5,
+          note: '',
+          createdAtMs: NOW_MS,
+          panelUser: 'marzban:anna',
+          slots: [],
+          terms: NO_TERMS,
+        } satisfies ImportedInstall;
         const terms = { installCountMax: 100, updates: false };
         await store.importInstall(providerId, user, terms, ACT);
         const seen = { host: 'sub.example.com', kind: 'no_subscription', subject: '200' } as const;

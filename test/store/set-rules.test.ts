@@ -46,7 +46,10 @@ describePostgres('on PostgreSQL', () => {
       const counts: Record<string, number> = {};
       figures.push(counts);
       const options = {
-        ...{ dataDir: '', create: false, commitBatchMax: 1, clock: CLOCK },
+        dataDir: '',
+        create: false,
+        commitBatchMax: 1,
+        clock: CLOCK,
         onFigure: (figure: string, by: number) => {
           counts[figure] = (counts[figure] ?? 0) + by;
         },

@@ -65,7 +65,9 @@ test('calls that have more to do are run with fewer others', async () => {
   const group = new TurnGroup<number, number>(
     { callMs: 5_000, onClose: (end) => ends.push(end) },
     {
-      ...{ itemsMax: 3, inFlightMax: 1, sizes: { of: (size) => size, max: 100 } },
+      itemsMax: 3,
+      inFlightMax: 1,
+      sizes: { of: (size) => size, max: 100 },
       run: async (sizes) => {
         ran.push([...sizes]);
         return sizes;

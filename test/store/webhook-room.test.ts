@@ -4,7 +4,10 @@ import { expect, test } from 'bun:test';
 import { fitting } from '../../src/store/noun/webhook-delivery.ts';
 
 const event = (id: number, more: { isWaiting?: number; isWanted?: boolean } = {}) => ({
-  ...{ id, kind: 'link.full' as const, isWaiting: 0, isWanted: true },
+  id,
+  kind: 'link.full' as const,
+  isWaiting: 0,
+  isWanted: true,
   ...more,
 });
 

@@ -96,7 +96,12 @@ export async function startAcmeServer(options: AcmeServerOptions = {}): Promise<
   });
   const base = `http://127.0.0.1:${server.port}`;
   const state: Omit<AcmeServer, 'stop'> = {
-    ...{ directory: `${base}/directory`, issued, refused, outage: '', orders: [], asked: [] },
+    directory: `${base}/directory`,
+    issued,
+    refused,
+    outage: '',
+    orders: [],
+    asked: [],
     certificatePem: authority.certificatePem,
     issue: (...draft) => authority.issue(...draft),
   };

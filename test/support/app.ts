@@ -139,7 +139,9 @@ export async function freshPlace(given?: string) {
 }
 
 const OPENING = {
-  ...{ create: true, migrates: true, commitBatchMax: 1024 },
+  create: true,
+  migrates: true,
+  commitBatchMax: 1024,
   connections: FEW_CONNECTIONS,
 };
 
@@ -152,12 +154,18 @@ const USUAL: Writable<ServerSettings> = {
   authFailuresPerMinuteMax: 1_000_000,
   registrationsPerMinuteMax: 1_000_000,
   streamCountMax: 20_000,
-  ...{ strangers: 'answer', ownHosts: [] },
-  ...{ pollSecondsMax: 60, pingSecondsMax: 600 },
+  strangers: 'answer',
+  ownHosts: [],
+  pollSecondsMax: 60,
+  pingSecondsMax: 600,
   logRequests: false,
   gateKeyPaths: [],
-  ...{ gateKey: 'plain', gateKeySecretFile: '' },
-  ...{ gatePanel: '', gatePanelUrl: '', gatePanelTokenFile: '', gatePanelHeadersFile: '' },
+  gateKey: 'plain',
+  gateKeySecretFile: '',
+  gatePanel: '',
+  gatePanelUrl: '',
+  gatePanelTokenFile: '',
+  gatePanelHeadersFile: '',
   gateUpstreams: [],
   gateTexts: {},
   gateLanguage: 'en',
@@ -181,7 +189,9 @@ function coreOn(
   rides: RideRules,
 ): Core {
   return {
-    ...{ store, limits, signals },
+    store,
+    limits,
+    signals,
     actor: () => ACT.actor,
     gateways: () => [],
     rides: () => rides,
@@ -242,11 +252,9 @@ export async function startTestApp(
     log,
     host: '127.0.0.1',
     port: 0,
-    ...{
-      eventSenders: TAKING_ALL,
-      servesStrangers: async () => IS_NEVER_ASKED,
-      appliance: testAppliance(testUpstreams(served, ownClock, log, settings)),
-    },
+    eventSenders: TAKING_ALL,
+    servesStrangers: async () => IS_NEVER_ASKED,
+    appliance: testAppliance(testUpstreams(served, ownClock, log, settings)),
     ...options,
     settings,
   });
@@ -257,7 +265,11 @@ export async function startTestApp(
   const leap = () => timekeeper.leap();
   const metrics = makeMetrics({ ...sources, ...absent, http: () => server, leap });
   return {
-    ...{ core, clock, timekeeper, log, metrics },
+    core,
+    clock,
+    timekeeper,
+    log,
+    metrics,
     url: server.url,
     settings,
     logLines,

@@ -58,9 +58,14 @@ function testBackups(): Backups {
   const names = ['gatepost-20261120T033000Z.backup', 'gatepost-20261119T033000Z.backup'];
   return {
     list: async () => ({
-      ...{ folder: '/var/lib/gatepost/backups', schedule: '03:30', keep: 7, nextMs: 0 },
+      folder: '/var/lib/gatepost/backups',
+      schedule: '03:30',
+      keep: 7,
+      nextMs: 0,
       files: names.map((name, n) => ({ name, atMs: n, bytes: 1_500_000 })),
-      ...{ isEncrypted: false, lastFailure: null, copies: null },
+      isEncrypted: false,
+      lastFailure: null,
+      copies: null,
     }),
     make: async () => 'the disk is full',
     verify: async (name) => {
@@ -85,7 +90,10 @@ export function testUpstreams(
 ): LiveUpstreams {
   const upstreams = settings.gateUpstreams;
   return new LiveUpstreams({
-    ...{ core, clock, log, settings: Object.assign(settings, { host: '::', port: 1 }) },
+    core,
+    clock,
+    log,
+    settings: Object.assign(settings, { host: '::', port: 1 }),
     own: () => ({ upstreams, text: '' }),
     certifiedNames: () => ['*.example.com'],
     certificateExpiresAtMs: () => clock.nowMs() + DAY_MS,
@@ -110,13 +118,22 @@ export function testAppliance(upstreams = NO_UPSTREAMS): Appliance {
       ],
     }),
     state: async () => ({
-      ...{ version: '0.0.0', node: 'node-1', startedAtMs: 0, notReady: null },
-      ...{ loopLagSeconds: 0.005, loopLateCount: 2, loopCount: 1_000 },
-      ...{ residentBytes: 90_000_000, openFiles: 40, openFilesMax: 1_024 },
-      ...{ certificateEndsAtMs: null, isDatabaseFile: true },
+      version: '0.0.0',
+      node: 'node-1',
+      startedAtMs: 0,
+      notReady: null,
+      loopLagSeconds: 0.005,
+      loopLateCount: 2,
+      loopCount: 1_000,
+      residentBytes: 90_000_000,
+      openFiles: 40,
+      openFilesMax: 1_024,
+      certificateEndsAtMs: null,
+      isDatabaseFile: true,
     }),
     doctor: checkupOf(FINDINGS),
-    ...{ pushSender: () => null, backups: testBackups() },
+    pushSender: () => null,
+    backups: testBackups(),
     upstreams,
     auditCheck: checkupOf<AuditCheck>({ count: 3, head: '3:ab', problem: null }),
   };

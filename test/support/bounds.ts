@@ -18,8 +18,13 @@ export const WIDE_LIMITS: Limits = {
   outgoingAllow: [],
   outgoingAllowHttp: false,
   webhooksPerOwnerMax: 10,
-  ...{ gateRide: 'off', gateProviderIdFile: '', gateUpdateIntervalHours: 0 },
-  ...{ gateUpstreams: [], rideHosts: [], myPath: '/my', myUrl: '' },
+  gateRide: 'off',
+  gateProviderIdFile: '',
+  gateUpdateIntervalHours: 0,
+  gateUpstreams: [],
+  rideHosts: [],
+  myPath: '/my',
+  myUrl: '',
   ...SEND_BOUNDS,
 };
 

@@ -52,7 +52,11 @@ export async function startConforming(): Promise<Conforming> {
     callers[name] = { provider_code: code, auth_key: authKey };
   }
   const usual: RunOptions = {
-    ...{ url: app.url, callers, writes: true, nowMs: app.clock.nowMs, sleep: Bun.sleep },
+    url: app.url,
+    callers,
+    writes: true,
+    nowMs: app.clock.nowMs,
+    sleep: Bun.sleep,
     bring: async () => {
       isFull = true;
       app.expectFault('the disk is full');

@@ -26,7 +26,9 @@ export async function startConsoleSite(options: TestAppOptions = {}): Promise<Co
   const app = await startTestApp({ consoleFiles: await consoleFiles, ...options });
   const browser = HAS_CHROMIUM ? await sharedShell() : (null as unknown as Browser);
   return {
-    ...{ app, browser, url: app.url.replace('127.0.0.1', 'localhost') },
+    app,
+    browser,
+    url: app.url.replace('127.0.0.1', 'localhost'),
     close: async () => {
       await closePages();
       await app.close();
@@ -63,7 +65,9 @@ export async function openTab<N extends CallName>(
   options: BrowserContextOptions = {},
 ): Promise<Tab> {
   const context = await browser.newContext({
-    ...{ locale: 'en-GB', reducedMotion: 'reduce', ...options },
+    locale: 'en-GB',
+    reducedMotion: 'reduce',
+    ...options,
   });
   const opened = await openPage(context, url);
   if (by !== null) {
@@ -113,7 +117,9 @@ export async function faultsOf(page: Page): Promise<string[]> {
     'best-practice'], resultTypes: ['violations'] }).then(({ violations }) => JSON.stringify(violations.flatMap(
     ({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html))))`;
   const { result } = await devtools.send('Runtime.evaluate', {
-    ...{ expression: run, awaitPromise: true, returnByValue: true },
+    expression: run,
+    awaitPromise: true,
+    returnByValue: true,
   });
   await devtools.detach();
   return JSON.parse(result.value);

@@ -37,7 +37,8 @@ export async function openSend(site: ConsoleSite, path: string, options = {}): P
     const { messages } = await site.app.core.store.listMessages(id, filter, page);
     return messages.map(({ payload, targetHwid, targetOs }) => ({
       payload: JSON.parse(payload),
-      ...{ targetHwid, targetOs },
+      targetHwid,
+      targetOs,
     }));
   };
   const link = added.json.install_code;

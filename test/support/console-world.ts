@@ -59,7 +59,8 @@ export async function makeWorld(app: TestApp, words: Words = WORDS): Promise<Wor
   const own = await seedProvider(app, { name: words.name });
   await bind(app, own);
   await call(app, '/api/add-domain', own, {
-    ...{ domain_hash: 'b'.repeat(64), domain_name: words.name },
+    domain_hash: 'b'.repeat(64),
+    domain_name: words.name,
   });
   let linkId = 0;
   for (let day = 0; day <= DAYS; day++) {
@@ -88,9 +89,13 @@ async function addBusyLink(
   for (let device = 0; device < count; device++) {
     const kind = (n + device) % SYSTEMS.length;
     await call(app, '/install', null, {
-      ...{ id: HASH, installid: json.install_code, hwid: `device-${n}-${device}` },
-      ...{ os_name: SYSTEMS[kind] ?? '', os_version: `${12 + (kind % 5)}`, app_version: '3.4.1' },
-      ...{ device_model: words.model(n + device) },
+      id: HASH,
+      installid: json.install_code,
+      hwid: `device-${n}-${device}`,
+      os_name: SYSTEMS[kind] ?? '',
+      os_version: `${12 + (kind % 5)}`,
+      app_version: '3.4.1',
+      device_model: words.model(n + device),
     });
   }
   if (n % 11 === 5) {

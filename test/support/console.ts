@@ -27,7 +27,8 @@ export class ConsoleBrowser {
     headers: Record<string, string | undefined> = {},
   ): Promise<Outcome<N>> {
     const sent = new Headers({
-      ...{ origin: this.url, 'content-type': 'application/json' },
+      origin: this.url,
+      'content-type': 'application/json',
       cookie: [this.cookie, this.mark].filter((one) => one !== '').join('; '),
       ...this.more,
     });

@@ -46,7 +46,9 @@ export async function openEngine(): Promise<Engine> {
   return {
     core,
     clock,
-    ...{ place, dataDir, database },
+    place,
+    dataDir,
+    database,
     db,
     close: async () => {
       await core.store.close();

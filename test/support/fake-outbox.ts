@@ -337,13 +337,21 @@ export class OutboxBench {
       },
     } as unknown as Store;
     const core: Core = {
-      ...{ store, signals: this.signals, actor: () => ACT.actor, limits: WIDE_LIMITS },
-      ...{ gateways: () => [], rides: () => NO_RIDES },
-      ...{ leastMs: (atMs) => this.leastMs(atMs), pushKey: () => null },
+      store,
+      signals: this.signals,
+      actor: () => ACT.actor,
+      limits: WIDE_LIMITS,
+      gateways: () => [],
+      rides: () => NO_RIDES,
+      leastMs: (atMs) => this.leastMs(atMs),
+      pushKey: () => null,
     };
     const write = (line: string) => this.logLines.push(line.replace(/^\S+ /, '').trimEnd());
     return new Outbox({
-      ...{ core, clock, eventSenders: { webhook, telegram: this.telegram }, random: () => 0.5 },
+      core,
+      clock,
+      eventSenders: { webhook, telegram: this.telegram },
+      random: () => 0.5,
       log: makeLog({ logFormat: 'human', logLevel: 'info' }, clock.nowMs, write),
       gateways: () => this.gateways,
       settings: { gatewayCarryMessages: false, outputOffsetMinutes: 0 },

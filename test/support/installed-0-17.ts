@@ -32,19 +32,25 @@ const mac = (id: number) => macToken(`v3,${id},1760000000`);
 
 export const SITES: readonly Site[] = [
   {
-    ...{ kind: 'remnawave', host: 'remnawave.example.com', code: 'SHOPREMN' },
+    kind: 'remnawave',
+    host: 'remnawave.example.com',
+    code: 'SHOPREMN',
     lines: `key_path = ["/{key}"]
 pass_paths = ["/assets/*", "/locales/*"]
 default_limit = 2
 browsers = "pass"`,
     keys: {
-      ...{ anna: 'Xy7kQ2mN9pLr4tVw', boris: 'Bt5nW8qZ3xKc6yHj' },
-      ...{ clara: 'Cf2dR7vM4gPs9eUa', dora: 'Dh6jT1wL8bNz3oQi' },
+      anna: 'Xy7kQ2mN9pLr4tVw',
+      boris: 'Bt5nW8qZ3xKc6yHj',
+      clara: 'Cf2dR7vM4gPs9eUa',
+      dora: 'Dh6jT1wL8bNz3oQi',
     },
     around: ['/', ''],
   },
   {
-    ...{ kind: '3x-ui', host: 'xui.example.com', code: 'SHOPXUI1' },
+    kind: '3x-ui',
+    host: 'xui.example.com',
+    code: 'SHOPXUI1',
     lines: `key_path = ["/sub/{key}", "/json/{key}", "/clash/{key}"]
 default_limit = 2
 enforce = true`,
@@ -52,7 +58,9 @@ enforce = true`,
     around: ['/sub/', ''],
   },
   {
-    ...{ kind: 'pasarguard', host: 'pasarguard.example.com', code: 'SHOPPASA' },
+    kind: 'pasarguard',
+    host: 'pasarguard.example.com',
+    code: 'SHOPPASA',
     lines: `key = "pasarguard"
 default_limit = 2
 browsers = "pass"`,
@@ -60,18 +68,24 @@ browsers = "pass"`,
     around: ['/sub/', ''],
   },
   {
-    ...{ kind: 'marzban', host: 'marzban.example.com', code: 'SHOPMARZ' },
+    kind: 'marzban',
+    host: 'marzban.example.com',
+    code: 'SHOPMARZ',
     lines: `key = "marzban"
 default_limit = 2
 browsers = "pass"`,
     keys: {
-      ...{ anna: digest('anna'), boris: digest('boris') },
-      ...{ clara: digest('clara'), dora: digest('dora') },
+      anna: digest('anna'),
+      boris: digest('boris'),
+      clara: digest('clara'),
+      dora: digest('dora'),
     },
     around: ['/sub/', ''],
   },
   {
-    ...{ kind: 'hiddify', host: 'hiddify.example.com', code: 'SHOPHIDD' },
+    kind: 'hiddify',
+    host: 'hiddify.example.com',
+    code: 'SHOPHIDD',
     lines: `host_header = "upstream"
 key_path = ["/Wq3mN8/{key}"]
 default_limit = 2

@@ -38,15 +38,29 @@ export class KitApp {
 
   start(more: Record<string, unknown> = {}): void {
     const child = Bun.spawn([...this.command], {
-      ...{ stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' },
+      stdin: 'pipe',
+      stdout: 'pipe',
+      stderr: 'inherit',
       env: { ...process.env, ...this.env },
     });
     this.#child = child;
     void this.#listen(child);
     this.say({
-      ...{ do: 'start', url: this.url, folder: this.folder, link: LINK, domain_hash: HASH },
-      ...{ os: 'android', locale: 'en', hwid: 'phone', pace: 0.02, ping: null, mode: 'stream' },
-      ...{ push: null, transaction: true, ...this.terms, ...more },
+      do: 'start',
+      url: this.url,
+      folder: this.folder,
+      link: LINK,
+      domain_hash: HASH,
+      os: 'android',
+      locale: 'en',
+      hwid: 'phone',
+      pace: 0.02,
+      ping: null,
+      mode: 'stream',
+      push: null,
+      transaction: true,
+      ...this.terms,
+      ...more,
     });
   }
 

@@ -17,7 +17,10 @@ export interface KitServer {
 }
 
 export const messageOf = (id: number) => ({
-  ...{ id, notification_type: 10, created_at: '', expires_at: '' },
+  id,
+  notification_type: 10,
+  created_at: '',
+  expires_at: '',
   payload: { title: `no ${id}`, body: 'text' },
 });
 
@@ -25,11 +28,17 @@ export const messageOf = (id: number) => ({
 export function startKitServer(streams: boolean): KitServer {
   const ok = { rc: 1, msg: 'Ok' };
   const state: KitServer = {
-    ...{ url: '', frames: [], pongs: 0, inbox: [], refused: 0, stream: null },
+    url: '',
+    frames: [],
+    pongs: 0,
+    inbox: [],
+    refused: 0,
+    stream: null,
     stop: () => server.stop(true),
   };
   const server = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
     fetch(request, self) {
       const { pathname } = new URL(request.url);
       if (pathname === '/device/register') {

@@ -53,15 +53,21 @@ export const classesIn = (folder: string) =>
 
 const ALL: readonly Kit[] = [
   {
-    ...{ name: 'typescript', needs: [], takesTime: false },
+    name: 'typescript',
+    needs: [],
+    takesTime: false,
     build: () => [process.execPath, join(ROOT, 'sdk/typescript/driver.ts')],
   },
   {
-    ...{ name: 'c', needs: [process.env['CC'] ?? 'gcc'], takesTime: true },
+    name: 'c',
+    needs: [process.env['CC'] ?? 'gcc'],
+    takesTime: true,
     build: () => [join(buildKit('c'), 'driver')],
   },
   {
-    ...{ name: 'java', needs: ['javac', 'jar', 'java'], takesTime: false },
+    name: 'java',
+    needs: ['javac', 'jar', 'java'],
+    takesTime: false,
     build: () => [...JAVA, classesIn(buildKit('java')), 'org.gatepost.device.Driver'],
   },
 ];

@@ -28,7 +28,8 @@ export function subscriber(): Subscriber {
   const auth = randomBytes(16);
   const endpoint = `https://push.example.org/${randomBytes(12).toString('base64url')}`;
   return {
-    ...{ keys, auth },
+    keys,
+    auth,
     subscription: {
       endpoint,
       keys: {
@@ -56,12 +57,15 @@ export async function pushed(app: TestApp, hwid: string, to: Subscriber, message
   const { distribution } = found;
   const message = { ...distribution, payload: JSON.parse(distribution.payload) };
   const content = renderPush(message, address.locale, {
-    ...{ gatewayCarryMessages: false, outputOffsetMinutes: 180 },
+    gatewayCarryMessages: false,
+    outputOffsetMinutes: 180,
   });
   await gateway.send(address.push, content, new AbortController().signal);
   const { body } = sent as unknown as { body: Buffer };
   const plain = decrypt(Buffer.from(body), {
-    ...{ version: 'aes128gcm', privateKey: to.keys, authSecret: to.auth },
+    version: 'aes128gcm',
+    privateKey: to.keys,
+    authSecret: to.auth,
   });
   return plain.toString('utf8');
 }

@@ -64,7 +64,11 @@ export class Nights {
   ) {
     const { core, clock } = engine;
     this.#outbox = new Outbox({
-      ...{ core, clock, log: this.log, gateways: () => ({}), random: () => 0.5 },
+      core,
+      clock,
+      log: this.log,
+      gateways: () => ({}),
+      random: () => 0.5,
       eventSenders: makeEventSenders(settings, { send: async (call) => this.#send(call) }),
       settings: { gatewayCarryMessages: false, outputOffsetMinutes: 0 },
       onAttempt: () => undefined,
@@ -84,7 +88,10 @@ export class Nights {
     const { core, clock } = this.engine;
     await this.#copies?.stop();
     const common = {
-      ...{ settings, clock, log: this.log, store: core.store },
+      settings,
+      clock,
+      log: this.log,
+      store: core.store,
       onNoted: () => noticeUpkeep(core, clock.nowMs()),
     };
     const copies = makeBackupCopies({
@@ -120,7 +127,9 @@ export class Nights {
   async addChat(name: string, events: string[] = []): Promise<FakeChat> {
     const target = { kind: 'telegram', chat: name, locale: 'en' } as const;
     const id = await addWebhook(this.engine.core.store, null, {
-      ...{ target, events: events as never, secret: '1:token' },
+      target,
+      events: events as never,
+      secret: '1:token',
     });
     const chat = { id, messages: [], isBlocked: false };
     this.#chats.set(name, chat);
@@ -177,8 +186,12 @@ export class Nights {
   metrics(): Promise<string> {
     const { core, clock } = this.engine;
     const metrics = makeMetrics({
-      ...{ nowMs: clock.nowMs, startedAtMs: clock.nowMs(), store: core.store },
-      ...{ tallies: this.#tallies, log: this.log, http: () => null },
+      nowMs: clock.nowMs,
+      startedAtMs: clock.nowMs(),
+      store: core.store,
+      tallies: this.#tallies,
+      log: this.log,
+      http: () => null,
       certificateExpiresAtMs: () => null,
     });
     return metrics.text();

@@ -40,7 +40,10 @@ const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>
         users.find((user) => user.key === key),
         ({ id, isActive, createdAtMs }) => ({
           response: {
-            ...{ id, uuid: `uuid-${id}`, shortUuid: key, hwidDeviceLimit: 2 },
+            id,
+            uuid: `uuid-${id}`,
+            shortUuid: key,
+            hwidDeviceLimit: 2,
             status: isActive ? 'ACTIVE' : 'DISABLED',
             createdAt: new Date(createdAtMs).toISOString(),
           },
@@ -56,7 +59,11 @@ const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>
       const items = users
         .filter(({ key, name }) => key.includes(search) || name.includes(search))
         .map(({ key, name, isActive, createdAtMs }) => ({
-          ...{ email: name, subId: key, enable: isActive, limitHwid: 2, createdAt: createdAtMs },
+          email: name,
+          subId: key,
+          enable: isActive,
+          limitHwid: 2,
+          createdAt: createdAtMs,
         }));
       return { success: true, msg: '', obj: { items, filtered: items.length } };
     },
@@ -69,8 +76,10 @@ const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>
       return found(
         users.find((user) => user.name === name),
         ({ isActive, createdAtMs }) => ({
-          ...{ username: name, status: isActive ? 'active' : 'disabled' },
-          ...{ created_at: naive(createdAtMs), subscription_url: `/sub/fresh-of-${name}` },
+          username: name,
+          status: isActive ? 'active' : 'disabled',
+          created_at: naive(createdAtMs),
+          subscription_url: `/sub/fresh-of-${name}`,
         }),
       );
     },
@@ -83,7 +92,10 @@ const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>
       return found(
         users.find((user) => user.id === id),
         ({ isActive, createdAtMs, name }) => ({
-          ...{ id, username: name, status: isActive ? 'active' : 'disabled', hwid_limit: 2 },
+          id,
+          username: name,
+          status: isActive ? 'active' : 'disabled',
+          hwid_limit: 2,
           created_at: new Date(createdAtMs).toISOString(),
           subscription_url: `https://sub.example.org/sub/fresh-of-${name}`,
         }),
@@ -98,7 +110,12 @@ const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>
       return found(
         users.find((user) => user.key === key),
         ({ id, isActive, name }) => ({
-          ...{ id, name, uuid: key, enable: isActive, is_active: isActive, start_date: null },
+          id,
+          name,
+          uuid: key,
+          enable: isActive,
+          is_active: isActive,
+          start_date: null,
         }),
       );
     },
@@ -108,7 +125,9 @@ const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>
 const AUTHORIZED: Readonly<Record<PanelKind, (headers: Headers) => boolean>> = (() => {
   const bearer = (headers: Headers) => headers.get('authorization') === `Bearer ${API_TOKEN}`;
   return {
-    ...{ remnawave: bearer, '3x-ui': bearer, marzban: bearer },
+    remnawave: bearer,
+    '3x-ui': bearer,
+    marzban: bearer,
     pasarguard: (headers) => headers.get('x-api-key') === API_TOKEN,
     hiddify: (headers) => headers.get('hiddify-api-key') === API_TOKEN,
   };
@@ -147,7 +166,8 @@ export function startPanelApi(
     return read.signedAtMs < Math.max(createdAtMs, revokedAtMs) ? 404 : 200;
   };
   const server = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
     fetch(request) {
       const url = new URL(request.url);
       const access = request.headers.get('x-access');
@@ -164,8 +184,13 @@ export function startPanelApi(
     },
   });
   const api: PanelApiServer = {
-    ...{ url: `http://127.0.0.1:${server.port}`, asked: [], tokensAsked: [], users },
-    ...{ odd: null, passesInfo: true, access: [] },
+    url: `http://127.0.0.1:${server.port}`,
+    asked: [],
+    tokensAsked: [],
+    users,
+    odd: null,
+    passesInfo: true,
+    access: [],
     stop: () => server.stop(true),
   };
   return api;

@@ -36,7 +36,9 @@ export async function startImport(
   const all = ['import', ...words, '--code', SHOP, '--check', '--json', '--data', dataDir];
   const child = Bun.spawn([...COMMANDS[from](), ...all], {
     env: plainEnv({ TMPDIR: tmp, ...(url !== undefined && { GATEPOST_DATABASE_URL: url }) }),
-    ...{ stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
   });
   const ended = Promise.all([
     new Response(child.stdout).text(),

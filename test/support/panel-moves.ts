@@ -76,7 +76,10 @@ async function killedAt(count: number, words: readonly string[], dataDir: string
   const database = await databaseOf(dataDir);
   const env = plainEnv(database ? { GATEPOST_DATABASE_URL: database.url } : {});
   const child = Bun.spawn([binary(), ...words], {
-    ...{ env, stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' },
+    env,
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'ignore',
   });
   const store = await openStoreOf(dataDir);
   const here = async () => (await store.findProvider(code))?.installCount ?? 0;

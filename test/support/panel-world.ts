@@ -48,13 +48,20 @@ export function makeUser(n: number): WorldUser {
   const createdMs = BEGAN_MS + n * 1000;
   const count = n % 7 === 6 ? 5 : n % 4;
   return {
-    ...{ n, name: `user_${n}`, comment: COMMENTS[n % COMMENTS.length] ?? '' },
+    n,
+    name: `user_${n}`,
+    comment: COMMENTS[n % COMMENTS.length] ?? '',
     limit: n % 5 === 0 ? null : n % 11 === 3 ? 0 : n % 13 === 5 ? 250 : 1 + (n % 6),
-    ...{ isDisabled: n % 9 === 4, createdMs },
+    isDisabled: n % 9 === 4,
+    createdMs,
     devices: Array.from({ length: count }, (_, at) => ({
-      ...{ hwid: `device-${n}-${at}-0123456789`, os: at % 2 === 0 ? 'Android' : 'iOS' },
-      ...{ osVersion: `1${at}`, model: `Phone “${at}”`, agent: `Happ/3.${at}` },
-      ...{ firstMs: createdMs + 60_000 * (at + 1), lastMs: createdMs + 90_000_000 * (at + 1) },
+      hwid: `device-${n}-${at}-0123456789`,
+      os: at % 2 === 0 ? 'Android' : 'iOS',
+      osVersion: `1${at}`,
+      model: `Phone “${at}”`,
+      agent: `Happ/3.${at}`,
+      firstMs: createdMs + 60_000 * (at + 1),
+      lastMs: createdMs + 90_000_000 * (at + 1),
     })),
   };
 }
@@ -80,9 +87,15 @@ function remnawave(users: readonly WorldUser[]): PanelTable[] {
 );`,
       rows: users.flatMap(({ n, devices }) =>
         devices.map((one) => ({
-          ...{ hwid: one.hwid, platform: one.os, os_version: one.osVersion },
-          ...{ device_model: one.model, user_agent: one.agent, created_at: spaced(one.firstMs) },
-          ...{ updated_at: spaced(one.lastMs), user_id: n + 1, request_ip: null },
+          hwid: one.hwid,
+          platform: one.os,
+          os_version: one.osVersion,
+          device_model: one.model,
+          user_agent: one.agent,
+          created_at: spaced(one.firstMs),
+          updated_at: spaced(one.lastMs),
+          user_id: n + 1,
+          request_ip: null,
         })),
       ),
     },
@@ -103,7 +116,8 @@ function remnawave(users: readonly WorldUser[]): PanelTable[] {
 );`,
       rows: [
         {
-          ...{ uuid: '0b5a7b2e-3d0e-4a7e-9d64-000000000001', custom_remarks: '{}' },
+          uuid: '0b5a7b2e-3d0e-4a7e-9d64-000000000001',
+          custom_remarks: '{}',
           hwid_settings: `{"enabled": true, "fallbackDeviceLimit": ${FALLBACK}, "maxDevicesAnnounce": null}`,
         },
       ],
@@ -122,9 +136,14 @@ function remnawave(users: readonly WorldUser[]): PanelTable[] {
     created_at timestamp(3) without time zone DEFAULT now() NOT NULL
 );`,
       rows: users.map((user) => ({
-        ...{ id: user.n + 1, short_uuid: keyOf('remnawave', user), username: user.name },
-        ...{ status: statusOf(user).toUpperCase(), expire_at: '2027-01-01 00:00:00' },
-        ...{ description: user.comment, hwid_device_limit: user.limit, external_squad_uuid: null },
+        id: user.n + 1,
+        short_uuid: keyOf('remnawave', user),
+        username: user.name,
+        status: statusOf(user).toUpperCase(),
+        expire_at: '2027-01-01 00:00:00',
+        description: user.comment,
+        hwid_device_limit: user.limit,
+        external_squad_uuid: null,
         created_at: spaced(user.createdMs),
       })),
     },
@@ -149,10 +168,18 @@ function xui(users: readonly WorldUser[]): PanelTable[] {
 \`created_at\` integer,
 \`updated_at\` integer)`,
       rows: users.map((user) => ({
-        ...{ email: user.name, sub_id: keyOf('3x-ui', user), uuid: 'u', limit_ip: 9 },
+        email: user.name,
+        sub_id: keyOf('3x-ui', user),
+        uuid: 'u',
+        limit_ip: 9,
         // The panel has no fallback.
-        ...{ limit_hwid: user.limit ?? FALLBACK, expiry_time: 0, enable: !user.isDisabled },
-        ...{ tg_id: 0, comment: user.comment, created_at: user.createdMs, updated_at: 0 },
+        limit_hwid: user.limit ?? FALLBACK,
+        expiry_time: 0,
+        enable: !user.isDisabled,
+        tg_id: 0,
+        comment: user.comment,
+        created_at: user.createdMs,
+        updated_at: 0,
       })),
     },
     {
@@ -168,9 +195,14 @@ function xui(users: readonly WorldUser[]): PanelTable[] {
 \`device_model\` text)`,
       rows: users.flatMap((user) =>
         user.devices.map((one) => ({
-          ...{ sub_id: keyOf('3x-ui', user), hwid_hash: sha256(one.hwid) },
-          ...{ first_seen: one.firstMs, last_seen: one.lastMs, user_agent: one.agent },
-          ...{ device_os: one.os, os_version: one.osVersion, device_model: one.model },
+          sub_id: keyOf('3x-ui', user),
+          hwid_hash: sha256(one.hwid),
+          first_seen: one.firstMs,
+          last_seen: one.lastMs,
+          user_agent: one.agent,
+          device_os: one.os,
+          os_version: one.osVersion,
+          device_model: one.model,
         })),
       ),
     },
@@ -192,8 +224,13 @@ function marzban(users: readonly WorldUser[]): PanelTable[] {
 	PRIMARY KEY (id)
 )`,
       rows: users.map((user) => ({
-        ...{ id: user.n + 1, username: user.name, status: statusOf(user), used_traffic: 0 },
-        ...{ expire: null, created_at: `${spaced(user.createdMs)}000`, note: user.comment },
+        id: user.n + 1,
+        username: user.name,
+        status: statusOf(user),
+        used_traffic: 0,
+        expire: null,
+        created_at: `${spaced(user.createdMs)}000`,
+        note: user.comment,
       })),
     },
   ];
@@ -252,9 +289,14 @@ function pasarguard(users: readonly WorldUser[]): PanelTable[] {
 ) ENGINE=InnoDB;`,
       rows: users.flatMap(({ n, devices }) =>
         devices.map((one, at) => ({
-          ...{ id: n * 10 + at, user_id: n + 1, hwid: one.hwid, device_os: one.os },
-          ...{ os_version: one.osVersion, device_model: one.model },
-          ...{ created_at: spaced(one.firstMs), last_used_at: spaced(one.lastMs) },
+          id: n * 10 + at,
+          user_id: n + 1,
+          hwid: one.hwid,
+          device_os: one.os,
+          os_version: one.osVersion,
+          device_model: one.model,
+          created_at: spaced(one.firstMs),
+          last_used_at: spaced(one.lastMs),
         })),
       ),
     },
@@ -272,8 +314,13 @@ function pasarguard(users: readonly WorldUser[]): PanelTable[] {
   UNIQUE KEY \`ix_users_username\` (\`username\`)
 ) ENGINE=InnoDB;`,
       rows: users.map((user) => ({
-        ...{ id: user.n + 1, username: user.name, status: statusOf(user), note: user.comment },
-        ...{ hwid_limit: user.limit, admin_id: admin, created_at: spaced(user.createdMs) },
+        id: user.n + 1,
+        username: user.name,
+        status: statusOf(user),
+        note: user.comment,
+        hwid_limit: user.limit,
+        admin_id: admin,
+        created_at: spaced(user.createdMs),
       })),
     },
   ];
@@ -295,8 +342,12 @@ function hiddify(users: readonly WorldUser[]): PanelTable[] {
   UNIQUE KEY \`ix_user_uuid\` (\`uuid\`)
 ) ENGINE=InnoDB;`,
       rows: users.map((user) => ({
-        ...{ id: user.n + 1, uuid: keyOf('hiddify', user), name: user.name, comment: user.comment },
-        ...{ max_ips: user.limit ?? FALLBACK, start_date: spaced(user.createdMs).slice(0, 10) },
+        id: user.n + 1,
+        uuid: keyOf('hiddify', user),
+        name: user.name,
+        comment: user.comment,
+        max_ips: user.limit ?? FALLBACK,
+        start_date: spaced(user.createdMs).slice(0, 10),
         enable: !user.isDisabled,
       })),
     },
@@ -334,16 +385,21 @@ export function linkOf(kind: PanelKind, user: WorldUser, unlimitedAs: number) {
   const dayMs = 86_400_000;
   return {
     // Users that the panel has disabled have active links: the panel refuses them.
-    ...{ install_limit: limit, status: user.isGone ? 5 : 10, note },
+    install_limit: limit,
+    status: user.isGone ? 5 : 10,
+    note,
     created_at_ms: kind === 'hiddify' ? createdMs - (createdMs % dayMs) : createdMs,
     subscription_key_hash: sha256(keyOf(kind, user)),
     over_max: held.length > limit ? held.length : null,
     hwids: held.map((one) => ({
       hwid: kind === '3x-ui' ? hwidOfHash(sha256(one.hwid)) : one.hwid,
       registered_at_ms: one.firstMs,
-      ...{ os: one.os.toLowerCase(), os_version: one.osVersion, device_name: one.model },
+      os: one.os.toLowerCase(),
+      os_version: one.osVersion,
+      device_name: one.model,
       user_agent: kind === 'pasarguard' ? '' : one.agent,
-      ...{ first_seen_at_ms: one.firstMs, last_seen_at_ms: one.lastMs },
+      first_seen_at_ms: one.firstMs,
+      last_seen_at_ms: one.lastMs,
       slot_seen_at_ms: one.lastMs,
     })),
   };

@@ -39,7 +39,11 @@ export function openPlace(
 export function placeOf(url: string, connections = CONNECTIONS): DatabaseOptions {
   const { hostname: host, port, username: user, pathname } = new URL(url);
   return {
-    ...{ host, port: Number(port), socket: null, user, database: pathname.slice(1) },
+    host,
+    port: Number(port),
+    socket: null,
+    user,
+    database: pathname.slice(1),
     password: () => null,
     tls: null,
     connections,

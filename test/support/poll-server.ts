@@ -6,7 +6,9 @@ export function startPollServer(named: readonly (string | null)[]) {
   const waits: string[] = [];
   let answered = 0;
   const server = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0, idleTimeout: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
+    idleTimeout: 0,
     fetch(request) {
       const { pathname, searchParams } = new URL(request.url);
       const ok = { rc: 1, msg: 'Ok' };

@@ -56,7 +56,10 @@ export async function freshDatabase(server?: Postgres): Promise<TestDatabase> {
   );
   const sql = on.connect(name);
   const database: TestDatabase = {
-    ...{ name, port: on.port, url: urlOf(on, name), sql },
+    name,
+    port: on.port,
+    url: urlOf(on, name),
+    sql,
     empty: async () => {
       await sql.unsafe(emptying);
     },

@@ -131,7 +131,9 @@ export async function startPostgres(
   if (made.exitCode !== 0) throw new Error(`initdb failed: ${made.stderr}`);
   const quiet = { ...options, stdout: 'ignore' as const };
   Bun.spawn(['sh', '-c', KEEPER, 'sh', folder], {
-    ...{ ...quiet, stdin: 'pipe', stderr: 'ignore' },
+    ...quiet,
+    stdin: 'pipe',
+    stderr: 'ignore',
   }).unref();
 
   const port = freePort();
@@ -181,8 +183,15 @@ function programsFor(folder: string): string {
 /** One connection as superuser. What were not said would be taken from PGHOST and its like. */
 export function superuserOf(port: number, database: string): SQL.PostgresOrMySQLOptions {
   return {
-    ...{ adapter: 'postgres', hostname: '127.0.0.1', port, database },
-    ...{ username: SUPERUSER, password: '', tls: false, max: 1, bigint: true },
+    adapter: 'postgres',
+    hostname: '127.0.0.1',
+    port,
+    database,
+    username: SUPERUSER,
+    password: '',
+    tls: false,
+    max: 1,
+    bigint: true,
   };
 }
 

@@ -9,13 +9,16 @@ export function startRelay(port: number, at = 0) {
     else socket.data.other.write(data);
   };
   const server = Bun.listen<Side>({
-    ...{ hostname: '127.0.0.1', port: at },
+    hostname: '127.0.0.1',
+    port: at,
     socket: {
       open(client) {
         client.data = { other: null, held: [] };
         clients.add(client);
         void Bun.connect<Side>({
-          ...{ hostname: '127.0.0.1', port, data: { other: client, held: [] } },
+          hostname: '127.0.0.1',
+          port,
+          data: { other: client, held: [] },
           socket: {
             open(far) {
               client.data.other = far;

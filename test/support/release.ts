@@ -63,7 +63,12 @@ export function releasePage(): ReleasePage {
     },
   });
   const page: ReleasePage = {
-    ...{ url: `http://127.0.0.1:${server.port}`, folder, key, asked, headers, answer: null },
+    url: `http://127.0.0.1:${server.port}`,
+    folder,
+    key,
+    asked,
+    headers,
+    answer: null,
     files: new Map(),
     publish: (version, more = {}) => {
       const { signer = page, namespace = 'gatepost' } = more;

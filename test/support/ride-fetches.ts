@@ -181,8 +181,15 @@ export class Fetches {
     const carried = this.#read(device, way, response.headers, says);
     if (isPlain) checkPanel(provider, response.headers, carried, says);
     this.heard.push({
-      ...{ startMs, endMs, hwid, carried, way, isHome, by },
-      ...{ provider: provider.index, os: targetOf(shape) },
+      startMs,
+      endMs,
+      hwid,
+      carried,
+      way,
+      isHome,
+      by,
+      provider: provider.index,
+      os: targetOf(shape),
       ridesOnDesktop: provider.ridesOnDesktop,
       home: isHome ? device.home : null,
       shows: shownBy(device, way),

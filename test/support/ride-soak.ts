@@ -46,7 +46,10 @@ export async function openScene(deviceCount: number): Promise<Scene> {
   for (let index = 0; index < PROVIDERS; index++) {
     const { code, authKey } = await addProviderByCommand(dataDir, '--plan', 'enterprise');
     providers.push({
-      ...{ index, code, authKey, host: `sub${index}.example.org` },
+      index,
+      code,
+      authKey,
+      host: `sub${index}.example.org`,
       commandsRide: index !== 2,
       hasProviderId: index !== 1,
       ridesOnDesktop: index !== 1,
@@ -63,7 +66,10 @@ export async function openScene(deviceCount: number): Promise<Scene> {
   const devices = makeDevices(providers, deviceCount);
   seedLinks(db, devices);
   return {
-    ...{ dataDir, db, providers, devices },
+    dataDir,
+    db,
+    providers,
+    devices,
     env: envOf(providers, panel.url, idFile),
     stop: () => {
       panel.stop();
@@ -76,7 +82,10 @@ const hostOf = ({ host }: SoakProvider) => host;
 
 function envOf(providers: readonly SoakProvider[], url: string, idFile: string) {
   const upstreams = providers.map(({ host, code, commandsRide, hasProviderId }) => ({
-    ...{ host, url, provider: code, default_limit: LINK_LIMIT },
+    host,
+    url,
+    provider: code,
+    default_limit: LINK_LIMIT,
     ride: commandsRide ? 'on' : 'notifications',
     ...(hasProviderId && { provider_id_file: idFile }),
   }));
@@ -107,12 +116,16 @@ function makeDevices(providers: readonly SoakProvider[], count: number): SoakDev
     const link = Math.floor(at / DEVICES_PER_LINK);
     const group = Math.floor(at / SHAPES.length);
     const device: SoakDevice = {
-      ...{ hwid: `soak-${n}`, shape, provider },
+      hwid: `soak-${n}`,
+      shape,
+      provider,
       key: `key-of-${provider.index}-${link}`,
       isSquatted: false,
       squattedKey: group % 10 === 3 ? `key-of-${provider.index}-${link + 1}` : null,
       hidesAgent: group % 10 === 5,
-      ...{ home: null, firstAskedMs: 0, isBusy: false },
+      home: null,
+      firstAskedMs: 0,
+      isBusy: false,
     };
     devices.push(device);
     if (group % 10 !== 7) continue;

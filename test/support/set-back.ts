@@ -43,7 +43,8 @@ export function movedClock(isSteadyToo = false): MovedClock {
       preload === null
         ? {}
         : {
-            ...{ LD_PRELOAD: preload, TEST_CLOCK_FILE: file },
+            LD_PRELOAD: preload,
+            TEST_CLOCK_FILE: file,
             ...(isSteadyToo && { TEST_CLOCK_STEADY: '1' }),
           },
     setBack: (ms) => {

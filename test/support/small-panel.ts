@@ -46,7 +46,8 @@ export function startSmallPanel(): SmallPanel {
       return new Response(subscriptionOf(key), {
         headers: {
           ...Object.fromEntries(search.startsWith('?answer-') ? asked : []),
-          ...{ 'subscription-userinfo': 'upload=1; download=2', 'profile-title': 'Panel' },
+          'subscription-userinfo': 'upload=1; download=2',
+          'profile-title': 'Panel',
         },
       });
     },

@@ -33,7 +33,8 @@ const NAMED = { 'Subscription-Userinfo': 'upload=0; download=1; total=0; expire=
 const servers = (): PanelReply => ({ status: 200, body: `${SERVERS}#one\n`, headers: NAMED });
 const bare = (status: number, body = ''): PanelReply => ({ status, body, headers: {} });
 const page = (): PanelReply => ({
-  ...{ status: 200, body: `<html>${SERVERS}</html>` },
+  status: 200,
+  body: `<html>${SERVERS}</html>`,
   headers: { 'Content-Type': 'text/html' },
 });
 

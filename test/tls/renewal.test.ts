@@ -40,8 +40,17 @@ async function start(authority: AcmeServerOptions = {}, more: Partial<AcmeOption
     ...authority,
   });
   const options: AcmeOptions = {
-    ...{ folder, domains, directory: server.directory, email: '', profile: '' },
-    ...{ eabKid: '', eabKey: '', prover, clock, log, ...more },
+    folder,
+    domains,
+    directory: server.directory,
+    email: '',
+    profile: '',
+    eabKid: '',
+    eabKey: '',
+    prover,
+    clock,
+    log,
+    ...more,
   };
   cleanUps.push(
     () => rmSync(folder, { recursive: true, force: true }),
@@ -131,7 +140,8 @@ test('an authority whose windows are always past causes no order each minute', a
 
 test('an authority that asks for weeks of patience delays no renewal by the lifetime', async () => {
   using slow = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
     fetch: () => new Response('', { status: 503, headers: { 'retry-after': '2000000' } }),
   });
   const { acme, clock, lines, options, server } = await start();
@@ -259,7 +269,10 @@ test('the identifier is that of RFC 9773, section 4.1', async () => {
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
   const keys = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
-    ...{ serialNumber: '0087654321', name: 'CN=example', keys, signingAlgorithm: algorithm },
+    serialNumber: '0087654321',
+    name: 'CN=example',
+    keys,
+    signingAlgorithm: algorithm,
     extensions: [
       new x509.AuthorityKeyIdentifierExtension('69885b6b87464041e1b37b847ba0ae2cde01c8d4'),
     ],

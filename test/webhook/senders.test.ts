@@ -22,7 +22,8 @@ const settings = {
   outgoingAllow: LOOPBACK === null ? [] : [LOOPBACK],
   outgoingAllowHttp: false,
   outgoingOriginRate: 100_000,
-  ...{ myPath: '/my', myUrl: 'https://gatepost.example.org' },
+  myPath: '/my',
+  myUrl: 'https://gatepost.example.org',
   telegramEndpoint: '',
 };
 
@@ -58,8 +59,15 @@ function hook(secret: string, more: Partial<Webhook> = {}): Webhook {
   const scheme = secret.startsWith('whsk_') ? 'v1a' : 'v1';
   const url = `${servers.origin('webhook')}/hook/shop`;
   return {
-    ...{ id: 1, providerId: 1, target: { kind: 'webhook', url, scheme }, events: [] },
-    ...{ secret, previous: null, createdAtMs: 0, disabled: null, ...more },
+    id: 1,
+    providerId: 1,
+    target: { kind: 'webhook', url, scheme },
+    events: [],
+    secret,
+    previous: null,
+    createdAtMs: 0,
+    disabled: null,
+    ...more,
   };
 }
 

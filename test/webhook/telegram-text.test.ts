@@ -22,7 +22,11 @@ const KINDS = [
 ];
 
 const event = (kind: StoredEvent['kind'], data: EventData = {}): StoredEvent => ({
-  ...{ id: 1, providerId: 1, kind, atMs: AT_MS, data },
+  id: 1,
+  providerId: 1,
+  kind,
+  atMs: AT_MS,
+  data,
 });
 /** The text without tags and without the marks of direction. */
 const plain = (html: string) =>
@@ -72,7 +76,12 @@ const EVERYTHING: EventData = {
   todo: '&'.repeat(300),
   since: '2026-12-03T21:00:00.000Z',
   day: '2026-11-29',
-  ...{ admitted: 1_000, refused: 2_000, seen: 3_000, links: 4, sends: 5, delivered: 6_000 },
+  admitted: 1_000,
+  refused: 2_000,
+  seen: 3_000,
+  links: 4,
+  sends: 5,
+  delivered: 6_000,
   problem: '>'.repeat(500),
   why: '\u202Eevil\u0007',
 };
@@ -126,7 +135,10 @@ describe.each(WEBHOOK_LOCALES)('%s', (locale) => {
 
 describe('whole texts', () => {
   const admitted = event('device.admitted', {
-    ...{ install_id: 3, hwid: 'my-phone', install_count: 2, install_limit: 3 },
+    install_id: 3,
+    hwid: 'my-phone',
+    install_count: 2,
+    install_limit: 3,
   });
   const TEXTS = {
     en: 'New device\nLink: #3\nHWID: my-phone\nDevices: 2 of 3\nTime: Nov 30, 2026, 12:05 UTC',
@@ -142,8 +154,11 @@ describe('whole texts', () => {
   });
 
   const found = event('doctor.found', {
-    ...{ name: 'disk_full', level: 'problem', check: 'disk space' },
-    ...{ finding: 'the disk of path-1 is full', todo: 'free space' },
+    name: 'disk_full',
+    level: 'problem',
+    check: 'disk space',
+    finding: 'the disk of path-1 is full',
+    todo: 'free space',
   });
   const PROBLEM = 'disk space: the disk of path-1 is full';
   const problems: [(typeof WEBHOOK_LOCALES)[number], ...string[]][] = [
@@ -257,8 +272,11 @@ describe.each(WEBHOOK_LOCALES)('what a chat was not given (%s)', (locale) => {
   const SECRETS = {
     note: { note: 'Anna Petrova' },
     phone: {
-      ...{ hwid: 'phone-of-anna', new_hwid: 'new-of-anna', former_hwid: 'old-of-anna' },
-      ...{ device_name: 'Pixel of Anna', os: 'os-of-anna' },
+      hwid: 'phone-of-anna',
+      new_hwid: 'new-of-anna',
+      former_hwid: 'old-of-anna',
+      device_name: 'Pixel of Anna',
+      os: 'os-of-anna',
     },
     code: { code: 'Code…', install_code: 'CodeOfAnna12', installid: 'CodeOfAnna12' },
   };

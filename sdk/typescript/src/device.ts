@@ -300,7 +300,9 @@ export class Device {
       const unknown = unknownIn(message);
       if (unknown !== null) throw new Error(unknown);
       const said = await this.options.onMessage({
-        ...{ message, action: actionOf(message), state: writeState(known) },
+        message,
+        action: actionOf(message),
+        state: writeState(known),
         texts: textsOf(message, this.options.locale ?? ''),
       });
       if (said === 'kept') {

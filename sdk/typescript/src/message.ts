@@ -56,7 +56,9 @@ export function textsOf({ payload }: Message, locale: string): Texts {
   const of = (name: string, ownName = name) => textIn(own, ownName) || textIn(payload, name);
   const html = of('body');
   return {
-    ...{ title: of('title'), html, plain: plainText(html) },
+    title: of('title'),
+    html,
+    plain: plainText(html),
     link: of('link_for_open', 'link-for-open'),
   };
 }
@@ -87,7 +89,12 @@ function textIn(record: Readonly<Record<string, unknown>>, name: string): string
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
-  ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' },
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
 };
 
 /**

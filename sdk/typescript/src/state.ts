@@ -94,7 +94,8 @@ export function headersOf(
   registration: Readonly<Record<string, unknown>>,
 ): Record<string, string> {
   const all = {
-    ...{ 'x-hwid': hwid, 'x-device-os': registration['os'] },
+    'x-hwid': hwid,
+    'x-device-os': registration['os'],
     'x-ver-os': registration['os_version'],
     'x-device-model': registration['device_name'],
     'x-app-version': registration['app_version'],

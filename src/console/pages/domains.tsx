@@ -171,7 +171,13 @@ export function DomainsPage({ at }: { at: string }) {
         {found && found.domains.length > 0 && (
           <Table heads={[words.host, words.hash, words.status, words.made, '']}>
             {found.domains.map((domain) => (
-              <Row key={domain.id} {...{ at, domain, onChange }} onChanged={loaded.load} />
+              <Row
+                key={domain.id}
+                at={at}
+                domain={domain}
+                onChange={onChange}
+                onChanged={loaded.load}
+              />
             ))}
           </Table>
         )}

@@ -129,7 +129,14 @@ export function Funnel({ at, shown, turn }: { at: string; shown: Shown; turn: nu
   const acts = kind === 'push' ? (['opened'] as const) : (['executed', 'refused'] as const);
   const most = Math.max(recipients, sent + failed);
   const bar = (name: keyof typeof words.steps, value: number, look: BarProps['look']) => (
-    <Bar key={name} {...{ value, most, look }} name={words.steps[name]} text={textOf(value)} />
+    <Bar
+      key={name}
+      value={value}
+      most={most}
+      look={look}
+      name={words.steps[name]}
+      text={textOf(value)}
+    />
   );
   return (
     <>

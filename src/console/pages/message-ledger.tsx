@@ -27,8 +27,12 @@ function stateOf(row: Receipt) {
 }
 
 const LOOKS: Readonly<Record<string, string>> = {
-  ...{ received: 'badge good', opened: 'badge good', executed: 'badge good' },
-  ...{ failed: 'badge bad', refused: 'badge bad', expired: 'badge warm' },
+  received: 'badge good',
+  opened: 'badge good',
+  executed: 'badge good',
+  failed: 'badge bad',
+  refused: 'badge bad',
+  expired: 'badge warm',
 };
 
 function Device({ row }: { row: Receipt }) {

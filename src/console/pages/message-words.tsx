@@ -34,8 +34,12 @@ export function systemsOf(os: readonly string[]): string {
 }
 
 const LOOKS: Partial<Record<Message['state'], string>> = {
-  ...{ sent: 'badge good', failed: 'badge bad', sent_with_errors: 'badge warm' },
-  ...{ loading: 'badge live', sending: 'badge live', at_gateways: 'badge live' },
+  sent: 'badge good',
+  failed: 'badge bad',
+  sent_with_errors: 'badge warm',
+  loading: 'badge live',
+  sending: 'badge live',
+  at_gateways: 'badge live',
 };
 
 export function StateBadge({ state }: { state: Message['state'] }) {

@@ -43,7 +43,10 @@ function MemberRow({ at, member, onChange, onGone }: MemberRowProps) {
       </th>
       <td>
         <Role
-          {...{ name, role, roles: ROLES, names: words.roles }}
+          name={name}
+          role={role}
+          roles={ROLES}
+          names={words.roles}
           onChoice={(one) => onChange(() => call('staff.change-role', { at, id, role: one }))}
         />
       </td>
@@ -87,7 +90,10 @@ function Staff({ at }: { at: string }) {
             {loaded.value.value?.map((member) => (
               <MemberRow
                 key={`${member.id} ${member.role}`}
-                {...{ at, member, onChange, onGone }}
+                at={at}
+                member={member}
+                onChange={onChange}
+                onGone={onGone}
               />
             ))}
           </Table>
@@ -95,7 +101,10 @@ function Staff({ at }: { at: string }) {
       </Status>
       <Problem of={problem} />
       <Invite
-        {...{ roles: ROLES, names: words.roles, rights: words.rights, usual: 'support' }}
+        roles={ROLES}
+        names={words.roles}
+        rights={words.rights}
+        usual="support"
         invite={(role) => call('staff.invite', { at, role })}
       />
     </Card>

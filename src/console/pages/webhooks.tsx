@@ -89,7 +89,8 @@ function EventsForm({ at, kinds, of, onChange }: CardProps) {
             call={(given) => ({
               path: '/api/webhook-update',
               params: {
-                ...{ id, events: eventsIn(given, kinds).join(',') || 'all' },
+                id,
+                events: eventsIn(given, kinds).join(',') || 'all',
                 ...(isChat && { with: factsIn(given).join(',') || 'none' }),
               },
             })}
@@ -182,7 +183,7 @@ function WebhookCard({ at, kinds, of, onChange }: CardProps) {
               <p>{words.sureHint}</p>
             </Ask>
           </div>
-          <EventsForm {...{ at, kinds, of, onChange }} />
+          <EventsForm at={at} kinds={kinds} of={of} onChange={onChange} />
         </>
       )}
       <p class={says.value?.isGood ? 'good' : 'problem'} role="status" hidden={says.value === null}>

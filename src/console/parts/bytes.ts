@@ -8,7 +8,9 @@ export function bytes(value: number | null): string {
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
   const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, value)) / 3));
   return new Intl.NumberFormat(texts.tag, {
-    ...{ style: 'unit', unit: units[power] ?? 'byte', unitDisplay: 'short' },
+    style: 'unit',
+    unit: units[power] ?? 'byte',
+    unitDisplay: 'short',
     maximumFractionDigits: 1,
   }).format(value / 1_000 ** power);
 }

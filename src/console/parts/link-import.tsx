@@ -129,7 +129,10 @@ export function ImportLinks({ at, onClose, onMade }: ImportProps) {
     while (dealt.value < rows.length && !isOver.current) {
       const from = dealt.value;
       const drafts = rows.slice(from, from + DRAFTS_MAX).map((row) => ({
-        ...{ key: row.key, code: row.code, limit: row.limit ?? limit, note: row.note },
+        key: row.key,
+        code: row.code,
+        limit: row.limit ?? limit,
+        note: row.note,
       }));
       const answer = await call('links.add-many', { at, drafts });
       const whys = answer.made.map(({ why }) => why);

@@ -17,7 +17,12 @@ interface LimitProps {
 export function LimitField({ label = texts.links.limit, hint = '', value }: LimitProps) {
   return (
     <Field
-      {...{ label, hint, name: 'limit', type: 'number', min: 1, max: LIMIT_MAX }}
+      label={label}
+      hint={hint}
+      name="limit"
+      type="number"
+      min={1}
+      max={LIMIT_MAX}
       defaultValue={value ?? ''}
       required={value !== undefined}
     />

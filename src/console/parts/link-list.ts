@@ -143,7 +143,9 @@ export class LinkList {
   async #readSlice(): Promise<void> {
     const missing = this.#compare === null ? this.#wanted - this.rows.length : PAGE_COUNT_MAX;
     const given = {
-      ...{ at: this.at, filter: this.filter, beyondId: this.#nextId },
+      at: this.at,
+      filter: this.filter,
+      beyondId: this.#nextId,
       isOldest: this.order.by === 'made' && !this.order.isDown,
       countMax: Math.min(PAGE_COUNT_MAX, Math.max(PAGE_COUNT, missing)),
     };

@@ -82,7 +82,10 @@ export function NewLinks({ at, onMade }: NewLinksProps) {
   async function make(limit: number): Promise<void> {
     const once = attempt.current.nameOf([at, limit, count.value, pattern.value]);
     const all = Array.from({ length: count.value }, (_, n) => ({
-      ...{ key: null, code: null, limit, once: `${once}-${n}` },
+      key: null,
+      code: null,
+      limit,
+      once: `${once}-${n}`,
       note: noteOf(pattern.value.trim(), n + 1, count.value),
     }));
     const [only] = all;

@@ -27,8 +27,12 @@ async function findProviders(search: string, signal: AbortSignal): Promise<Entry
   const of = { search: search.slice(0, 64), afterId: null };
   const { rows } = await call('providers.list', of, signal);
   return rows.slice(0, LINK_COUNT).map(({ code, name }) => ({
-    ...{ id: `at-${code}`, group: texts.providers.title, name: name || code, more: code },
-    ...{ icon: ProvidersIcon, run: () => go('/console', { at: code }) },
+    id: `at-${code}`,
+    group: texts.providers.title,
+    name: name || code,
+    more: code,
+    icon: ProvidersIcon,
+    run: () => go('/console', { at: code }),
   }));
 }
 
@@ -39,8 +43,11 @@ export function messageEntry(search: string): Entry[] {
   if (!/^\d{1,15}$/.test(search) || page?.needs == null || !may(page.needs)) return [];
   return [
     {
-      ...{ id: 'message', group: texts.palette.records, name: texts.palette.message(search) },
-      ...{ icon: MessagesIcon, run: () => go(page.path, { message: search }) },
+      id: 'message',
+      group: texts.palette.records,
+      name: texts.palette.message(search),
+      icon: MessagesIcon,
+      run: () => go(page.path, { message: search }),
     },
   ];
 }
@@ -55,17 +62,19 @@ async function findLinks(search: string, signal: AbortSignal): Promise<Entry[]> 
   for (let slice = 0; slice < SLICE_COUNT && found.length < LINK_COUNT; slice++) {
     const countMax = LINK_COUNT - found.length;
     const of: Parameters<typeof call<'links.list'>>[1] = {
-      ...{ at: code, filter, isOldest: false, beyondId, countMax },
+      at: code,
+      filter,
+      isOldest: false,
+      beyondId,
+      countMax,
     };
     const { nextId, rows } = await call('links.list', of, signal);
     for (const link of rows) {
       found.push({
-        ...{
-          id: `link-${link.id}`,
-          group: texts.palette.records,
-          name: link.code,
-          icon: LinksIcon,
-        },
+        id: `link-${link.id}`,
+        group: texts.palette.records,
+        name: link.code,
+        icon: LinksIcon,
         ...(link.note !== null && { more: link.note }),
         run: () => go('/console/links', { link: String(link.id) }),
       });

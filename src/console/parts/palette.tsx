@@ -21,36 +21,46 @@ function fixedEntries(): Entry[] {
   const { theme: now = 'auto' } = document.documentElement.dataset;
   return [
     ...seen.map(({ icon, nameIn, path: to }) => ({
-      ...{ id: to, group: words.pages, name: nameIn(texts), icon },
+      id: to,
+      group: words.pages,
+      name: nameIn(texts),
+      icon,
       run: () => go(to),
     })),
     ...(at.value !== null && may('links.add')
       ? [
           {
-            ...{
-              id: 'new-link',
-              group: texts.common.actions,
-              name: texts.links.add,
-              icon: AddIcon,
-            },
+            id: 'new-link',
+            group: texts.common.actions,
+            name: texts.links.add,
+            icon: AddIcon,
             run: () => go('/console/links', { new: 'link' }),
           },
         ]
       : []),
     ...THEMES.filter((theme) => theme !== now).map((theme) => ({
-      ...{ id: `theme-${theme}`, group: texts.common.actions, icon: CommandsIcon },
+      id: `theme-${theme}`,
+      group: texts.common.actions,
+      icon: CommandsIcon,
       name: words.theme(texts.shell[theme]),
       run: () => setLook(theme, lang),
     })),
     {
-      ...{ id: 'leave', group: texts.common.actions, name: texts.shell.leave, icon: CommandsIcon },
+      id: 'leave',
+      group: texts.common.actions,
+      name: texts.shell.leave,
+      icon: CommandsIcon,
       run: () => void signOut(),
     },
     ...providers.value
       .filter(({ code }) => code !== at.value)
       .map(({ code, name }) => ({
-        ...{ id: `at-${code}`, group: texts.shell.provider, name: name || code, more: code },
-        ...{ icon: LinksIcon, run: () => go(path.value, { at: code }) },
+        id: `at-${code}`,
+        group: texts.shell.provider,
+        name: name || code,
+        more: code,
+        icon: LinksIcon,
+        run: () => go(path.value, { at: code }),
       })),
   ];
 }

@@ -10,7 +10,9 @@ type Shown = Got<'providers.show'>;
 
 /** Names of plans, the same in each language. */
 export const PLAN_NAMES: Readonly<Record<Plan, string>> = {
-  ...{ basic: 'Basic', pro: 'Pro', enterprise: 'Enterprise' },
+  basic: 'Basic',
+  pro: 'Pro',
+  enterprise: 'Enterprise',
 };
 
 export const lastDayText = (lastDay: string | null) =>
@@ -27,7 +29,10 @@ const wordIn = (typed: string | undefined) => typed || null;
 
 /** Reads the fields of {@link TermFields}. */
 export const termsIn = ({ name = '', plan, lastDay, cap }: Typed) => ({
-  ...{ name, plan: plan as Plan, lastDay: wordIn(lastDay), linkCountMax: wholeIn(cap) },
+  name,
+  plan: plan as Plan,
+  lastDay: wordIn(lastDay),
+  linkCountMax: wholeIn(cap),
 });
 
 /** Reads the fields of {@link PolicyFields}. */

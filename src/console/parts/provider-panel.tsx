@@ -151,13 +151,19 @@ function Edits({ shown, again }: PartProps) {
   const words = texts.providers;
   return (
     <>
-      <Edit {...{ shown, again }} title={texts.common.change} read={termsIn}>
+      <Edit shown={shown} again={again} title={texts.common.change} read={termsIn}>
         <TermFields of={shown} />
       </Edit>
-      <Edit {...{ shown, again }} title={words.policy} hint={words.policyHint} read={policyIn}>
+      <Edit
+        shown={shown}
+        again={again}
+        title={words.policy}
+        hint={words.policyHint}
+        read={policyIn}
+      >
         <PolicyFields of={shown.own} />
       </Edit>
-      <Edit {...{ shown, again }} title={words.rides} hint={words.ridesHint} read={ridesIn}>
+      <Edit shown={shown} again={again} title={words.rides} hint={words.ridesHint} read={ridesIn}>
         <RideFields of={shown.rides} />
       </Edit>
     </>

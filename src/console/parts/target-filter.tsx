@@ -24,7 +24,9 @@ function searchIn(given: (name: string) => string) {
   const atMs = Math.round(nowMs() - Number(days) * DAY_MS);
   const language = text('filter language');
   return {
-    ...{ os: text('filter os'), appVersion: text('filter version'), link: text('filter link') },
+    os: text('filter os'),
+    appVersion: text('filter version'),
+    link: text('filter link'),
     language: language === null ? null : language.toLowerCase(),
     domainId: Number(given('filter domain')) || null,
     seenSinceMs: way === 'since' ? atMs : null,

@@ -65,7 +65,9 @@ function targetOf(kind: Target['kind'], given: Record<string, string>): Target {
   return kind === 'webhook'
     ? { kind, url: given['url'] ?? '', scheme: given['scheme'] === 'v1a' ? 'v1a' : 'v1' }
     : {
-        ...{ kind, chat: given['chat'] ?? '', locale: localeIn(given['locale']) },
+        kind,
+        chat: given['chat'] ?? '',
+        locale: localeIn(given['locale']),
         shows: factsIn(given),
       };
 }

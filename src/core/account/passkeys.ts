@@ -33,7 +33,10 @@ export async function beginPasskey(core: Core, { host }: Site, account: Account,
   const { generateRegistrationOptions } = await library();
   return generateRegistrationOptions({
     challenge: await makeChallenge(core, account.id, nowMs),
-    ...{ rpName: 'Gatepost', rpID: host, userName: account.name, attestationType: 'none' },
+    rpName: 'Gatepost',
+    rpID: host,
+    userName: account.name,
+    attestationType: 'none',
     userID: new TextEncoder().encode(`gatepost-${account.id}`),
     excludeCredentials: known.map(({ credentialId: id }) => ({ id })),
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
@@ -54,15 +57,21 @@ export async function addPasskey(
   const shown = new ShownChallenge(core, account.id, nowMs);
   const made = await verifyRegistrationResponse({
     response: given.response as RegistrationResponseJSON,
-    ...{ expectedOrigin: origin, expectedRPID: host, requireUserVerification: true },
+    expectedOrigin: origin,
+    expectedRPID: host,
+    requireUserVerification: true,
     expectedChallenge: shown.isOpen,
   }).catch(() => ({ verified: false as const }));
   if (!made.verified || !(await shown.use(account.id))) return new Refused('passkey_wrong');
   const { id, publicKey, counter, transports = [] } = made.registrationInfo.credential;
   const draft = {
-    ...{ accountId: account.id, credentialId: id, publicKey, signCount: counter },
+    accountId: account.id,
+    credentialId: id,
+    publicKey,
+    signCount: counter,
     transports: transports.filter((one) => /^[a-z-]{1,16}$/.test(one)).slice(0, 8),
-    ...{ name, createdAtMs: nowMs },
+    name,
+    createdAtMs: nowMs,
   };
   const added = await core.store.addPasskey(draft, PASSKEYS_MAX, actAt(core, nowMs));
   return typeof added === 'string' ? new Refused(added) : 'ok';
@@ -103,7 +112,9 @@ async function isProven(
   const shown = new ShownChallenge(core, null, nowMs);
   const proof = await verifyAuthenticationResponse({
     response,
-    ...{ expectedOrigin: origin, expectedRPID: host, requireUserVerification: true },
+    expectedOrigin: origin,
+    expectedRPID: host,
+    requireUserVerification: true,
     credential: { id: credentialId, publicKey: new Uint8Array(publicKey), counter: signCount },
     expectedChallenge: shown.isOpen,
   }).catch(() => ({ verified: false as const }));

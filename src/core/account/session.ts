@@ -49,7 +49,10 @@ export async function openSession(
   const token = randomToken();
   const as = actingAs(core, () => ({ ...signedIn.actor, from: client }));
   const draft = {
-    ...{ owner: signedIn.owner, tokenHash: hashKey(token), method, client },
+    owner: signedIn.owner,
+    tokenHash: hashKey(token),
+    method,
+    client,
     agent: agent.slice(0, AGENT_LENGTH_MAX),
     createdAtMs: nowMs,
     untilMs: nowMs + IDLE_MAX_MS,
@@ -70,7 +73,8 @@ const accountActor = (
   { name }: Pick<Account, 'name'>,
   grants: readonly NamedGrant[],
 ): SignedIn['actor'] => ({
-  ...{ kind: 'account', name },
+  kind: 'account',
+  name,
   staffOf: grants.every(({ providerId }) => providerId !== null)
     ? (grants[0]?.providerCode ?? null)
     : null,
@@ -88,11 +92,15 @@ export async function accountOwner(
 }
 
 const ownerOf = ({ id }: Pick<Account, 'id'>): SessionOwner => ({
-  ...{ accountId: id, providerId: null, keyHash: null },
+  accountId: id,
+  providerId: null,
+  keyHash: null,
 });
 
 export const providerActor = ({ code, keyHash }: Provider): SignedIn['actor'] => ({
-  ...{ kind: 'provider', name: code, key: keyFingerprint(keyHash) },
+  kind: 'provider',
+  name: code,
+  key: keyFingerprint(keyHash),
 });
 
 /**

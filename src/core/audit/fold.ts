@@ -49,7 +49,9 @@ export function deedOfFold({ count, firstId, fromMs, untilMs, last, actors }: Fo
     ...last.deed.object,
     folded: count,
     ...(firstId !== null && { first_id: firstId, last_id: idIn(last.deed) }),
-    ...{ since: isoTime(fromMs), until: isoTime(untilMs), by: by.join(', ') },
+    since: isoTime(fromMs),
+    until: isoTime(untilMs),
+    by: by.join(', '),
   };
   return { ...last.deed, object };
 }

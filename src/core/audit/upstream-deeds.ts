@@ -16,7 +16,9 @@ const factOf = (value: unknown) =>
   typeof value === 'number' || typeof value === 'boolean' ? value : String(value);
 
 const objectOf = (host: string, { url, provider }: UpstreamKeys): Facts => ({
-  ...{ host, url: String(url), provider: String(provider) },
+  host,
+  url: String(url),
+  provider: String(provider),
 });
 
 export const addUpstream = (host: string, keys: UpstreamKeys): Deed => ({

@@ -51,7 +51,12 @@ export interface RefusedPhone {
 }
 
 export const newFold = (fromMs: number): Fold => ({
-  ...{ fromMs, told: 0, links: [], refusals: 0, phones: 0, events: 0 },
+  fromMs,
+  told: 0,
+  links: [],
+  refusals: 0,
+  phones: 0,
+  events: 0,
 });
 
 /** Returns the time at which the hour of a fold is over, UTC ms. */
@@ -90,7 +95,8 @@ export function sumOfFold(fold: Fold): Happening | null {
   const named = links.filter((link) => link.refusals > 0).sort((a, b) => b.refusals - a.refusals);
   const data: EventData = {
     ...(refusals > 0 && {
-      ...{ refusals, phones },
+      refusals,
+      phones,
       install_ids: named
         .slice(0, LINKS_NAMED_MAX)
         .map(({ id }) => id)

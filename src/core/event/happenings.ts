@@ -87,15 +87,20 @@ export function linkRefused(
 ): Happening {
   const date = new Date(day * DAY_MS).toISOString().slice(0, 10);
   return happening('link.refused', {
-    ...{ install_id: id, code: `${installCode.slice(0, CODE_SHOWN)}…`, note },
-    ...{ reason, count, day: date },
+    install_id: id,
+    code: `${installCode.slice(0, CODE_SHOWN)}…`,
+    note,
+    reason,
+    count,
+    day: date,
     ...deviceFacts(device),
     ...pageFact(hasPages, reason),
   });
 }
 
 const deviceFacts = (device: RefusedDevice | null): EventData => ({
-  ...{ hwid: device?.hwid ?? null, device_name: device?.deviceName ?? null },
+  hwid: device?.hwid ?? null,
+  device_name: device?.deviceName ?? null,
   os: device?.os ?? null,
   ...(device?.formerHwid && { former_hwid: device.formerHwid }),
 });
@@ -110,7 +115,10 @@ export const phoneRefused = (
   { reason, count }: Pick<Refusals, 'reason' | 'count'>,
 ): Happening =>
   happening('link.refused', {
-    ...{ install_id: id, note, reason, [PHONE_COUNT]: count },
+    install_id: id,
+    note,
+    reason,
+    [PHONE_COUNT]: count,
     ...deviceFacts(device),
     ...pageFact(hasPages, reason),
   });
@@ -148,7 +156,10 @@ export function slotEnded(
   }
   const last_seen_at = isoTime(lastSeenAtMs);
   return happening(kind, {
-    ...{ install_id: link.id, hwid, new_hwid: newHwid, last_seen_at },
+    install_id: link.id,
+    hwid,
+    new_hwid: newHwid,
+    last_seen_at,
     ...(isSamePhone && { same_phone: true }),
   });
 }
@@ -234,7 +245,9 @@ interface Failing {
 }
 
 const failingFacts = ({ task, failureCount, failingSinceMs }: Failing) => ({
-  ...{ what: task, failures: failureCount, failing_since: isoTime(failingSinceMs) },
+  what: task,
+  failures: failureCount,
+  failing_since: isoTime(failingSinceMs),
 });
 
 export const backupFailed = (failing: Failing, reason: string) =>

@@ -41,9 +41,15 @@ async function add(
   const isOfMany = BULK_KINDS.some((one) => one === kind);
   const among: readonly JobKind[] = isOfMany ? BULK_KINDS : LINK_KINDS;
   const added = await core.store.addJob({
-    ...{ providerId: provider.id, kind, params: JSON.stringify(params), actor: core.actor() },
-    ...{ totalCount, createdAtMs: nowMs, dueAtMs: nowMs + UNDO_MS },
-    ...{ among, countMax: isOfMany ? BULK_MAX : LINK_JOBS_MAX },
+    providerId: provider.id,
+    kind,
+    params: JSON.stringify(params),
+    actor: core.actor(),
+    totalCount,
+    createdAtMs: nowMs,
+    dueAtMs: nowMs + UNDO_MS,
+    among,
+    countMax: isOfMany ? BULK_MAX : LINK_JOBS_MAX,
   });
   if (added === 'job_limit_reached') return new Refused(added);
   core.signals.jobAdded();

@@ -41,7 +41,9 @@ function workOf({ kind, params }: Pick<Job, 'kind' | 'params'>): JobWork {
   switch (kind) {
     case 'links.change':
       return {
-        ...{ kind, toId: number('toId'), filter: readLinkFilter(saved['filter']) },
+        kind,
+        toId: number('toId'),
+        filter: readLinkFilter(saved['filter']),
         change: saved['change'] as BulkChange,
       };
     case 'links.remove':

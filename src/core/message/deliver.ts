@@ -59,7 +59,10 @@ async function deliverNamed(core: Core, worker: Omit<Lease, 'id'>): Promise<bool
   const { ledgerRowsMax, waitingPerDeviceMax: waitingMax } = core.limits;
   const rules: DeliveryRules = {
     afterChecking: (provider, work) => afterChecking(provider, work, ledgerRowsMax, worker.nowMs),
-    ...{ ledgerRowsMax, waitingMax, gateways: core.gateways(), rides: core.rides() },
+    ledgerRowsMax,
+    waitingMax,
+    gateways: core.gateways(),
+    rides: core.rides(),
   };
   const { count, deviceIds } = await core.store.deliverNamed(worker, rules);
   await wakeDevices(core, deviceIds);

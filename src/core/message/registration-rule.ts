@@ -141,8 +141,12 @@ export function placeAfter(
   newest: { recipientId: number; slotId: number },
 ): Place {
   const by = {
-    ...{ tokenId, isByLink: slot !== null, installId: slot?.installId ?? null },
-    ...{ afterSlotId: newest.slotId, tokenSeenAtMs: before.tokenSeenAtMs, isOnLink: slot !== null },
+    tokenId,
+    isByLink: slot !== null,
+    installId: slot?.installId ?? null,
+    afterSlotId: newest.slotId,
+    tokenSeenAtMs: before.tokenSeenAtMs,
+    isOnLink: slot !== null,
   };
   const { afterRecipientId: mark, installId } = before;
   // A kept place opens the same messages; a device that left the claiming link has another one.

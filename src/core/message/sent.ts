@@ -80,9 +80,14 @@ type SentState =
   | 'blocked';
 
 const STATES: Readonly<Record<number, SentState>> = {
-  ...{ [LOAD]: 'loading', [LOAD_FROM]: 'loading', [SENDING]: 'sending', [SENT]: 'sent' },
-  ...{ [SENT_WITH_ERRORS]: 'sent_with_errors', [FAILED]: 'failed' },
-  ...{ [CANCELLED]: 'cancelled', [BLOCKED]: 'blocked' },
+  [LOAD]: 'loading',
+  [LOAD_FROM]: 'loading',
+  [SENDING]: 'sending',
+  [SENT]: 'sent',
+  [SENT_WITH_ERRORS]: 'sent_with_errors',
+  [FAILED]: 'failed',
+  [CANCELLED]: 'cancelled',
+  [BLOCKED]: 'blocked',
 };
 
 type Timed = Pick<DistributionDetail, 'status' | 'createdAtMs' | 'dueAtMs' | 'handedOverAtMs'>;

@@ -38,7 +38,10 @@ const header = (key: string): SettingKey => ({ key, kind: 'header' });
 const url = (key: string): SettingKey => ({ key, kind: 'url' });
 const json = (key: string): SettingKey => ({ key, kind: 'json' });
 const whole = (key: string, min: number, max: number): SettingKey => ({
-  ...{ key, kind: 'whole', min, max },
+  key,
+  kind: 'whole',
+  min,
+  max,
 });
 const short = (key: string, lengthMax: number): SettingKey => ({ key, kind: 'text', lengthMax });
 const choice = (key: string, ...values: string[]): SettingKey => ({ key, kind: 'choice', values });

@@ -7,7 +7,10 @@ export type BodyNode = string | { tag: string; href?: string; alt?: string; chil
 
 const TOKEN = /<(\/?)([a-z]+)((?:\s+[a-z]+="[^"]*")*)\s*\/?>/g;
 const ENTITIES: Readonly<Record<string, string>> = {
-  ...{ '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"' },
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
 };
 /** Elements without an end tag. */
 const EMPTY_TAGS = ['br', 'img'];
@@ -41,7 +44,8 @@ export function bodyTree(html: string): BodyNode[] {
     const href = attribute(attributes, 'href');
     const alt = attribute(attributes, 'alt');
     const node = {
-      ...{ tag, children: [] as BodyNode[] },
+      tag,
+      children: [] as BodyNode[],
       ...(href !== undefined && { href }),
       ...(alt !== undefined && { alt }),
     };

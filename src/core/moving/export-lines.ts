@@ -95,9 +95,25 @@ function providerFields(provider: Provider): Fields {
   const { enforce, withoutHwid, samePhone } = provider;
   const { ride, rideDesktop, buttons, supportUrl, webPageUrl } = provider;
   return wireFields({
-    ...{ code, name, plan, keySha256: Buffer.from(keyHash).toString('hex'), activeUntilMs },
-    ...{ suspendedAtMs, installCountMax, createdAtMs, inactiveDays, whenFull, coolDownHours },
-    ...{ enforce, withoutHwid, samePhone, ride, rideDesktop, buttons, supportUrl, webPageUrl },
+    code,
+    name,
+    plan,
+    keySha256: Buffer.from(keyHash).toString('hex'),
+    activeUntilMs,
+    suspendedAtMs,
+    installCountMax,
+    createdAtMs,
+    inactiveDays,
+    whenFull,
+    coolDownHours,
+    enforce,
+    withoutHwid,
+    samePhone,
+    ride,
+    rideDesktop,
+    buttons,
+    supportUrl,
+    webPageUrl,
   });
 }
 

@@ -142,7 +142,8 @@ function changeOf(
   if (draft.panel.keepsStatus && facts.status === INSTALL_DISABLED) panel.keptDisabled += 1;
   const install = {
     ...draft,
-    ...{ installCode, installLimit },
+    installCode,
+    installLimit,
     panel: { ...draft.panel, formerUser: panelUser },
   };
   if (updates || !isSame(install, link)) return install;
@@ -170,8 +171,14 @@ async function disableGone(
   for (let at = 0; at < gone.length; at += CHUNK) {
     const ended = gone.slice(at, at + CHUNK).map(
       ({ installCode, panelUser, facts }): ImportedInstall => ({
-        ...{ id: null, installCode, panelUser, createdAtMs: 0, slots: [] },
-        ...{ installLimit: facts.installLimit, note: facts.note, status: INSTALL_DISABLED },
+        id: null,
+        installCode,
+        panelUser,
+        createdAtMs: 0,
+        slots: [],
+        installLimit: facts.installLimit,
+        note: facts.note,
+        status: INSTALL_DISABLED,
         terms: { ...NO_TERMS, subscriptionKeyHash: facts.subscriptionKeyHash },
         panel: userFactsOf(facts),
       }),

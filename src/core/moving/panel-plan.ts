@@ -105,9 +105,12 @@ export async function planPanel(
   const unseen = [...here.values()].filter(({ panelUser }) => !seen.has(panelUser));
   const gone = unseen.filter(({ facts }) => isInView(rules.view, facts.view));
   return {
-    ...{ users: planned, linkCount: here.size, alike: alikeIn(users) },
+    users: planned,
+    linkCount: here.size,
+    alike: alikeIn(users),
     gone: gone.filter(({ status }) => status !== INSTALL_DISABLED),
-    ...{ goneCount: gone.length, outOfViewCount: unseen.length - gone.length },
+    goneCount: gone.length,
+    outOfViewCount: unseen.length - gone.length,
     anotherCount: planned.filter((one) => one.isAnother).length,
   };
 }

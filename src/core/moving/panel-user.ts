@@ -169,7 +169,10 @@ export function linkOfUser(
   const note = tidyFact(user.note.toWellFormed(), ONE_LINE_LENGTH_MAX);
   return {
     install: {
-      ...{ id: null, installCode: randomCode(12), installLimit: limit, createdAtMs },
+      id: null,
+      installCode: randomCode(12),
+      installLimit: limit,
+      createdAtMs,
       status: user.isDisabled && disablesDisabled ? INSTALL_DISABLED : INSTALL_ACTIVE,
       note: note || null,
       terms: { ...NO_TERMS, subscriptionKeyHash: subscriptionKeyHash(key) },
@@ -215,7 +218,9 @@ function slotOf(device: PanelDevice, createdAtMs: number, nowMs: number): Import
     {
       hwid: isHash ? hwidOfHash(hwid) : hwid,
       ...tidyFacts(Object.fromEntries(texts) as typeof reported),
-      ...{ registeredAtMs: firstSeenAtMs, firstSeenAtMs, lastSeenAtMs },
+      registeredAtMs: firstSeenAtMs,
+      firstSeenAtMs,
+      lastSeenAtMs,
       slotSeenAtMs: lastSeenAtMs,
     },
   ];

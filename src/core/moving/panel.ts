@@ -103,7 +103,8 @@ const REMNAWAVE: PanelSchema = {
           note: noteOf(row['username'], row['description']),
           limit: limitOf(remnawaveLimit(own, settings)),
           isDisabled: isDisabled(row),
-          ...{ createdAtMs, panelCreatedAtMs: createdAtMs },
+          createdAtMs,
+          panelCreatedAtMs: createdAtMs,
           devices: [...(devices.get(id) ?? []), ...(devices.get(uuid) ?? [])].map((device) => ({
             hwid: asText(device['hwid']),
             isHash: false,
@@ -126,7 +127,12 @@ function clientsOf(rows: PanelRows): readonly Cells[] {
     const { clients } = jsonIn(inbound['settings']);
     const list = Array.isArray(clients) ? (clients as Record<string, unknown>[]) : [];
     return list.map(({ email, subId, enable, comment, created_at }) => ({
-      ...{ email, sub_id: subId, enable, comment, created_at, limit_hwid: 0 },
+      email,
+      sub_id: subId,
+      enable,
+      comment,
+      created_at,
+      limit_hwid: 0,
     }));
   });
 }
@@ -226,7 +232,8 @@ const PASARGUARD: PanelSchema = {
           note: noteOf(row['username'], row['note']),
           limit: limitOf(pasarguardLimit(own, roleOf(asText(row['admin_id'])), common)),
           isDisabled: isDisabled(row),
-          ...{ createdAtMs, panelCreatedAtMs: createdAtMs },
+          createdAtMs,
+          panelCreatedAtMs: createdAtMs,
           devices: (devices.get(id) ?? []).map(
             (device): PanelDevice => ({
               hwid: asText(device['hwid']),
@@ -257,7 +264,8 @@ const MARZBAN: PanelSchema = {
         note: noteOf(row['username'], row['note']),
         limit: null,
         isDisabled: isDisabled(row),
-        ...{ createdAtMs: asTime(row['created_at']), panelCreatedAtMs: asTime(row['created_at']) },
+        createdAtMs: asTime(row['created_at']),
+        panelCreatedAtMs: asTime(row['created_at']),
         devices: [],
       })),
 };

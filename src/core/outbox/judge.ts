@@ -90,7 +90,9 @@ function judgePush(
   const { dispatch, kind, verdict, nowMs } = attempt;
   const { id, token } = dispatch;
   const judged = (settlement: Settlement | null, after = afterGood(health)): Judgement => ({
-    ...{ settlement, health: after, disables: null },
+    settlement,
+    health: after,
+    disables: null,
   });
   switch (verdict.verdict) {
     case 'accepted':

@@ -39,10 +39,14 @@ export async function readGateways(
     const state = only === undefined ? null : destinationState(only, nowMs);
     const sums = totals.find(({ kind }) => kind === gateway);
     return {
-      ...{ gateway, isSetUp: isSetUp(gateway), state },
+      gateway,
+      isSetUp: isSetUp(gateway),
+      state,
       /** Web Push has the number of failing services, and of all. */
-      ...{ failingCount: failing.length, serviceCount: sums?.destinationCount ?? 0 },
-      ...{ waitingCount: sums?.waitingCount ?? 0, oldestAtMs: sums?.oldestQueuedAtMs ?? null },
+      failingCount: failing.length,
+      serviceCount: sums?.destinationCount ?? 0,
+      waitingCount: sums?.waitingCount ?? 0,
+      oldestAtMs: sums?.oldestQueuedAtMs ?? null,
       stoppedAtMs: only?.stoppedAtMs ?? null,
       retryAtMs: only && only.retryAtMs > nowMs ? only.retryAtMs : null,
       // A paused gateway keeps its problem until the retry.
@@ -50,8 +54,10 @@ export async function readGateways(
       services:
         gateway === 'webpush'
           ? failing.slice(0, SERVICES_MAX).map((one) => ({
-              ...{ origin: one.origin, state: destinationState(one, nowMs) },
-              ...{ waitingCount: one.waitingCount, problem: one.problem },
+              origin: one.origin,
+              state: destinationState(one, nowMs),
+              waitingCount: one.waitingCount,
+              problem: one.problem,
             }))
           : null,
     };
@@ -72,8 +78,15 @@ export async function listFailingWebhooks(core: Core, nowMs: number) {
     const { chat, disabled: end, id, kind, url } = webhookView(webhook, nowMs);
     const { waitingCount = 0 } = all.find((one) => one.webhookId === id) ?? {};
     return {
-      ...{ id, kind, address: url ?? chat, disabled: end, provider: webhook.providerCode ?? null },
-      ...{ problem: end?.why ?? null, waitingCount, failingSinceMs: null, retryAtMs: null },
+      id,
+      kind,
+      address: url ?? chat,
+      disabled: end,
+      provider: webhook.providerCode ?? null,
+      problem: end?.why ?? null,
+      waitingCount,
+      failingSinceMs: null,
+      retryAtMs: null,
     };
   });
   const isListed = new Set<number | null>(ended.map(({ id }) => id));
@@ -90,10 +103,15 @@ export async function listFailingWebhooks(core: Core, nowMs: number) {
       const { chat, id, kind, url } = webhookView(webhook, nowMs);
       const { failingSinceMs, problem, retryAtMs, waitingCount } = destination;
       return {
-        ...{ id, kind, address: url ?? chat, disabled: null },
+        id,
+        kind,
+        address: url ?? chat,
+        disabled: null,
         /** The code; null: a webhook of the operator. */
         provider: owner?.id === providerId ? (owner?.code ?? null) : null,
-        ...{ problem, waitingCount, failingSinceMs },
+        problem,
+        waitingCount,
+        failingSinceMs,
         retryAtMs: retryAtMs > nowMs ? retryAtMs : null,
       };
     }),

@@ -22,7 +22,8 @@ const api: PanelApi = {
       // `is_active` is false once days or traffic are used up.
       isActive: enable && isActive === true,
       createdAtMs: null,
-      ...{ subscriptionUrl: '', record },
+      subscriptionUrl: '',
+      record,
     };
   },
   limitOf: async (record) => hiddifyLimit(countIn(record['max_ips'])),

@@ -16,7 +16,9 @@ function hwidSettingsIn(answer: unknown): HwidSettings | null {
 const api: PanelApi = {
   // It drops connections that no proxy forwards.
   headersOf: (token) => ({
-    ...{ ...bearer(token), 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'https' },
+    ...bearer(token),
+    'x-forwarded-for': '127.0.0.1',
+    'x-forwarded-proto': 'https',
   }),
   idIn: () => undefined,
   userPath(key) {
@@ -32,7 +34,8 @@ const api: PanelApi = {
       id: idIn(record['id']) || idIn(record['tId']) || idIn(record['uuid']) || null,
       isActive: record['status'] === 'ACTIVE',
       createdAtMs: timeIn(record['createdAt']),
-      ...{ subscriptionUrl: '', record },
+      subscriptionUrl: '',
+      record,
     };
   },
   async limitOf(record, settings) {

@@ -24,7 +24,8 @@ const api: PanelApi = {
       id: null,
       isActive: clients.some((client) => client['enable'] === true),
       createdAtMs: Number.isFinite(createdAtMs) ? createdAtMs : null,
-      ...{ subscriptionUrl: '', record: { clients } },
+      subscriptionUrl: '',
+      record: { clients },
     };
   },
   async limitOf({ clients }) {

@@ -46,8 +46,14 @@ export function mapped(values: Readonly<Record<string, string>>): Form {
 
 /** True or false; both makers write `1` and `0`. */
 export const SWITCH: Form = mapped({
-  ...{ true: '1', '1': '1', on: '1', yes: '1' },
-  ...{ false: '0', '0': '0', off: '0', no: '0' },
+  true: '1',
+  '1': '1',
+  on: '1',
+  yes: '1',
+  false: '0',
+  '0': '0',
+  off: '0',
+  no: '0',
 });
 
 /** Only `1`: by its document the app ignores every other value. */

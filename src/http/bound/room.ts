@@ -40,11 +40,15 @@ export const DEVICE_ROOM: RoomBounds = {
 const NONE_WAIT = { waitingMax: 0, waitingPerPartyMax: 0 };
 /** Room for the bodies of providers, each counted by its declared length. */
 export const BODY_ROOM: RoomBounds = {
-  ...{ bytesMax: 48 * 1024 * 1024, bytesPerCallerMax: 16 * 1024 * 1024, ...NONE_WAIT },
+  bytesMax: 48 * 1024 * 1024,
+  bytesPerCallerMax: 16 * 1024 * 1024,
+  ...NONE_WAIT,
 };
 /** Room for the bodies of devices. It is separate because any client can have tokens. */
 export const DEVICE_BODY_ROOM: RoomBounds = {
-  ...{ bytesMax: 8 * 1024 * 1024, bytesPerCallerMax: 1024 * 1024, ...NONE_WAIT },
+  bytesMax: 8 * 1024 * 1024,
+  bytesPerCallerMax: 1024 * 1024,
+  ...NONE_WAIT,
 };
 
 /** How long an answer may wait for its place, ms. */

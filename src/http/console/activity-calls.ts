@@ -21,8 +21,13 @@ export const activityCalls = {
       // staff.
       const seesAddresses = mayCall('staff.list', signedIn.grants, provider.id);
       const rows = entries.map(({ at, from, who: kind, ...entry }) => ({
-        ...{ number: entry.number, atMs: Date.parse(at), who: kind, name: entry.name },
-        ...{ action: entry.action, object: entry.object, change: entry.change ?? {} },
+        number: entry.number,
+        atMs: Date.parse(at),
+        who: kind,
+        name: entry.name,
+        action: entry.action,
+        object: entry.object,
+        change: entry.change ?? {},
         key: entry.key ?? null,
         from: seesAddresses && kind !== 'operator' ? from : null,
       }));

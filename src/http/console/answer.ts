@@ -142,11 +142,19 @@ function answering(
     const acting = actingAs(core, actor);
     if (signedIn && provider) await visits.note(acting, signedIn, provider, nowMs);
     const caller = {
-      ...{ core: acting, nowMs, site, browser: { client, agent } },
-      ...{ guesses, mark: markIn(request), ...setters, signedIn, provider },
+      core: acting,
+      nowMs,
+      site,
+      browser: { client, agent },
+      guesses,
+      mark: markIn(request),
+      ...setters,
+      signedIn,
+      provider,
       account: signedIn?.account,
       appliance: deps.appliance,
-      ...{ eventSenders: deps.eventSenders, webhookTests: deps.limits.webhookTests },
+      eventSenders: deps.eventSenders,
+      webhookTests: deps.limits.webhookTests,
       signal: request.signal,
       grantPatience: (seconds: number) => deps.grantPatience(request, seconds),
     };

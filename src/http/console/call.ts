@@ -69,7 +69,8 @@ type Handle<C, S extends TSchema, O> = (caller: C, given: Static<S>) => O;
 const makerOf =
   <C, R = never>(kind: AnyCall['kind'], refuse: (caller: C) => R | null = () => null) =>
   <S extends TSchema, O>(input: S, handle: Handle<C, S, O>): ConsoleCall<S, O | R> => ({
-    ...{ kind, input },
+    kind,
+    input,
     handle: (caller: C, given: Static<S>) => refuse(caller) ?? handle(caller, given),
   });
 

@@ -12,7 +12,9 @@ const ANY_DEVICE = { installCode: null, os: null };
 
 const allDomains = (core: Core, providerId: number) =>
   core.store.listDomains(providerId, {
-    ...{ id: null, beforeId: null, countMax: core.limits.domainsPerProviderMax },
+    id: null,
+    beforeId: null,
+    countMax: core.limits.domainsPerProviderMax,
   });
 
 /** Returns whether the provider has a domain at which devices are admitted. */
@@ -24,7 +26,7 @@ export const domainCalls = {
   'setup.read': staffCall(atProvider({}), async ({ core, provider }) => {
     const [hasDomain, devices] = await Promise.all([
       hasActiveDomain(core, provider.id),
-      core.store.listDevices({ ...{ providerCode: provider.code, countMax: 1 }, ...ANY_DEVICE }),
+      core.store.listDevices({ providerCode: provider.code, countMax: 1, ...ANY_DEVICE }),
     ]);
     return {
       hasDomain,

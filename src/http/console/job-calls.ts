@@ -51,12 +51,19 @@ export const jobCalls = {
     return {
       nowMs,
       jobs: jobs.map(({ actor, work, ...job }) => ({
-        ...{ id: job.id, state: job.state, by: actor.name, problem: job.problem },
+        id: job.id,
+        state: job.state,
+        by: actor.name,
+        problem: job.problem,
         /** True: the person may undo or stop the job. */
         mayStop: mayDo(job.kind, signedIn.grants, provider.id),
-        ...{ totalCount: job.totalCount, seenCount: job.seenCount, work },
-        ...{ changedCount: job.changedCount, createdAtMs: job.createdAtMs },
-        ...{ dueAtMs: job.dueAtMs, endedAtMs: job.endedAtMs },
+        totalCount: job.totalCount,
+        seenCount: job.seenCount,
+        work,
+        changedCount: job.changedCount,
+        createdAtMs: job.createdAtMs,
+        dueAtMs: job.dueAtMs,
+        endedAtMs: job.endedAtMs,
       })),
     };
   }),
@@ -80,7 +87,8 @@ export const jobCalls = {
   ),
   'links.bulk': paidCall(
     atProvider({
-      ...{ filter: linkFilterInput, change },
+      filter: linkFilterInput,
+      change,
       /** The number of links in the preview. */
       shownCount: Type.Optional(Type.Integer({ minimum: 0 })),
     }),

@@ -18,8 +18,12 @@ const IDS_MAX = 200;
 
 /** A link as a row of the list shows it. */
 const rowOf = (link: Install) => ({
-  ...{ id: link.id, code: link.installCode, note: link.note, status: link.status },
-  ...{ limit: link.installLimit, deviceCount: link.deviceCount },
+  id: link.id,
+  code: link.installCode,
+  note: link.note,
+  status: link.status,
+  limit: link.installLimit,
+  deviceCount: link.deviceCount,
   createdAtMs: link.createdAtMs,
 });
 
@@ -39,7 +43,10 @@ export const linkCalls = {
       const { links, nextId } =
         ids === undefined
           ? await store.listLinkSlice({
-              ...{ ...filterAt(provider, filter), beyondId, isOldest, countMax },
+              ...filterAt(provider, filter),
+              beyondId,
+              isOldest,
+              countMax,
             })
           : { links: await store.listLinksById(provider.id, ids), nextId: null };
       return { rows: links.map(rowOf), nextId, allCount: provider.installCount };

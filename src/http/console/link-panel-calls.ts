@@ -19,10 +19,17 @@ export const linkPanelCalls = {
     if (isRefused(found)) return found;
     const { link, policy, ...more } = found;
     return {
-      ...{ id: link.id, code: link.installCode, note: link.note, status: link.status },
-      ...{ limit: link.installLimit, deviceCount: link.deviceCount, nowMs },
-      ...{ createdAtMs: link.createdAtMs, hasKey: link.hasSubscriptionKey },
-      ...{ policy, ...more },
+      id: link.id,
+      code: link.installCode,
+      note: link.note,
+      status: link.status,
+      limit: link.installLimit,
+      deviceCount: link.deviceCount,
+      nowMs,
+      createdAtMs: link.createdAtMs,
+      hasKey: link.hasSubscriptionKey,
+      policy,
+      ...more,
       /**
        * The address of the link's page of users; null: it has none, or the settings lack an
        * address.

@@ -38,17 +38,24 @@ export function rowOf(message: DistributionDetail) {
   const content = contentOf(message);
   const first = content?.kind === 'push' ? content.texts[0] : undefined;
   return {
-    ...{ id: message.id, state: sentStateOf(message), cancelUntilMs: cancelUntilMs(message) },
+    id: message.id,
+    state: sentStateOf(message),
+    cancelUntilMs: cancelUntilMs(message),
     kind: message.notificationType === PUSH ? ('push' as const) : ('command' as const),
     /** The title; null: the message was deleted with its ledger. */
     title: first ? (first.title || first.body).slice(0, TITLE_LENGTH_MAX) : null,
     action: content?.kind === 'command' ? content.action : null,
-    ...{ os: targetOs?.split(',') ?? null, hwids: hwids.slice(0, ROW_HWIDS) },
+    os: targetOs?.split(',') ?? null,
+    hwids: hwids.slice(0, ROW_HWIDS),
     hwidCount: hwids.length,
-    ...{ createdAtMs: message.createdAtMs, expiresAtMs: message.expiresAtMs },
+    createdAtMs: message.createdAtMs,
+    expiresAtMs: message.expiresAtMs,
     dueAtMs: message.dueAtMs === message.createdAtMs ? null : message.dueAtMs,
-    ...{ beganAtMs: message.beganAtMs, finishedAtMs: message.finishedAtMs },
-    ...{ recipients: message.recipientCount, sent: message.sentCount, failed: message.failedCount },
+    beganAtMs: message.beganAtMs,
+    finishedAtMs: message.finishedAtMs,
+    recipients: message.recipientCount,
+    sent: message.sentCount,
+    failed: message.failedCount,
   };
 }
 
@@ -77,8 +84,10 @@ export const messageCalls = {
     if (isRefused(message)) return message;
     return {
       ...rowOf(message),
-      ...{ content: contentOf(message), isPruned: message.isPruned },
-      ...{ replacesId: message.replacesId, nowMs: staff.nowMs },
+      content: contentOf(message),
+      isPruned: message.isPruned,
+      replacesId: message.replacesId,
+      nowMs: staff.nowMs,
       /** The devices by the ways to them; null before delivery, and without a ledger. */
       reach: await countRecipients(staff.core, staff.provider, message, REACH_ROWS),
     };
@@ -103,7 +112,8 @@ export const messageCalls = {
       if (isRefused(page)) return page;
       const rows = page.rows.map(({ deviceId: _, queuedAtMs: __, push, ...row }) => ({
         ...row,
-        ...{ push: push?.state ?? null, pushProblem: push?.problem ?? null },
+        push: push?.state ?? null,
+        pushProblem: push?.problem ?? null,
       }));
       return { rows, nextId: page.nextId };
     },

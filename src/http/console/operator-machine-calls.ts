@@ -37,7 +37,8 @@ export const operatorMachineCalls = {
       who: nullable(anyOf(ACTOR_KINDS)),
       group: nullable(anyOf(ACTION_GROUPS)),
       hwid: nullable(text(128)),
-      ...{ sinceMs: time, untilMs: time },
+      sinceMs: time,
+      untilMs: time,
       before: nullable(inputOf({ block: id, entry: id })),
     }),
     async ({ core, signedIn }, { hwid, provider, ...given }) => {
@@ -47,9 +48,15 @@ export const operatorMachineCalls = {
       // Addresses are personal data: only people who manage accounts see them.
       const seesAddresses = mayCall('providers.edit', signedIn.grants, null);
       const rows = entries.map((entry) => ({
-        ...{ number: entry.number, atMs: Date.parse(entry.at), who: entry.who, name: entry.name },
-        ...{ action: entry.action, object: entry.object, change: entry.change ?? {} },
-        ...{ key: entry.key ?? null, provider: providerOf(entry) },
+        number: entry.number,
+        atMs: Date.parse(entry.at),
+        who: entry.who,
+        name: entry.name,
+        action: entry.action,
+        object: entry.object,
+        change: entry.change ?? {},
+        key: entry.key ?? null,
+        provider: providerOf(entry),
         from: seesAddresses ? entry.from : null,
       }));
       return { rows, next };
@@ -66,7 +73,8 @@ export const operatorMachineCalls = {
     const nodes = await core.store.listNodes();
     return (
       nodes?.map(({ id: _, silentMs, ...node }) => ({
-        ...{ ...node, isSilent: silentMs > SILENT_MS },
+        ...node,
+        isSilent: silentMs > SILENT_MS,
       })) ?? null
     );
   }),

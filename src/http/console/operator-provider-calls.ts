@@ -42,9 +42,14 @@ const terms = {
 function viewOf(provider: Provider, nowMs: number) {
   const { activeUntilMs, installCount, installCountMax, name, plan, suspendedAtMs } = provider;
   return {
-    ...{ code: provider.code, name, plan, isActive: isActive(provider, nowMs), suspendedAtMs },
+    code: provider.code,
+    name,
+    plan,
+    isActive: isActive(provider, nowMs),
+    suspendedAtMs,
     lastDay: activeUntilMs === null ? null : dateEndingAt(activeUntilMs),
-    ...{ linkCount: installCount, linkCountMax: installCountMax },
+    linkCount: installCount,
+    linkCountMax: installCountMax,
   };
 }
 
@@ -67,20 +72,29 @@ export const operatorProviderCalls = {
     const rides = { ride, rideDesktop, supportUrl, webPageUrl, buttons };
     return {
       ...viewOf(found, nowMs),
-      ...{ createdAtMs, own, rides, linkCountDefault: core.limits.linksPerProviderMax },
+      createdAtMs,
+      own,
+      rides,
+      linkCountDefault: core.limits.linksPerProviderMax,
       oldKeyUntilMs: oldKeyUntilMs > nowMs ? oldKeyUntilMs : null,
     };
   }),
   'providers.add': ownerCall(
     inputOf({
-      ...{ name: text(255), plan: anyOf(PLANS), ...terms },
-      ...{ code: Type.Optional(code), authKey: Type.Optional(text(64)) },
+      name: text(255),
+      plan: anyOf(PLANS),
+      ...terms,
+      code: Type.Optional(code),
+      authKey: Type.Optional(text(64)),
     }),
     ({ core, nowMs }, given) => addGivenProvider(core, given, nowMs),
   ),
   'providers.edit': ownerCall(
     inputOf({
-      ...{ code, name: Type.Optional(text(255)), plan: Type.Optional(anyOf(PLANS)), ...terms },
+      code,
+      name: Type.Optional(text(255)),
+      plan: Type.Optional(anyOf(PLANS)),
+      ...terms,
       isSuspended: Type.Optional(Type.Boolean()),
     }),
     ({ core, nowMs }, { code: of, ...given }) => editProvider(core, of, given, nowMs),

@@ -22,7 +22,8 @@ const factsOf = ({ id: own, ...device }: Device) => ({ id: own, ...device });
 
 const sendOf = (message: DistributionDetail) => ({
   ...rowOf(message),
-  ...{ provider: message.providerCode, handedOverAtMs: message.handedOverAtMs },
+  provider: message.providerCode,
+  handedOverAtMs: message.handedOverAtMs,
 });
 
 export const operatorRecordCalls = {
@@ -41,9 +42,13 @@ export const operatorRecordCalls = {
     if (found === null) return new Refused('device_not_found');
     const { device, installs, seenBy, tokens } = found;
     return {
-      ...{ device: factsOf(device), links: installs, tokens, refusals },
+      device: factsOf(device),
+      links: installs,
+      tokens,
+      refusals,
       domains: found.domains.map(({ status, ...domain }) => ({
-        ...{ ...domain, isActive: status === DOMAIN_ACTIVE },
+        ...domain,
+        isActive: status === DOMAIN_ACTIVE,
       })),
       seenBy: seenBy.map(({ lastSeenAtMs, providerCode }) => ({ lastSeenAtMs, providerCode })),
     };

@@ -15,7 +15,11 @@ const REFUSALS_COUNT = 5;
 /** The most scheduled sends that are shown. */
 const NEXT_COUNT = 5;
 const SCHEDULED: SentPage = {
-  ...{ show: 'scheduled' as const, kind: null, beforeId: null, ids: null, countMax: NEXT_COUNT },
+  show: 'scheduled' as const,
+  kind: null,
+  beforeId: null,
+  ids: null,
+  countMax: NEXT_COUNT,
 };
 const DAY_MS = 86_400_000;
 
@@ -35,14 +39,27 @@ export const overviewCalls = {
     ]);
     const { activeUntilMs, code, installCount, name, plan, suspendedAtMs } = provider;
     return {
-      ...{ code, name, plan, activeUntilMs, isSuspended: suspendedAtMs !== null },
-      ...{ isActive: isActive(provider, nowMs), fullCount, days, refusals, mix, quotas },
+      code,
+      name,
+      plan,
+      activeUntilMs,
+      isSuspended: suspendedAtMs !== null,
+      isActive: isActive(provider, nowMs),
+      fullCount,
+      days,
+      refusals,
+      mix,
+      quotas,
       hasDomain,
-      ...{ linkCount: installCount, linkCountMax: linksMaxOf(core, provider) },
+      linkCount: installCount,
+      linkCountMax: linksMaxOf(core, provider),
       disabledWebhookCount: webhooks.filter(({ disabled }) => disabled !== null).length,
       next: next.messages.map(({ id, dueAtMs, notificationType, targetHwid, targetOs }) => ({
-        ...{ id, dueAtMs, isPush: notificationType === PUSH },
-        ...{ hwidCount: targetHwid === '' ? 0 : targetHwid.split(',').length, os: targetOs },
+        id,
+        dueAtMs,
+        isPush: notificationType === PUSH,
+        hwidCount: targetHwid === '' ? 0 : targetHwid.split(',').length,
+        os: targetOs,
       })),
     };
   }),

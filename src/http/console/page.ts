@@ -108,7 +108,9 @@ async function bundleOf(files: ConsoleFiles): Promise<Bundle | null> {
     new Map(all.flatMap(([key, name]): [string, string][] => (name ? [[key, name]] : [])));
   const stemOf = (path: string) => path.split('/')[2] ?? 'overview';
   return {
-    ...{ script, style, icon: nameOf('mark', 'svg') },
+    script,
+    style,
+    icon: nameOf('mark', 'svg'),
     texts: entries(LANGUAGES.map((language) => [language, nameOf(language)])),
     operatorTexts: entries(LANGUAGES.map((one) => [one, nameOf(`operator-${one}`)])),
     pages: entries(PAGES.map((path) => [path, nameOf(stemOf(path))])),

@@ -98,7 +98,9 @@ async function command(
 function previewOf(payload: NotificationPayload) {
   const { body: main, link_for_open: link = '', locales = {}, title = '' } = payload;
   const texts = Object.entries(locales).map(([locale, one]) => ({
-    ...{ locale, title: one.title ?? title, link: one['link-for-open'] ?? link },
+    locale,
+    title: one.title ?? title,
+    link: one['link-for-open'] ?? link,
     tree: bodyTree(one.body ?? main),
   }));
   return {
@@ -151,7 +153,9 @@ export const sendCalls = {
   /** Returns the documented settings with their rules. */
   'send.settings': staffCall(atProvider({}), () =>
     SETTING_KEYS.map((setting) => ({
-      ...{ key: setting.key, kind: setting.kind, rule: settingRule(setting) },
+      key: setting.key,
+      kind: setting.kind,
+      rule: settingRule(setting),
       isNewer: setting.isNewer ?? false,
       values: setting.kind === 'choice' ? setting.values : [],
     })),
@@ -167,7 +171,8 @@ export const sendCalls = {
     return {
       kind: notificationType === PUSH ? ('push' as const) : ('command' as const),
       payload: JSON.parse(payload) as Record<string, unknown>,
-      ...{ hwids: targetHwid, os: targetOs?.split(',') ?? [] },
+      hwids: targetHwid,
+      os: targetOs?.split(',') ?? [],
     };
   }),
 };

@@ -60,7 +60,10 @@ const meOf = async (
   hasTotp: account?.totpSinceMs != null,
   method: session.method,
   grants: grants.map(({ role, providerCode, providerName }) => ({
-    ...{ role, code: providerCode, name: providerName, calls: callsOf(role) },
+    role,
+    code: providerCode,
+    name: providerName,
+    calls: callsOf(role),
   })),
 });
 
@@ -103,7 +106,12 @@ export const sessionCalls = {
   'session.list': ownerCall(inputOf({}), async ({ core, signedIn: { session } }) => {
     const all = await core.store.listSessions(session);
     return all.map(({ agent, client, createdAtMs, id: own, method, seenAtMs }) => ({
-      ...{ id: own, agent, client, createdAtMs, method, seenAtMs },
+      id: own,
+      agent,
+      client,
+      createdAtMs,
+      method,
+      seenAtMs,
       isThis: own === session.id,
     }));
   }),
@@ -138,7 +146,10 @@ export const accountCalls = {
   'account.passkeys': accountCall(inputOf({}), async ({ account, core }) => {
     const all = await core.store.listPasskeys(account.id);
     return all.map(({ createdAtMs, id: own, name, usedAtMs }) => ({
-      ...{ id: own, name, createdAtMs, usedAtMs },
+      id: own,
+      name,
+      createdAtMs,
+      usedAtMs,
     }));
   }),
   'account.passkey-begin': freshAccountCall(inputOf({}), async (caller) =>

@@ -15,7 +15,11 @@ export const staffCalls = {
   'keys.list': staffCall(atProvider({}), async ({ core, provider }) => {
     const keys = await core.store.listKeys(provider.id);
     return keys.map(({ createdAtMs, id: own, name, scope: of, untilMs }) => ({
-      ...{ id: own, name, scope: of, createdAtMs, untilMs },
+      id: own,
+      name,
+      scope: of,
+      createdAtMs,
+      untilMs,
     }));
   }),
   'keys.add': staffCall(

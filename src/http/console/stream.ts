@@ -36,8 +36,14 @@ export const STREAM_SHARES = { providers: { waitingMax: 256 }, operators: { wait
 const PER_TURN = 16;
 
 const STATUS: Readonly<Record<string, number>> = {
-  ...{ signed_out: 401, insecure: 403, other_origin: 403, no_right: 403 },
-  ...{ wrong_method: 405, too_many_streams: 429, stopping: 503, fault: 503 },
+  signed_out: 401,
+  insecure: 403,
+  other_origin: 403,
+  no_right: 403,
+  wrong_method: 405,
+  too_many_streams: 429,
+  stopping: 503,
+  fault: 503,
 };
 
 const HEADERS = {

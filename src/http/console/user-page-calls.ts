@@ -22,7 +22,10 @@ export const userPageCalls = {
     const [link] = await core.store.listInstalls(provider.id, newest);
     const { my, myColor, myName, supportUrl } = provider;
     return {
-      ...{ isOn: my === 1, name: myName, color: myColor, supportUrl },
+      isOn: my === 1,
+      name: myName,
+      color: myColor,
+      supportUrl,
       /** True: the operator has switched the page off for all providers. */
       isForbidden: core.limits.myPath === '',
       /** The address of the newest link's page; null: no link, or the settings lack an address. */

@@ -92,7 +92,9 @@ export const webhookCalls = {
   ),
   'webhooks.edit': paidCall(
     atProvider({
-      ...{ id, events: Type.Optional(events), isEnabled: Type.Optional(Type.Boolean()) },
+      id,
+      events: Type.Optional(events),
+      isEnabled: Type.Optional(Type.Boolean()),
       shows: Type.Optional(chatFacts),
     }),
     async (staff, { id: webhookId, at: _, ...edit }) => {

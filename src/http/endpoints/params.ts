@@ -109,7 +109,8 @@ export const forms = {
   },
   /** `default` has the form of a key but means none. */
   subscriptionKey: ofText(SUBSCRIPTION_KEY, {
-    ...{ minLength: 1, maxLength: SUBSCRIPTION_KEY_LENGTH_MAX },
+    minLength: 1,
+    maxLength: SUBSCRIPTION_KEY_LENGTH_MAX,
     // The ASCII characters of the rule, and all other characters; or a user of a panel.
     pattern: '^(?:[^\\x00-\\x20/\\x5c\\x7f]*|(?:marzban|pasarguard(?:/name)?)/[0-9A-Z_a-z@.-]+)$',
   }),

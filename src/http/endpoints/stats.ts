@@ -63,7 +63,10 @@ const statsEndpoint = providerEndpoint({
     const countMax = params.days ?? DAYS_DEFAULT;
     const { fromDay } = lastDays(countMax, nowMs);
     const list: RowList = {
-      ...{ countMax, isOne: false, pageCount: PIECE_DAYS, bytesMax: countMax * DAY_BYTES_MAX },
+      countMax,
+      isOne: false,
+      pageCount: PIECE_DAYS,
+      bytesMax: countMax * DAY_BYTES_MAX,
       read: (last, count) => {
         const day = last === null ? fromDay : utcDay(Date.parse((last as Day).day)) + 1;
         return listFigures(core, provider.id, day, day + count - 1);

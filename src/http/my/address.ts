@@ -42,7 +42,8 @@ export function addressOfRequest(
   const code = valueIn(parseQuery(target, true), 'installid');
   const installCode = typeof code === 'string' ? code : null;
   return addressOfFetch(settings, origin, {
-    ...{ host, installCode },
+    host,
+    installCode,
     path: target.split('?', 1)[0] ?? '',
   });
 }

@@ -145,7 +145,11 @@ export function makeMy(deps: MyDeps): MyDoor {
   }
 
   const newsOf = (site: Site) => ({
-    ...{ core, viewOf, notFound, clientOf: deps.clientOf, bodyTimeMaxMs: deps.bodyTimeMaxMs },
+    core,
+    viewOf,
+    notFound,
+    clientOf: deps.clientOf,
+    bodyTimeMaxMs: deps.bodyTimeMaxMs,
     registrations: deps.limits.registrations,
     nameIn: (text: string | null) => nameIn(text, site),
     originOf: (request: Request) => originOf(request, deps.connectionOf(request)),

@@ -118,7 +118,8 @@ export function newsView(of: NewsOf, view: ViewOf) {
   const all = hasOthers ? stopForm(of, view, 'all', texts.stopAll) : '';
   const places = `${view.path}?link=${installCode}`;
   const head = {
-    ...{ title: myName ?? texts.title, color },
+    title: myName ?? texts.title,
+    color,
     lead: myName === null ? '' : html`<p>${texts.title}</p>`,
     ...scripted(of, view),
   };
@@ -142,7 +143,9 @@ export function manifestOf({ installCode, myColor, myName }: MyLink, { language,
     background_color: '#f3f4f6',
     icons: [
       ...(['any', 'maskable'] as const).map((purpose) => ({
-        ...{ src: `${path}/icon.svg?link=${installCode}`, sizes: 'any', type: 'image/svg+xml' },
+        src: `${path}/icon.svg?link=${installCode}`,
+        sizes: 'any',
+        type: 'image/svg+xml',
         purpose,
       })),
     ],

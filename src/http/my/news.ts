@@ -169,7 +169,9 @@ async function register(
   const isHost = origin !== null && origin.host.length <= HOST_LENGTH_MAX;
   if (link === null || core.pushKey() === null || !isHost) return deps.notFound(request);
   const wish = {
-    ...{ subscription: body['push'], locale: body['locale'], token },
+    subscription: body['push'],
+    locale: body['locale'],
+    token,
     userAgent: request.headers.get('user-agent') ?? '',
     page: `${origin.origin}${path}/news?link=${link.installCode}`,
   };

@@ -80,7 +80,8 @@ export function stampsOf(
 ): CarriedStamp[] {
   return carried.map(({ distributionId, what }) => ({
     ...device,
-    ...{ distributionId, atMs },
+    distributionId,
+    atMs,
     carried: `${by}: ${what}`.slice(0, STAMP_LENGTH_MAX),
   }));
 }

@@ -274,7 +274,9 @@ export class DeviceStream {
     const unread = () => this.socket.getBufferedAmount();
     if (unread() + text.length >= LARGE_BYTES) {
       const place = await this.deps.room.enter({
-        ...{ caller: nameOf({ device: this.device }), bytes: byteLength(text), sender },
+        caller: nameOf({ device: this.device }),
+        bytes: byteLength(text),
+        sender,
         isTaken: () => this.isClosed || unread() === 0,
       });
       if (place === null) this.end(CLOSE_TOO_MANY, 'too many unread bytes: reconnect later');

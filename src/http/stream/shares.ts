@@ -21,7 +21,8 @@ export class StreamShares {
   constructor(private readonly countMax: () => number) {
     // A provider alone may have all.
     this.#devices = new PartyQueue(() => ({
-      ...{ waitingMax: countMax(), waitingPerPartyMax: countMax() },
+      waitingMax: countMax(),
+      waitingPerPartyMax: countMax(),
     }));
     this.#strangers = new PartyQueue(() => ({
       waitingMax: Math.ceil(countMax() * STRANGERS_SHARE),

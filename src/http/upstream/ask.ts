@@ -84,7 +84,10 @@ export class UpstreamClient {
       try {
         request = this.#request({
           ...this.#target,
-          ...{ agent, method, headers: { ...headers }, path: `${this.#prefix}${path}` },
+          agent,
+          method,
+          headers: { ...headers },
+          path: `${this.#prefix}${path}`,
           maxHeaderSize: HEAD_BYTES_MAX,
         });
       } catch {

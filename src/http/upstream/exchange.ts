@@ -236,7 +236,10 @@ export class Exchange {
       headers === null
         ? MALFORMED
         : {
-            ...{ status, headers, body: () => this.#body(), cancel: this.#leave },
+            status,
+            headers,
+            body: () => this.#body(),
+            cancel: this.#leave,
             look: (sees) => this.#look(sees),
           },
     );

@@ -45,8 +45,10 @@ interface Said {
 }
 
 const NOTHING: Omit<Said, 'askedAtMs' | 'sinceMs'> = {
-  ...{ asked: 0, isGone: false },
-  ...{ validFromMs: Number.POSITIVE_INFINITY, endedUntilMs: Number.NEGATIVE_INFINITY },
+  asked: 0,
+  isGone: false,
+  validFromMs: Number.POSITIVE_INFINITY,
+  endedUntilMs: Number.NEGATIVE_INFINITY,
 };
 
 /** Decides about a token by what is known; null: it must be asked about. */

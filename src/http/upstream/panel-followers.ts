@@ -24,7 +24,9 @@ export function makeFollowers(deps: PanelApiDeps & { core: Core; clock: Clock; l
   const users = new PanelUsers({ ...deps, apis });
   const limits = new PanelLimits({ ...deps, apis, panelUsers: users });
   return {
-    ...{ limits, users, entry: new PanelEntry({ ...deps, apis }) },
+    limits,
+    users,
+    entry: new PanelEntry({ ...deps, apis }),
     proved: (upstream: Upstream, providerId: number, key: string) =>
       users.noteLater(upstream, providerId, key, () => limits.proved(upstream, key)),
   } satisfies PanelFollowers;

@@ -41,7 +41,8 @@ export class Panel {
     this.hash = hostHash(upstream.host);
     this.client = new UpstreamClient(upstream.url);
     const boundsOf = (placesMax: number) => ({
-      ...{ placesMax, placesPerPartyMax: Math.ceil(this.upstream.requestsMax / 2) },
+      placesMax,
+      placesPerPartyMax: Math.ceil(this.upstream.requestsMax / 2),
       waitingMax: WAITING_MAX,
     });
     this.#places = new Places(() => boundsOf(this.upstream.requestsMax));

@@ -40,7 +40,8 @@ export async function passOn(
   const { clock, inspection, log } = deps;
   const { upstream } = panel;
   const plain = await plainFor(answer, {
-    ...{ ...upstream, accepted: headers.get('accept-encoding') },
+    ...upstream,
+    accepted: headers.get('accept-encoding'),
     onFailure: (failure) => panel.logFailure(failure, log, clock.steadyMs()),
   });
   if (plain instanceof Failure) return hindered(plain.kind, hasLink);

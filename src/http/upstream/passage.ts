@@ -130,8 +130,12 @@ function unproven(core: Core, panel: Panel, visit: Visit, { named, code }: LinkN
   };
   const isPage = isBrowser(visit) && browsers === 'pass';
   return {
-    ...{ ...JUDGED, isShared: hwid === null, isNewKey: true, unknown: unknownTo(hwid) },
-    ...{ takesSlot: visit.takesSlot && !isPage, passesUnproven },
+    ...JUDGED,
+    isShared: hwid === null,
+    isNewKey: true,
+    unknown: unknownTo(hwid),
+    takesSlot: visit.takesSlot && !isPage,
+    passesUnproven,
   };
 }
 
@@ -179,7 +183,10 @@ async function judgeVisit(
   ): Passage => {
     if (!takesSlot) return JUDGED;
     return {
-      ...{ ...JUDGED, link, isShared: hwid === null, takesSlot },
+      ...JUDGED,
+      link,
+      isShared: hwid === null,
+      takesSlot,
       admit: async () => answerOf(await admit()),
       believesOther: panelOf(upstream) === null,
       unknown: { reason: unknownTo(hwid).reason },

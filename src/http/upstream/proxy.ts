@@ -81,8 +81,10 @@ export function makeProxy(options: ProxyOptions): PanelProxy {
   let isEnding = false;
   const moves = new MoveGuard(options);
   const deps = {
-    ...{ ...options, isEnding: () => isEnding },
-    ...{ moves, inspection: new Inspection({ store: options.core.store, moves }) },
+    ...options,
+    isEnding: () => isEnding,
+    moves,
+    inspection: new Inspection({ store: options.core.store, moves }),
     newLinks: new NewLinks(options),
   };
   return {
@@ -255,11 +257,16 @@ function passageFor(
   const words = deviceWords(request);
   if ('says' in words) return { reason: 'hwid_required', isUnnamed: true };
   const visit = {
-    ...{ ...words, path, query: parseQuery(target, true), takesSlot: request.method === 'GET' },
+    ...words,
+    path,
+    query: parseQuery(target, true),
+    takesSlot: request.method === 'GET',
     nowMs: clock.nowMs(),
-    ...{ accepts: request.headers.get('accept') ?? '', limitLinks: limitLinks(request) },
+    accepts: request.headers.get('accept') ?? '',
+    limitLinks: limitLinks(request),
     address: () => deps.sharedAddressOf(request),
-    ...{ secret: secretOf(keySecretFile), panels },
+    secret: secretOf(keySecretFile),
+    panels,
     areStrangersServed: () => deps.newLinks.areServed(panel),
     askForUser: (named: KeyInPath, name: string) => {
       const question = { path: infoPathOf(target.split('?', 1)[0] ?? ''), isWhole: true };
@@ -277,7 +284,10 @@ const absent = (): Answered => {
 const NOT_MODIFIED = 304;
 /** An old token opens no link until the panel names its user. */
 const FOR_TOKEN = {
-  ...{ isForAll: false, isNewKey: false, isOtherPath: false, holdsSlot: false },
+  isForAll: false,
+  isNewKey: false,
+  isOtherPath: false,
+  holdsSlot: false,
   judge: null,
 };
 /** Returns path and query of a request's URL, without a fragment. */

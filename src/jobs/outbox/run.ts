@@ -87,7 +87,9 @@ export class OutboxRun {
     this.#health = destination;
     this.#isTrial = stoppedAtMs !== null;
     this.#due = new DueQueue({
-      ...{ store, clock, destinationId },
+      store,
+      clock,
+      destinationId,
       pageSize: Math.min(PAGE_MAX, Math.max(PAGE_MIN, host.concurrency * 4)),
       // Every other probe: dispatches that failed before may be the reason of the failures.
       beginsWithNew: retryAtMs > 0 && failureCount % 2 === 0,
@@ -95,7 +97,12 @@ export class OutboxRun {
     this.#beganMs = clock.steadyMs();
     this.#pace = host.paces.of(destinationId, host.spacingMs);
     const outcomes = {
-      ...{ store, clock, owner, destinationId, onFault, onSaved },
+      store,
+      clock,
+      owner,
+      destinationId,
+      onFault,
+      onSaved,
       saveSoon: () => host.saveSoon(this),
       onChange: () => this.#step(),
       onLost: () => this.close(),
@@ -275,7 +282,9 @@ export class OutboxRun {
       // By a clock that leapt ahead nothing grows old.
       const aheadMs = nowMs - host.leastMs(nowMs);
       const attempt = {
-        ...{ kind: destination.kind, verdict, nowMs },
+        kind: destination.kind,
+        verdict,
+        nowMs,
         dispatch: { ...dispatch, queuedAtMs: dispatch.queuedAtMs + aheadMs },
         expiresAtMs: result.expiresAtMs && result.expiresAtMs + aheadMs,
       };

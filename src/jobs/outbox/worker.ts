@@ -45,9 +45,12 @@ function makePool(...kinds: DestinationKind[]): Pool {
   const placesOf = (placesMax: number) =>
     new Places(() => ({ placesMax, waitingMax: Number.POSITIVE_INFINITY }));
   return {
-    ...{ kinds, isShared: kinds[0] !== 'fcm' && kinds[0] !== 'apns' },
-    ...{ runs: new Set(), paces: new Paces() },
-    ...{ places: placesOf(SHARED_MAX), slowPlaces: placesOf(SLOW_MAX) },
+    kinds,
+    isShared: kinds[0] !== 'fcm' && kinds[0] !== 'apns',
+    runs: new Set(),
+    paces: new Paces(),
+    places: placesOf(SHARED_MAX),
+    slowPlaces: placesOf(SLOW_MAX),
   };
 }
 
@@ -172,8 +175,13 @@ export class Outbox {
     const { core, clock, random, log } = this.deps;
     const { isShared, paces } = pool;
     return {
-      ...{ store: core.store, leastMs: core.leastMs, clock, owner: this.#owner },
-      ...{ random, paces, isShared },
+      store: core.store,
+      leastMs: core.leastMs,
+      clock,
+      owner: this.#owner,
+      random,
+      paces,
+      isShared,
       ...this.#dispatcher.limitsOf(kind),
       takePlace: (run) => this.#takePlace(pool, run),
       mustYield: (beganMs) =>

@@ -169,7 +169,11 @@ export class AuditNotes {
       if (fold === undefined) continue;
       const { count: deedCount, fromMs } = fold;
       yield* this.#on.setFold.run({
-        ...{ code, action, fromMs, deedCount, fold: JSON.stringify(fold) },
+        code,
+        action,
+        fromMs,
+        deedCount,
+        fold: JSON.stringify(fold),
       });
     }
   }

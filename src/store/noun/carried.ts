@@ -65,7 +65,10 @@ export function carriedSteps(backend: Backend) {
   const set = backend.prepare(sql`
         UPDATE recipient AS r SET carried_at_ms = x."atMs", carried = x.carried
       FROM ${backend.rows('stamps', {
-        ...{ distributionId: 'bigint', deviceId: 'bigint', atMs: 'bigint', carried: 'text' },
+        distributionId: 'bigint',
+        deviceId: 'bigint',
+        atMs: 'bigint',
+        carried: 'text',
       })} x
       WHERE r.distribution_id = x."distributionId" AND r.device_id = x."deviceId"
         AND r.carried_at_ms IS NULL

@@ -266,8 +266,13 @@ function ridesIn(row: DoorRow): DoorRides | null {
   const { rideVersion: version, homeSinceMs } = row;
   const deviceId = row.slotSeenAtMs === null ? null : row.deviceId;
   return {
-    ...{ version: version ?? 0, untilMs: untilMs ?? 0, supportUrl, webPageUrl },
-    ...{ deviceId, namedUntilMs: namedUntilMs ?? 0, homeSinceMs },
+    version: version ?? 0,
+    untilMs: untilMs ?? 0,
+    supportUrl,
+    webPageUrl,
+    deviceId,
+    namedUntilMs: namedUntilMs ?? 0,
+    homeSinceMs,
   };
 }
 

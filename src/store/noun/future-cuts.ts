@@ -46,7 +46,9 @@ export const FUTURE_CUTS: readonly FutureCut[] = [
   { table: 'job', column: 'created_at_ms', shifted: ['due_at_ms'] },
   { table: 'job', column: 'ended_at_ms' },
   {
-    ...{ table: 'distribution', column: 'created_at_ms', shifted: ['due_at_ms', 'expires_at_ms'] },
+    table: 'distribution',
+    column: 'created_at_ms',
+    shifted: ['due_at_ms', 'expires_at_ms'],
     // A send for a time that its provider named keeps it.
     only: 'due_at_ms = created_at_ms',
   },

@@ -93,7 +93,8 @@ type JobEnd = Pick<Job, 'id' | 'providerId' | 'kind' | 'actor' | 'seenCount' | '
 
 /** The act of a job's owner. */
 const actOf = ({ entriesMax }: JobHold, { actor }: Job, atMs: number): Act => ({
-  ...{ actor, atMs },
+  actor,
+  atMs,
   ...(entriesMax !== undefined && { entriesMax }),
 });
 
@@ -111,7 +112,7 @@ function jobSteps(backend: Backend, on: On) {
       yield* on.end.run({ ...job, actor: null, problem: job.problem ?? null, nowMs: atMs });
       const deed = job.changedCount > 0 ? deeds.endJob(job) : null;
       notes.audit(
-        { ...{ actor: job.actor, atMs }, ...(entriesMax && { entriesMax }) },
+        { actor: job.actor, atMs, ...(entriesMax && { entriesMax }) },
         deed,
         job.providerId,
       );

@@ -156,8 +156,14 @@ function valuesOf(filter: LinkFilter): { values: Values; rangeCount: number | nu
   const isLight = isFull || isDisabledByImport || status !== null || limit !== null;
   return {
     values: {
-      ...{ providerCode, status, search, refusedSinceMs, unusedSinceMs, limit },
-      ...{ isFull: isFull ? 1 : 0, isOver: isOver ? 1 : 0 },
+      providerCode,
+      status,
+      search,
+      refusedSinceMs,
+      unusedSinceMs,
+      limit,
+      isFull: isFull ? 1 : 0,
+      isOver: isOver ? 1 : 0,
       isDisabledByImport: isDisabledByImport ? 1 : 0,
       part: search === null ? null : likePart(search),
       inNote: inNote === null ? null : likePart(inNote),

@@ -42,7 +42,9 @@ export function messageNoun(backend: Backend): Pick<Store, 'listMessages' | 'rea
     listMessages: async (providerId, filter, { countMax, scanMax, ...page }) =>
       backend.read(function* () {
         const wanted = {
-          ...{ providerId, statuses: filter.statuses, type: filter.notificationType },
+          providerId,
+          statuses: filter.statuses,
+          type: filter.notificationType,
           isScheduled: filter.isScheduled === null ? null : Number(filter.isScheduled),
         };
         if (filter.ids !== null) {

@@ -87,7 +87,11 @@ export function panelLinkSteps({ prepare }: Statements) {
       const status = keepsStatus ? keptStatus(known, before) : terms.status;
       const devicesUntilMs = devicesUntil(before?.devicesUntilMs ?? 0, came, left);
       const facts: PanelFacts = {
-        ...{ installLimit, status, note, subscriptionKeyHash, devicesUntilMs },
+        installLimit,
+        status,
+        note,
+        subscriptionKeyHash,
+        devicesUntilMs,
         ...ofUser,
       };
       const panelFacts = JSON.stringify(facts);

@@ -50,7 +50,9 @@ export function queueNoun(backend: Backend): Pick<HealthStore, 'readQueueFacts'>
   return {
     readQueueFacts: async (nowMs) => {
       const facts: QueueFacts = {
-        ...{ dueCount: 0, scheduledCount: 0, recipientCount: 0 },
+        dueCount: 0,
+        scheduledCount: 0,
+        recipientCount: 0,
         oldestDueAtMs: null,
       };
       let at: Cursor = { providerId: 0, dueAtMs: 0, id: 0 };

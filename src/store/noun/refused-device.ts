@@ -18,8 +18,14 @@ interface Saved {
 export function refusedDeviceSteps(backend: Backend) {
   const { prepare, greatest, least } = backend;
   const devices = backend.rows('devices', {
-    ...{ installId: 'bigint', hwid: 'text', deviceName: 'text', os: 'text', reason: 'text' },
-    ...{ count: 'bigint', firstAtMs: 'bigint', lastAtMs: 'bigint' },
+    installId: 'bigint',
+    hwid: 'text',
+    deviceName: 'text',
+    os: 'text',
+    reason: 'text',
+    count: 'bigint',
+    firstAtMs: 'bigint',
+    lastAtMs: 'bigint',
   });
   const isLater = sql`excluded.last_refused_at_ms >= r.last_refused_at_ms`;
   /** Takes the value of the later refusal, unless it is empty. */

@@ -165,9 +165,15 @@ export function registrationNoun(backend: Backend): Pick<Store, 'registerDevice'
     if (place === before) return;
     const { afterSlotId, afterRecipientId } = place;
     const count = yield* on.setPlace.run({
-      ...{ deviceId, providerId, judgedTokenId: before.tokenId, tokenId: place.tokenId },
-      ...{ isByLink: place.isByLink ? 1 : 0, installId: place.installId },
-      ...{ afterSlotId, afterRecipientId, nowMs },
+      deviceId,
+      providerId,
+      judgedTokenId: before.tokenId,
+      tokenId: place.tokenId,
+      isByLink: place.isByLink ? 1 : 0,
+      installId: place.installId,
+      afterSlotId,
+      afterRecipientId,
+      nowMs,
     });
     if (count === 0) throw new Error('a place changed while it was judged');
   }

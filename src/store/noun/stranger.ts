@@ -84,7 +84,10 @@ interface StrangerPosition {
 }
 
 const FIRST_STRANGER: StrangerPosition = {
-  ...{ lastSeenAtMs: 0, id: 0, sparesRegistered: true, surplus: null },
+  lastSeenAtMs: 0,
+  id: 0,
+  sparesRegistered: true,
+  surplus: null,
 };
 
 /** Returns the strangers that a step deletes, and the position after it; null: the end. */
@@ -100,7 +103,9 @@ function toForget(
   const [first] = found;
   if (surplus <= 0 && !(first && isIdle(first.lastSeenAtMs))) return { gone, next: null };
   const after = (at: Pick<StrangerPosition, 'lastSeenAtMs' | 'id'>, spares = sparesRegistered) => ({
-    ...{ lastSeenAtMs: at.lastSeenAtMs, id: at.id, sparesRegistered: spares },
+    lastSeenAtMs: at.lastSeenAtMs,
+    id: at.id,
+    sparesRegistered: spares,
     surplus: Math.max(0, surplus - gone.length),
   });
   let at: Pick<StrangerPosition, 'lastSeenAtMs' | 'id'> = from;

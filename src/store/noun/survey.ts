@@ -60,7 +60,7 @@ export function reportOf(
   { disabled: _webhooks, times: _times, kept: _kept, ...contents } = NO_CONTENTS,
   facts: Partial<Facts> = {},
 ): DatabaseReport {
-  return { findings, ...contents, ...{ newestMs: null, bytes: 0, otherNodes: [] }, ...facts };
+  return { findings, ...contents, newestMs: null, bytes: 0, otherNodes: [], ...facts };
 }
 
 /** Reads what the doctor looks for; of an older schema the hosts alone. */
@@ -200,7 +200,10 @@ function* readContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
     ...junk.map(({ hwid }) => ({ kind: 'device' as const, name: hwid })),
   ];
   return {
-    ...{ names, times, junk, counts: yield* readCounts(statements) },
+    names,
+    times,
+    junk,
+    counts: yield* readCounts(statements),
     paged: (yield* paged.all()).map(({ code }) => code),
     disabledByImport: yield* byImport.all(),
     unlimited: yield* unlimited.all(),

@@ -127,7 +127,8 @@ export function deliveryMethods(backend: Backend): DeliveryMethods {
     listDeliveries: async (webhookId, state, beforeEventId, countMax) =>
       backend.read(() =>
         on.list.all({
-          ...{ webhookId, countMax },
+          webhookId,
+          countMax,
           beforeId: beforeEventId ?? Number.MAX_SAFE_INTEGER,
           listsWaiting: Number(state === null || state === 'waiting'),
           ended: ENDED[state ?? 'all'],

@@ -78,7 +78,10 @@ export function poolOptions(
   };
   return {
     adapter: 'postgres',
-    ...{ hostname: host, port, username: user, database },
+    hostname: host,
+    port,
+    username: user,
+    database,
     ...(socket === null ? {} : { path: `${socket}/.s.PGSQL.${port}` }),
     password: () => password() ?? '',
     max,

@@ -93,9 +93,12 @@ const lockRows = (table: string, order = 'id') =>
   prepare(sql`SELECT id FROM ${sql.raw(table)} WHERE id = ANY(:ids::bigint[])
     ORDER BY ${sql.raw(order)} FOR NO KEY UPDATE`);
 const ROWS = {
-  ...{ provider: lockRows('provider'), install: lockRows('install') },
-  ...{ device: lockRows('device', 'hwid'), device_token: lockRows('device_token') },
-  ...{ distribution: lockRows('distribution'), recipient: lockRows('recipient') },
+  provider: lockRows('provider'),
+  install: lockRows('install'),
+  device: lockRows('device', 'hwid'),
+  device_token: lockRows('device_token'),
+  distribution: lockRows('distribution'),
+  recipient: lockRows('recipient'),
   destination: lockRows('destination'),
 };
 

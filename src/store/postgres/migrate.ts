@@ -229,7 +229,9 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   '55P03':
     'the schema cannot be changed now: another node changes it, or a long statement uses it; try again',
   '42501': 'the role may not create tables: make it the owner of the database',
-  ...{ '42P07': NOT_OURS, '42710': NOT_OURS, '42723': NOT_OURS },
+  '42P07': NOT_OURS,
+  '42710': NOT_OURS,
+  '42723': NOT_OURS,
   '0A000': 'the database lacks a feature that the schema needs',
   '25006': 'the database takes no writes: it is a standby, or set so',
 };

@@ -26,7 +26,11 @@ interface Pending extends EntryText {
 const COLUMNS = sql.raw('xact::text AS xact, id, at_ms AS "atMs", entry AS text');
 
 const BLOCKS = tableOf('x', {
-  ...{ number: 'bigint', atMs: 'bigint', prevHash: 'bytea', hash: 'bytea', entries: 'text' },
+  number: 'bigint',
+  atMs: 'bigint',
+  prevHash: 'bytea',
+  hash: 'bytea',
+  entries: 'text',
 });
 const ENTRIES = tableOf('x', { atMs: 'bigint', text: 'text' });
 

@@ -169,8 +169,13 @@ function linkStatus(lines: Lines): string | null {
 
 /** Names that are the same in every language. */
 const NAMES: Readonly<Record<string, string>> = {
-  ...{ fcm: 'FCM', apns: 'APNs', webpush: 'Web Push', telegram: 'Telegram' },
-  ...{ basic: 'Basic', pro: 'Pro', enterprise: 'Enterprise' },
+  fcm: 'FCM',
+  apns: 'APNs',
+  webpush: 'Web Push',
+  telegram: 'Telegram',
+  basic: 'Basic',
+  pro: 'Pro',
+  enterprise: 'Enterprise',
 };
 
 function places(lines: Lines): string | null {

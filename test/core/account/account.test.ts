@@ -91,7 +91,10 @@ test('a reset takes the password and the second factor', async () => {
   good(await confirmSecondFactor(core, await account(), codeAt(uri, nowMs()), nowMs()));
   good(await resetAccount(core, 'anna', nowMs()));
   expect(await account()).toMatchObject({
-    ...{ passwordHash: null, totpSecret: null, totpSinceMs: null, recovery: [] },
+    passwordHash: null,
+    totpSecret: null,
+    totpSinceMs: null,
+    recovery: [],
   });
 });
 

@@ -43,7 +43,10 @@ afterEach(() => engine.close());
 const BOUNDS = { auditDays: 365, auditEntriesMax: 1_000_000 };
 const FROM = '203.0.113.7';
 const keyOf = ({ code: name }: Provider): Actor => ({
-  ...{ kind: 'provider', name, key: 'aaaaaaaa', from: FROM },
+  kind: 'provider',
+  name,
+  key: 'aaaaaaaa',
+  from: FROM,
 });
 
 /** The core as `actor` acts in it; `auditEntriesMax`: the setting. */
@@ -121,21 +124,25 @@ test('600 changes a minute have an entry each, and those beyond one together', a
   const folded = (await entriesOf('install.update', looping.code)).at(-1);
   expect(folded).toMatchObject({ at, who: 'provider', key: 'aaaaaaaa', from: FROM });
   expect(folded?.object).toEqual({
-    ...{
-      id: freed,
-      folded: 21,
-      first_id: id,
-      last_id: freed,
-      since: until,
-      until,
-      by: `${by}: 21`,
-    },
+    id: freed,
+    folded: 21,
+    first_id: id,
+    last_id: freed,
+    since: until,
+    until,
+    by: `${by}: 21`,
   });
   expect(await entriesOf('install.add', looping.code)).toHaveLength(2);
   expect((await entriesOf('install.remove', looping.code)).map(({ object }) => object)).toEqual([
     {
-      ...{ id: freed, hwids: 0, folded: 1, first_id: freed, last_id: freed },
-      ...{ since: until, until, by: `${by}: 1` },
+      id: freed,
+      hwids: 0,
+      folded: 1,
+      first_id: freed,
+      last_id: freed,
+      since: until,
+      until,
+      by: `${by}: 1`,
     },
   ]);
   const count = (await auditEntries(engine.core)).length;
@@ -270,8 +277,13 @@ test('the next entry counts deeds that an older version left without one', async
 describe('a minute and a day', () => {
   const NOW_MS = 400 * DAY_MS + HOUR_MS;
   const FULL: AuditTally = {
-    ...{ fromMs: NOW_MS, count: LISTED_MAX, aloneCount: ALONE_MAX, unlisted: 0 },
-    ...{ day: 400, dayCount: LISTED_MAX, aloneDayCount: ALONE_MAX },
+    fromMs: NOW_MS,
+    count: LISTED_MAX,
+    aloneCount: ALONE_MAX,
+    unlisted: 0,
+    day: 400,
+    dayCount: LISTED_MAX,
+    aloneDayCount: ALONE_MAX,
   };
   const DEED: Deed = { action: 'install.update', object: { id: 1 } };
   const isListed = (atMs: number, tally = FULL, entriesMax?: number) =>
@@ -304,7 +316,10 @@ describe('a minute and a day', () => {
   ])('deeds that are %s: half of the share of a day', (_, fits) => {
     const inDay = (n: number) => ({
       ...FULL,
-      ...{ count: 0, aloneCount: 0, dayCount: n, aloneDayCount: n },
+      count: 0,
+      aloneCount: 0,
+      dayCount: n,
+      aloneDayCount: n,
     });
     expect(fits(NOW_MS, inDay(49), 1_000)).toBe(true);
     expect(fits(NOW_MS, inDay(50), 1_000)).toBe(false);

@@ -60,6 +60,7 @@ test.each(['0-17-0', '0-18-0'])('the log of %s', async (release) => {
   const head = blocks.at(-1);
   const expected = [`608:${Buffer.from(head?.hash ?? []).toString('hex')}`];
   expect(await verifyAudit(core, { ...measure, expected })).toMatchObject({
-    ...{ count: 8, problem: null },
+    count: 8,
+    problem: null,
   });
 });

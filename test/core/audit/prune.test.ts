@@ -26,7 +26,8 @@ test.each([
   ['nnnn', 5, 100, 2],
 ] as const)('%s', (blocks, entriesMax, entries, count) => {
   const oldest = [...blocks].map((kind, at) => ({
-    ...{ number: 2 * (at + 1), hash },
+    number: 2 * (at + 1),
+    hash,
     atMs: TIMES[kind as keyof typeof TIMES],
   }));
   const end = { anchor: NO_ANCHOR, newest: 2 * blocks.length, oldest };

@@ -125,7 +125,9 @@ test('a new provider and a new link have their own terms in the entry', async ()
     core.store.addInstall({ ...draft, ...link, installCountMax: 9 }, ACT),
   );
   expect(added?.object).toEqual({
-    ...{ id: expect.any(Number), install_limit: 3, subscription_key: 'set' },
+    id: expect.any(Number),
+    install_limit: 3,
+    subscription_key: 'set',
     ...facts,
   });
 
@@ -136,8 +138,13 @@ test('a new provider and a new link have their own terms in the entry', async ()
     core.store.addProvider({ ...own, ...first, ...rest, createdAtMs: 0 }, ACT),
   );
   expect(made?.object).toEqual({
-    ...{ key: 'abababab', plan: 'pro', active_until: '2027-01-01T00:00:00.000Z', max_links: 7 },
-    ...{ ride: 'off', ride_desktop: 1, buttons: 'always' },
+    key: 'abababab',
+    plan: 'pro',
+    active_until: '2027-01-01T00:00:00.000Z',
+    max_links: 7,
+    ride: 'off',
+    ride_desktop: 1,
+    buttons: 'always',
     ...facts,
   });
 });

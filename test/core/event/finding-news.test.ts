@@ -7,8 +7,13 @@ import { type Found, findingNews } from '../../../src/core/event/finding-news.ts
 const START_MS = Date.UTC(2026, 10, 20);
 
 const found = (name: string, more: Partial<Found> = {}): Found => ({
-  ...{ name, subject: null, level: 'problem', check: 'disk space', what: `${name} is so` },
-  ...{ todo: 'do it', ...more },
+  name,
+  subject: null,
+  level: 'problem',
+  check: 'disk space',
+  what: `${name} is so`,
+  todo: 'do it',
+  ...more,
 });
 
 /** The runs of a timer, one after the other. */
@@ -43,7 +48,10 @@ test('the same cause at two subjects is two findings, and the end says since whe
   const { mark } = findingNews([found('a')], null, START_MS);
   const [over] = findingNews([], mark, START_MS + DAY_MS).news;
   expect(over?.data).toEqual({
-    ...{ name: 'a', level: 'problem', check: 'disk space', finding: 'a is so' },
+    name: 'a',
+    level: 'problem',
+    check: 'disk space',
+    finding: 'a is so',
     since: '2026-11-20T00:00:00.000Z',
   });
 });

@@ -15,7 +15,11 @@ const NOW_MS = Date.UTC(2026, 10, 20, 12);
 const MINUTE_MS = 60_000;
 
 const phone = (installId: number, more: Partial<RefusedPhone> = {}): RefusedPhone => ({
-  ...{ installId, address: null, isFirst: true, count: 1, ...more },
+  installId,
+  address: null,
+  isFirst: true,
+  count: 1,
+  ...more,
 });
 
 /** Notes phones of a link, two minutes apart; returns which got a message. */

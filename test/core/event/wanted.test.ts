@@ -22,7 +22,9 @@ test('an event goes to those that want it and have room, and names those that ar
   const full = { kinds: ['link.created'], waitingCount: WAITING_COUNT_MAX };
   const other = { kinds: ['link.full'], waitingCount: WAITING_COUNT_MAX };
   expect(splitByRoom([one, full, other], 'link.created')).toEqual({
-    ...{ takers: [one], full: [full], folded: [] },
+    takers: [one],
+    full: [full],
+    folded: [],
   });
 });
 
@@ -32,7 +34,9 @@ test('an event that a caller can cause leaves half of the queue to others, and f
   const full = { kinds: [], waitingCount: WAITING_COUNT_MAX };
   for (const kind of ['link.refused', 'link.full', 'device.admitted', 'device.replaced'] as const) {
     expect(splitByRoom([one, half, full], kind)).toEqual({
-      ...{ takers: [one], full: [], folded: [half, full] },
+      takers: [one],
+      full: [],
+      folded: [half, full],
     });
   }
 });

@@ -50,7 +50,10 @@ describe('what disappears during delivery', () => {
     await deliver(engine);
     expect(await ledgerOf(engine, id)).toMatchObject({
       status: 110,
-      ...{ recipientCount: 3, sentCount: 2, failedCount: 1, sent: 2 },
+      recipientCount: 3,
+      sentCount: 2,
+      failedCount: 1,
+      sent: 2,
     });
   });
 
@@ -61,7 +64,9 @@ describe('what disappears during delivery', () => {
     await deliver(engine);
     expect(await ledgerOf(engine, id)).toMatchObject({
       status: 110,
-      ...{ recipientCount: 2, sentCount: 1, failedCount: 1 },
+      recipientCount: 2,
+      sentCount: 1,
+      failedCount: 1,
     });
   });
 
@@ -117,7 +122,11 @@ describe('what disappears during delivery', () => {
     await deliver(engine, 'second');
     expect(await ledgerOf(engine, id)).toMatchObject({
       status: 110,
-      ...{ recipientCount: 2, sentCount: 1, failedCount: 1, sent: 1, failed: 1 },
+      recipientCount: 2,
+      sentCount: 1,
+      failedCount: 1,
+      sent: 1,
+      failed: 1,
     });
   });
 });
@@ -145,7 +154,11 @@ describe('expiry', () => {
     expect(part).toBeLessThan(2_499);
     await expireMessages(engine.core, engine.clock.nowMs());
     expect(await ledgerOf(engine, id)).toMatchObject({
-      ...{ status: 100, sent: 1, expired: 2_499, received: 1, sentCount: 2_500 },
+      status: 100,
+      sent: 1,
+      expired: 2_499,
+      received: 1,
+      sentCount: 2_500,
     });
     expect(await store.expireRecipients(engine.clock.nowMs())).toBeNull();
   });
@@ -177,7 +190,9 @@ describe('expiry', () => {
     expect(sentCount).toBeGreaterThan(0);
     expect(await ledgerOf(engine, id)).toMatchObject({
       status: 110,
-      ...{ sentCount, failedCount: 2_500 - sentCount, expired: 2_500 - sentCount },
+      sentCount,
+      failedCount: 2_500 - sentCount,
+      expired: 2_500 - sentCount,
     });
   });
 });
@@ -205,7 +220,10 @@ describe('pruning', () => {
     await pruneAll();
     expect(recipients()).toBe(0);
     expect(await ledgerOf(engine, id)).toMatchObject({
-      ...{ status: 100, isPruned: true, recipientCount: 2_500, sentCount: 2_500 },
+      status: 100,
+      isPruned: true,
+      recipientCount: 2_500,
+      sentCount: 2_500,
     });
     const acknowledged = [{ id, state: 'opened' as const, detail: null }];
     await engine.core.store.acknowledge(

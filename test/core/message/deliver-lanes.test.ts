@@ -154,7 +154,10 @@ describe('leases', () => {
     for (const [i, id] of ids.entries()) {
       const count = seeds[Math.floor(i / 2)]?.devices.length ?? 0;
       expect(await ledgerOf(engine, id)).toMatchObject({
-        ...{ sent: count, sentCount: count, recipientCount: count, failedCount: 0 },
+        sent: count,
+        sentCount: count,
+        recipientCount: count,
+        failedCount: 0,
       });
     }
     for (const [i, { first }] of seeds.entries()) {

@@ -90,7 +90,9 @@ describe('who gets it', () => {
     expect(await inboxOf(engine, android[1] ?? 0)).toEqual([both]);
     expect(await inboxOf(engine, other[0] ?? 0)).toEqual([named]);
     const listed = await engine.core.store.listDistributions(provider.id, {
-      ...{ id: null, beforeId: null, countMax: 10 },
+      id: null,
+      beforeId: null,
+      countMax: 10,
     });
     const shown = listed.map(({ targetOs, targetHwid }) => [targetOs, targetHwid]);
     expect(shown).toEqual([

@@ -114,7 +114,11 @@ describe('each status is reached', () => {
     await deliver(engine);
     expect(await ledgerOf(engine, id)).toMatchObject({
       status: 110,
-      ...{ sent: 1, failed: 1, recipientCount: 2, sentCount: 1, failedCount: 1 },
+      sent: 1,
+      failed: 1,
+      recipientCount: 2,
+      sentCount: 1,
+      failedCount: 1,
     });
     expect(await inboxOf(engine, first)).toEqual([]);
     expect(await inboxOf(engine, devices[1] ?? 0)).toEqual([id]);
@@ -267,7 +271,10 @@ describe('time', () => {
     expect(await ledgerOf(engine, late)).toMatchObject({ status: 100, sent: 1 });
     expect(await ledgerOf(engine, expired)).toMatchObject({
       status: 120,
-      ...{ sent: 0, expired: 1, sentCount: 0, failedCount: 1 },
+      sent: 0,
+      expired: 1,
+      sentCount: 0,
+      failedCount: 1,
     });
     expect(await inboxOf(engine, first)).toEqual([late]);
   });

@@ -9,24 +9,33 @@ const read = (body: Record<string, unknown>) => readRegistration(body, REACH);
 const detailOf = (read: unknown) => (read instanceof Refused ? [read.says, read.detail] : read);
 
 const FULL = {
-  ...{ hwid: 'phone-1', os: 'android', device_name: 'Pixel', os_version: '15' },
-  ...{
-    app_version: '2.1',
-    locale: 'pt-BR',
-    provider_code: 'Provide1',
-    domain_hash: 'a'.repeat(64),
-  },
-  ...{ install_code: 'LinkCode0001', push: { gateway: 'fcm', token: 't' } },
+  hwid: 'phone-1',
+  os: 'android',
+  device_name: 'Pixel',
+  os_version: '15',
+  app_version: '2.1',
+  locale: 'pt-BR',
+  provider_code: 'Provide1',
+  domain_hash: 'a'.repeat(64),
+  install_code: 'LinkCode0001',
+  push: { gateway: 'fcm', token: 't' },
 };
 
 test('each field of a registration is kept under its name', () => {
   expect(read(FULL)).toEqual({
     hwid: 'phone-1',
     facts: {
-      ...{ os: 'android', deviceName: 'Pixel', osVersion: '15', appVersion: '2.1', userAgent: '' },
+      os: 'android',
+      deviceName: 'Pixel',
+      osVersion: '15',
+      appVersion: '2.1',
+      userAgent: '',
     },
-    ...{ locale: 'pt-BR', push: { gateway: 'fcm', token: 't' }, installCode: 'LinkCode0001' },
-    ...{ domainHash: 'a'.repeat(64), providerCode: 'Provide1' },
+    locale: 'pt-BR',
+    push: { gateway: 'fcm', token: 't' },
+    installCode: 'LinkCode0001',
+    domainHash: 'a'.repeat(64),
+    providerCode: 'Provide1',
   });
 });
 
@@ -34,7 +43,11 @@ test('all but the HWID may be absent, null or empty; others are not read', () =>
   const none = {
     hwid: 'phone-1',
     facts: { os: '', osVersion: '', deviceName: '', appVersion: '', userAgent: '' },
-    ...{ locale: null, push: null, installCode: null, domainHash: null, providerCode: null },
+    locale: null,
+    push: null,
+    installCode: null,
+    domainHash: null,
+    providerCode: null,
   };
   expect(read({ hwid: 'phone-1', user_agent: 'x', other: {} })).toEqual(none);
   for (const value of [null, '']) {

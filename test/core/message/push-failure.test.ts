@@ -8,8 +8,12 @@ const QUEUED = { queuedAtMs: 100 };
 const NOW_MS = 1_000;
 const ADDRESS = '{"gateway":"fcm","token":"t"}';
 const HERE: PushStanding = {
-  ...{ status: SENDING, expiresAtMs: NOW_MS + 1, problem: null },
-  ...{ push: null, droppedAtMs: null, droppedWhy: null },
+  status: SENDING,
+  expiresAtMs: NOW_MS + 1,
+  problem: null,
+  push: null,
+  droppedAtMs: null,
+  droppedWhy: null,
 };
 const DROPPED = { droppedAtMs: 100, droppedWhy: 'the app is gone' };
 

@@ -49,8 +49,13 @@ const NOW_MS = 100 * DAY_MS + 5;
 /** The last millisecond at which a token is not idle that was seen at 0. */
 const LAST_MS = (TOKEN_IDLE_DAYS + 1) * DAY_MS - 1;
 const HELD: Place = {
-  ...{ tokenId: 1, tokenSeenAtMs: NOW_MS, isByLink: true, installId: 2, isOnLink: false },
-  ...{ afterRecipientId: 30, afterSlotId: 6 },
+  tokenId: 1,
+  tokenSeenAtMs: NOW_MS,
+  isByLink: true,
+  installId: 2,
+  isOnLink: false,
+  afterRecipientId: 30,
+  afterSlotId: 6,
 };
 
 const asked = (shown: number, place: Place, nowMs = NOW_MS, shownTokenId: number | null = null) =>

@@ -199,8 +199,14 @@ async function pushOut(
     await store.takeSlot({ ...key, hwid }, FACTS, nowMs);
   } else {
     await store.registerDevice({
-      ...{ hwid, facts: FACTS, locale: null, push: null, shown: { kind: 'link', ...key } },
-      ...{ tokenHash: hashKey(crypto.randomUUID()), heldTokenHash: null, nowMs },
+      hwid,
+      facts: FACTS,
+      locale: null,
+      push: null,
+      shown: { kind: 'link', ...key },
+      tokenHash: hashKey(crypto.randomUUID()),
+      heldTokenHash: null,
+      nowMs,
     });
   }
   await store.freeSlot(providerId, { installCode: null, installId: id }, hwid, ACT);

@@ -21,7 +21,9 @@ const settings = (limit: unknown, enabled: unknown = true) =>
 
 test('Remnawave: the limit of the user, else of its squad, else of the panel', () => {
   const users = [7, 0, null, null, null].map((limit, at) => ({
-    ...{ id: String(at), short_uuid: `key${at}`, hwid_device_limit: limit },
+    id: String(at),
+    short_uuid: `key${at}`,
+    hwid_device_limit: limit,
     external_squad_uuid: [null, null, null, 'own', 'none'][at],
   }));
   const tables = {
@@ -52,7 +54,12 @@ test('Remnawave before its third version joins devices by the UUID', () => {
 
 test('3x-ui: a subscription has the largest limit of its enabled clients', () => {
   const client = (sub: string, enable: boolean | number, limit: number, email = 'e') => ({
-    ...{ email, sub_id: sub, enable, limit_hwid: limit, comment: '', created_at: 0 },
+    email,
+    sub_id: sub,
+    enable,
+    limit_hwid: limit,
+    comment: '',
+    created_at: 0,
   });
   const users = usersOf('3x-ui', {
     clients: [
@@ -114,16 +121,33 @@ test.each([
 });
 
 const USER: PanelUser = {
-  ...{ id: '1', key: 'k1', name: 'anna', note: 'anna', limit: 2, isDisabled: false },
-  ...{ createdAtMs: 5, panelCreatedAtMs: 5, devices: [] },
+  id: '1',
+  key: 'k1',
+  name: 'anna',
+  note: 'anna',
+  limit: 2,
+  isDisabled: false,
+  createdAtMs: 5,
+  panelCreatedAtMs: 5,
+  devices: [],
 };
 const RULES = {
-  ...{ panel: 'remnawave', kind: 'remnawave', unlimitedAs: 3, nowMs: 99 },
-  ...{ disablesDisabled: false, view: '' },
+  panel: 'remnawave',
+  kind: 'remnawave',
+  unlimitedAs: 3,
+  nowMs: 99,
+  disablesDisabled: false,
+  view: '',
 };
 const device = (hwid: string, firstSeenAtMs: number | null = 7) => ({
-  ...{ hwid, isHash: false, os: 'iPadOS', osVersion: '', deviceName: '', userAgent: '' },
-  ...{ firstSeenAtMs, lastSeenAtMs: null },
+  hwid,
+  isHash: false,
+  os: 'iPadOS',
+  osVersion: '',
+  deviceName: '',
+  userAgent: '',
+  firstSeenAtMs,
+  lastSeenAtMs: null,
 });
 
 test.each([
@@ -140,7 +164,11 @@ test('without a limit a link is left out, or keeps what it has', () => {
   const rules = { ...RULES, unlimitedAs: null };
   expect(linkOfUser({ ...USER, limit: null }, undefined, rules)).toBeNull();
   const before = {
-    ...{ installLimit: 7, status: 10, note: null, subscriptionKeyHash: null, devicesUntilMs: 0 },
+    installLimit: 7,
+    status: 10,
+    note: null,
+    subscriptionKeyHash: null,
+    devicesUntilMs: 0,
   };
   const kept = { install: { installLimit: 7 } };
   expect(linkOfUser({ ...USER, limit: null }, before, rules)).toMatchObject(kept);

@@ -11,8 +11,17 @@ const BROWSER = JSON.stringify({
   token: { endpoint: 'https://push.example/1', keys: {} },
 });
 const ROW: PushRow = {
-  ...{ id: 1, nextAtMs: 0, queuedAtMs: 5, attemptCount: 0, distributionId: 2, deviceId: 3 },
-  ...{ isBlocked: false, expiresAtMs: NOW_MS + 1, tokenId: 4, push: FCM, pushAtMs: 5 },
+  id: 1,
+  nextAtMs: 0,
+  queuedAtMs: 5,
+  attemptCount: 0,
+  distributionId: 2,
+  deviceId: 3,
+  isBlocked: false,
+  expiresAtMs: NOW_MS + 1,
+  tokenId: 4,
+  push: FCM,
+  pushAtMs: 5,
   locale: null,
 };
 const TO_FCM = { kind: 'fcm', origin: '' };
@@ -41,7 +50,9 @@ describe('a push', () => {
 describe('due dispatches', () => {
   const again = { afterMs: 1, afterId: 0, toMs: NOW_MS };
   const setBack = {
-    ...{ afterMs: NOW_MS + WAIT_MAX_MS.fcm + 1, afterId: 0, toMs: Number.MAX_SAFE_INTEGER },
+    afterMs: NOW_MS + WAIT_MAX_MS.fcm + 1,
+    afterId: 0,
+    toMs: Number.MAX_SAFE_INTEGER,
   };
   const fresh = { afterMs: 0, afterId: 0, toMs: 0 };
   const late = { nextAtMs: setBack.afterMs + 5, id: 7 };

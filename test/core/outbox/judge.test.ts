@@ -24,15 +24,25 @@ const ADDRESS = { gateway: 'fcm', token: 'token' } as const;
 
 function push(attemptCount = 0): PushDispatch {
   return {
-    ...{ kind: 'push', id: 7, nextAtMs: 0, queuedAtMs: NOW_MS, attemptCount },
-    ...{ distributionId: 3, deviceId: 5, moot: null },
+    kind: 'push',
+    id: 7,
+    nextAtMs: 0,
+    queuedAtMs: NOW_MS,
+    attemptCount,
+    distributionId: 3,
+    deviceId: 5,
+    moot: null,
     token: { id: 11, push: ADDRESS, pushAtMs: NOW_MS - DAY_MS, locale: null },
   };
 }
 
 function event(attemptCount = 0): EventDispatch {
   return {
-    ...{ kind: 'event', id: 8, nextAtMs: 0, queuedAtMs: NOW_MS, attemptCount },
+    kind: 'event',
+    id: 8,
+    nextAtMs: 0,
+    queuedAtMs: NOW_MS,
+    attemptCount,
     event: { id: 9, providerId: 1, kind: 'link.created', atMs: NOW_MS, data: {} },
   };
 }
@@ -58,10 +68,14 @@ function judge(verdict: Verdict, given: Given = {}): Judgement {
 
 const failing: DestinationHealth = {
   ...HEALTHY,
-  ...{ failureCount: 4, failingSinceMs: NOW_MS - SECOND_MS, problem: 'no answer' },
+  failureCount: 4,
+  failingSinceMs: NOW_MS - SECOND_MS,
+  problem: 'no answer',
 };
 const retry = (afterMs: number | null = null): Verdict => ({
-  ...{ verdict: 'retry', afterMs, problem: 'it is busy' },
+  verdict: 'retry',
+  afterMs,
+  problem: 'it is busy',
 });
 
 describe('waits', () => {
@@ -103,7 +117,9 @@ describe('a push', () => {
     expect(settlement).toEqual({ id: 7, outcome: 'retry', nextAtMs, problem: 'it is busy' });
     expect(health).toEqual({
       ...HEALTHY,
-      ...{ failureCount: 1, failingSinceMs: NOW_MS, problem: 'it is busy' },
+      failureCount: 1,
+      failingSinceMs: NOW_MS,
+      problem: 'it is busy',
     });
   });
 
@@ -172,7 +188,8 @@ describe('a push', () => {
     const dead = (asOfMs: number) => judge({ verdict: 'dead', problem: 'gone', asOfMs }).settlement;
     expect(dead(NOW_MS - DAY_MS)).toMatchObject({ outcome: 'dead', asOfMs: NOW_MS - DAY_MS });
     expect(dead(NOW_MS - DAY_MS - 1)).toMatchObject({
-      ...{ outcome: 'retry', problem: 'gone; the app has registered it again since' },
+      outcome: 'retry',
+      problem: 'gone; the app has registered it again since',
     });
   });
 
@@ -271,7 +288,9 @@ describe('an event', () => {
 
 describe('asked to wait', () => {
   const wait = (afterMs: number, isOfOne?: true): Verdict => ({
-    ...{ verdict: 'wait', afterMs, problem: 'too many' },
+    verdict: 'wait',
+    afterMs,
+    problem: 'too many',
     ...(isOfOne && { isOfOne }),
   });
   const busy: Verdict = { verdict: 'busy', problem: 'no place' };

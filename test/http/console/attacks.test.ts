@@ -89,7 +89,8 @@ describe('a page of another site', () => {
   test('may not ask for permission either', async () => {
     const asked = { origin: 'https://evil.example', 'access-control-request-method': 'POST' };
     const answer = await fetch(`${app.url}/console/call/links.add`, {
-      ...{ method: 'OPTIONS', headers: asked },
+      method: 'OPTIONS',
+      headers: asked,
     });
     expect(answer.headers.get('access-control-allow-origin')).toBeNull();
   });

@@ -30,7 +30,11 @@ test('a change of many links is read by the bounds of one, listed and taken back
   const { jobs } = await browser.get('jobs.list', { at });
   expect(jobs).toMatchObject([
     {
-      ...{ id: added.id, state: 'waiting', by: at, totalCount: 1, dueAtMs: added.dueAtMs },
+      id: added.id,
+      state: 'waiting',
+      by: at,
+      totalCount: 1,
+      dueAtMs: added.dueAtMs,
       work: { kind: 'links.change', change: { installLimit: 5, note: null }, toId: id },
     },
   ]);

@@ -45,7 +45,9 @@ test('a file that is written makes the same links elsewhere; no cell of it is a 
   const [head, ...lines] = file.text.trimEnd().split('\r\n');
   expect(head).toBe('id,code,limit,note,devices,status,created_at');
   const rest = await here.browser.get('links.csv', {
-    ...{ at: here.at, filter: EVERY, beyondId: made[1]?.id ?? 0 },
+    at: here.at,
+    filter: EVERY,
+    beyondId: made[1]?.id ?? 0,
   });
   expect(rest.text).toBe(`${lines.at(-1)}\r\n`);
   for (const [n, [, cell]] of CELLS.entries()) {
@@ -95,7 +97,8 @@ test('no more links than the provider may have; a code that is taken is skipped'
   await app.core.store.updateProvider(at, { installCountMax: 2 }, act);
   const one = { ...draftOf('one'), code: `Taken${at.slice(0, 7)}` };
   const { made, isStopped } = await browser.get('links.add-many', {
-    ...{ at, drafts: [one, one, draftOf(null), draftOf(null)] },
+    at,
+    drafts: [one, one, draftOf(null), draftOf(null)],
   });
   expect(isStopped).toBe(true);
   expect(made.map(({ why }) => why)).toEqual([
@@ -140,7 +143,8 @@ test('a piece and drafts of long notes in any script have room', async () => {
   const note = 'ж'.repeat(250);
   const lines = Array.from({ length: 60 }, (_, n) => `longnote${n + 10},${note}`);
   const { rows, mistakes } = await browser.get('links.csv-read', {
-    ...{ at, text: ['code,note', ...lines].join('\n') },
+    at,
+    text: ['code,note', ...lines].join('\n'),
   });
   expect([rows.length, mistakes]).toEqual([60, []]);
   const drafts = rows.map(({ code, key }) => ({ code, key, limit: 1, note }));

@@ -121,11 +121,15 @@ test('the panel has what a message says, as text', async () => {
   });
   const data = await command({ action_type: 'import-data', import_data: 'привет' });
   expect((await browser.get('messages.show', { at, id: data })).content).toEqual({
-    ...{ kind: 'command', action: 'import-data', text: 'привет', isCut: false },
+    kind: 'command',
+    action: 'import-data',
+    text: 'привет',
+    isCut: false,
   });
   const long = await command({ action_type: 'import-data', import_data: 'ж'.repeat(5_000) });
   expect((await browser.get('messages.show', { at, id: long })).content).toMatchObject({
-    ...{ text: 'ж'.repeat(4_000), isCut: true },
+    text: 'ж'.repeat(4_000),
+    isCut: true,
   });
   const plain = await command({ action_type: 'update-subscription' });
   expect((await browser.get('messages.show', { at, id: plain })).content).toMatchObject({
@@ -142,7 +146,8 @@ test('cancelling is possible until ten minutes before, and its refusals are thos
   expect(await browser.refusal('messages.cancel', { at, id: later })).toBe('cancel_failed');
   expect(await browser.refusal('messages.cancel', { at, id: 999 })).toBe('notification_not_found');
   expect((await listed({ ids: [later] }))[0]).toMatchObject({
-    ...{ state: 'cancelled', cancelUntilMs: null },
+    state: 'cancelled',
+    cancelUntilMs: null,
   });
   await app.core.store.updateProvider(at, { suspendedAtMs: 1 }, ACT);
   expect(await browser.refusal('messages.cancel', { at, id: soon })).toBe('subscription_required');
@@ -155,7 +160,8 @@ test('the ledger has each device, and its counts are those of its slices', async
   await app.deliver();
   await post(app, '/device/ack', { items: [{ id, state: 'opened' }] }, token);
   expect((await browser.get('messages.show', { at, id })).reach).toMatchObject({
-    ...{ recipients: 2, ways: { inbox: 1, stream: 0, push: 0, fetch: 0, none: 1 } },
+    recipients: 2,
+    ways: { inbox: 1, stream: 0, push: 0, fetch: 0, none: 1 },
     isAtLeast: false,
   });
   const { totals, nextId } = await browser.get('messages.count', { at, id, afterId: null });
@@ -187,7 +193,9 @@ test('a page of a filter continues where the reads of a call ended', async () =>
             read.push(after);
             const from = (after?.deviceId ?? 10_000) - 1;
             return Array.from({ length: countMax }, (_, n) => ({
-              ...{ ...of, id: from - n, deviceId: from - n },
+              ...of,
+              id: from - n,
+              deviceId: from - n,
             }));
           }
         : Reflect.get(target, name).bind(target),
@@ -196,7 +204,8 @@ test('a page of a filter continues where the reads of a call ended', async () =>
   const page = { show: 'opened', after: null, countMax: 50 } as const;
   const core = { ...app.core, store };
   expect(await pageLedger(core, { providerId: 1, distributionId: id }, page)).toEqual({
-    ...{ rows: [], nextId: 10_000 - 8 * 500 },
+    rows: [],
+    nextId: 10_000 - 8 * 500,
   });
   expect(read).toHaveLength(8);
 });
@@ -276,15 +285,21 @@ test('a page of activity reads a bounded number of blocks, and continues', async
   const page = { providerCode: at, who: null, group: null, before: null, countMax: 50 };
   const end = 100_000 - 32 * 32;
   expect(await pageAudit({ ...app.core, store }, page)).toEqual({
-    ...{ entries: [], next: { block: end, entry: end } },
+    entries: [],
+    next: { block: end, entry: end },
   });
   expect(reads).toBe(32);
 });
 
 test('a page may end within a block; entries of others in it are not shown', async () => {
   const entry = (provider: string) => ({
-    ...{ at: '2026-11-20T00:00:00.000Z', who: 'operator', name: at, from: 'local' },
-    ...{ action: 'provider.set', provider, object: {} },
+    at: '2026-11-20T00:00:00.000Z',
+    who: 'operator',
+    name: at,
+    from: 'local',
+    action: 'provider.set',
+    provider,
+    object: {},
   });
   const entries = [entry(at), entry('Another1'), entry(at), entry(at)];
   const block = { number: 4, atMs: 0, entries: JSON.stringify(entries) };

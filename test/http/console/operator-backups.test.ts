@@ -65,8 +65,13 @@ test('a copy is of the session that asked for it, and has an entry in the audit 
   const elsewhere = { 'sec-fetch-site': 'cross-site' };
   expect((await download(operator.cookie, elsewhere)).status).toBe(404);
   const { rows } = await operator.get('audit.list', {
-    ...{ provider: null, who: null, group: 'appliance', hwid: null },
-    ...{ sinceMs: null, untilMs: null, before: null },
+    provider: null,
+    who: null,
+    group: 'appliance',
+    hwid: null,
+    sinceMs: null,
+    untilMs: null,
+    before: null,
   });
   expect(rows).toMatchObject([{ action: 'database.download', name: 'olga' }]);
 });

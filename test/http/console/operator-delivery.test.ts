@@ -69,8 +69,12 @@ test('gateways, and a webhook that fails, with its problem and without its secre
   const { webhooks } = await operator.get('gateways.list', {});
   expect(webhooks).toMatchObject([
     {
-      ...{ provider: code, address: 'https://bot.example.com/…', problem: 'no answer in 10 s' },
-      ...{ waitingCount: 1, disabled: null, retryAtMs: nowMs + 60_000 },
+      provider: code,
+      address: 'https://bot.example.com/…',
+      problem: 'no answer in 10 s',
+      waitingCount: 1,
+      disabled: null,
+      retryAtMs: nowMs + 60_000,
     },
   ]);
   expect(JSON.stringify(webhooks)).not.toContain('secret');
@@ -90,7 +94,8 @@ test('a gateway is tested with one device; an answer that asks for another try g
   verdicts.push({ verdict: 'retry', afterMs: 0, problem: 'the token is old' });
   verdicts.push({ verdict: 'credentials', problem: 'the key is not known' });
   expect(await operator.get('gateways.test', phone)).toEqual({
-    ...{ verdict: 'credentials', problem: 'the key is not known' },
+    verdict: 'credentials',
+    problem: 'the key is not known',
   });
   expect(sent).toEqual(['phone-token', 'phone-token', 'phone-token']);
   const refusals = [

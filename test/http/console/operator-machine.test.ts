@@ -18,8 +18,13 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const ALL = {
-  ...{ provider: null, who: null, group: null, hwid: null },
-  ...{ sinceMs: null, untilMs: null, before: null },
+  provider: null,
+  who: null,
+  group: null,
+  hwid: null,
+  sinceMs: null,
+  untilMs: null,
+  before: null,
 };
 const actions = async (filter: Partial<typeof ALL> | Record<string, unknown>) => {
   const { rows } = await operator.get('audit.list', { ...ALL, ...filter });
@@ -79,7 +84,10 @@ test('settings come with their origin', async () => {
   const { file, rows } = await observer.get('settings.list', {});
   expect(file).toBe('/etc/gatepost/gatepost.toml');
   expect(rows[0]).toEqual({
-    ...{ key: 'server.port', variable: 'GATEPOST_PORT', value: '8080', origin: 'default' },
+    key: 'server.port',
+    variable: 'GATEPOST_PORT',
+    value: '8080',
+    origin: 'default',
   });
 });
 
@@ -111,7 +119,8 @@ test('a check that fails is said', async () => {
   const broken = await startTestApp({
     appliance: {
       ...(await import('../../support/appliance.ts')).testAppliance(),
-      ...{ doctor: { last: () => null, run }, auditCheck: { last: () => null, run } },
+      doctor: { last: () => null, run },
+      auditCheck: { last: () => null, run },
     },
   });
   const browser = await operatorBrowser(broken);

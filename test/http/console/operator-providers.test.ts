@@ -21,12 +21,19 @@ const TERMS = { name: 'Shop', plan: 'pro' } as const;
 
 test('a provider is added with its terms; the key is shown once', async () => {
   const added = await operator.get('providers.add', {
-    ...{ ...TERMS, lastDay: '2027-01-31', linkCountMax: 7, whenFull: 'replace-oldest' },
+    ...TERMS,
+    lastDay: '2027-01-31',
+    linkCountMax: 7,
+    whenFull: 'replace-oldest',
   });
   expect(await isKey(added.code, added.authKey)).toBe(true);
   const shown = await operator.get('providers.show', { code: added.code });
   expect(shown).toMatchObject({
-    ...{ ...TERMS, lastDay: '2027-01-31', linkCountMax: 7, linkCount: 0, isActive: true },
+    ...TERMS,
+    lastDay: '2027-01-31',
+    linkCountMax: 7,
+    linkCount: 0,
+    isActive: true,
     own: { whenFull: 'replace-oldest', inactiveDays: null },
     oldKeyUntilMs: null,
   });
@@ -42,7 +49,8 @@ test('a provider is added with its terms; the key is shown once', async () => {
 test('one that moves in keeps its code and key; a code is there once', async () => {
   const given = { ...TERMS, code: 'MOVEDIN1', authKey: 'k'.repeat(32) };
   expect(await operator.get('providers.add', given)).toEqual({
-    ...{ code: 'MOVEDIN1', authKey: 'k'.repeat(32) },
+    code: 'MOVEDIN1',
+    authKey: 'k'.repeat(32),
   });
   expect(await operator.refusal('providers.add', given)).toBe('provider_code_exists');
   expect(await operator.refusal('providers.add', { ...given, code: 'short' })).toBe('malformed');
@@ -135,18 +143,27 @@ test('the provider sees who opened its pages, once a session, and what was chang
   const provider = new ConsoleBrowser(app.url);
   await provider.get('session.key', { code, key: authKey });
   const { rows } = await provider.get('activity.list', {
-    ...{ at: code, who: 'account', group: null, before: null },
+    at: code,
+    who: 'account',
+    group: null,
+    before: null,
   });
   expect(rows.map(({ action, name }) => `${name} ${action}`)).toEqual([
     ...['olga key.add', 'olga provider.set', 'oskar provider.visit', 'olga provider.visit'],
   ]);
   const again = await operatorBrowser(app);
   await again.get('links.list', {
-    ...{ at: code, isOldest: false, beyondId: null, countMax: 1 },
+    at: code,
+    isOldest: false,
+    beyondId: null,
+    countMax: 1,
     filter: { search: null, isFull: false, status: null },
   });
   const after = await provider.get('activity.list', {
-    ...{ at: code, who: 'account', group: null, before: null },
+    at: code,
+    who: 'account',
+    group: null,
+    before: null,
   });
   expect(after.rows).toHaveLength(5);
 });
@@ -157,7 +174,10 @@ test('staff with a role at the provider visits nobody', async () => {
   await provider.get('session.key', { code, key: authKey });
   await provider.get('overview.read', { at: code });
   const { rows } = await provider.get('activity.list', {
-    ...{ at: code, who: null, group: null, before: null },
+    at: code,
+    who: null,
+    group: null,
+    before: null,
   });
   expect(rows.map(({ action }) => action)).not.toContain('provider.visit');
 });

@@ -72,8 +72,13 @@ test('a device is shown with all that is kept of it, and forgotten', async () =>
     expect(await operator.refusal(name, { hwid: 'tablet-XYZ' })).toBe('device_not_found');
   }
   const { rows } = await operator.get('audit.list', {
-    ...{ provider: null, who: 'account', group: 'appliance', hwid: 'tablet-XYZ' },
-    ...{ sinceMs: null, untilMs: null, before: null },
+    provider: null,
+    who: 'account',
+    group: 'appliance',
+    hwid: 'tablet-XYZ',
+    sinceMs: null,
+    untilMs: null,
+    before: null,
   });
   expect(rows).toMatchObject([{ action: 'device.forget', name: 'olga' }]);
 });

@@ -55,7 +55,8 @@ test('one is checked, kept, in force at once, changed and removed', async () => 
   expect(await fetchBy('one')).toBe(404);
   const found = await operator.get('upstreams.check', given({ provider }));
   expect(found).toMatchObject({
-    ...{ certificate: 'covered', binding: 'not_bound' },
+    certificate: 'covered',
+    binding: 'not_bound',
     certificateEndsAtMs: app.clock.nowMs() + DAY_MS,
     panel: { state: 'answers', detail: '404 to HEAD /, 404 to GET /sub/{key}' },
     toml: `[[gate.upstream]]\nhost = "sub.example.com"\nurl = "http://127.0.0.1:${panel.port}"\nprovider = "${provider}"\ndefault_limit = 1\n`,
@@ -74,7 +75,10 @@ test('one is checked, kept, in force at once, changed and removed', async () => 
   expect(own).toEqual([]);
   expect(kept).toMatchObject([
     {
-      ...{ host: 'sub.example.com', provider, isInForce: true, updatedBy: 'olga' },
+      host: 'sub.example.com',
+      provider,
+      isInForce: true,
+      updatedBy: 'olga',
       keys: { refused_status: 403, enforce: true, default_limit: 1 },
     },
   ]);
@@ -140,7 +144,8 @@ test('one check of a session runs at a time, and each ends though the panel is s
   const asked = Promise.withResolvers<void>();
   let count = 0;
   const slow = Bun.serve({
-    ...{ port: 0, hostname: '127.0.0.1' },
+    port: 0,
+    hostname: '127.0.0.1',
     async fetch({ method }) {
       if (method === 'HEAD') return new Response('', { status: 404 });
       count += 1;
@@ -151,7 +156,8 @@ test('one check of a session runs at a time, and each ends though the panel is s
     },
   });
   const upstream = given({
-    ...{ provider, key_path: KEY_PATHS },
+    provider,
+    key_path: KEY_PATHS,
     url: `http://127.0.0.1:${slow.port}`,
   });
   const first = operator.get('upstreams.check', upstream);
@@ -195,11 +201,9 @@ test('a host of the file stays as it is there; one that cannot be read is left o
   const settings = { ...app.settings };
   const log: string[] = [];
   const upstreams = new LiveUpstreams({
-    ...{
-      core: app.core,
-      clock: app.clock,
-      settings: Object.assign(settings, { host: '', port: 1 }),
-    },
+    core: app.core,
+    clock: app.clock,
+    settings: Object.assign(settings, { host: '', port: 1 }),
     log: makeLog({ logFormat: 'json', logLevel: 'info' }, app.clock.nowMs, (line) =>
       log.push(line),
     ),
@@ -207,7 +211,8 @@ test('a host of the file stays as it is there; one that cannot be read is left o
       upstreams: [readUpstream({ ...keys, default_limit: 7 })],
       text: JSON.stringify([{ ...keys, default_limit: 7 }]),
     }),
-    ...{ certifiedNames: () => null, certificateExpiresAtMs: () => null },
+    certifiedNames: () => null,
+    certificateExpiresAtMs: () => null,
   });
   await upstreams.refresh();
   expect(settings.gateUpstreams.map(({ host, defaultLimit }) => [host, defaultLimit])).toEqual([

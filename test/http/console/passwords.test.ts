@@ -18,7 +18,9 @@ beforeEach(() => {
 });
 
 const stranger = (client: string, account = 'anna'): Hashing => ({
-  ...{ client, account, isKnown: false },
+  client,
+  account,
+  isKnown: false,
 });
 const verify = (of: Hashing, password: string) => passwords.verify(of, password, 'a hash');
 const turns = async () => {

@@ -72,8 +72,13 @@ function listed() {
 }
 
 const ANY = {
-  ...{ os: null, appVersion: null, language: null, seenSinceMs: null },
-  ...{ unseenSinceMs: null, domainId: null, link: null },
+  os: null,
+  appVersion: null,
+  language: null,
+  seenSinceMs: null,
+  unseenSinceMs: null,
+  domainId: null,
+  link: null,
 };
 
 test('a filter finds devices, whose HWIDs the send names: more than the API takes', async () => {
@@ -86,7 +91,11 @@ test('a filter finds devices, whose HWIDs the send names: more than the API take
   expect(linkId).toBeGreaterThan(0);
   const found = await browser.get('send.find', { at, search: { ...ANY, link: 'office' } });
   expect(found).toMatchObject({
-    ...{ isPart: false, count: 7, countMax: 500, systems: ['Windows'], appVersions: ['3.1'] },
+    isPart: false,
+    count: 7,
+    countMax: 500,
+    systems: ['Windows'],
+    appVersions: ['3.1'],
   });
   expect(found.hwids?.toSorted()).toEqual(hwids);
   expect(found.examples).toHaveLength(7);
@@ -119,7 +128,9 @@ test('a device that left since the search is refused: nothing goes to the others
   const search = { ...ANY, link: 'leaving' };
   const found = await browser.get('send.find', { at, search });
   const bodyTo = (hwids: string[] | null) => ({
-    ...{ ...form('x'), specific_device_toggle: true, hwid: hwids?.join(',') ?? '' },
+    ...form('x'),
+    specific_device_toggle: true,
+    hwid: hwids?.join(',') ?? '',
   });
   expect(
     (await browser.get('send.check', { at, kind: 'push', body: bodyTo(found.hwids) })).id,
@@ -170,7 +181,9 @@ test('commands have the settings of the API, with what was left out', async () =
   const moved = { ...TO_ANDROID, action_type: 'sub-change', change_type: 'domain' };
   // The form says in the reader's language that the old domain must still answer.
   const check = await browser.get('send.check', {
-    ...{ at, kind: 'command' as const, body: { ...moved, change_value: 'new.example.com' } },
+    at,
+    kind: 'command' as const,
+    body: { ...moved, change_value: 'new.example.com' },
   });
   expect(check.notes).toEqual([]);
 });
@@ -198,19 +211,23 @@ test('with a name a send is made once', async () => {
 
 test('imported data may be as long as in the API; more is refused in words', async () => {
   const data = (length: number) => ({
-    ...{ action_type: 'import-data', import_data: 'x'.repeat(length) },
-    ...{ specific_device_toggle: true, hwid: 'phone-1' },
+    action_type: 'import-data',
+    import_data: 'x'.repeat(length),
+    specific_device_toggle: true,
+    hwid: 'phone-1',
   });
   const check = (length: number) =>
     browser.call('send.check', { at, kind: 'command', body: data(length) });
   expect(await check(250 * 1024)).toMatchObject({ ok: { id: 0 } });
   expect(await check(300 * 1024)).toEqual({
-    ...{ refused: 'malformed', detail: 'the body must not be longer than 263168 bytes' },
+    refused: 'malformed',
+    detail: 'the body must not be longer than 263168 bytes',
   });
   const stranger = new ConsoleBrowser(app.url);
   const code = 'x'.repeat(20 * 1024);
   expect(await stranger.call('session.key', { code, key: '' })).toMatchObject({
-    ...{ refused: 'malformed', detail: expect.stringContaining('large bodies') },
+    refused: 'malformed',
+    detail: expect.stringContaining('large bodies'),
   });
   expect(await stranger.refusal('send.settings', { at })).toBe('signed_out');
 });

@@ -59,7 +59,9 @@ describe('a provider with its key', () => {
     expect(own.setCookie).toContain('__Host-gatepost=');
     expect(own.setCookie).toContain('Path=/; Secure; HttpOnly; SameSite=Strict');
     expect(await own.get('session.me', {})).toMatchObject({
-      ...{ name: code, isAccount: false, grants: [{ role: 'owner', code }] },
+      name: code,
+      isAccount: false,
+      grants: [{ role: 'owner', code }],
     });
     expect(await own.get('overview.read', { at: code })).toMatchObject({ code, linkCount: 0 });
     const added = await own.get('links.add', { at: code, limit: 2, note: 'one' });
@@ -198,8 +200,11 @@ describe('an invitation', () => {
       'sign_in_wrong',
     );
     await reader.get('links.list', {
-      ...{ at: code, filter: { isFull: false, search: null, status: null } },
-      ...{ beyondId: null, countMax: 50, isOldest: false },
+      at: code,
+      filter: { isFull: false, search: null, status: null },
+      beyondId: null,
+      countMax: 50,
+      isOldest: false,
     });
     const draft = { at: code, limit: 1, note: '' };
     expect(await reader.refusal('links.add', draft)).toBe('no_right');

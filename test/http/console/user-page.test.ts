@@ -22,22 +22,31 @@ const GIVEN = { isOn: true, name: ' Northwind ', color: '#0f766e', supportUrl: '
 test('the page is switched on with its look, and a link has its address and a preview', async () => {
   const { id, code } = await browser.get('links.add', { at, limit: 2, note: '' });
   expect(await browser.get('page.show', { at })).toEqual({
-    ...{ isOn: false, name: null, color: null, supportUrl: null, isForbidden: false },
-    ...{ previewUrl: null, coolDownHours: 24 },
+    isOn: false,
+    name: null,
+    color: null,
+    supportUrl: null,
+    isForbidden: false,
+    previewUrl: null,
+    coolDownHours: 24,
   });
   expect((await browser.get('links.show', { at, id })).pageUrl).toBeNull();
   expect((await fetch(`${app.url}/my?link=${code}`)).status).toBe(404);
   await browser.get('page.set', { at, ...GIVEN });
   const address = `https://gatepost.example.org/my?link=${code}`;
   expect(await browser.get('page.show', { at })).toMatchObject({
-    ...{ isOn: true, name: 'Northwind', color: '#0f766e', previewUrl: address },
+    isOn: true,
+    name: 'Northwind',
+    color: '#0f766e',
+    previewUrl: address,
   });
   expect((await browser.get('links.show', { at, id })).pageUrl).toBe(address);
   const html = await (await fetch(`${app.url}/my?link=${code}`)).text();
   expect(html).toContain('Northwind');
   expect(html).toContain('--brand:#0f766e;--on:#fff');
   expect((await auditEntries(app.core)).at(-1)).toMatchObject({
-    ...{ action: 'provider.set', change: { page: [null, 'on'], page_name: 'changed' } },
+    action: 'provider.set',
+    change: { page: [null, 'on'], page_name: 'changed' },
   });
   await browser.get('links.edit', { at, id, status: 5 });
   expect((await browser.get('links.show', { at, id })).pageUrl).toBeNull();

@@ -6,19 +6,37 @@ const POLICY = '/api/policy';
 
 const answer = (changed: object = {}) =>
   JSON.stringify({
-    ...{ rc: 1, msg: 'Ok', inactive_days: 0, when_full: 'refuse', cool_down_hours: 24 },
-    ...{ enforce: 1, without_hwid: 'refuse', same_phone: 'off', ride: 'default', ride_desktop: 0 },
-    ...{ support_url: null, web_page_url: null, buttons: 'missing', ...changed },
+    rc: 1,
+    msg: 'Ok',
+    inactive_days: 0,
+    when_full: 'refuse',
+    cool_down_hours: 24,
+    enforce: 1,
+    without_hwid: 'refuse',
+    same_phone: 'off',
+    ride: 'default',
+    ride_desktop: 0,
+    support_url: null,
+    web_page_url: null,
+    buttons: 'missing',
+    ...changed,
   });
 const given = {
-  ...{ inactive_days: 30, when_full: 'replace-oldest', cool_down_hours: 48 },
-  ...{ enforce: 0, without_hwid: 'count', same_phone: 'ask' },
+  inactive_days: 30,
+  when_full: 'replace-oldest',
+  cool_down_hours: 48,
+  enforce: 0,
+  without_hwid: 'count',
+  same_phone: 'ask',
 };
 
 const URL_RULE = 'an http, https or tg URL of up to 255 ASCII characters, or default';
 const rides = {
-  ...{ ride: 'off', ride_desktop: 1, support_url: 'tg://resolve?domain=a' },
-  ...{ web_page_url: `https://example.com:8443/${'x'.repeat(230)}`, buttons: 'always' },
+  ride: 'off',
+  ride_desktop: 1,
+  support_url: 'tg://resolve?domain=a',
+  web_page_url: `https://example.com:8443/${'x'.repeat(230)}`,
+  buttons: 'always',
 };
 
 const misfits: Scenario[] = (
@@ -102,7 +120,10 @@ export const policyScenarios: Scenario[] = [
     says: 'ok',
     given: [asked(POLICY, OWN, rides)],
     request: {
-      ...{ ride: 'default', ride_desktop: 0, support_url: 'default', web_page_url: 'default' },
+      ride: 'default',
+      ride_desktop: 0,
+      support_url: 'default',
+      web_page_url: 'default',
       buttons: 'missing',
     },
     answer: answer(),

@@ -184,22 +184,34 @@ const list: Scenario[] = [
 ];
 
 const COUNTS = {
-  ...{ expires_at: '2026-11-21 15:00:00', finished_at: '2026-11-20 15:00:00' },
-  ...{
-    recipients: 1,
-    sent: 1,
-    failed: 0,
-    reachable: 0,
-    received: 0,
-    ...{ now: 0, by_push: 0, at_next_fetch: 0, cannot: 1, carried: 0 },
-    at_least: false,
-    replaces: null,
-  },
+  expires_at: '2026-11-21 15:00:00',
+  finished_at: '2026-11-20 15:00:00',
+  recipients: 1,
+  sent: 1,
+  failed: 0,
+  reachable: 0,
+  received: 0,
+  now: 0,
+  by_push: 0,
+  at_next_fetch: 0,
+  cannot: 1,
+  carried: 0,
+  at_least: false,
+  replaces: null,
 };
 const UNCOUNTED = {
-  ...{ finished_at: null, recipients: 0, sent: 0, reachable: null, received: null },
-  ...{ now: null, by_push: null, at_next_fetch: null, cannot: null, carried: null },
-  ...{ at_least: null, replaces: null },
+  finished_at: null,
+  recipients: 0,
+  sent: 0,
+  reachable: null,
+  received: null,
+  now: null,
+  by_push: null,
+  at_next_fetch: null,
+  cannot: null,
+  carried: null,
+  at_least: null,
+  replaces: null,
 };
 
 const detailed: Scenario[] = [
@@ -223,11 +235,24 @@ const detailed: Scenario[] = [
 const RECEIPTS = '/remote/receipts';
 const AT = '2026-11-20 15:00:00';
 const receipt = (fields: Record<string, unknown>) => ({
-  ...{ id: 1, hwid: HWID, device_name: 'Pixel 9', state: 'sent', reachable: false },
-  ...{ queued_at: AT, sent_at: AT },
-  ...{ received_at: null, opened_at: null, executed_at: null, refused_at: null },
-  ...{ failed_at: null, expired_at: null, carried_at: null, carried: null, detail: null },
-  ...{ push: null, push_problem: null },
+  id: 1,
+  hwid: HWID,
+  device_name: 'Pixel 9',
+  state: 'sent',
+  reachable: false,
+  queued_at: AT,
+  sent_at: AT,
+  received_at: null,
+  opened_at: null,
+  executed_at: null,
+  refused_at: null,
+  failed_at: null,
+  expired_at: null,
+  carried_at: null,
+  carried: null,
+  detail: null,
+  push: null,
+  push_problem: null,
   ...fields,
 });
 const receipts = (name: string, given: readonly Given[], data: readonly unknown[]): Scenario => ({

@@ -103,7 +103,10 @@ const BUSY = 'the receiver answered 503';
 const accepted: MakeSettlement = (id) => ({ id, outcome: 'accepted' });
 const failed: MakeSettlement = (id) => ({ id, outcome: 'failed', problem: PROBLEM });
 const retried: MakeSettlement = (id, nowMs) => ({
-  ...{ id, outcome: 'retry', nextAtMs: nowMs + 61_000, problem: BUSY },
+  id,
+  outcome: 'retry',
+  nextAtMs: nowMs + 61_000,
+  problem: BUSY,
 });
 
 /** The first event was delivered, the second was given up. */
@@ -167,8 +170,13 @@ const deliveryScenarios: Scenario[] = [
 const SINCE = '2026-11-20 15:00:00';
 
 const misfit = (name: string, request: Scenario['request'], detail: string): Scenario => ({
-  ...{ name, path: REPLAY, says: 'invalid_parameters', given: [aWebhook()] },
-  ...{ request: { id: 1, ...request }, answer: INVALID, detail },
+  name,
+  path: REPLAY,
+  says: 'invalid_parameters',
+  given: [aWebhook()],
+  request: { id: 1, ...request },
+  answer: INVALID,
+  detail,
 });
 
 const replayScenarios: Scenario[] = [

@@ -75,7 +75,12 @@ const secretOf = (secret: string | null, key: string | null) =>
   `{"rc":1,"msg":"Ok","id":1,"secret":${JSON.stringify(secret)},"public_key":${JSON.stringify(key)}}`;
 
 const misfit = (name: string, request: Scenario['request'], detail: string): Scenario => ({
-  ...{ name, path: ADD, says: 'invalid_parameters', request, answer: INVALID, detail },
+  name,
+  path: ADD,
+  says: 'invalid_parameters',
+  request,
+  answer: INVALID,
+  detail,
 });
 
 const addScenarios: Scenario[] = [
@@ -191,7 +196,8 @@ const urlRow = (id: number, more: object = {}) =>
     public_key: null,
     chat: null,
     bot: null,
-    ...{ locale: null, with: [] },
+    locale: null,
+    with: [],
     events: [],
     secret_fingerprint: '53ec6c7e',
     old_secret_until: null,
@@ -202,8 +208,14 @@ const urlRow = (id: number, more: object = {}) =>
   });
 const chatRow = (id: number) =>
   urlRow(id, {
-    ...{ kind: 'telegram', url: null, url_fingerprint: null, signature: null },
-    ...{ chat: '-1001', bot: '123456789', locale: 'fa', secret_fingerprint: '2f235a8a' },
+    kind: 'telegram',
+    url: null,
+    url_fingerprint: null,
+    signature: null,
+    chat: '-1001',
+    bot: '123456789',
+    locale: 'fa',
+    secret_fingerprint: '2f235a8a',
   });
 const listed = (...rows: string[]) => `{"rc":1,"msg":"Ok","data":[${rows.join(',')}]}`;
 
@@ -256,7 +268,13 @@ const updated = (
   changed: readonly string[],
   given: readonly Given[] = [aWebhook()],
 ): Scenario => ({
-  ...{ name, path: UPDATE, says: 'ok', given, request: { id: 1, ...request }, answer: OK, changed },
+  name,
+  path: UPDATE,
+  says: 'ok',
+  given,
+  request: { id: 1, ...request },
+  answer: OK,
+  changed,
 });
 
 const notUpdated = (
@@ -265,18 +283,33 @@ const notUpdated = (
   detail: string,
   given: readonly Given[] = [aWebhook()],
 ): Scenario => ({
-  ...{ name, path: UPDATE, says: 'invalid_parameters', given, request: { id: 1, ...request } },
-  ...{ answer: INVALID, detail },
+  name,
+  path: UPDATE,
+  says: 'invalid_parameters',
+  given,
+  request: { id: 1, ...request },
+  answer: INVALID,
+  detail,
 });
 
 const stranger = (path: string, given: readonly Given[], request: object = {}): Scenario[] => [
   {
-    ...{ name: "another provider's", path, says: 'webhook_not_found', given },
-    ...{ request: { id: 1, ...request }, answer: NOT_FOUND, detail: NOT_FOUND_DETAIL },
+    name: "another provider's",
+    path,
+    says: 'webhook_not_found',
+    given,
+    request: { id: 1, ...request },
+    answer: NOT_FOUND,
+    detail: NOT_FOUND_DETAIL,
   },
   {
-    ...{ name: 'no id', path, says: 'webhook_not_found', given, request: { ...request } },
-    ...{ answer: NOT_FOUND, detail: NO_ID_DETAIL },
+    name: 'no id',
+    path,
+    says: 'webhook_not_found',
+    given,
+    request: { ...request },
+    answer: NOT_FOUND,
+    detail: NO_ID_DETAIL,
   },
 ];
 export const notOwn = (path: string, request: object = {}): Scenario[] =>
@@ -287,9 +320,14 @@ const unsaved = (
   method: NonNullable<Scenario['fault']>['method'],
   request: Scenario['request'],
 ): Scenario => ({
-  ...{ name: 'a change that cannot be saved', path, says: 'webhook_save_error' },
-  ...{ given: [aWebhook()], request, fault: { method, kind: 'write_failed' } },
-  ...{ answer: SAVE_ERROR, detail: SAVE_DETAIL },
+  name: 'a change that cannot be saved',
+  path,
+  says: 'webhook_save_error',
+  given: [aWebhook()],
+  request,
+  fault: { method, kind: 'write_failed' },
+  answer: SAVE_ERROR,
+  detail: SAVE_DETAIL,
 });
 
 const updateScenarios: Scenario[] = [

@@ -25,7 +25,8 @@ afterEach(async () => {
 function startServer(fetch: (request: Request) => Response) {
   const seen: Headers[] = [];
   const server = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
     fetch: (request) => {
       seen.push(request.headers);
       return fetch(request);
@@ -36,8 +37,10 @@ function startServer(fetch: (request: Request) => Response) {
 }
 
 const REACHED: Partial<Upstream> = {
-  ...{ panelTokenFile: '/token', panelHeadersFile: '/headers' },
-  ...{ limits: 'panel' as const, panel: 'remnawave' as const },
+  panelTokenFile: '/token',
+  panelHeadersFile: '/headers',
+  limits: 'panel' as const,
+  panel: 'remnawave' as const,
 };
 
 const keepFront = (fronted: Fronted) => {

@@ -30,7 +30,11 @@ afterEach(async () => {
 });
 
 const anna = (isActive: boolean): ApiUser => ({
-  ...{ id: 7, name: 'anna', key: UUID, isActive, createdAtMs: 1_700_000_000_000 },
+  id: 7,
+  name: 'anna',
+  key: UUID,
+  isActive,
+  createdAtMs: 1_700_000_000_000,
 });
 
 /** The path of a user's subscription. */
@@ -60,14 +64,14 @@ const providerOf = async ({ app, own }: Fronted) =>
 /** Imports anna's link as 0.17.0 did: disabled, because the panel said so. */
 async function importDisabled(fronted: Fronted, panel: PanelKind, user: ApiUser, id?: string) {
   const link = {
-    ...{
-      id: null,
-      installCode: user.name.padStart(12, '0'),
-      installLimit: 2,
-      status: 5,
-      note: 'anna',
-    },
-    ...{ createdAtMs: 1, panelUser: `${panel}:${id ?? user.id}`, slots: [] },
+    id: null,
+    installCode: user.name.padStart(12, '0'),
+    installLimit: 2,
+    status: 5,
+    note: 'anna',
+    createdAtMs: 1,
+    panelUser: `${panel}:${id ?? user.id}`,
+    slots: [],
     terms: { ...NO_TERMS, subscriptionKeyHash: subscriptionKeyHash(keyOf(panel, user)) },
   };
   const rules = { installCountMax: 100, updates: false };
@@ -103,7 +107,10 @@ describe.each(PANELS)('%s, at the proxy', (panel) => {
     expect(await statusOf(fronted, panel)).toBe(200);
     expect(api.asked).toHaveLength(2);
     expect(await tieOf(fronted, panel, anna(true))).toMatchObject({
-      ...{ id, status: 10, deviceCount: 1, facts: { status: 10 } },
+      id,
+      status: 10,
+      deviceCount: 1,
+      facts: { status: 10 },
     });
     const entries = await auditEntries(fronted.app.core);
     expect(entries.filter(({ name }) => name === 'panel')).toMatchObject([
@@ -134,13 +141,23 @@ describe.each(PANELS)('%s, at the proxy', (panel) => {
     });
     const { id, key, name } = anna(true);
     const rules = {
-      ...{ panel, kind: panel, unlimitedAs: 3, nowMs: 1 },
-      ...{ disablesDisabled: false, view: '' },
+      panel,
+      kind: panel,
+      unlimitedAs: 3,
+      nowMs: 1,
+      disablesDisabled: false,
+      view: '',
     };
     const ofImport = {
-      ...{ key: panel === 'marzban' ? name : panel === 'pasarguard' ? String(id) : key, name },
-      ...{ id: ID_OF_IMPORT[panel], note: '', limit: 2, isDisabled: false, createdAtMs: 1 },
-      ...{ panelCreatedAtMs: null, devices: [] },
+      key: panel === 'marzban' ? name : panel === 'pasarguard' ? String(id) : key,
+      name,
+      id: ID_OF_IMPORT[panel],
+      note: '',
+      limit: 2,
+      isDisabled: false,
+      createdAtMs: 1,
+      panelCreatedAtMs: null,
+      devices: [],
     };
     expect(tied).toMatchObject({ panelUser: panelUserOf(rules, ofImport), facts: null });
     // Neither further fetches nor other devices ask again.
@@ -153,7 +170,11 @@ describe.each(PANELS)('%s, at the proxy', (panel) => {
 
 /** The id that the import of each panel writes; null: the hash of the key. */
 const ID_OF_IMPORT: Readonly<Record<PanelKind, string | null>> = {
-  ...{ remnawave: '7', '3x-ui': null, pasarguard: '7', marzban: 'anna', hiddify: '7' },
+  remnawave: '7',
+  '3x-ui': null,
+  pasarguard: '7',
+  marzban: 'anna',
+  hiddify: '7',
 };
 
 test('a link of another panel, and a key that a provider typed, cost no question', async () => {
@@ -182,8 +203,14 @@ test('the API answers one user with a fault of its own: others come back', async
   api.users = [anna(true), boris];
   const { store } = fronted.app.core;
   const link = {
-    ...{ id: null, installCode: 'CodeOfBoris1', installLimit: 2, status: 5, note: 'boris' },
-    ...{ createdAtMs: 1, panelUser: 'hiddify:8', slots: [] },
+    id: null,
+    installCode: 'CodeOfBoris1',
+    installLimit: 2,
+    status: 5,
+    note: 'boris',
+    createdAtMs: 1,
+    panelUser: 'hiddify:8',
+    slots: [],
     terms: { ...NO_TERMS, subscriptionKeyHash: subscriptionKeyHash(boris.key) },
   };
   const rules = { installCountMax: 100, updates: false };

@@ -29,7 +29,8 @@ afterEach(async () => {
 function startPanel() {
   const hosts: (string | null)[] = [];
   const server = Bun.serve({
-    ...{ hostname: '::1', port: 0 },
+    hostname: '::1',
+    port: 0,
     fetch({ headers, url }) {
       hosts.push(headers.get('host'));
       const { pathname } = new URL(url);
@@ -74,9 +75,14 @@ testIt('the doctor and the import reach it', async () => {
   const source = sourceOf(upstream);
   expect(source && (await lookAtApi(source, () => 'token'))).toBeNull();
   const { rows } = await readPanelApi('3x-ui', {
-    ...{ url: baseUrlValue(`${url}/`), token: 't', headers: {}, callsPerSecondMax: 1e6 },
-    ...{ userAgent: 'test', ...READING },
-    ...{ sleep: async () => {}, onProgress: () => {} },
+    url: baseUrlValue(`${url}/`),
+    token: 't',
+    headers: {},
+    callsPerSecondMax: 1e6,
+    userAgent: 'test',
+    ...READING,
+    sleep: async () => {},
+    onProgress: () => {},
   });
   expect(rows.get('clients')).toMatchObject([{ sub_id: 's1' }]);
   // A panel at the server's own address would be asked by itself for ever.

@@ -171,7 +171,8 @@ describe('pages that list servers', () => {
 
   test('the page of a token that no secret proves is counted too', async () => {
     const at = await front(({ send }) => send(answer(200, page, html)), {
-      ...{ browsers: 'pass', key: 'marzban' },
+      browsers: 'pass',
+      key: 'marzban',
     });
     const got = await at.get(`/sub/${digestToken('anna,1760000000')}`, null, asBrowser);
     expect([got.status, got.body]).toEqual([200, page]);

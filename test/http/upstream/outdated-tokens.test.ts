@@ -40,8 +40,10 @@ async function given(key: 'marzban' | 'pasarguard', createdAtMs: number | null) 
 
 async function atGate(token: string, hwid: string | null): Promise<number> {
   const headers = {
-    ...{ 'x-original-uri': `/sub/${token}`, 'x-forwarded-host': HOST },
-    ...{ 'x-forwarded-for': '198.51.100.7', ...(hwid !== null && { 'x-hwid': hwid }) },
+    'x-original-uri': `/sub/${token}`,
+    'x-forwarded-host': HOST,
+    'x-forwarded-for': '198.51.100.7',
+    ...(hwid !== null && { 'x-hwid': hwid }),
   };
   const { status } = await fetch(`${at.app.url}/gate`, { headers });
   return status === 204 ? 200 : 404;

@@ -32,8 +32,11 @@ afterEach(async () => {
 });
 
 const userOf = (id: number, name: string): ApiUser => ({
-  ...{ id, name, key: `0000001${id}-aaaa-4bbb-8ccc-d00000000000` },
-  ...{ isActive: false, createdAtMs: 1_700_000_000_000 },
+  id,
+  name,
+  key: `0000001${id}-aaaa-4bbb-8ccc-d00000000000`,
+  isActive: false,
+  createdAtMs: 1_700_000_000_000,
 });
 const ANNA = userOf(7, 'anna');
 const BORIS = userOf(8, 'boris');
@@ -49,8 +52,14 @@ async function open(panel: PanelKind) {
   const providerId = provider?.id ?? 0;
   for (const user of [ANNA, BORIS]) {
     const link = {
-      ...{ id: null, installCode: user.name.padStart(12, '0'), installLimit: 9, status: 5 },
-      ...{ note: '', createdAtMs: 1, panelUser: `${panel}:${user.id}`, slots: [] },
+      id: null,
+      installCode: user.name.padStart(12, '0'),
+      installLimit: 9,
+      status: 5,
+      note: '',
+      createdAtMs: 1,
+      panelUser: `${panel}:${user.id}`,
+      slots: [],
       terms: { ...NO_TERMS, subscriptionKeyHash: subscriptionKeyHash(keyOf(panel, user)) },
     };
     await app.core.store.importInstall(
@@ -59,7 +68,10 @@ async function open(panel: PanelKind) {
   }
   const isSigned = panel === 'marzban' || panel === 'pasarguard';
   const upstream = upstreamTo(api.url, own.code, {
-    ...{ limits: 'panel', panel, panelUrl: api.url, panelTokenFile: '/token' },
+    limits: 'panel',
+    panel,
+    panelUrl: api.url,
+    panelTokenFile: '/token',
     ...(isSigned && { key: panel }),
   });
   const { core, clock } = app;
@@ -148,7 +160,13 @@ test.each(CASES)('%s, %s: an answer about Anna, and questions about Boris', asyn
     // The state of a user holds for a minute, other answers for an hour.
     const isOld = !isOfKey || read === READERS['users'];
     expect({ name, first, again, others, later, last, logged }).toEqual({
-      ...{ name, first: true, again: false, others: isOfKey, later: isOld, last: true, logged: 1 },
+      name,
+      first: true,
+      again: false,
+      others: isOfKey,
+      later: isOld,
+      last: true,
+      logged: 1,
     });
   }
 });

@@ -26,10 +26,12 @@ function startApi(given: Answers) {
   const asked: string[] = [];
   const apiKeys: (string | null)[] = [];
   const state: { answers: Answers; odd: (() => Response | Promise<Response>) | null } = {
-    ...{ answers: given, odd: null },
+    answers: given,
+    odd: null,
   };
   const server = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
     fetch(request) {
       const { pathname, search } = new URL(request.url);
       asked.push(pathname + search);
@@ -50,8 +52,11 @@ type Api = ReturnType<typeof startApi>;
 
 async function front(api: Api, more: Partial<Upstream> = {}): Promise<Fronted> {
   const upstream: Partial<Upstream> = {
-    ...{ limits: 'panel' as const, panel: 'remnawave' as const },
-    ...{ panelUrl: api.url, panelTokenFile: '/token', ...more },
+    limits: 'panel' as const,
+    panel: 'remnawave' as const,
+    panelUrl: api.url,
+    panelTokenFile: '/token',
+    ...more,
   };
   const fronted = await startFronted(undefined, upstream, {
     secretOf: (file: string) => (file === '/token' ? TOKEN : null),
@@ -115,7 +120,8 @@ test('a link of 0.17.0, and one with a typed key, follows the panel once that pr
   const api = startApi(user(3));
   const fronted = await front(api);
   const { json } = await call(fronted.app, '/api/add-install', fronted.own, {
-    ...{ install_limit: 1, subscription_key: KEY },
+    install_limit: 1,
+    subscription_key: KEY,
   });
   expect(json.rc).toBe(1);
   expect(await enter(fronted, 'a')).toEqual([200]);
@@ -274,7 +280,10 @@ describe('what each panel means', () => {
     '/panel/api/clients/list/paged': { success: true, obj: { items, filtered: items.length } },
   });
   const client = (limitHwid: number, more: object = {}) => ({
-    ...{ subId: KEY, enable: true, limitHwid, ...more },
+    subId: KEY,
+    enable: true,
+    limitHwid,
+    ...more,
   });
   test.each([
     ['the largest of its clients', clients(client(2), client(4)), 4],

@@ -30,8 +30,11 @@ const LINKS = Array.from({ length: 300 }, (_, n) => `vless://user@${n}.example:4
   '',
 );
 const ENCODERS = {
-  ...{ gzip: gzipSync, 'x-gzip': gzipSync, br: brotliCompressSync },
-  ...{ deflate: deflateSync, zstd: zstdCompressSync },
+  gzip: gzipSync,
+  'x-gzip': gzipSync,
+  br: brotliCompressSync,
+  deflate: deflateSync,
+  zstd: zstdCompressSync,
 };
 type Coding = keyof typeof ENCODERS;
 const CODINGS = Object.keys(ENCODERS) as Coding[];
@@ -41,8 +44,13 @@ const encoded = (coding: Coding, body: string | Uint8Array = LINKS, more = {}) =
   answer(200, ENCODERS[coding](body), { ...PANEL_HEADERS, 'Content-Encoding': coding, ...more });
 
 const OF_ENCODED = {
-  ...{ ETag: '"v1"', 'Accept-Ranges': 'bytes', 'Content-MD5': 'x', Digest: 'x' },
-  ...{ 'Content-Digest': 'x', 'Repr-Digest': 'x', Vary: 'User-Agent' },
+  ETag: '"v1"',
+  'Accept-Ranges': 'bytes',
+  'Content-MD5': 'x',
+  Digest: 'x',
+  'Content-Digest': 'x',
+  'Repr-Digest': 'x',
+  Vary: 'User-Agent',
 };
 
 const NONE: Record<string, string>[] = [
@@ -227,7 +235,8 @@ test('an API that compresses for all is read', async () => {
   const user = { response: { hwidDeviceLimit: 7 } };
   const headers = { 'content-encoding': 'gzip' };
   const api = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
     fetch: () => new Response(gzipSync(JSON.stringify(user)), { headers }),
   });
   const site = await front(

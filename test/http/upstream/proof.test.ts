@@ -153,7 +153,9 @@ describe.each([
     expect(JSON.stringify(device)).not.toContain('Changed');
     await site.app.core.store.saveFigures();
     const [link] = await site.app.core.store.listInstalls(device?.installs[0] ? 1 : 1, {
-      ...{ id: null, beforeId: null, countMax: 5 },
+      id: null,
+      beforeId: null,
+      countMax: 5,
     });
     expect(await site.app.core.store.listRefused(link?.id ?? 0)).toEqual([]);
   });

@@ -381,7 +381,8 @@ test('the panel is told its own host where the operator says so, and no fragment
 test('so many requests are under way at a time; others wait', async () => {
   const waiting: PanelCall[] = [];
   const at = await front((question) => void waiting.push(question), {
-    ...{ requestsMax: 4, defaultLimit: 9 },
+    requestsMax: 4,
+    defaultLimit: 9,
   });
   const got = Array.from({ length: 6 }, (_, count) => at.get(`/sub/${KEY}`, `phone-${count}`));
   // One address has half of the places.

@@ -198,7 +198,9 @@ describe('nothing rides on', () => {
   test('HEAD, a page for a browser, a file of the page, and a refusal', async () => {
     const page = { 'Content-Type': 'text/html', Announce: 'theirs' };
     const at = await front(panelWith(page), {
-      ...{ browsers: 'pass', otherPaths: 'pass', defaultLimit: 1 },
+      browsers: 'pass',
+      otherPaths: 'pass',
+      defaultLimit: 1,
     });
     await at.get(PATH, 'a', ofApp('INCY'));
     await ride(at.app, at.own);

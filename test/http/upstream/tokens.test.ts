@@ -27,7 +27,8 @@ const OPTIONS = {
   gateKeyPaths: [keyPath('/sub/{key}')],
   gateKey: 'marzban' as PanelKey,
   gateKeySecretFile: WITH_FILE,
-  ...{ registrationsPerMinuteMax: 1_000, authFailuresPerMinuteMax: 100_000 },
+  registrationsPerMinuteMax: 1_000,
+  authFailuresPerMinuteMax: 100_000,
   secretOf: (file: string) => (file === WITH_FILE ? SECRET : null),
 };
 
@@ -51,8 +52,10 @@ async function askGate(token: string, hwid: string | null): Promise<number> {
 
 function replyOfGate(token: string, hwid: string | null): Promise<Reply> {
   const headers = {
-    ...{ 'x-original-uri': `/sub/${token}`, 'x-original-method': 'GET' },
-    ...{ 'x-forwarded-host': HOST, 'x-forwarded-for': '198.51.100.7' },
+    'x-original-uri': `/sub/${token}`,
+    'x-original-method': 'GET',
+    'x-forwarded-host': HOST,
+    'x-forwarded-for': '198.51.100.7',
     ...(hwid !== null && { 'x-hwid': hwid }),
   };
   return fetch(`${at.app.url}/gate`, { headers }).then(read);

@@ -20,8 +20,12 @@ afterEach(() => {
 async function beginUnread() {
   const request = Object.assign(new EventEmitter(), { destroy: () => {}, reusedSocket: false });
   const message = Object.assign(new EventEmitter(), {
-    ...{ statusCode: 200, headers: {}, rawHeaders: [], complete: false },
-    ...{ pause: () => {}, resume: () => {} },
+    statusCode: 200,
+    headers: {},
+    rawHeaders: [],
+    complete: false,
+    pause: () => {},
+    resume: () => {},
   });
   const failures: (Failure | null)[] = [];
   const answer = await new Promise<Answer>((resolve) => {
@@ -29,7 +33,9 @@ async function beginUnread() {
       request as unknown as http.ClientRequest,
       { timeoutMs: TIMEOUT_MS, answerBytesMax: 8 * PIECE.length } as Upstream,
       {
-        ...{ method: 'GET', path: '/sub/key', headers: {} },
+        method: 'GET',
+        path: '/sub/key',
+        headers: {},
         signal: new AbortController().signal,
         onEnd: (failure) => failures.push(failure),
       },

@@ -8,7 +8,7 @@ export const composeFiles: readonly MutatedFile[] = [
     changes: [
       ['if (!EMPTY_TAGS.includes(tag)) open.push(node);', 'open.push(node);'],
       ['if (open.length > 1 && open.at(-1)?.tag === tag) open.pop();', ''],
-      ["'&amp;': '&', ", ''],
+      ["'&amp;': '&',", ''],
     ],
   },
   {

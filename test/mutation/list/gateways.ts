@@ -59,7 +59,7 @@ export const gateways: readonly MutatedFile[] = [
       ['const RENEWAL_MS = 300_000;', 'const RENEWAL_MS = 0;'],
       ['...(!isSilent && { notification }),', '...{ notification },'],
       ['status !== 429 && ', ''],
-      ["priority: isUrgent ? 'high' : 'normal', ttl", "priority: 'high', ttl"],
+      ["priority: isUrgent ? 'high' : 'normal'", "priority: 'high'"],
       ["'apns-priority': isUrgent ? '10' : '5'", "'apns-priority': '10'"],
       ["Urgency: isUrgent ? 'high' : 'normal'", "Urgency: 'high'"],
       ["'apns-push-type': isSilent ? 'background' : 'alert'", "'apns-push-type': 'alert'"],

@@ -59,7 +59,7 @@ export const upstream: readonly MutatedFile[] = [
       ['believesOther: panelOf(upstream) === null', 'believesOther: true'],
       ['believesOther: panelOf(upstream) === null', 'believesOther: false'],
       ['if (!takesSlot) return JUDGED;', ''],
-      ['link, isShared: hwid === null', 'link, isShared: false'],
+      ['isShared: hwid === null,\n      takesSlot', 'isShared: false,\n      takesSlot'],
       ['if (found === null) return unknown;', ''],
       ["if (typeof found === 'string') return found;", ''],
       ['if (isJudged && oldName === null) return', 'if (isJudged) return'],

@@ -35,7 +35,10 @@ export function sessionDraft(token: string, accountId: number): NewSession {
 
 export function secretDraft(secret: string, more: Partial<NewOneTime> = {}): NewOneTime {
   return {
-    ...{ kind: 'entry', accountId: null, providerId: null, role: null },
+    kind: 'entry',
+    accountId: null,
+    providerId: null,
+    role: null,
     secretHash: hashKey(secret),
     untilMs: NOW_MS + 1_000,
     countMax: 3,

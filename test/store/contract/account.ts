@@ -13,8 +13,13 @@ import {
 import { addProvider, NOW_MS, removeProvider, type Suite } from './fixture.ts';
 
 const passkeyDraft = (accountId: number, credentialId = 'credential'): NewPasskey => ({
-  ...{ accountId, credentialId, publicKey: new Uint8Array([1, 2, 3]), signCount: 0 },
-  ...{ transports: ['internal', 'hybrid'], name: 'phone', createdAtMs: NOW_MS },
+  accountId,
+  credentialId,
+  publicKey: new Uint8Array([1, 2, 3]),
+  signCount: 0,
+  transports: ['internal', 'hybrid'],
+  name: 'phone',
+  createdAtMs: NOW_MS,
 });
 
 export const accountContract: Record<keyof AccountStore, Suite> = {
@@ -67,8 +72,15 @@ export const accountContract: Record<keyof AccountStore, Suite> = {
       const { store } = opened();
       const id = await addAccount(store, 'anna');
       expect(await store.findAccount('anna')).toEqual({
-        ...{ id, name: 'anna', passwordHash: null, totpSecret: null, totpSinceMs: null },
-        ...{ totpStep: 0, recovery: [], createdAtMs: NOW_MS, signedInAtMs: null },
+        id,
+        name: 'anna',
+        passwordHash: null,
+        totpSecret: null,
+        totpSinceMs: null,
+        totpStep: 0,
+        recovery: [],
+        createdAtMs: NOW_MS,
+        signedInAtMs: null,
       });
       expect(await store.findAccount('boris')).toBeNull();
     });
@@ -201,7 +213,11 @@ export const accountContract: Record<keyof AccountStore, Suite> = {
 
       expect(await store.resetAccount(anna, ACT)).toBe(true);
       expect(await store.readAccount(anna)).toMatchObject({
-        ...{ name: 'anna', passwordHash: null, totpSecret: null, totpSinceMs: null, recovery: [] },
+        name: 'anna',
+        passwordHash: null,
+        totpSecret: null,
+        totpSinceMs: null,
+        recovery: [],
       });
       expect(await waysOf(0)).toEqual({ passkeys: 0, session: false, entry: false });
       expect(await isOpen('here')).toBe(false);

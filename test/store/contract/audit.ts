@@ -327,7 +327,9 @@ export const auditContract: Record<Method & keyof Store, Suite> = {
 
     const lastOf = async (store: Store) =>
       (await store.readAuditBack(END, 1)).flatMap(entriesOf).map(({ name, action, object }) => ({
-        ...{ name, action, folded: object['folded'] },
+        name,
+        action,
+        folded: object['folded'],
       }));
 
     test('nothing is folded, or for less than a minute: nothing is written', async () => {
@@ -404,7 +406,8 @@ export const auditContract: Record<Method & keyof Store, Suite> = {
         {
           at: new Date(NOW_MS).toISOString(),
           who: 'account',
-          ...{ name: 'olga', from: '203.0.113.7' },
+          name: 'olga',
+          from: '203.0.113.7',
           action: 'provider.visit',
           provider: 'Provide1',
           object: {},

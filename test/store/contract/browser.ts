@@ -31,8 +31,15 @@ const FACTS = {
 
 /** A browser by the word of its token. */
 const browser = (installId: number, word: string, more: Partial<NewBrowser> = {}): NewBrowser => ({
-  ...{ installId, hwid: `web-${word}`, facts: FACTS, locale: 'ru', push: PUSH_TO, nowMs: NOW_MS },
-  ...{ tokenHash: tokenHash(word), heldTokenHash: null, countMax: 5 },
+  installId,
+  hwid: `web-${word}`,
+  facts: FACTS,
+  locale: 'ru',
+  push: PUSH_TO,
+  nowMs: NOW_MS,
+  tokenHash: tokenHash(word),
+  heldTokenHash: null,
+  countMax: 5,
   ...more,
 });
 
@@ -74,7 +81,9 @@ export const browserContract: Record<Method, Suite> = {
       expect((await store.scanTargets(providerId, ['android'], null, true)).count).toBe(1);
       const news = await deliver(store, providerId, { targetOs: 'android', targetHwid: '' });
       const command = await deliver(store, providerId, {
-        ...{ notificationType: COMMAND, targetOs: 'android', targetHwid: '' },
+        notificationType: COMMAND,
+        targetOs: 'android',
+        targetHwid: '',
       });
       const both = await deliver(store, providerId, {
         notificationType: COMMAND,
@@ -178,8 +187,14 @@ export const browserContract: Record<Method, Suite> = {
       expect(await store.findBrowser(tokenHash('nothing'))).toBeNull();
       const shown = { kind: 'link' as const, installCode: CODE, domainHash: HASH };
       await store.registerDevice({
-        ...{ hwid: 'phone', facts: FACTS, locale: null, push: null, shown, nowMs: NOW_MS },
-        ...{ tokenHash: tokenHash('phone'), heldTokenHash: null },
+        hwid: 'phone',
+        facts: FACTS,
+        locale: null,
+        push: null,
+        shown,
+        nowMs: NOW_MS,
+        tokenHash: tokenHash('phone'),
+        heldTokenHash: null,
       });
       expect(await store.findBrowser(tokenHash('phone'))).toBeNull();
     });

@@ -93,7 +93,8 @@ export const counting: Suite = (opened) => {
     await store.updateProvider('Provide1', { enforce: 0 }, ACT);
     for (const hwid of ['a', 'b', 'b']) await knock(store, hwid);
     const [one, two] = [1, 2].map((install_count) => ({
-      ...{ install_id, install_count },
+      install_id,
+      install_count,
       install_limit: 1,
     }));
     expect(await told()).toEqual([

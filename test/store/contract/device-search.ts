@@ -5,8 +5,13 @@ import { addDoor, addLink, CODE, FACTS, knock, NOW_MS, type Suite } from './fixt
 import { checkIn, fillLinks, onLink, registration, tokenHash } from './message-fixture.ts';
 
 const ANY: DeviceSearch = {
-  ...{ os: null, appVersion: null, language: null, seenSinceMs: null },
-  ...{ unseenSinceMs: null, domainId: null, link: null },
+  os: null,
+  appVersion: null,
+  language: null,
+  seenSinceMs: null,
+  unseenSinceMs: null,
+  domainId: null,
+  link: null,
 };
 const LATER_MS = NOW_MS + 3 * 86_400_000;
 

@@ -224,7 +224,9 @@ export const distributionContract: Record<Method & keyof Store, Suite> = {
       const sent = draft(id);
       await store.addDistribution(sent, UNGUARDED, ACT);
       expect(await store.readSendUsage(id)).toMatchObject({
-        ...{ sendsFromMs: sent.createdAtMs, sendCount: 1, ledgerCount: 0 },
+        sendsFromMs: sent.createdAtMs,
+        sendCount: 1,
+        ledgerCount: 0,
         keptBytes: Buffer.byteLength(sent.payload) + sent.targetHwid.length + 200,
       });
       expect(await store.readSendUsage(id + 1)).toBeNull();

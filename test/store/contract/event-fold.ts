@@ -82,7 +82,10 @@ export const eventFoldContract: Suite = (opened) => {
     const [sum, ...more] = (await toldChat()).slice(3);
     expect(more).toEqual([]);
     expect(sum).toEqual({
-      ...{ kind: 'events.folded', refusals: 37, phones: 37, install_ids: `${installId}` },
+      kind: 'events.folded',
+      refusals: 37,
+      phones: 37,
+      install_ids: `${installId}`,
       since: new Date(NOW_MS).toISOString(),
     });
     await store.updateWebhook(other, providerId, { disabled: null }, ACT);

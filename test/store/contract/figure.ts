@@ -181,7 +181,12 @@ export const figureContract: Record<keyof FigureStore, Suite> = {
         await store.acknowledge(holder as TokenHolder, [{ id, state, detail: null }], NOW_MS);
       }
       expect(await figuresOf(store, providerId)).toMatchObject({
-        ...{ sends: 2, recipients: 4, delivered: 3, received: 3, opened: 1, executed: 1 },
+        sends: 2,
+        recipients: 4,
+        delivered: 3,
+        received: 3,
+        opened: 1,
+        executed: 1,
         // One that nobody knows, and one of which its device said so.
         failed: 2,
       });

@@ -62,7 +62,10 @@ export async function listening(store: Store, more: { installLimit?: number } = 
   const own = await addWebhook(store, providerId);
   const operators = await addWebhook(store, null);
   return {
-    ...{ providerId, installId, own, operators },
+    providerId,
+    installId,
+    own,
+    operators,
     told: () => toldTo(store, own),
     toldOperator: () => toldTo(store, operators),
   };
@@ -92,7 +95,8 @@ const links: Suite = (opened) => {
     const { installId: install_id, told } = await listening(store);
     for (const hwid of ['a', 'a', 'b', 'b', 'c']) await knock(store, hwid);
     const [one, two] = [1, 2].map((install_count) => ({
-      ...{ install_id, install_count },
+      install_id,
+      install_count,
       install_limit: 2,
     }));
     expect(await told()).toEqual([
@@ -152,9 +156,15 @@ const links: Suite = (opened) => {
     const on = (day: string, count: number): Told => [
       'link.refused',
       {
-        ...{ install_id: installId, code: 'Link…', note: 'note' },
-        ...{ reason: 'link_limit_reached', count, day },
-        ...{ hwid: null, device_name: null, os: null },
+        install_id: installId,
+        code: 'Link…',
+        note: 'note',
+        reason: 'link_limit_reached',
+        count,
+        day,
+        hwid: null,
+        device_name: null,
+        os: null,
       },
     ];
     const [first, second] = [NOW_MS, NOW_MS + DAY_MS].map((ms) =>
@@ -199,7 +209,9 @@ const devices: Suite = (opened) => {
     await knock(store, 'b', CODE, FACTS, NOW_MS + 1);
     await knock(store, 'c', CODE, FACTS, NOW_MS + 3 * DAY_MS);
     const ended = (hwid: string, new_hwid: string, seenMs: number): EventData => ({
-      ...{ install_id: installId, hwid, new_hwid },
+      install_id: installId,
+      hwid,
+      new_hwid,
       last_seen_at: new Date(seenMs).toISOString(),
     });
     const after = (await told()).slice(3);
@@ -423,6 +435,10 @@ export const happeningContract: Suite = (opened) => {
 };
 
 const linkDraft = (providerId: number) => ({
-  ...{ ...NO_TERMS, providerId, installLimit: 1, note: null, createdAtMs: NOW_MS },
+  ...NO_TERMS,
+  providerId,
+  installLimit: 1,
+  note: null,
+  createdAtMs: NOW_MS,
   installCountMax: 100,
 });

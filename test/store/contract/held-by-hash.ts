@@ -32,13 +32,23 @@ const RULES = { installCountMax: 100, domainCountMax: 100, updates: true };
 const hashed = (hwid: string) => hwidOfHash(hwidHash(hwid));
 
 const slot = (hwid: string, more: Partial<ImportedSlot> = {}): ImportedSlot => ({
-  ...{ hwid, ...SILENCE, deviceName: 'Pixel', os: 'android' },
-  ...{ registeredAtMs: EARLIER_MS, firstSeenAtMs: EARLIER_MS, lastSeenAtMs: EARLIER_MS },
+  hwid,
+  ...SILENCE,
+  deviceName: 'Pixel',
+  os: 'android',
+  registeredAtMs: EARLIER_MS,
+  firstSeenAtMs: EARLIER_MS,
+  lastSeenAtMs: EARLIER_MS,
   ...more,
 });
 
 const moving = (slots: ImportedSlot[], installLimit = 2, installCode = CODE) => ({
-  ...{ id: null, installCode, installLimit, status: 10, note: null, createdAtMs: EARLIER_MS },
+  id: null,
+  installCode,
+  installLimit,
+  status: 10,
+  note: null,
+  createdAtMs: EARLIER_MS,
   slots,
 });
 
@@ -70,7 +80,9 @@ export function heldByHashContract(opened: () => OpenedStore): void {
     expect(await store.listInstalls(providerId, ALL)).toMatchObject([{ deviceCount: 2 }]);
     const told = { deviceName: 'Pixel', os: 'android' };
     expect(await store.findSlot(keyOf('a'))).toMatchObject({
-      ...{ device: told, byHash: { registeredAtMs: EARLIER_MS }, full: null },
+      device: told,
+      byHash: { registeredAtMs: EARLIER_MS },
+      full: null,
     });
     expect(await store.findSlot(keyOf('c'))).toMatchObject({ device: null });
     expect(await knock(store, 'c')).toBe('link_limit_reached');

@@ -7,7 +7,11 @@ import { draft, UNGUARDED } from './message-fixture.ts';
 import type { Race } from './race.ts';
 
 const keyed = (call: string, key: string, countMax = 100) => ({
-  ...{ key, call, countMax, paramsHash: 'd'.repeat(64), afterMs: NOW_MS - 1 },
+  key,
+  call,
+  countMax,
+  paramsHash: 'd'.repeat(64),
+  afterMs: NOW_MS - 1,
 });
 
 const given: Race['given'] = async (store) => ({

@@ -17,11 +17,18 @@ export const panelUserContract: Suite = (opened) => {
     const link = await addLink(store, id);
     await store.updateInstall(id, link, { subscriptionKeyHash: keyOf('clara') }, ACT);
     expect(await store.findPanelFacts(id, keyOf('anna'))).toEqual({
-      ...{ installLimit: 3, status: 10, note: 'anna', subscriptionKeyHash: keyOf('anna') },
-      ...{ devicesUntilMs: 0, ...FACTS },
+      installLimit: 3,
+      status: 10,
+      note: 'anna',
+      subscriptionKeyHash: keyOf('anna'),
+      devicesUntilMs: 0,
+      ...FACTS,
     });
     expect(await store.findPanelFacts(id, keyOf('boris'))).toEqual({
-      ...{ installLimit: 3, status: 10, note: 'boris', subscriptionKeyHash: keyOf('boris') },
+      installLimit: 3,
+      status: 10,
+      note: 'boris',
+      subscriptionKeyHash: keyOf('boris'),
       devicesUntilMs: 0,
     });
     expect(await store.findPanelFacts(id, keyOf('clara'))).toBeNull();

@@ -72,7 +72,8 @@ export const panelContract: Suite = (opened) => {
     expect(await store.listInstalls(id, ALL)).toMatchObject([{ installLimit: 1, deviceCount: 2 }]);
     const more = { ...over, slots: [...slots, device('c', NOW_MS - 7)] };
     expect(await bring(store, id, user('anna', more))).toMatchObject({
-      ...{ was: 'present', slotsWithoutRoom: 1 },
+      was: 'present',
+      slotsWithoutRoom: 1,
     });
     const wider = { ...more, installLimit: 3 };
     expect(await bring(store, id, user('anna', wider))).toMatchObject({ slotsAdded: 1 });

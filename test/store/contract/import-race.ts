@@ -20,12 +20,13 @@ function moving(n: number) {
   const times = { registeredAtMs: NOW_MS, firstSeenAtMs: NOW_MS, lastSeenAtMs: NOW_MS };
   const hwids = [...HWIDS.slice(n % 4), ...HWIDS.slice(0, n % 4)];
   return {
-    ...{ id: 1 + Math.floor(n / 3), installCode: codeOf(n), installLimit: 4, status: 10 },
-    ...{
-      note: null,
-      createdAtMs: NOW_MS,
-      slots: hwids.map((hwid) => ({ hwid, ...FACTS, ...times })),
-    },
+    id: 1 + Math.floor(n / 3),
+    installCode: codeOf(n),
+    installLimit: 4,
+    status: 10,
+    note: null,
+    createdAtMs: NOW_MS,
+    slots: hwids.map((hwid) => ({ hwid, ...FACTS, ...times })),
   };
 }
 

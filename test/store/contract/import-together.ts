@@ -24,8 +24,12 @@ const RULES = { installCountMax: 100, domainCountMax: 100, updates: true };
 const THIRD_CODE = 'LinkCode0003';
 
 const slot = (hwid: string, deviceName = `phone ${hwid}`) => ({
-  ...{ hwid, ...SILENCE, deviceName },
-  ...{ registeredAtMs: NOW_MS, firstSeenAtMs: NOW_MS, lastSeenAtMs: NOW_MS },
+  hwid,
+  ...SILENCE,
+  deviceName,
+  registeredAtMs: NOW_MS,
+  firstSeenAtMs: NOW_MS,
+  lastSeenAtMs: NOW_MS,
 });
 
 function link(installCode: string, more: Partial<ImportedInstall> = {}): ImportedInstall {
@@ -124,7 +128,9 @@ export const importTogetherContract: Suite = (opened) => {
     const changed = [link(CODE, withKey(OTHER_HASH)), link(THIRD_CODE, withKey(HASH))];
     expect(await bring(store, id, changed)).toEqual(['updated', 'added']);
     expect(await keysOf(store, 'Provide1')).toEqual({
-      ...{ [CODE]: OTHER_HASH, [OTHER_CODE]: null, [THIRD_CODE]: HASH },
+      [CODE]: OTHER_HASH,
+      [OTHER_CODE]: null,
+      [THIRD_CODE]: HASH,
     });
   });
 
@@ -149,7 +155,10 @@ export const importTogetherContract: Suite = (opened) => {
     ]);
     const found = await store.findDevice('a');
     expect(found?.device).toMatchObject({
-      ...{ deviceName: 'first', os: 'ios', firstSeenAtMs: NOW_MS - 9, lastSeenAtMs: NOW_MS },
+      deviceName: 'first',
+      os: 'ios',
+      firstSeenAtMs: NOW_MS - 9,
+      lastSeenAtMs: NOW_MS,
     });
     expect(found?.installs).toHaveLength(2);
     expect(await knock(store, 'c', OTHER_CODE)).toMatchObject({ deviceCount: 2 });

@@ -359,8 +359,14 @@ export const importContract: Record<Method & keyof Store, Suite> = {
       await store.importDomain(providerId, binding({ domainHash: OTHER_HASH }), RULES, ACT);
       const slots = link().slots.map((one) => ({ slotSeenAtMs: NOW_MS, ...one }));
       const terms: InstallTerms = {
-        ...{ inactiveDays: 30, whenFull: 'replace-oldest', coolDownHours: 1, supportUrl: null },
-        ...{ enforce: 0, withoutHwid: 'pass', samePhone: 'replace', webPageUrl: 'https://a/' },
+        inactiveDays: 30,
+        whenFull: 'replace-oldest',
+        coolDownHours: 1,
+        supportUrl: null,
+        enforce: 0,
+        withoutHwid: 'pass',
+        samePhone: 'replace',
+        webPageUrl: 'https://a/',
         subscriptionKeyHash: HASH,
       };
       const over = { installLimit: 1, overMax: slots.length };
@@ -384,8 +390,12 @@ export const importContract: Record<Method & keyof Store, Suite> = {
             terms: NO_TERMS,
             slots: [
               {
-                ...{ hwid: 'x', ...FACTS, registeredAtMs: NOW_MS, firstSeenAtMs: NOW_MS },
-                ...{ lastSeenAtMs: NOW_MS, slotSeenAtMs: NOW_MS },
+                hwid: 'x',
+                ...FACTS,
+                registeredAtMs: NOW_MS,
+                firstSeenAtMs: NOW_MS,
+                lastSeenAtMs: NOW_MS,
+                slotSeenAtMs: NOW_MS,
               },
             ],
           },

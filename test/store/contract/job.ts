@@ -13,10 +13,16 @@ const CANCELS = { actor: { ...PERSON, name: 'boris' }, atMs: NOW_MS };
 
 /** Each is of another work: the same one would be the same job. */
 const draft = (providerId: number, more: Partial<NewJob> = {}): NewJob => ({
-  ...{ providerId, kind: 'links.change', actor: PERSON, totalCount: 2 },
+  providerId,
+  kind: 'links.change',
+  actor: PERSON,
+  totalCount: 2,
   params: `{"toId":${Math.random()}}`,
-  ...{ createdAtMs: NOW_MS - 10, dueAtMs: NOW_MS, among: ['links.change', 'links.remove'] },
-  ...{ countMax: 2, ...more },
+  createdAtMs: NOW_MS - 10,
+  dueAtMs: NOW_MS,
+  among: ['links.change', 'links.remove'],
+  countMax: 2,
+  ...more,
 });
 
 async function added(store: Store, providerId: number, more: Partial<NewJob> = {}) {
@@ -49,7 +55,10 @@ const deedsOf = async (store: Store) =>
   (await auditEntries({ store })).map(({ action, name }) => `${action} by ${name}`);
 
 const step = (linkIds: readonly number[], nextId: number | null) => ({
-  ...{ linkIds, nextId, change: { installLimit: 7 }, nowMs: NOW_MS },
+  linkIds,
+  nextId,
+  change: { installLimit: 7 },
+  nowMs: NOW_MS,
 });
 
 export const jobContract: Record<keyof JobStore, Suite> = {
@@ -90,9 +99,20 @@ export const jobContract: Record<keyof JobStore, Suite> = {
       const { providerId } = await addDoor(store);
       const id = await added(store, providerId, { params: '{}' });
       expect(await store.findJob(providerId, id)).toEqual({
-        ...{ id, providerId, providerCode: 'Provide1', kind: 'links.change', params: '{}' },
-        ...{ actor: PERSON, state: 'waiting', afterId: 0, totalCount: 2, seenCount: 0 },
-        ...{ changedCount: 0, problem: null, createdAtMs: NOW_MS - 10, dueAtMs: NOW_MS },
+        id,
+        providerId,
+        providerCode: 'Provide1',
+        kind: 'links.change',
+        params: '{}',
+        actor: PERSON,
+        state: 'waiting',
+        afterId: 0,
+        totalCount: 2,
+        seenCount: 0,
+        changedCount: 0,
+        problem: null,
+        createdAtMs: NOW_MS - 10,
+        dueAtMs: NOW_MS,
         endedAtMs: null,
       });
       expect(await store.findJob(providerId + 1, id)).toBeNull();
@@ -134,10 +154,13 @@ export const jobContract: Record<keyof JobStore, Suite> = {
       const after = { ...hold, afterId: installId };
       expect(await store.stepLinks(after, step([otherId], null))).toBe(false);
       expect(await stateOf(store, providerId, id)).toEqual({
-        ...{ state: 'cancelled', seen: 1, changed: 1 },
+        state: 'cancelled',
+        seen: 1,
+        changed: 1,
       });
       expect((await auditEntries({ store })).at(-1)).toMatchObject({
-        ...{ action: 'install.update-many', name: 'anna' },
+        action: 'install.update-many',
+        name: 'anna',
         object: { ended: 'cancelled', links: 1, stopped_by: 'boris' },
       });
     });
@@ -210,7 +233,9 @@ export const jobContract: Record<keyof JobStore, Suite> = {
       expect(await limitsOf(store, providerId)).toEqual([7, 7]);
       expect((await deedsOf(store)).slice(before)).toEqual(['install.update-many by anna']);
       expect((await auditEntries({ store })).at(-1)?.object).toEqual({
-        ...{ job: id, links: 2, looked_at: 2 },
+        job: id,
+        links: 2,
+        looked_at: 2,
       });
     });
 
@@ -275,7 +300,8 @@ export const jobContract: Record<keyof JobStore, Suite> = {
       const revoked = await store.workOnSlots(hold, { ...taken, installCode: 'NewCode00001' });
       expect(revoked).toEqual({ deviceIds: [expect.any(Number)] });
       expect(await store.findLinkById(linkId)).toMatchObject({
-        ...{ installCode: 'NewCode00001', deviceCount: 0 },
+        installCode: 'NewCode00001',
+        deviceCount: 0,
       });
       expect(await stateOf(store, providerId, id)).toMatchObject({ state: 'done' });
     });
@@ -286,7 +312,8 @@ export const jobContract: Record<keyof JobStore, Suite> = {
       await store.removeInstall(providerId, installId, ACT);
       await store.workOnSlots(hold, { ...work, linkId: installId });
       expect(await store.findJob(providerId, id)).toMatchObject({
-        ...{ state: 'failed', problem: 'install_not_found' },
+        state: 'failed',
+        problem: 'install_not_found',
       });
     });
   },
@@ -299,7 +326,9 @@ export const jobContract: Record<keyof JobStore, Suite> = {
       expect(await stateOf(store, providerId, id)).toMatchObject({ state: 'running' });
       await store.failJob(hold, 'unknown filter', NOW_MS);
       expect(await store.findJob(providerId, id)).toMatchObject({
-        ...{ state: 'failed', problem: 'unknown filter', endedAtMs: NOW_MS },
+        state: 'failed',
+        problem: 'unknown filter',
+        endedAtMs: NOW_MS,
       });
     });
   },

@@ -281,8 +281,11 @@ export const linkContract: Record<Method & keyof Store, Suite> = {
       const devices = await store.listLinkDevices(providerId, installId, 9);
       expect(devices).toEqual([
         {
-          ...{ ...FACTS, hwid: 'b', deviceName: 'Tablet' },
-          ...{ registeredAtMs: NOW_MS + 5, lastSeenAtMs: NOW_MS + 5 },
+          ...FACTS,
+          hwid: 'b',
+          deviceName: 'Tablet',
+          registeredAtMs: NOW_MS + 5,
+          lastSeenAtMs: NOW_MS + 5,
         },
         { ...FACTS, hwid: 'a', registeredAtMs: NOW_MS, lastSeenAtMs: NOW_MS },
       ]);
@@ -307,12 +310,20 @@ export const linkContract: Record<Method & keyof Store, Suite> = {
       const stay = { registeredAtMs: NOW_MS, lastSeenAtMs: NOW_MS };
       expect((await store.readLinkStory(installId)).ends).toEqual([
         {
-          ...{ hwid: 'b', ...stay, endedAtMs: ACT.atMs },
-          ...{ why: 'deleted', actor: 'tester', forHwid: null },
+          hwid: 'b',
+          ...stay,
+          endedAtMs: ACT.atMs,
+          why: 'deleted',
+          actor: 'tester',
+          forHwid: null,
         },
         {
-          ...{ hwid: 'a', ...stay, endedAtMs: NOW_MS + 1 },
-          ...{ why: 'replaced', actor: 'device', forHwid: 'c' },
+          hwid: 'a',
+          ...stay,
+          endedAtMs: NOW_MS + 1,
+          why: 'replaced',
+          actor: 'device',
+          forHwid: 'c',
         },
       ]);
     });

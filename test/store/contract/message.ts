@@ -16,7 +16,9 @@ import {
 } from './message-fixture.ts';
 
 const ANY: MessageFilter = {
-  ...{ ids: null, notificationType: null, isScheduled: null },
+  ids: null,
+  notificationType: null,
+  isScheduled: null,
   statuses: [5, 6, 10, 20, 30, 40, 100, 110, 120, 130, 140],
 };
 const PAGE = { beforeId: null, countMax: 9, scanMax: 99 };

@@ -23,7 +23,9 @@ type Method = 'findMy' | 'freeOwnSlot';
 const KEY = subscriptionKeyHash('panel-key');
 const BY_CODE: MyName = { installCode: CODE, domainHash: null };
 const byKey = (domainHash: string, providerCode: string | null = null): MyName => ({
-  ...{ subscriptionKeyHash: KEY, providerCode, domainHash },
+  subscriptionKeyHash: KEY,
+  providerCode,
+  domainHash,
 });
 
 /** A user, as the log names one. */
@@ -79,9 +81,17 @@ export const myContract: Record<Method, Suite> = {
       await knock(store, 'a');
       const found = await store.findMy(BY_CODE, NOW_MS);
       expect(found).toMatchObject({
-        ...{ installId, providerId, installCode: CODE, providerCode: 'Provide1' },
-        ...{ installLimit: 2, deviceCount: 1, freedAtMs: null, coolDownHours: 24 },
-        ...{ myName: 'Northwind', myColor: '#1a2b3c', supportUrl: null },
+        installId,
+        providerId,
+        installCode: CODE,
+        providerCode: 'Provide1',
+        installLimit: 2,
+        deviceCount: 1,
+        freedAtMs: null,
+        coolDownHours: 24,
+        myName: 'Northwind',
+        myColor: '#1a2b3c',
+        supportUrl: null,
       });
       expect(found?.keyHash.length).toBe(32);
       expect((await store.findMy(byKey(HASH), NOW_MS))?.installId).toBe(installId);
@@ -138,7 +148,8 @@ export const myContract: Record<Method, Suite> = {
       const { ends } = await store.readLinkStory(door.installId);
       expect(ends).toMatchObject([{ hwid: 'b', why: 'deleted', actor: 'user' }]);
       expect(await store.findMy(BY_CODE, NOW_MS)).toMatchObject({
-        ...{ deviceCount: 1, freedAtMs: NOW_MS },
+        deviceCount: 1,
+        freedAtMs: NOW_MS,
       });
     });
 

@@ -26,7 +26,9 @@ import { apns, claimOne, pushesAt, registerAt } from './outbox-fixture.ts';
 
 const RULES: DeliveryRules = {
   afterChecking: () => 5,
-  ...{ ledgerRowsMax: LEDGER_MAX, waitingMax: WAITING_MAX, gateways: ['apns'] },
+  ledgerRowsMax: LEDGER_MAX,
+  waitingMax: WAITING_MAX,
+  gateways: ['apns'],
 };
 
 async function deliverNamed(

@@ -25,8 +25,13 @@ export function user(
 ): ImportedInstall {
   made += 1;
   return {
-    ...{ id: null, installCode: `Panel${String(made).padStart(7, '0')}`, installLimit: 3 },
-    ...{ status: 10, note: name, createdAtMs: NOW_MS - 99, panelUser: `remnawave:${name}` },
+    id: null,
+    installCode: `Panel${String(made).padStart(7, '0')}`,
+    installLimit: 3,
+    status: 10,
+    note: name,
+    createdAtMs: NOW_MS - 99,
+    panelUser: `remnawave:${name}`,
     terms: { ...NO_TERMS, subscriptionKeyHash: keyOf(key) },
     slots: [],
     ...more,

@@ -14,8 +14,13 @@ const RULES = { installCountMax: 100, updates: false };
 
 function user(name: string, status: number, more: Partial<ImportedInstall> = {}): ImportedInstall {
   return {
-    ...{ id: null, installCode: `Code${name.padStart(8, '0')}`, installLimit: 3, status },
-    ...{ note: `"status":5,${name}`, createdAtMs: NOW_MS - 99, panelUser: `marzban:${name}` },
+    id: null,
+    installCode: `Code${name.padStart(8, '0')}`,
+    installLimit: 3,
+    status,
+    note: `"status":5,${name}`,
+    createdAtMs: NOW_MS - 99,
+    panelUser: `marzban:${name}`,
     terms: { ...NO_TERMS, subscriptionKeyHash: hashOf(name) },
     slots: [],
     ...more,
@@ -50,8 +55,13 @@ const findTiedLink: Suite = (opened) => {
     const other = await addProvider(store, 'Provide2');
     const link = await imported(store, id, 'anna', 5);
     expect(await store.findTiedLink(id, hashOf('anna'))).toMatchObject({
-      ...{ id: link, status: 5, installLimit: 3, deviceCount: 0, panelUser: 'marzban:anna' },
-      ...{ subscriptionKeyHash: hashOf('anna'), facts: { status: 5, installLimit: 3 } },
+      id: link,
+      status: 5,
+      installLimit: 3,
+      deviceCount: 0,
+      panelUser: 'marzban:anna',
+      subscriptionKeyHash: hashOf('anna'),
+      facts: { status: 5, installLimit: 3 },
     });
     expect(await store.findTiedLink(other.id, hashOf('anna'))).toBeNull();
     expect(await store.findTiedLink(id, hashOf('boris'))).toBeNull();
@@ -98,7 +108,9 @@ const notePanelUser: Suite = (opened) => {
     await store.updateInstall(id, link, { subscriptionKeyHash: hashOf('boris') }, ACT);
     expect(await store.notePanelUser(id, hashOf('boris'), 'marzban:boris')).toBe(true);
     expect(await store.findTiedLink(id, hashOf('boris'))).toMatchObject({
-      ...{ id: link, panelUser: 'marzban:boris', facts: null },
+      id: link,
+      panelUser: 'marzban:boris',
+      facts: null,
     });
   });
 
@@ -133,7 +145,9 @@ const enableImported: Suite = (opened) => {
     expect(await store.enableImported(id, active, act)).toBe(false);
     expect(await store.enableImported(id + 1, link, act)).toBe(false);
     expect(await store.findTiedLink(id, hashOf('anna'))).toMatchObject({
-      ...{ status: 10, panelUser: 'marzban:anna', facts: { status: 10 } },
+      status: 10,
+      panelUser: 'marzban:anna',
+      facts: { status: 10 },
     });
     expect(await codesDisabled(store)).toEqual([]);
     const entries = await auditEntries({ store });

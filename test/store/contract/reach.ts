@@ -113,7 +113,12 @@ export const reachSuite: Suite = (opened) => {
     await ride(store, general);
     const counts = { reachable: 2, received: 0, isAtLeast: false, carried: 0 };
     expect(await store.countReach(general, 99)).toEqual({
-      ...{ ...counts, inbox: 1, stream: 1, push: 0, fetch: 3, none: 2 },
+      ...counts,
+      inbox: 1,
+      stream: 1,
+      push: 0,
+      fetch: 3,
+      none: 2,
     });
     const named = await send(store, providerId, to(...hwids));
     await ride(store, named);

@@ -51,8 +51,15 @@ export const receiptContract: Record<Method & keyof Store, Suite> = {
       await register(store, 'silent', onLink(OTHER_CODE));
       const id = await deliver(store, providerId);
       expect(await store.countReach(id, 9)).toEqual({
-        ...{ reachable: 2, received: 0, carried: 0, isAtLeast: false },
-        ...{ inbox: 2, stream: 0, push: 0, fetch: 0, none: 1 },
+        reachable: 2,
+        received: 0,
+        carried: 0,
+        isAtLeast: false,
+        inbox: 2,
+        stream: 0,
+        push: 0,
+        fetch: 0,
+        none: 1,
       });
       await store.acknowledge(busy, received(id), NOW_MS);
       expect(await store.countReach(id, 9)).toMatchObject({ reachable: 2, received: 1 });

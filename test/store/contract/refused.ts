@@ -27,13 +27,17 @@ export const refusedContract: Record<keyof RefusedStore, Suite> = {
       expect(await store.listRefused(link.installId)).toEqual([
         {
           ...phone,
-          ...{ reason: 'link_limit_reached', count: 3 },
-          ...{ firstAtMs: NOW_MS, lastAtMs: NOW_MS + 9 },
+          reason: 'link_limit_reached',
+          count: 3,
+          firstAtMs: NOW_MS,
+          lastAtMs: NOW_MS + 9,
         },
         {
           ...unknown,
-          ...{ reason: 'hwid_required', count: 1 },
-          ...{ firstAtMs: NOW_MS + 2, lastAtMs: NOW_MS + 2 },
+          reason: 'hwid_required',
+          count: 1,
+          firstAtMs: NOW_MS + 2,
+          lastAtMs: NOW_MS + 2,
         },
       ]);
       expect((await store.listRefused(other)).map(({ count }) => count)).toEqual([1]);
@@ -71,9 +75,15 @@ export const refusedContract: Record<keyof RefusedStore, Suite> = {
       store.countRefusal(link, 'link_limit_reached', NOW_MS, phone);
       await store.saveFigures();
       const data = {
-        ...{ install_id: link.installId, code: 'Link…', note: 'note' },
-        ...{ reason: 'link_limit_reached', count: 1, day: '2026-11-20' },
-        ...{ hwid: 'phone', device_name: 'Pixel 9', os: 'android' },
+        install_id: link.installId,
+        code: 'Link…',
+        note: 'note',
+        reason: 'link_limit_reached',
+        count: 1,
+        day: '2026-11-20',
+        hwid: 'phone',
+        device_name: 'Pixel 9',
+        os: 'android',
       };
       expect(await link.told()).toEqual([['link.refused', data]]);
     });

@@ -7,8 +7,11 @@ import { ACT } from '../../support/actor.ts';
 import { addDoor, CODE, HASH, NOW_MS, provider, providerDraft, type Suite } from './fixture.ts';
 
 const TERMS: OwnRideTerms = {
-  ...{ ride: 'notifications', rideDesktop: 1, buttons: 'always' },
-  ...{ supportUrl: 'tg://resolve?domain=example', webPageUrl: 'https://example.com/' },
+  ride: 'notifications',
+  rideDesktop: 1,
+  buttons: 'always',
+  supportUrl: 'tg://resolve?domain=example',
+  webPageUrl: 'https://example.com/',
 };
 
 /** Returns what a device reads of the rides at its link; undefined: nothing. */

@@ -39,11 +39,13 @@ const ALL_RIDES: RideRules = { level: 'on', hours: 10 };
 const MINUTE_MS = 60_000;
 const command = { notificationType: 20 } as const;
 const settings = (values: Record<string, unknown>) => ({
-  ...{ ...command, actionType: 'set-settings' },
+  ...command,
+  actionType: 'set-settings',
   payload: JSON.stringify({ action_type: 'set-settings', settings: values }),
 });
 const change = (type: 'domain' | 'url') => ({
-  ...{ ...command, actionType: 'sub-change' },
+  ...command,
+  actionType: 'sub-change',
   payload: JSON.stringify({ action_type: 'sub-change', change_type: type, change_value: 'x' }),
 });
 
@@ -120,11 +122,19 @@ export const rideContract: Record<Method & keyof Store, Suite> = {
       expect(rides).toMatchObject({ version: 1, untilMs: clearedAtMs, deviceId: null });
       expect(await store.findRides(providerId)).toMatchObject({
         version: 1,
-        ...{ ride: null, ridesOnDesktop: false, supportUrl: null, buttonsAlways: false },
+        ride: null,
+        ridesOnDesktop: false,
+        supportUrl: null,
+        buttonsAlways: false,
         rides: [
           {
-            ...{ distributionId: id, notificationType: 10, os: 'android', part: 'message' },
-            ...{ createdAtMs: NOW_MS, fromMs: NOW_MS, untilMs: NOW_MS + 10 * HOUR_MS },
+            distributionId: id,
+            notificationType: 10,
+            os: 'android',
+            part: 'message',
+            createdAtMs: NOW_MS,
+            fromMs: NOW_MS,
+            untilMs: NOW_MS + 10 * HOUR_MS,
           },
         ],
       });
@@ -224,7 +234,9 @@ export const rideContract: Record<Method & keyof Store, Suite> = {
       const other = 'c'.repeat(64);
       await store.addDomain(
         {
-          ...{ providerId, domainHash: other, domainName: 'c' },
+          providerId,
+          domainHash: other,
+          domainName: 'c',
           domainCountMax: 9,
           createdAtMs: 1,
         },
@@ -245,7 +257,9 @@ export const rideContract: Record<Method & keyof Store, Suite> = {
       const id = await begin(store, providerId, { ...to('phone'), ...sentAt(later) });
       expect(await ofDevice(store, providerId, 'phone')).toEqual([`${id} - message`]);
       expect((await doorOf(store, 'phone')).rides).toMatchObject({
-        ...{ version: 0, namedUntilMs: later + 20 * HOUR_MS, homeSinceMs: NOW_MS },
+        version: 0,
+        namedUntilMs: later + 20 * HOUR_MS,
+        homeSinceMs: NOW_MS,
         deviceId: await deviceId(store, providerId, 'phone'),
       });
       expect(await ofDevice(store, providerId, 'tablet')).toEqual([]);
@@ -331,7 +345,9 @@ export const rideContract: Record<Method & keyof Store, Suite> = {
         const thenMs = NOW_MS + days * DAY_MS;
         await enter(OTHER_CODE, thenMs);
         await begin(store, providerId, {
-          ...{ ...to('phone'), ...sentAt(thenMs), expiresAtMs: thenMs + HOUR_MS },
+          ...to('phone'),
+          ...sentAt(thenMs),
+          expiresAtMs: thenMs + HOUR_MS,
         });
         const { rides } = await doorOf(store, 'phone', OTHER_CODE);
         expect(rides?.homeSinceMs ?? null).toBe(moves && thenMs);
@@ -354,7 +370,11 @@ export const rideContract: Record<Method & keyof Store, Suite> = {
 
   noteCarried(opened) {
     const stamp = (distributionId: number, deviceId: number | null, atMs = NOW_MS) => ({
-      ...{ distributionId, deviceId, hwid: 'phone', atMs, carried: 'Happ: announce' },
+      distributionId,
+      deviceId,
+      hwid: 'phone',
+      atMs,
+      carried: 'Happ: announce',
     });
 
     test('a stamp is saved with the figures, once', async () => {

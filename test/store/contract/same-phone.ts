@@ -10,13 +10,18 @@ import { addDoor, CODE, HASH, heard, knock, NOW_MS, type OpenedStore } from './f
 import { listening } from './happening.ts';
 
 const PHONE = {
-  ...{ os: 'android', osVersion: '15', deviceName: 'Pixel 9', appVersion: '' },
+  os: 'android',
+  osVersion: '15',
+  deviceName: 'Pixel 9',
+  appVersion: '',
   userAgent: 'Happ/3.1',
 };
 const WEEK_LATER_MS = NOW_MS + 9 * DAY_MS;
 
 const keyOf = (hwid: string, reported?: DeviceFacts): SlotKey => ({
-  ...{ installCode: CODE, domainHash: HASH, hwid },
+  installCode: CODE,
+  domainHash: HASH,
+  hwid,
   ...(reported && { reported }),
 });
 

@@ -41,13 +41,11 @@ export const sessionContract: Record<keyof (SessionStore & ProviderKeyStore), Su
       await store.openSession({ countMax, tokenHash, ...draft }, ACT);
       const { owner: _, ...rest } = draft;
       expect(await beside.findSession(tokenHash)).toEqual({
-        ...{
-          id: expect.any(Number),
-          ...rest,
-          ...owner,
-          seenAtMs: NOW_MS,
-          providerCode: 'Provide1',
-        },
+        id: expect.any(Number),
+        ...rest,
+        ...owner,
+        seenAtMs: NOW_MS,
+        providerCode: 'Provide1',
       });
       expect(await store.findSession(hashKey('other'))).toBeNull();
     });
@@ -60,7 +58,8 @@ export const sessionContract: Record<keyof (SessionStore & ProviderKeyStore), Su
       const { id } = await store.openSession(sessionDraft('token', accountId), ACT);
       await store.touchSession(id, NOW_MS + 1, NOW_MS + 2);
       expect(await store.findSession(hashKey('token'))).toMatchObject({
-        ...{ seenAtMs: NOW_MS + 1, untilMs: NOW_MS + 2 },
+        seenAtMs: NOW_MS + 1,
+        untilMs: NOW_MS + 2,
       });
     });
   },
@@ -137,7 +136,10 @@ export const sessionContract: Record<keyof (SessionStore & ProviderKeyStore), Su
       ];
       const use = (of: typeof store, secret: string, account = accountId, nowMs = NOW_MS) =>
         of.useChallenge({
-          ...{ secretHash: hashKey(secret), accountId: account, untilMs: nowMs + 10, nowMs },
+          secretHash: hashKey(secret),
+          accountId: account,
+          untilMs: nowMs + 10,
+          nowMs,
           countMax: 2,
         });
       const used = await Promise.all([use(store, 'a'), use(beside, 'a'), use(store, 'a')]);

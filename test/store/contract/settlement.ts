@@ -112,8 +112,11 @@ export const settlementContract: Record<Method & keyof OutboxStore, Suite> = {
     test('a dead address is dropped, unless another has come since', async () => {
       const { store, a, b, id, destinationId, first, second } = await given();
       const dead = (push: typeof first) => ({
-        ...{ outcome: 'dead' as const, problem: 'UNREGISTERED' },
-        ...{ tokenId: push.token?.id ?? 0, push: push.token?.push ?? fcm(''), asOfMs: null },
+        outcome: 'dead' as const,
+        problem: 'UNREGISTERED',
+        tokenId: push.token?.id ?? 0,
+        push: push.token?.push ?? fcm(''),
+        asOfMs: null,
       });
       await registerAt(store, 'a', fcm('new'), { heldTokenHash: a.tokenHash });
       await settle(store, destinationId, [first], dead(first));
@@ -131,8 +134,11 @@ export const settlementContract: Record<Method & keyof OutboxStore, Suite> = {
     test('an address that was dead before it was registered again stays', async () => {
       const { store, destinationId, first, second } = await given();
       const deadAt = (push: typeof first, asOfMs: number) => ({
-        ...{ outcome: 'dead' as const, problem: 'Unregistered', asOfMs },
-        ...{ tokenId: push.token?.id ?? 0, push: push.token?.push ?? fcm('') },
+        outcome: 'dead' as const,
+        problem: 'Unregistered',
+        asOfMs,
+        tokenId: push.token?.id ?? 0,
+        push: push.token?.push ?? fcm(''),
       });
       await settle(store, destinationId, [first], deadAt(first, NOW_MS - 1));
       await settle(store, destinationId, [second], deadAt(second, NOW_MS));

@@ -138,8 +138,12 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
         return typeof door === 'string' ? door : door.full?.policy;
       };
       const whole: Policy = {
-        ...{ inactiveDays: 9, whenFull: 'replace-oldest', coolDownHours: 2 },
-        ...{ enforce: 1, withoutHwid: 'count', samePhone: 'off' },
+        inactiveDays: 9,
+        whenFull: 'replace-oldest',
+        coolDownHours: 2,
+        enforce: 1,
+        withoutHwid: 'count',
+        samePhone: 'off',
       };
       await store.updateProvider('Provide1', whole, ACT);
       expect(await policyHere()).toEqual(whole);

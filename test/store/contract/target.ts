@@ -61,9 +61,14 @@ export const targetContract: Record<Method & keyof Store, Suite> = {
       const [first] = await store.findTargets(one.providerId, ['on-link']);
       const [same] = await store.findTargets(two.providerId, ['on-link']);
       expect(same).toEqual({
-        ...{ id: first?.id ?? 0, isLinked: false, isReachable: false, gateway: null },
+        id: first?.id ?? 0,
+        isLinked: false,
+        isReachable: false,
+        gateway: null,
         hasStream: false,
-        ...{ userAgent: '', hasSlot: false, isAtHome: false },
+        userAgent: '',
+        hasSlot: false,
+        isAtHome: false,
       });
       expect(first).toMatchObject({ hasSlot: true, isAtHome: true });
       expect(await linkedOf(one.providerId)).toEqual([]);

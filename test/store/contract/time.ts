@@ -8,7 +8,11 @@ import { NOW_MS, type Suite } from './fixture.ts';
 
 const LEAP = { leadMs: 86_400_000, sinceRanMs: 5, slackMs: 3_600_000 };
 const time = (more: Partial<KeptTime> = {}): KeptTime => ({
-  ...{ name: '', atMs: NOW_MS, ranMs: 7, leap: null, spentMs: { 0: 12 } },
+  name: '',
+  atMs: NOW_MS,
+  ranMs: 7,
+  leap: null,
+  spentMs: { 0: 12 },
   ...more,
 });
 

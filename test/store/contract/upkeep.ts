@@ -5,8 +5,14 @@ import { NOW_MS, type Suite } from './fixture.ts';
 const MADE = { atMs: NOW_MS, result: '/backups/one', bytes: 9, tookMs: null };
 const FAILED = { atMs: NOW_MS + 1, reason: 'no space', code: 'disk_full' };
 const FRESH = {
-  ...{ task: 'backup', schedule: '', scheduledAtMs: NOW_MS, success: null, failure: null },
-  ...{ isFailing: false, failingSinceMs: null, failureCount: 0 },
+  task: 'backup',
+  schedule: '',
+  scheduledAtMs: NOW_MS,
+  success: null,
+  failure: null,
+  isFailing: false,
+  failingSinceMs: null,
+  failureCount: 0,
 };
 
 export const upkeepContract: Record<keyof UpkeepStore, Suite> = {

@@ -7,8 +7,10 @@ import type { Suite } from './fixture.ts';
 const KEYS = { host: 'sub.example.com', url: 'http://127.0.0.1:8000', provider: 'Provide1' };
 const OTHER = { ...KEYS, host: 'a.example.com', default_limit: 3 };
 const kept = (keys: typeof KEYS) => ({
-  ...{ host: keys.host, settings: JSON.stringify(keys) },
-  ...{ updatedAtMs: ACT.atMs, updatedBy: 'tester' },
+  host: keys.host,
+  settings: JSON.stringify(keys),
+  updatedAtMs: ACT.atMs,
+  updatedBy: 'tester',
 });
 
 export const upstreamContract: Record<keyof UpstreamStore, Suite> = {

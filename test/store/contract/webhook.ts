@@ -112,7 +112,9 @@ export const webhookContract: Record<keyof WebhookStore, Suite> = {
       const { store } = opened();
       const { id: providerId } = await addProvider(store, 'Provide1');
       expect(await store.readDisabledWebhooks(9)).toEqual({
-        ...{ operatorCount: 0, providerCount: 0, some: [] },
+        operatorCount: 0,
+        providerCount: 0,
+        some: [],
       });
       const why = 'it answered 410';
       const disabled = async (owner: number | null, atMs: number, reason = why) => {

@@ -35,7 +35,10 @@ function Row({ member, run }: RowProps) {
       <td>
         {may('accounts.change-role') ? (
           <Role
-            {...{ name, role, roles: ROLES, names: words.roles }}
+            name={name}
+            role={role}
+            roles={ROLES}
+            names={words.roles}
             onChoice={(one) => run(() => call('accounts.change-role', { id, role: one }))}
           />
         ) : (
@@ -128,7 +131,10 @@ export function AccountsPage() {
         <div class="columns">
           <Card title={texts.staff.invite}>
             <Invite
-              {...{ roles: ROLES, names: words.roles, rights: words.rights, usual: 'observer' }}
+              roles={ROLES}
+              names={words.roles}
+              rights={words.rights}
+              usual="observer"
               invite={(role) => call('accounts.invite', { role })}
             />
           </Card>

@@ -18,10 +18,15 @@ type Name = Given<'gateways.test'>['gateway'];
 
 /** Names of gateways, the same in each language. */
 const NAMES: Readonly<Record<Name, string>> = {
-  ...{ fcm: 'FCM', apns: 'APNs', webpush: 'Web Push' },
+  fcm: 'FCM',
+  apns: 'APNs',
+  webpush: 'Web Push',
 };
 const LOOKS: Readonly<Record<State, string>> = {
-  ...{ ready: 'badge good', paused: 'badge warm', failing: 'badge warm', stopped: 'badge bad' },
+  ready: 'badge good',
+  paused: 'badge warm',
+  failing: 'badge warm',
+  stopped: 'badge bad',
 };
 
 function StateOf({ of }: { of: State }) {

@@ -21,9 +21,17 @@ type Typed = Readonly<Record<string, string>>;
 
 /** Keys with their own field, and their defaults in the configuration file. */
 const USUAL: Typed = {
-  ...{ host: '', url: '', provider: '', default_limit: '3', key_path: '/sub/{key}' },
-  ...{ key: 'plain', enforce: 'true', browsers: 'refuse', other_paths: 'refuse' },
-  ...{ panel: '', refused_as: 'own' },
+  host: '',
+  url: '',
+  provider: '',
+  default_limit: '3',
+  key_path: '/sub/{key}',
+  key: 'plain',
+  enforce: 'true',
+  browsers: 'refuse',
+  other_paths: 'refuse',
+  panel: '',
+  refused_as: 'own',
 };
 
 const linesOf = (value: unknown) => (Array.isArray(value) ? value.join('\n') : String(value));
@@ -39,7 +47,10 @@ function upstreamIn({ more = '', ...typed }: Typed): Upstream {
   });
   return {
     keys: {
-      ...{ host, url, provider, default_limit: Number(default_limit) },
+      host,
+      url,
+      provider,
+      default_limit: Number(default_limit),
       ...(linesOf(keyPath) !== USUAL['key_path'] && { key_path: keyPath }),
       ...(typed['enforce'] === 'false' && { enforce: false }),
       ...Object.fromEntries(others),
@@ -95,22 +106,21 @@ function Fields({ from, isNew }: { from: Typed; isNew: boolean }) {
   ] as const;
   type Choices = readonly (readonly [value: string, label: string])[];
   const choice = (name: string, label: string, options: Choices) => (
-    <Select {...{ label, name, options }} value={from[name] ?? ''} />
+    <Select label={label} name={name} options={options} value={from[name] ?? ''} />
   );
   const text = (name: string) => ({ name, defaultValue: from[name] ?? '', dir: 'ltr' as const });
   return (
     <>
       <div class="fields">
         <Field
-          {...{ label: words.host, hint: words.hostHint, maxLength: 253, readOnly: !isNew }}
+          label={words.host}
+          hint={words.hostHint}
+          maxLength={253}
+          readOnly={!isNew}
           {...text('host')}
           required
         />
-        <Field
-          {...{ label: words.url, hint: words.urlHint, maxLength: 2_048 }}
-          {...text('url')}
-          required
-        />
+        <Field label={words.url} hint={words.urlHint} maxLength={2_048} {...text('url')} required />
         <Field label={words.provider} maxLength={8} {...text('provider')} required />
         <Field
           label={words.limit}
@@ -122,7 +132,10 @@ function Fields({ from, isNew }: { from: Typed; isNew: boolean }) {
         />
       </div>
       <TextArea
-        {...{ label: words.path, hint: words.pathHint, rows: 2, maxLength: 2_048 }}
+        label={words.path}
+        hint={words.pathHint}
+        rows={2}
+        maxLength={2_048}
         {...text('key_path')}
       />
       <div class="fields">
@@ -147,7 +160,10 @@ function Fields({ from, isNew }: { from: Typed; isNew: boolean }) {
         ])}
       </div>
       <TextArea
-        {...{ label: words.more, hint: words.moreHint, rows: 2, maxLength: 4_096 }}
+        label={words.more}
+        hint={words.moreHint}
+        rows={2}
+        maxLength={4_096}
         {...text('more')}
       />
     </>

@@ -9,8 +9,12 @@ type Sentences = Record<Entry['action'], (about: About) => string>;
 const devices = (n: unknown) => count(Number(n), 'device', 'devices');
 const scopes: Readonly<Record<string, string>> = { read: 'reading', links: 'links', send: 'sends' };
 const roles: Readonly<Record<string, string>> = {
-  ...{ owner: 'owner', sender: 'sender', support: 'support', reader: 'reader' },
-  ...{ operator: 'operator', observer: 'observer' },
+  owner: 'owner',
+  sender: 'sender',
+  support: 'support',
+  reader: 'reader',
+  operator: 'operator',
+  observer: 'observer',
 };
 const target = ({ hwids, os }: About) => (os ? `all on ${os}` : devices(hwids));
 

@@ -7,11 +7,17 @@ const apart = (fact: unknown) => `\u2068${fact}\u2069`;
 const count = (n: unknown) => number.format(Number(n));
 const devices = (n: unknown) => `${count(n)} دستگاه`;
 const scopes: Readonly<Record<string, string>> = {
-  ...{ read: 'مشاهده', links: 'لینک‌ها', send: 'ارسال' },
+  read: 'مشاهده',
+  links: 'لینک‌ها',
+  send: 'ارسال',
 };
 const roles: Readonly<Record<string, string>> = {
-  ...{ owner: 'مالک', sender: 'ارسال پیام', support: 'پشتیبانی', reader: 'فقط مشاهده' },
-  ...{ operator: 'مدیر سرور', observer: 'مدیر (فقط‌خواندنی)' },
+  owner: 'مالک',
+  sender: 'ارسال پیام',
+  support: 'پشتیبانی',
+  reader: 'فقط مشاهده',
+  operator: 'مدیر سرور',
+  observer: 'مدیر (فقط‌خواندنی)',
 };
 const role = (name: unknown) => roles[`${name}`] ?? `${name}`;
 

@@ -4,11 +4,17 @@ import { count } from './count.ts';
 
 const devices = (n: unknown) => count(Number(n), 'устройство', 'устройства', 'устройств');
 const scopes: Readonly<Record<string, string>> = {
-  ...{ read: 'чтение', links: 'ссылки', send: 'отправка' },
+  read: 'чтение',
+  links: 'ссылки',
+  send: 'отправка',
 };
 const roles: Readonly<Record<string, string>> = {
-  ...{ owner: 'владелец', sender: 'отправитель', support: 'поддержка', reader: 'читатель' },
-  ...{ operator: 'оператор', observer: 'наблюдатель' },
+  owner: 'владелец',
+  sender: 'отправитель',
+  support: 'поддержка',
+  reader: 'читатель',
+  operator: 'оператор',
+  observer: 'наблюдатель',
 };
 const role = (name: unknown) => roles[`${name}`] ?? `${name}`;
 

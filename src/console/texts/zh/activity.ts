@@ -3,8 +3,12 @@ import type { Like } from '../texts.ts';
 
 const scopes: Readonly<Record<string, string>> = { read: '读取', links: '链接', send: '发送' };
 const roles: Readonly<Record<string, string>> = {
-  ...{ owner: '所有者', sender: '发送者', support: '客服', reader: '只读' },
-  ...{ operator: '运营者', observer: '观察者' },
+  owner: '所有者',
+  sender: '发送者',
+  support: '客服',
+  reader: '只读',
+  operator: '运营者',
+  observer: '观察者',
 };
 const role = (name: unknown) => roles[`${name}`] ?? `${name}`;
 

@@ -19,9 +19,17 @@ const COUNT_MAX = 32;
 const UNDER_WAY_MAX = 4;
 
 const SENDS = tableOf('x', {
-  ...{ providerId: 'bigint', notificationType: 'integer', targetOs: 'text', targetHwid: 'text' },
-  ...{ payload: 'text', createdAtMs: 'bigint', dueAtMs: 'bigint', expiresAtMs: 'bigint' },
-  ...{ reachesUnbound: 'integer', unboundCount: 'bigint', replacesId: 'bigint' },
+  providerId: 'bigint',
+  notificationType: 'integer',
+  targetOs: 'text',
+  targetHwid: 'text',
+  payload: 'text',
+  createdAtMs: 'bigint',
+  dueAtMs: 'bigint',
+  expiresAtMs: 'bigint',
+  reachesUnbound: 'integer',
+  unboundCount: 'bigint',
+  replacesId: 'bigint',
 });
 
 const add = prepare(sql`

@@ -42,8 +42,14 @@ interface Known {
 }
 
 const REPORTS = tableOf('s', {
-  ...{ call: 'integer', deviceId: 'bigint', tokenHash: 'bytea', nowMs: 'bigint', id: 'bigint' },
-  ...{ isOpened: 'boolean', verdict: 'text', detail: 'text' },
+  call: 'integer',
+  deviceId: 'bigint',
+  tokenHash: 'bytea',
+  nowMs: 'bigint',
+  id: 'bigint',
+  isOpened: 'boolean',
+  verdict: 'text',
+  detail: 'text',
 });
 
 /** Records reports, each time once, except of calls with a message that waits for a gateway. */

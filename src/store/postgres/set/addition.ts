@@ -30,12 +30,24 @@ interface Addition {
 }
 
 const WANTED = tableOf('x', {
-  ...{ installCode: 'text', providerId: 'bigint', installLimit: 'integer', note: 'text' },
-  ...{ createdAtMs: 'bigint', subscriptionKeyHash: 'text', inactiveDays: 'integer' },
-  ...{ whenFull: 'text', coolDownHours: 'integer', enforce: 'integer', withoutHwid: 'text' },
-  ...{ samePhone: 'text' },
-  ...{ installCountMax: 'bigint', atMs: 'bigint' },
-  ...{ head: 'text', middle: 'text', tail: 'text', dayCountMax: 'bigint' },
+  installCode: 'text',
+  providerId: 'bigint',
+  installLimit: 'integer',
+  note: 'text',
+  createdAtMs: 'bigint',
+  subscriptionKeyHash: 'text',
+  inactiveDays: 'integer',
+  whenFull: 'text',
+  coolDownHours: 'integer',
+  enforce: 'integer',
+  withoutHwid: 'text',
+  samePhone: 'text',
+  installCountMax: 'bigint',
+  atMs: 'bigint',
+  head: 'text',
+  middle: 'text',
+  tail: 'text',
+  dayCountMax: 'bigint',
 });
 
 /** Condition: no row has the code or key of `x`. Looks up rows one by one, as admission.ts does. */

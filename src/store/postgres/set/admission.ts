@@ -37,8 +37,13 @@ interface AdmittedRow extends AdmittedLink {
 }
 
 const WANTED = tableOf('x', {
-  ...{ code: 'text', subscriptionKey: 'text', providerCode: 'text', domainHash: 'text' },
-  ...{ hwid: 'text', ...FACT_TYPES, nowMs: 'bigint' },
+  code: 'text',
+  subscriptionKey: 'text',
+  providerCode: 'text',
+  domainHash: 'text',
+  hwid: 'text',
+  ...FACT_TYPES,
+  nowMs: 'bigint',
 });
 
 /**

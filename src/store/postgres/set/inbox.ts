@@ -47,7 +47,10 @@ const waitingIn = (place: SQL) => sql`
   ORDER BY r.id LIMIT k.count_max`;
 
 const LISTS = tableOf('k', {
-  ...{ deviceId: 'bigint', tokenHash: 'bytea', nowMs: 'bigint', countMax: 'bigint' },
+  deviceId: 'bigint',
+  tokenHash: 'bytea',
+  nowMs: 'bigint',
+  countMax: 'bigint',
 });
 
 const on = {

@@ -26,7 +26,10 @@ const TOKENS_MAX = 200;
 type LookUps = Pick<Store, 'findProvider' | 'listInstalls' | 'findSlot' | 'findDeviceByToken'>;
 
 const KEYS = tableOf('k', {
-  ...{ name: 'text', providerCode: 'text', domainHash: 'text', hwid: 'text' },
+  name: 'text',
+  providerCode: 'text',
+  domainHash: 'text',
+  hwid: 'text',
 });
 
 /** Finds the doors of up to two links for each key; bound links of a key come first. */
