@@ -38,7 +38,7 @@ type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
   : Name;
 
 /** The outside name of a field. */
-type OutsideName<Table, F extends keyof Table> = Table[F] extends {
+export type OutsideName<Table, F extends keyof Table> = Table[F] extends {
   readonly name: infer Name extends string;
 }
   ? Name
@@ -73,13 +73,29 @@ export const only = <Own extends object, F extends keyof Own & string>(
   fields: readonly F[],
 ) => each<F, unknown>(fields, (field) => own[field]) as Pick<Own, F>;
 
+/** Returns a field's name in columns and files: `when_full` for `whenFull`. */
+export const snakeCase = (field: string) =>
+  field.replace(/[A-Z]/g, (big) => `_${big.toLowerCase()}`);
+
 /** Returns the outside name of a field: `when_full` for `whenFull`. */
 export const outsideName = <Table extends Fields<object>, F extends keyof Table & string>(
   table: Table,
   field: F,
-) =>
-  ((table[field] as Field<unknown>).name ??
-    field.replace(/[A-Z]/g, (big) => `_${big.toLowerCase()}`)) as OutsideName<Table, F>;
+) => ((table[field] as Field<unknown>).name ?? snakeCase(field)) as OutsideName<Table, F>;
+
+/** A value for each field; undefined: it is not given. */
+export type Given<Own> = { readonly [F in keyof Own]-?: Own[F] | undefined };
+
+/** Returns the fields that are given. */
+export const onlyGiven = <Own extends object>(given: Given<Own>) =>
+  each<string, unknown>(Object.keys(given), (field) => given[field as keyof Own]) as Partial<Own>;
+
+/** Returns the rows of a table, each with its field and its outside name. */
+export const rowsOf = <Own>(table: Fields<Own>) =>
+  (fieldsOf(table) as (keyof Own & string)[]).map((field) => {
+    const row: Field<Own[keyof Own & string]> = table[field];
+    return { ...row, field, name: outsideName(table, field) as string };
+  });
 
 /** Returns the fields of a record that a table has, with their outside names. */
 export const outside = <Table extends Fields<object>, Own extends object>(table: Table, own: Own) =>

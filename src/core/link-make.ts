@@ -5,13 +5,12 @@ import { counted } from './counted.ts';
 import { addInstall, EXISTS, takenBy } from './install.ts';
 import { innermostReason, isRefused, saving } from './outcome.ts';
 import type { KeyedCall } from './port/idempotency.ts';
+import type { LinkTerms } from './port/install.ts';
 import type { Provider } from './port/provider.ts';
-import type { Buttons } from './port/ride.ts';
-import type { OwnPolicy } from './port/slot.ts';
 import { subscriptionKeyHash } from './secret.ts';
 
 /** The terms of a new link; an absent one is that of its provider. */
-export interface LinkDraft extends Partial<OwnPolicy>, Partial<Buttons> {
+export interface LinkDraft extends Partial<LinkTerms> {
   /** The panel's key of the subscription, well formed; null: none. */
   key: string | null;
   /** The code; null: a random one. */
