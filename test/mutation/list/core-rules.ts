@@ -30,16 +30,8 @@ export const coreRules: readonly MutatedFile[] = [
       'test/cli/audit.test.ts',
     ],
     changes: [
-      ['  same_phone: own.samePhone,\n', ''],
-      ['  page_color: own.myColor,\n', ''],
-      ['own.rideDesktop === 1 ? 1 : null', 'null'],
-      ["'page_name', before.myName !== after.myName", "'page_name', false"],
-      ['max_links: installCountMax', 'max_links: null'],
       ["...(hasKey && { subscription_key: 'set' }),", ''],
-      ['before.note !== after.note', 'before.note === after.note'],
-      ['before.name !== after.name,', 'before.name === after.name,'],
       ['hwids === 0 ? null :', 'hwids > 0 ? null :'],
-      ['if (terms !== null) deeds.push', 'if (terms !== null && suspension === null) deeds.push'],
       [
         `before.status === after.status ? 'domain.rename' : turned;`,
         `before.status !== after.status ? 'domain.rename' : turned;`,

@@ -30,10 +30,7 @@ export const http: readonly MutatedFile[] = [
   {
     file: 'src/http/endpoints/params.ts',
     tests: ['test/http/coverage/install.test.ts', 'test/http/coverage/domain-hwid.test.ts'],
-    changes: [
-      ['(value === DEFAULT ? null : value)', 'value as T'],
-      ['enforce ?? without_hwid ?? same_phone) === null', 'enforce) === null'],
-    ],
+    changes: [['(value === DEFAULT ? null : value)', 'value as T']],
   },
   {
     file: 'src/http/request/query.ts',
