@@ -7,6 +7,7 @@ import { foreseeLink, type MadeLink, makeLinks } from '../core/link-make.ts';
 import { INSTALL_ACTIVE, type LinkTerms } from '../core/port/install.ts';
 import type { Provider } from '../core/port/provider.ts';
 import { LINK_TERMS } from '../core/terms.ts';
+import { labels } from '../labels/en.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { readLinkFile } from './link-csv.ts';
@@ -151,9 +152,9 @@ export function addAddCommands(link: Command, context: CliContext): void {
     .description('make a link, or many with numbered notes')
     .option(...PROVIDER)
     .option('--count <number>', 'the number of links to make', togetherValue)
-    .option('--limit <number>', 'the most HWIDs on it', installLimitValue, LIMIT)
-    .option('--note <text>', 'a note; with --count a number follows it', noteValue)
-    .option('--key <key>', 'the subscription key of the panel', subscriptionKeyValue)
+    .option('--limit <number>', `the ${labels.install_limit}`, installLimitValue, LIMIT)
+    .option('--note <text>', `a ${labels.note}; with --count a number follows it`, noteValue)
+    .option('--key <key>', `the ${labels.subscription_key} of the panel`, subscriptionKeyValue)
     .option('--code <code>', 'its code; a random one if omitted', newInstallCodeValue);
   addTerms(adding, LINK_TERMS).action((options: AddOptions) => add(context, options));
 
@@ -168,7 +169,7 @@ export function addAddCommands(link: Command, context: CliContext): void {
     .option(...PROVIDER)
     .option(
       '--limit <number>',
-      'the most HWIDs of links whose row has no limit',
+      `the ${labels.install_limit} of links whose row has none`,
       installLimitValue,
       LIMIT,
     )

@@ -12,6 +12,7 @@ import {
 } from '../core/port/install.ts';
 import { subscriptionKeyHash } from '../core/secret.ts';
 import { LINK_TERMS } from '../core/terms.ts';
+import { labels } from '../labels/en.ts';
 import { UsageError } from '../operator-error.ts';
 import { type CliContext, print, withCore } from './context.ts';
 import {
@@ -103,14 +104,14 @@ export function addSetCommands(link: Command, context: CliContext): void {
   const setting = link
     .command('set')
     .description('change a link, or many by a filter; omitted options change nothing')
-    .option('--limit <number>', 'the most HWIDs on it', installLimitValue)
-    .option('--note <text>', 'a note; an empty text removes it', noteValue)
+    .option('--limit <number>', `the ${labels.install_limit}`, installLimitValue)
+    .option('--note <text>', `a ${labels.note}; an empty text removes it`, noteValue)
     .addOption(
-      new Option('--status <status>', 'disabled refuses all devices').choices(
+      new Option('--status <status>', `${labels.status}: disabled refuses all devices`).choices(
         Object.keys(STATUSES),
       ),
     )
-    .option('--key <key>', 'the subscription key of the panel', subscriptionKeyValue)
+    .option('--key <key>', `the ${labels.subscription_key} of the panel`, subscriptionKeyValue)
     .option('--no-key', 'remove the subscription key');
   addMany(addTerms(setting, LINK_TERMS)).action((name: LinkName | undefined, options: SetOptions) =>
     set(context, name, options),

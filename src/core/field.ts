@@ -38,11 +38,11 @@ type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
   : Name;
 
 /** The outside name of a field. */
-export type OutsideName<Table, F extends keyof Table> = Table[F] extends {
-  readonly name: infer Name extends string;
-}
-  ? Name
-  : Snake<F & string>;
+export type OutsideName<Table, F extends keyof Table> = F extends unknown
+  ? Table[F] extends { readonly name: infer Name extends string }
+    ? Name
+    : Snake<F & string>
+  : never;
 
 /** A record with the outside names of a table. */
 type Outside<Table, Own> = {

@@ -31,7 +31,8 @@ testChromium.each([
   const { context, page, troubles } = await openTab(site, [...signIn], '/console/activity', {
     locale,
   });
-  const { change, fields, usual, values } = texts.activity;
+  const { change, usual } = texts.activity;
+  const { choices: values, labels: fields } = texts;
   for (const text of [
     change(fields.status, values.status[10], values.status[5]),
     change(fields.enforce, usual, values.enforce[0]),

@@ -73,14 +73,14 @@ testChromium('those that match are changed after a preview; the others stay', as
   const main = dialog.locator('.main');
   await main.click();
   await dialog.getByText('nothing to change is given').waitFor();
-  await dialog.getByLabel(words.limit).fill('1');
+  await dialog.getByLabel(en.heads.install_limit).fill('1');
   await main.click();
   await dialog.getByText(words.willChange(3)).waitFor();
   await dialog.getByText(words.stayAsTheyAre(1)).waitFor();
   await dialog.getByText('Anna 2').waitFor();
   expect(await dialog.getByText(words.areAll).count()).toBe(0);
   // Another wish is shown anew.
-  await dialog.getByLabel(words.status).selectOption('5');
+  await dialog.getByLabel(en.heads.status).selectOption('5');
   expect(await main.textContent()).toBe(words.preview);
   await main.click();
   await dialog.getByText(words.willChange(3)).waitFor();

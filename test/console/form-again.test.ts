@@ -91,7 +91,7 @@ testChromium('the address of a customer is offered for no other, nor stored', as
   for (const [n, note] of notes.entries()) {
     await page.getByRole('button', { name: en.links.add }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel(en.links.note).fill(note);
+    await dialog.getByLabel(en.heads.note).fill(note);
     await dialog.getByRole('button', { name: en.links.create }).click();
     const address = page.getByLabel(en.link.address, { exact: true });
     await address.waitFor();

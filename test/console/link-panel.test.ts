@@ -140,7 +140,7 @@ testChromium('a row opens the panel, which gives the focus back to it', async ()
   await page.keyboard.press('Enter');
   await page.locator('.message-panel').waitFor();
   await page.getByText(en.link.edit).click();
-  await page.locator('.message-panel').getByLabel(en.links.note).fill('Anna');
+  await page.locator('.message-panel').getByLabel(en.heads.note).fill('Anna');
   await page.getByRole('button', { name: en.common.save }).click();
   await page.locator('.panel-head').getByText('Anna').waitFor();
   await page.keyboard.press('Escape');

@@ -60,7 +60,7 @@ testChromium(
   async () => {
     const { page, of, id } = await open((link) => `/console/links?link=${link}`);
     await page.getByText(en.link.edit).click();
-    const note = page.locator('.message-panel').getByLabel(en.links.note);
+    const note = page.locator('.message-panel').getByLabel(en.heads.note);
     await note.fill('half a sent');
     await page.route('**/call/links.show', down);
     await page.getByRole('button', { name: en.common.disable, exact: true }).click();
@@ -76,7 +76,9 @@ testChromium(
     site.app.clock.advance(1_000);
     await page.locator('.facts').getByText(en.links.ofLimit('0', '7')).waitFor();
     expect(await note.inputValue()).toBe('half a sent');
-    expect(await page.locator('.message-panel').getByLabel(en.links.limit).inputValue()).toBe('7');
+    expect(
+      await page.locator('.message-panel').getByLabel(en.heads.install_limit).inputValue(),
+    ).toBe('7');
     await call(site.app, '/api/remove-install', of, { id });
     await page.getByRole('button', { name: en.common.enable, exact: true }).click();
     await page.locator('.message-panel .notice').getByText(en.refusals.install_not_found).waitFor();

@@ -99,10 +99,9 @@ testChromium(
       const { code, authKey } = await seedProvider(site.app);
       const signIn = ['session.key', { code, key: authKey }] as const;
       const { page, troubles } = await openTab(site, [...signIn], '/console/userpage');
-      const words = en.userPage;
-      await page.getByLabel(words.state).selectOption('on');
-      await page.getByLabel(words.name).fill('Northwind <b>');
-      await page.getByLabel(words.color).fill('#0f766e');
+      await page.getByLabel(en.heads.page, { exact: true }).selectOption('on');
+      await page.getByLabel(en.heads.page_name).fill('Northwind <b>');
+      await page.getByLabel(en.heads.page_color).fill('#0f766e');
       const shots = process.env['MY_SHOTS'];
       if (shots) await page.screenshot({ path: `${shots}/userpage.png` });
       await page.getByRole('button', { name: en.common.save }).click();

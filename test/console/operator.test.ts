@@ -43,7 +43,7 @@ testChromium('a provider is added, its key is shown once, and its terms change',
   await page.getByRole('button', { name: words.add }).click();
   const dialog = page.locator('dialog[open]');
   await dialog.getByLabel(en.common.name).fill(XSS);
-  await dialog.getByLabel(words.lastDay).fill('2027-03-31');
+  await dialog.getByLabel(base.heads.active_until).fill('2027-03-31');
   await dialog.getByRole('button', { name: words.add }).click();
   const key = (await page.locator('.secret .code').textContent()) ?? '';
   expect(key).toMatch(/^[A-Za-z0-9_-]{32}$/);
@@ -52,8 +52,8 @@ testChromium('a provider is added, its key is shown once, and its terms change',
   await page.getByRole('button', { name: XSS }).click();
   const panel = page.locator('aside');
   await panel.locator('summary').getByText(en.common.change).click();
-  await panel.getByLabel(en.common.plan).selectOption('basic');
-  await panel.getByLabel(words.cap).fill('12');
+  await panel.getByLabel(base.heads.plan, { exact: true }).selectOption('basic');
+  await panel.getByLabel(base.heads.max_links).fill('12');
   await panel.getByRole('button', { name: en.common.save }).first().click();
   await panel.getByText(words.ofCap('0', '12')).waitFor();
   const [provider] = await site.app.core.store.listProviders();

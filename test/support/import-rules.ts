@@ -47,7 +47,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     reason: 'the port owns the records: a rule that it took would take the port',
   },
   'src/http': {
-    ours: ['src/http/', 'src/core/', ...LEAVES],
+    ours: ['src/http/', 'src/core/', 'src/labels/', ...LEAVES],
     // bun:ffi and node:fs: port-handover.ts speaks to the kernel about the listeners.
     // node:http and node:https: ask.ts has the reason. node:stream and node:zlib: decoder.ts.
     packages: [
@@ -57,11 +57,17 @@ const RULES: Readonly<Record<string, Rule>> = {
     reason: 'HTTP asks the core; where the data lies is not its business',
   },
   'src/console': {
-    ours: ['src/console/', 'src/core/counted.ts'],
+    ours: ['src/console/', 'src/core/counted.ts', 'src/labels/'],
     // The calls with what they take and give: nothing of the server is in the page.
     types: ['src/core/account/roles.ts', 'src/http/console/table.ts'],
     packages: ['preact', '@preact/signals', 'uqr'],
     reason: 'the page runs in a browser, and asks the server by its table of calls',
+  },
+  'src/labels': {
+    ours: ['src/labels/'],
+    types: ['src/core/field.ts', 'src/core/port/', 'src/core/terms.ts'],
+    packages: [],
+    reason: 'texts alone: the page of the console has them too',
   },
   'src/store/kind.ts': {
     ours: [],
@@ -177,7 +183,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     ours: [
       ...['src/cli/', 'src/core/', 'src/client/', 'src/panel/', 'src/demo/'],
       ...['src/config/unseen.ts', 'src/conformance/', 'src/device-check/', 'src/disk/fault.ts'],
-      ...['sdk/typescript/', ...LEAVES],
+      ...['sdk/typescript/', 'src/labels/', ...LEAVES],
     ],
     types: [
       ...['src/app.ts', 'src/backup/', 'src/config/', 'src/doctor/', 'src/systemd.ts'],
@@ -211,7 +217,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     reason: 'a gateway speaks a protocol; when it is spoken to is the business of jobs/',
   },
   'src/webhook': {
-    ours: ['src/webhook/', 'src/outgoing/', 'src/core/', ...LEAVES],
+    ours: ['src/webhook/', 'src/outgoing/', 'src/core/', 'src/labels/', ...LEAVES],
     packages: ['node:crypto'],
     reason: 'webhooks speak a protocol; when they are told is the business of jobs/',
   },

@@ -56,7 +56,7 @@ function Edit({ at, acts, shown }: { at: string; acts: Acts; shown: Shown }) {
       >
         <LimitField value={shown.limit} />
         <Field
-          label={texts.links.note}
+          label={texts.heads.note}
           name="note"
           maxLength={255}
           dir="auto"

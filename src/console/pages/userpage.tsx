@@ -26,7 +26,7 @@ function Settings({ at, shown, onSaved }: { at: string; shown: Shown; onSaved: (
       }}
     >
       <Select
-        label={words.state}
+        label={texts.heads.page}
         name="on"
         value={shown.isOn ? 'on' : 'off'}
         options={[
@@ -35,16 +35,21 @@ function Settings({ at, shown, onSaved }: { at: string; shown: Shown; onSaved: (
         ]}
       />
       <Field
-        label={words.name}
+        label={texts.heads.page_name}
         hint={words.nameHint}
         name="name"
         maxLength={64}
         dir="auto"
         defaultValue={shown.name ?? ''}
       />
-      <Field label={words.color} name="color" type="color" defaultValue={shown.color ?? USUAL} />
       <Field
-        label={words.support}
+        label={texts.heads.page_color}
+        name="color"
+        type="color"
+        defaultValue={shown.color ?? USUAL}
+      />
+      <Field
+        label={texts.heads.support_url}
         hint={words.supportHint}
         name="supportUrl"
         maxLength={255}

@@ -1,3 +1,4 @@
+import { labels } from '../../labels/fa.ts';
 import type { Words } from './en.ts';
 
 export const FA: Words = {
@@ -109,6 +110,7 @@ export const FA: Words = {
     time: 'زمان',
   },
   values: {
+    ...labels,
     hwid_required: 'دستگاه HWID را ارسال نکرده است',
     link_domain_not_bound: 'دامنه متصل نشده است',
     link_disabled: 'لینک غیرفعال است',
@@ -124,28 +126,6 @@ export const FA: Words = {
     domains: 'دامنه‌ها',
     kept_bytes: 'فضای ذخیرهٔ پیام‌ها',
     ledger_rows: 'گزارش تحویل',
-    install_limit: 'محدودیت دستگاه',
-    status: 'وضعیت',
-    note: 'یادداشت',
-    inactive_days: 'مهلت عدم فعالیت',
-    when_full: 'قانون لینک پرشده',
-    cool_down_hours: 'فاصلهٔ جایگزینی‌ها',
-    enforce: 'اعمال محدودیت',
-    without_hwid: 'قانون برنامه‌های بدون HWID',
-    same_phone: 'قانون گوشی با HWID جدید',
-    ride: 'آنچه همراه اشتراک ارسال می‌شود',
-    ride_desktop: 'پیام در سیستم‌های رومیزی',
-    support_url: 'دکمهٔ پشتیبانی',
-    web_page_url: 'دکمهٔ صفحه',
-    buttons: 'زمان نمایش دکمه‌ها',
-    page: 'صفحهٔ کاربر',
-    page_color: 'رنگ صفحه',
-    page_name: 'نام روی صفحه',
-    subscription_key: 'شناسهٔ اشتراک',
-    plan: 'پلن',
-    active_until: 'پایان پلن',
-    max_links: 'حداکثر لینک‌ها',
-    name: 'نام',
   },
   showLink: 'نمایش لینک در کنسول',
   welcome: 'رویدادها در این چت اعلام می‌شوند.',

@@ -1,3 +1,4 @@
+import { labels } from '../../labels/ru.ts';
 import type { Words } from './en.ts';
 
 export const RU: Words = {
@@ -109,6 +110,7 @@ export const RU: Words = {
     time: 'Время',
   },
   values: {
+    ...labels,
     hwid_required: 'устройство не передало HWID',
     link_domain_not_bound: 'домен не привязан',
     link_disabled: 'ссылка отключена',
@@ -124,28 +126,6 @@ export const RU: Words = {
     domains: 'домены',
     kept_bytes: 'хранилище сообщений',
     ledger_rows: 'записи о доставке',
-    install_limit: 'лимит устройств',
-    status: 'состояние',
-    note: 'заметка',
-    inactive_days: 'срок неактивности',
-    when_full: 'правило для заполненной ссылки',
-    cool_down_hours: 'интервал между заменами',
-    enforce: 'соблюдение лимита',
-    without_hwid: 'правило для приложений без HWID',
-    same_phone: 'правило для телефона с новым HWID',
-    ride: 'что приходит с подпиской',
-    ride_desktop: 'сообщения на компьютерах',
-    support_url: 'кнопка поддержки',
-    web_page_url: 'кнопка страницы',
-    buttons: 'когда показываются кнопки',
-    page: 'страница клиента',
-    page_color: 'цвет страницы',
-    page_name: 'название на странице',
-    subscription_key: 'ключ подписки',
-    plan: 'тариф',
-    active_until: 'срок тарифа',
-    max_links: 'лимит ссылок',
-    name: 'название',
   },
   showLink: 'Показать ссылку в консоли',
   welcome: 'В этот чат будут приходить уведомления о событиях.',

@@ -1,3 +1,4 @@
+import { labels } from '../../labels/zh.ts';
 import type { Words } from './en.ts';
 
 export const ZH: Words = {
@@ -109,6 +110,7 @@ export const ZH: Words = {
     time: '时间',
   },
   values: {
+    ...labels,
     hwid_required: '设备未提供 HWID',
     link_domain_not_bound: '域名未绑定',
     link_disabled: '链接已禁用',
@@ -124,28 +126,6 @@ export const ZH: Words = {
     domains: '域名',
     kept_bytes: '消息存储空间',
     ledger_rows: '投递记录',
-    install_limit: '设备数上限',
-    status: '状态',
-    note: '备注',
-    inactive_days: '不活跃期限',
-    when_full: '设备数已满时的规则',
-    cool_down_hours: '替换间隔',
-    enforce: '是否执行上限',
-    without_hwid: '无 HWID 应用的规则',
-    same_phone: '手机换 HWID 的规则',
-    ride: '随订阅下发的内容',
-    ride_desktop: '桌面系统的消息',
-    support_url: '支持按钮',
-    web_page_url: '网页按钮',
-    buttons: '按钮的显示条件',
-    page: '用户页面',
-    page_color: '页面颜色',
-    page_name: '页面名称',
-    subscription_key: '订阅 ID',
-    plan: '套餐',
-    active_until: '套餐到期时间',
-    max_links: '链接数上限',
-    name: '名称',
   },
   showLink: '在控制台中查看链接',
   welcome: '事件通知将发送到此聊天。',

@@ -23,6 +23,11 @@ export const commandLineFiles: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/labels/en.ts',
+    tests: ['test/cli/data.test.ts'],
+    changes: [["  name: 'name',", "  name: 'title',"]],
+  },
+  {
     file: 'src/cli/domain.ts',
     tests: ['test/cli/domain.test.ts'],
     changes: [['(isNew ? host : null)', 'host']],

@@ -359,10 +359,10 @@ export const importContract: Record<Method & keyof Store, Suite> = {
       await store.importDomain(providerId, binding({ domainHash: OTHER_HASH }), RULES, ACT);
       const slots = link().slots.map((one) => ({ slotSeenAtMs: NOW_MS, ...one }));
       const terms: InstallTerms = {
+        ...NO_TERMS,
         inactiveDays: 30,
         whenFull: 'replace-oldest',
         coolDownHours: 1,
-        supportUrl: null,
         enforce: 0,
         withoutHwid: 'pass',
         samePhone: 'replace',

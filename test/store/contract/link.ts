@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test';
+import { usualOf } from '../../../src/core/field.ts';
 import type { LinkFilter } from '../../../src/core/port/link.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { subscriptionKeyHash } from '../../../src/core/secret.ts';
+import { LINK_TERMS } from '../../../src/core/terms.ts';
 import { ACT } from '../../support/actor.ts';
 import {
   addDoor,
@@ -103,14 +105,7 @@ export const linkContract: Record<Method & keyof Store, Suite> = {
         createdAtMs: NOW_MS,
         providerId: first?.id ?? 0,
         providerCode: 'Provide1',
-        inactiveDays: null,
-        whenFull: null,
-        coolDownHours: null,
-        enforce: null,
-        withoutHwid: null,
-        samePhone: null,
-        supportUrl: null,
-        webPageUrl: null,
+        ...usualOf(LINK_TERMS),
         replacedAtMs: null,
         hasSubscriptionKey: false,
       });
