@@ -1,10 +1,8 @@
 /** `gatepost device …`: the known devices. */
 
 import type { Command } from 'commander';
-import { actAt } from '../core/audit/entry.ts';
 import { counted } from '../core/counted.ts';
-import { osName } from '../core/device.ts';
-import { fromStore } from '../core/outcome.ts';
+import { forgetDevice, osName } from '../core/device.ts';
 import type { Device, DeviceDetail } from '../core/port/device.ts';
 import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
 import { type ConfirmOptions, confirm } from './confirm.ts';
@@ -128,9 +126,9 @@ async function forget(context: CliContext, hwid: string, options: ConfirmOptions
     const rest = `its refusals by ${counted(refusals, 'link')}`;
     const deed = found === null ? `Forget ${hwid}, which no device has:` : deedOf(found);
     await confirm(context, options, `${deed} ${rest}`);
-    return core.store.forgetDevice(hwid, actAt(core, context.nowMs()));
+    return forgetDevice(core, hwid, context.nowMs());
   });
-  granted(fromStore(forgotten), hwid);
+  granted(forgotten, hwid);
   print(context, options, { hwid, done: 'forgotten' }, `${hwid} forgotten; its slots are free`);
 }
 

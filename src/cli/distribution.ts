@@ -1,18 +1,12 @@
 /** `gatepost distribution …`: notifications and commands, and their delivery. */
 
 import type { Command } from 'commander';
-import { actAt } from '../core/audit/entry.ts';
 import { counted } from '../core/counted.ts';
 import { cancelDistribution } from '../core/message/cancel.ts';
-import {
-  BLOCKED,
-  CANCELLED,
-  isTerminal,
-  STATUS_NAMES,
-  statusesBefore,
-} from '../core/message/status.ts';
+import { BLOCKED, CANCELLED, isTerminal, STATUS_NAMES } from '../core/message/status.ts';
 import { TARGET_HWID_COUNT_MAX } from '../core/message/target.ts';
-import { fromStore, isRefused } from '../core/outcome.ts';
+import { blockMessage } from '../core/message/waiting.ts';
+import { isRefused } from '../core/outcome.ts';
 import { type DistributionDetail, PUSH } from '../core/port/distribution.ts';
 import type { LedgerRow, LedgerTotals } from '../core/port/ledger.ts';
 import { countRecipients } from '../core/target-count.ts';
@@ -194,21 +188,15 @@ async function show(context: CliContext, id: number, options: ShowOptions): Prom
 }
 
 async function block(context: CliContext, id: number, options: CommonOptions): Promise<void> {
-  const from = statusesBefore(BLOCKED);
-  const nowMs = context.nowMs();
   const outcome = await withCore(context, options, (core) =>
-    core.store.blockDistribution(id, from, nowMs, actAt(core, nowMs)),
+    blockMessage(core, id, context.nowMs()),
   );
-  if (typeof outcome === 'number') {
-    const sentence = `distribution ${id} has ended (${STATUS_NAMES[outcome]}) and cannot be blocked`;
-    throw new OperatorError(sentence, 'distribution_ended');
-  }
   if (outcome === 'ride_ended') {
     const sentence = `distribution ${id} has ended already; it no longer rides on subscriptions`;
     print(context, options, { id, done: 'ride ended' }, sentence);
     return;
   }
-  granted(fromStore(outcome), id);
+  granted(outcome, id);
   print(context, options, { id, done: 'blocked' }, `distribution ${id} blocked`);
 }
 

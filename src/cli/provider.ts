@@ -1,16 +1,20 @@
 /** `gatepost provider …`: the providers and their credentials. */
 
 import type { Command } from 'commander';
-import { actAt } from '../core/audit/entry.ts';
 import { counted } from '../core/counted.ts';
 import { type Given, onlyGiven, outside } from '../core/field.ts';
-import { fromStore } from '../core/outcome.ts';
 import type { Holdings } from '../core/port/count.ts';
 import type { OwnPage } from '../core/port/my.ts';
 import type { OwnTerms, Provider, ProviderChange, ProviderTerms } from '../core/port/provider.ts';
 import type { OwnRideTerms } from '../core/port/ride.ts';
 import type { OwnPolicy } from '../core/port/slot.ts';
-import { addProvider, isActive, removeProvider, rotateKey } from '../core/provider.ts';
+import {
+  addProvider,
+  changeProvider,
+  isActive,
+  removeProvider,
+  rotateKey,
+} from '../core/provider.ts';
 import { NO_POLICY } from '../core/slot.ts';
 import {
   OWN_POLICY_TERMS,
@@ -133,9 +137,9 @@ async function change(
   note = '',
 ): Promise<void> {
   const changed = await withCore(context, options, (core) =>
-    core.store.updateProvider(code, wanted, actAt(core, context.nowMs())),
+    changeProvider(core, code, wanted, context.nowMs()),
   );
-  granted(fromStore(changed), code);
+  granted(changed, code);
   print(context, options, { provider_code: code, done }, `${code} ${done}\n${note}`);
 }
 

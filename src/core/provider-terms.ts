@@ -1,11 +1,10 @@
 /** The terms of a provider in the form of the console, and the search for providers. */
 
-import { actAt } from './audit/entry.ts';
 import { endOfDateMs } from './calendar.ts';
 import type { Core } from './core.ts';
 import { type Fields, readGiven } from './field.ts';
 import { AUTH_KEY, type Format, KEEP_OLD_HOURS, readProviderCode } from './formats.ts';
-import { fromStore, isRefused, type Misfit, malformed, Refused } from './outcome.ts';
+import { isRefused, type Misfit, malformed, Refused } from './outcome.ts';
 import type { OwnPage } from './port/my.ts';
 import type {
   EndedByRotation,
@@ -14,7 +13,7 @@ import type {
   ProviderChange,
   ProviderTerms,
 } from './port/provider.ts';
-import { addProvider, type Credentials, rotateKey } from './provider.ts';
+import { addProvider, type Credentials, changeProvider, rotateKey } from './provider.ts';
 import { OWN_POLICY_TERMS, PROVIDER_FIELDS, RIDE_TERMS } from './terms.ts';
 import { nextTurn } from './turn.ts';
 
@@ -74,7 +73,7 @@ export async function editProvider(
   // A second suspension keeps the time of the first.
   const suspendedAtMs = isSuspended ? (known.suspendedAtMs ?? nowMs) : null;
   const change = { ...terms, ...(isSuspended !== undefined && { suspendedAtMs }) };
-  return fromStore(await core.store.updateProvider(code, change, actAt(core, nowMs)));
+  return changeProvider(core, code, change, nowMs);
 }
 
 /** A new provider; one that moves here has its code and key already. */

@@ -12,6 +12,7 @@ import {
   type SignedIn,
 } from '../../core/account/session.ts';
 import type { GuessBounds, Passwords } from '../../core/account/sign-in.ts';
+import { Visits } from '../../core/account/visits.ts';
 import { actingAs } from '../../core/core.ts';
 import { readProviderCode } from '../../core/formats.ts';
 import { REQUEST_BOUNDS } from '../../core/json-input.ts';
@@ -37,7 +38,6 @@ import {
   tokenIn,
 } from './site.ts';
 import { pathOf, RECORDS } from './table.ts';
-import { Visits } from './visits.ts';
 
 /** The longest body of the API, and the fields that the console adds to it. */
 const BODY_BYTES_MAX = REQUEST_BOUNDS.bytesMax + 1_024;

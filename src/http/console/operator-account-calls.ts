@@ -1,9 +1,8 @@
 /** Calls of the console about accounts of operators and observers, and their recovery. */
 
 import { endAllSessions, resetAccount } from '../../core/account/operator.ts';
-import { invite } from '../../core/account/sign-in.ts';
-import { actAt } from '../../core/audit/entry.ts';
-import { fromStore, isRefused } from '../../core/outcome.ts';
+import { changeRole, invite, removeRole } from '../../core/account/sign-in.ts';
+import { isRefused } from '../../core/outcome.ts';
 import { APPLIANCE_ROLES } from '../../core/port/account.ts';
 import { freshCall, ownerCall, stale } from './call.ts';
 import { anyOf, id, inputOf, text } from './inputs.ts';
@@ -23,12 +22,11 @@ export const operatorAccountCalls = {
   'accounts.change-role': ownerCall(inputOf({ id, role }), async (caller, given) => {
     const refusal = given.role === 'operator' ? stale(caller) : null;
     if (refusal !== null) return refusal;
-    const { core, nowMs } = caller;
     const grant = { providerId: null, role: given.role };
-    return fromStore(await core.store.changeRole(given.id, grant, actAt(core, nowMs)));
+    return changeRole(caller.core, given.id, grant, caller.nowMs);
   }),
-  'accounts.remove': ownerCall(inputOf({ id }), async ({ core, nowMs }, given) =>
-    fromStore(await core.store.removeRole(given.id, null, actAt(core, nowMs))),
+  'accounts.remove': ownerCall(inputOf({ id }), ({ core, nowMs }, given) =>
+    removeRole(core, given.id, null, nowMs),
   ),
   'accounts.end-sessions': ownerCall(
     inputOf({ name: text(64) }),

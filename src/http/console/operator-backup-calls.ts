@@ -1,7 +1,7 @@
 /** Calls of the console about backups. A passphrase encrypts a copy for a download. */
 
 import { readBackupPassphrase } from '../../core/account/formats.ts';
-import { actAt } from '../../core/audit/entry.ts';
+import { noteDownload } from '../../core/audit/entry.ts';
 import { isRefused, Refused } from '../../core/outcome.ts';
 import { OperatorError } from '../../operator-error.ts';
 import { freshCall, ownerCall } from './call.ts';
@@ -40,7 +40,7 @@ export const operatorBackupCalls = {
     if (appliance.backups === null) return noFile();
     caller.grantPatience(PATIENCE_SECONDS);
     try {
-      const note = () => core.store.noteDownload(actAt(core, nowMs));
+      const note = () => noteDownload(core, nowMs);
       const { id } = signedIn.session;
       const made = await appliance.backups.prepare(passphrase, id, nowMs, note);
       if (made === 'busy') return new Refused('backup_busy');

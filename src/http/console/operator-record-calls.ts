@@ -1,10 +1,10 @@
 /** Calls of the console about devices and messages of all providers, for operators. */
 
 import { Type } from '@sinclair/typebox';
-import { actAt } from '../../core/audit/entry.ts';
+import { forgetDevice } from '../../core/device.ts';
 import { searchDevices } from '../../core/device-finding.ts';
 import { blockMessage, findMessage, findWaiting } from '../../core/message/waiting.ts';
-import { fromStore, Refused } from '../../core/outcome.ts';
+import { isRefused, Refused } from '../../core/outcome.ts';
 import type { Device } from '../../core/port/device.ts';
 import type { DistributionDetail } from '../../core/port/distribution.ts';
 import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
@@ -53,10 +53,9 @@ export const operatorRecordCalls = {
       seenBy: seenBy.map(({ lastSeenAtMs, providerCode }) => ({ lastSeenAtMs, providerCode })),
     };
   }),
-  'devices.forget': ownerCall(inputOf({ hwid }), async (caller, given) => {
+  'devices.forget': ownerCall(inputOf({ hwid }), (caller, given) => {
     caller.grantPatience(FORGET_PATIENCE_SECONDS);
-    const { core, nowMs } = caller;
-    return fromStore(await core.store.forgetDevice(given.hwid, actAt(core, nowMs)));
+    return forgetDevice(caller.core, given.hwid, caller.nowMs);
   }),
   'sends.list': ownerCall(
     inputOf({ isUnfinished: Type.Boolean(), beforeId: nullable(id) }),
@@ -71,7 +70,8 @@ export const operatorRecordCalls = {
     if (message === null) return new Refused('notification_not_found');
     return { ...sendOf(message), waiting: await findWaiting(core, message, nowMs) };
   }),
-  'sends.block': ownerCall(inputOf({ id }), ({ core, nowMs }, given) =>
-    blockMessage(core, given.id, nowMs),
-  ),
+  'sends.block': ownerCall(inputOf({ id }), async ({ core, nowMs }, given) => {
+    const blocked = await blockMessage(core, given.id, nowMs);
+    return isRefused(blocked) ? blocked : ('ok' as const);
+  }),
 };

@@ -1,11 +1,12 @@
 /** Calls of the console about signing in, sessions, and the sign-in methods of an account. */
 
-import { readLabel, readNewPassword } from '../../core/account/formats.ts';
 import type { FullSignIn } from '../../core/account/known-browser.ts';
 import {
   addPasskey,
   beginPasskey,
   beginPasskeySignIn,
+  removePasskey,
+  renamePasskey,
   signInByPasskey,
 } from '../../core/account/passkeys.ts';
 import { callsOf } from '../../core/account/roles.ts';
@@ -14,15 +15,15 @@ import {
   confirmSecondFactor,
   removeSecondFactor,
 } from '../../core/account/second-factor.ts';
-import { hasWayIn } from '../../core/account/session.ts';
+import { endSession, hasWayIn } from '../../core/account/session.ts';
 import {
+  setPassword,
   signInByEntry,
   signInByInvitation,
   signInByKey,
   signInByPassword,
 } from '../../core/account/sign-in.ts';
-import { actAt } from '../../core/audit/entry.ts';
-import { isRefused, Refused } from '../../core/outcome.ts';
+import { Refused } from '../../core/outcome.ts';
 import {
   accountCall,
   type Caller,
@@ -99,7 +100,7 @@ export const sessionCalls = {
   ),
   'session.leave': ownerCall(inputOf({}), async ({ core, nowMs, setToken, signedIn }) => {
     const { session } = signedIn;
-    await core.store.endSession(session, session.id, actAt(core, nowMs));
+    await endSession(core, session, session.id, nowMs);
     setToken(null);
     return 'ok' as const;
   }),
@@ -115,23 +116,17 @@ export const sessionCalls = {
       isThis: own === session.id,
     }));
   }),
-  'session.end': ownerCall(inputOf({ id }), async ({ core, nowMs, signedIn }, given) => {
-    const isEnded = await core.store.endSession(signedIn.session, given.id, actAt(core, nowMs));
-    return isEnded ? ('ok' as const) : new Refused('session_not_found');
-  }),
+  'session.end': ownerCall(inputOf({ id }), ({ core, nowMs, signedIn }, given) =>
+    endSession(core, signedIn.session, given.id, nowMs),
+  ),
 };
 
 export const accountCalls = {
   'account.password': freshAccountCall(
     inputOf({ password: text(200) }),
-    async ({ account, browser, core, guesses, nowMs, signedIn }, { password: given }) => {
-      const password = readNewPassword(given);
-      if (isRefused(password)) return password;
-      const of = { client: browser.client, account: account.name, isKnown: true };
-      const hash = await guesses.passwords.hash(of, password);
-      if (hash === null) return new Refused('too_many_requests');
-      await core.store.setPassword(account.id, hash, signedIn.session.id, actAt(core, nowMs));
-      return 'ok' as const;
+    ({ account, browser, core, guesses, nowMs, signedIn }, { password }) => {
+      const of = { account, session: signedIn.session, client: browser.client };
+      return setPassword(core, guesses, of, password, nowMs);
     },
   ),
   'account.totp-begin': freshAccountCall(inputOf({}), async (caller) =>
@@ -162,19 +157,9 @@ export const accountCalls = {
   ),
   'account.passkey-rename': accountCall(
     inputOf({ id, name: text(64) }),
-    async ({ account, core, nowMs }, given) => {
-      const name = readLabel(given.name);
-      if (isRefused(name)) return name;
-      const act = actAt(core, nowMs);
-      const isRenamed = await core.store.renamePasskey(account.id, given.id, name, act);
-      return isRenamed ? ('ok' as const) : new Refused('passkey_not_found');
-    },
+    ({ account, core, nowMs }, given) => renamePasskey(core, account, given, nowMs),
   ),
-  'account.passkey-remove': freshAccountCall(
-    inputOf({ id }),
-    async ({ account, core, nowMs }, given) => {
-      const isRemoved = await core.store.removePasskey(account.id, given.id, actAt(core, nowMs));
-      return isRemoved ? ('ok' as const) : new Refused('passkey_not_found');
-    },
+  'account.passkey-remove': freshAccountCall(inputOf({ id }), ({ account, core, nowMs }, given) =>
+    removePasskey(core, account, given.id, nowMs),
   ),
 };

@@ -3,9 +3,8 @@
 import { Type } from '@sinclair/typebox';
 import { addKey, removeKey } from '../../core/account/keys.ts';
 import { isOfAppliance } from '../../core/account/session.ts';
-import { invite } from '../../core/account/sign-in.ts';
-import { actAt } from '../../core/audit/entry.ts';
-import { fromStore, isRefused } from '../../core/outcome.ts';
+import { changeRole, invite, removeRole } from '../../core/account/sign-in.ts';
+import { isRefused } from '../../core/outcome.ts';
 import { staffCall } from './call.ts';
 import { atProvider, id, nullable, role, scope, text } from './inputs.ts';
 
@@ -46,14 +45,10 @@ export const staffCalls = {
     const secret = await invite(core, draft, nowMs);
     return isRefused(secret) ? secret : { secret };
   }),
-  'staff.change-role': staffCall(
-    atProvider({ id, role }),
-    async ({ core, nowMs, provider }, given) => {
-      const grant = { providerId: provider.id, role: given.role };
-      return fromStore(await core.store.changeRole(given.id, grant, actAt(core, nowMs)));
-    },
+  'staff.change-role': staffCall(atProvider({ id, role }), ({ core, nowMs, provider }, given) =>
+    changeRole(core, given.id, { providerId: provider.id, role: given.role }, nowMs),
   ),
-  'staff.remove': staffCall(atProvider({ id }), async ({ core, nowMs, provider }, given) =>
-    fromStore(await core.store.removeRole(given.id, provider.id, actAt(core, nowMs))),
+  'staff.remove': staffCall(atProvider({ id }), ({ core, nowMs, provider }, given) =>
+    removeRole(core, given.id, provider.id, nowMs),
   ),
 };
