@@ -1,18 +1,12 @@
 /** `gatepost distribution …`: notifications and commands, and their delivery. */
 
 import type { Command } from 'commander';
-import { actAt } from '../core/audit/entry.ts';
 import { counted } from '../core/counted.ts';
 import { cancelDistribution } from '../core/message/cancel.ts';
-import {
-  BLOCKED,
-  CANCELLED,
-  isTerminal,
-  STATUS_NAMES,
-  statusesBefore,
-} from '../core/message/status.ts';
+import { BLOCKED, CANCELLED, isTerminal, STATUS_NAMES } from '../core/message/status.ts';
 import { TARGET_HWID_COUNT_MAX } from '../core/message/target.ts';
-import { fromStore, isRefused } from '../core/outcome.ts';
+import { blockMessage, MessageEnded } from '../core/message/waiting.ts';
+import { isRefused } from '../core/outcome.ts';
 import { type DistributionDetail, PUSH } from '../core/port/distribution.ts';
 import type { LedgerRow, LedgerTotals } from '../core/port/ledger.ts';
 import { countRecipients } from '../core/target-count.ts';
@@ -22,7 +16,7 @@ import { type CliContext, type CommonOptions, print, printTable, withCore } from
 import { addReceiptsCommand } from './distribution-receipts.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
 import { codeOf, OF_PROVIDER } from './provider-name.ts';
-import { granted, refusal } from './refusal.ts';
+import { refusal } from './refusal.ts';
 import { sheet, table } from './table.ts';
 import { distributionIdValue, showTime, showTimeOrNull } from './values.ts';
 import { waysFacts, waysTable } from './ways.ts';
@@ -194,21 +188,20 @@ async function show(context: CliContext, id: number, options: ShowOptions): Prom
 }
 
 async function block(context: CliContext, id: number, options: CommonOptions): Promise<void> {
-  const from = statusesBefore(BLOCKED);
-  const nowMs = context.nowMs();
   const outcome = await withCore(context, options, (core) =>
-    core.store.blockDistribution(id, from, nowMs, actAt(core, nowMs)),
+    blockMessage(core, id, context.nowMs()),
   );
-  if (typeof outcome === 'number') {
-    const sentence = `distribution ${id} has ended (${STATUS_NAMES[outcome]}) and cannot be blocked`;
+  if (outcome instanceof MessageEnded) {
+    const name = STATUS_NAMES[outcome.status];
+    const sentence = `distribution ${id} has ended (${name}) and cannot be blocked`;
     throw new OperatorError(sentence, 'distribution_ended');
   }
+  if (isRefused(outcome)) throw refusal('distribution_not_found', id);
   if (outcome === 'ride_ended') {
     const sentence = `distribution ${id} has ended already; it no longer rides on subscriptions`;
     print(context, options, { id, done: 'ride ended' }, sentence);
     return;
   }
-  granted(fromStore(outcome), id);
   print(context, options, { id, done: 'blocked' }, `distribution ${id} blocked`);
 }
 

@@ -69,14 +69,24 @@ export async function findMessage({ store }: Core, id: number) {
   return found?.id === id ? found : null;
 }
 
-/** Blocks a message: no further device gets it, and it no longer rides. */
+/** The refusal to block a message that has ended. */
+export class MessageEnded extends Refused<'message_ended'> {
+  constructor(readonly status: number) {
+    super('message_ended');
+  }
+}
+
+/**
+ * Blocks a message: no further device gets it, and it no longer rides. Returns `ride_ended` if it
+ * had ended, and only its ride ends.
+ */
 export async function blockMessage(
   core: Core,
   id: number,
   nowMs: number,
-): Promise<'ok' | Refused<'notification_not_found' | 'message_ended'>> {
+): Promise<'ok' | 'ride_ended' | Refused<'notification_not_found'> | MessageEnded> {
   const from = statusesBefore(BLOCKED);
   const outcome = await core.store.blockDistribution(id, from, nowMs, actAt(core, nowMs));
   if (outcome === 'distribution_not_found') return new Refused('notification_not_found');
-  return typeof outcome === 'number' ? new Refused('message_ended') : 'ok';
+  return typeof outcome === 'number' ? new MessageEnded(outcome) : outcome;
 }

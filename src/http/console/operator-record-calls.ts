@@ -71,7 +71,8 @@ export const operatorRecordCalls = {
     if (message === null) return new Refused('notification_not_found');
     return { ...sendOf(message), waiting: await findWaiting(core, message, nowMs) };
   }),
-  'sends.block': ownerCall(inputOf({ id }), ({ core, nowMs }, given) =>
-    blockMessage(core, given.id, nowMs),
-  ),
+  'sends.block': ownerCall(inputOf({ id }), async ({ core, nowMs }, given) => {
+    const outcome = await blockMessage(core, given.id, nowMs);
+    return outcome === 'ride_ended' ? ('ok' as const) : outcome;
+  }),
 };

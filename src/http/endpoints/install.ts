@@ -16,6 +16,7 @@ import { after, type Maybe } from '../../core/port/maybe.ts';
 import type { Page } from '../../core/port/page.ts';
 import type { Buttons } from '../../core/port/ride.ts';
 import type { OwnPolicy } from '../../core/port/slot.ts';
+import { ACTIVITY_NAMES } from '../../core/status-word.ts';
 import { nameOf } from '../answer/large.ts';
 import { wireTime } from '../answer/wire-time.ts';
 import { optional, providerEndpoint, required, type Values } from '../endpoint.ts';
@@ -44,7 +45,7 @@ const LimitedLink = Type.Object(
     install_code: CodeField,
     install_limit: LimitField,
     install_count: CountField,
-    status: statusOf({ [INSTALL_DISABLED]: 'Disabled', [INSTALL_ACTIVE]: 'Active' }),
+    status: statusOf(ACTIVITY_NAMES),
     note: Type.Union([Type.String(), Type.Null()], { examples: ['spring offer'] }),
     created_at: WireTime,
   },

@@ -55,7 +55,7 @@ export const operatorFiles: readonly MutatedFile[] = [
     changes: [
       ['|| !may(provider, nowMs)', ''],
       ['(one) => one.handedOverAtMs === null', '() => false'],
-      ["typeof outcome === 'number' ? new Refused('message_ended') : 'ok'", "'ok'"],
+      ["typeof outcome === 'number' ? new MessageEnded(outcome) : outcome", "'ok'"],
       ['found?.id === id ? found : null', 'found ?? null'],
     ],
   },
