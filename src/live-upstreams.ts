@@ -18,6 +18,7 @@ import { keepUpstream, removeUpstream } from './core/kept-upstream.ts';
 import { isRefused, type Misfit, malformed, Refused } from './core/outcome.ts';
 import { DOMAIN_ACTIVE } from './core/port/domain.ts';
 import type { KeptUpstream, UpstreamKeys } from './core/port/upstream.ts';
+import { activityWord } from './core/status-word.ts';
 import { isCertified } from './doctor/gate.ts';
 import type {
   GivenUpstream,
@@ -147,7 +148,7 @@ export class LiveUpstreams implements UpstreamDesk {
     if (provider === null) return 'provider_not_found';
     const domain = await store.findDomain(provider.id, hostHash(host));
     if (domain === null) return 'not_bound';
-    return domain.status === DOMAIN_ACTIVE ? 'active' : 'disabled';
+    return activityWord(domain.status === DOMAIN_ACTIVE);
   }
 }
 

@@ -5,6 +5,7 @@ import { addDomain, deleteDomain } from '../core/domain.ts';
 import { readRecordId } from '../core/formats.ts';
 import { isRefused } from '../core/outcome.ts';
 import { DOMAIN_ACTIVE, type Domain } from '../core/port/domain.ts';
+import { activityWord } from '../core/status-word.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
 import {
@@ -69,7 +70,7 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
     ID: 'id',
     PROVIDER: ownerName,
     NAME: 'domain_name',
-    STATE: ({ active }) => (active ? 'active' : 'disabled'),
+    STATE: ({ active }) => activityWord(active),
     CREATED: 'created_at',
     HASH: 'domain_hash',
   });

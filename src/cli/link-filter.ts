@@ -6,6 +6,7 @@ import { counted } from '../core/counted.ts';
 import { isRefused } from '../core/outcome.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED, type Install } from '../core/port/install.ts';
 import type { LinkFilter, OwnedLink } from '../core/port/link.ts';
+import { activityWord } from '../core/status-word.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { type ConfirmOptions, confirm } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
@@ -75,7 +76,7 @@ export function linkTable(links: readonly ShownLink[]): string {
     ID: 'id',
     CODE: 'install_code',
     PROVIDER: 'provider_code',
-    STATE: ({ active }) => (active ? 'active' : 'disabled'),
+    STATE: ({ active }) => activityWord(active),
     HWIDS: 'install_count',
     LIMIT: 'install_limit',
     CREATED: 'created_at',

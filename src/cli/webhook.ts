@@ -16,6 +16,8 @@ import {
   readEvents,
   removeWebhook,
   rotateWebhook,
+  type TargetFault,
+  targetOf,
   type WebhookDraft,
 } from '../core/webhook.ts';
 import { freshSecret, shownUrl, webhookView } from '../core/webhook-view.ts';
@@ -78,27 +80,21 @@ async function ownerOf({ store }: Core, code: string | undefined): Promise<Owner
 }
 
 function draftOf(options: AddOptions): WebhookDraft {
-  const { url, telegram, tokenFile, signature, locale, with: shows = [] } = options;
-  if ((url === undefined) === (telegram === undefined)) {
-    throw new UsageError('give either --url or --telegram');
-  }
-  if (url !== undefined) {
-    if (tokenFile !== undefined) throw new UsageError('--token-file goes with --telegram');
-    if (locale !== undefined) throw new UsageError('--locale goes with --telegram');
-    if (options.with !== undefined) throw new UsageError('--with goes with --telegram');
-    return { kind: 'webhook', url, scheme: signature ?? 'v1', events: [], token: null };
-  }
-  if (tokenFile === undefined) throw new UsageError('--telegram needs --token-file');
-  if (signature !== undefined) throw new UsageError('--signature goes with --url');
-  return {
-    kind: 'telegram',
-    chat: telegram ?? '',
-    locale: locale ?? 'en',
-    shows,
-    events: [],
-    token: secretIn(tokenFile).trim(),
-  };
+  const { url = null, telegram: chat = null, tokenFile = null } = options;
+  const { signature = null, locale = null, with: shows = null } = options;
+  const target = targetOf({ url, signature, chat, token: tokenFile, locale, shows });
+  if (typeof target === 'string') throw new UsageError(TARGET_FAULTS[target]);
+  return { ...target, events: [], token: tokenFile === null ? null : secretIn(tokenFile).trim() };
 }
+
+const TARGET_FAULTS: Readonly<Record<TargetFault, string>> = {
+  url_or_chat: 'give either --url or --telegram',
+  token_missing: '--telegram needs --token-file',
+  signature_of_chat: '--signature goes with --url',
+  token_of_url: '--token-file goes with --telegram',
+  locale_of_url: '--locale goes with --telegram',
+  shows_of_url: '--with goes with --telegram',
+};
 
 const SHOWN_ONCE = 'The secret is shown only once. The receiver needs it to verify events.';
 const PUBLIC_KEY = 'The receiver needs the public key to verify events.';

@@ -6,6 +6,7 @@ import { hostHash } from './host-name.ts';
 import { fromStore, isRefused, type Refused, saving } from './outcome.ts';
 import { DOMAIN_ACTIVE } from './port/domain.ts';
 import type { Provider } from './port/provider.ts';
+import { activityWord } from './status-word.ts';
 
 /**
  * Binds a hash to a provider. Returns `domain_exists` for a bound hash, `domain_activated` for a
@@ -65,7 +66,7 @@ export async function bindHost(
   const hash = hostHash(host);
   // Most bindings exist: then the start of the server waits for no write.
   const known = await core.store.findDomain(provider.id, hash);
-  if (known !== null) return known.status === DOMAIN_ACTIVE ? 'active' : 'disabled';
+  if (known !== null) return activityWord(known.status === DOMAIN_ACTIVE);
   const added = await bind(core, provider, hash, host, nowMs);
   return isRefused(added) ? added : 'bound';
 }

@@ -17,6 +17,7 @@ import { type CsvMistake, csvLine, csvRows, textOf } from './csv.ts';
 import { type Format, INSTALL_CODE, INSTALL_LIMIT, NOTE, SUBSCRIPTION_KEY } from './formats.ts';
 import { isRefused } from './outcome.ts';
 import { INSTALL_ACTIVE, type Install } from './port/install.ts';
+import { activityWord } from './status-word.ts';
 import { tidyNote } from './text.ts';
 
 /** A link of the file; null: the field is empty. */
@@ -119,7 +120,7 @@ export const linkHead = (): string =>
 /** Returns the line of a link. */
 export function linkLine(link: Install): string {
   const { id, installCode, installLimit, deviceCount, note, createdAtMs } = link;
-  const status = link.status === INSTALL_ACTIVE ? 'active' : 'disabled';
+  const status = activityWord(link.status === INSTALL_ACTIVE);
   const madeAt = new Date(createdAtMs).toISOString();
   return csvLine([id, installCode, installLimit, note ?? '', deviceCount, status, madeAt]);
 }

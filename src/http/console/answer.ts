@@ -21,7 +21,7 @@ import type { Provider } from '../../core/port/provider.ts';
 import { TooManyDeeds } from '../../core/port/store.ts';
 import { isLarge, nameOf } from '../answer/large.ts';
 import { reportFault } from '../interpreter.ts';
-import { dropBody, readBody } from '../request/body.ts';
+import { readBody } from '../request/body.ts';
 import { type CallDeps, CallerGone } from '../request/call.ts';
 import type { Appliance } from './appliance.ts';
 import type { AnyCall, Caller } from './call.ts';
@@ -202,17 +202,13 @@ function answering(
       outcome = refusalOf(fault, request);
     }
     const says = outcome instanceof Refused ? outcome.says : 'ok';
-    const requestId = traffic.count(tally, { request, says, tookMs: clock.steadyMs() - startMs });
-    if (requestId !== undefined) headers.set('x-request-id', requestId);
-    // A success without a value has `ok`.
-    let body = textOf(outcome);
-    if (isLarge(body) && !(await large.admit(request, about, body))) body = textOf(CROWDED);
-    const isGuess = GUESSES.has(says);
-    const delayMs = isGuess ? deps.authFailed(deps.clientOf(request), about.account) : 0;
-    if (delayMs > 0) {
-      dropBody(request);
-      await clock.sleep(delayMs);
-    }
-    return new Response(body, { headers });
+    const decided = { request, says, startMs, isGuess: GUESSES.has(says), account: about.account };
+    return deps.concluder.conclude(tally, decided, async (requestId) => {
+      if (requestId !== undefined) headers.set('x-request-id', requestId);
+      // A success without a value has `ok`.
+      const body = textOf(outcome);
+      const isAdmitted = !isLarge(body) || (await large.admit(request, about, body));
+      return new Response(isAdmitted ? body : textOf(CROWDED), { headers });
+    });
   };
 }

@@ -18,6 +18,8 @@ import {
   readEvents,
   removeWebhook,
   rotateWebhook,
+  type TargetFault,
+  targetOf,
 } from '../../core/webhook.ts';
 import { freshSecret, webhookView } from '../../core/webhook-view.ts';
 import { wireTime } from '../answer/wire-time.ts';
@@ -73,21 +75,14 @@ function misfitAsParam<T>(outcome: T) {
   return invalid((outcome as Refused<string>).detail ?? '');
 }
 
-/**
- * Returns the name of a parameter that is missing or belongs to the other kind of target; null:
- * none.
- */
-function strayOf(
-  params: Record<'url' | 'signature' | 'bot_token' | 'locale' | 'with', string | null>,
-) {
-  if (params.url === null) {
-    if (params.bot_token === null) return 'bot_token is required with chat';
-    return params.signature === null ? null : 'signature goes with url';
-  }
-  if (params.bot_token !== null) return 'bot_token goes with chat';
-  if (params.locale !== null) return 'locale goes with chat';
-  return params.with === null ? null : 'with goes with chat';
-}
+const TARGET_FAULTS: Readonly<Record<TargetFault, string>> = {
+  url_or_chat: 'url or chat is required, one of them',
+  token_missing: 'bot_token is required with chat',
+  signature_of_chat: 'signature goes with url',
+  token_of_url: 'bot_token goes with chat',
+  locale_of_url: 'locale goes with chat',
+  shows_of_url: 'with goes with chat',
+};
 
 const addEndpoint = providerEndpoint({
   method: 'GET',
@@ -124,20 +119,13 @@ const addEndpoint = providerEndpoint({
     'unknown_error',
   ],
   async handle({ core, provider, params, nowMs }) {
-    const { url, signature, chat, bot_token: token, locale } = params;
     const events = misfitAsParam(readEvents(params.events ?? 'all', provider.id));
     if (isRefused(events)) return events;
-    const shows = misfitAsParam(readChatFacts(params.with ?? 'none'));
+    const shows = params.with === null ? null : misfitAsParam(readChatFacts(params.with));
     if (isRefused(shows)) return shows;
-    if ((url === null) === (chat === null)) {
-      return invalid('url or chat is required, one of them');
-    }
-    const target =
-      url === null
-        ? ({ kind: 'telegram', chat: chat ?? '', locale: locale ?? 'en', shows } as const)
-        : ({ kind: 'webhook', url, scheme: signature ?? 'v1' } as const);
-    const stray = strayOf(params);
-    if (stray !== null) return invalid(stray);
+    const token = params.bot_token;
+    const target = targetOf({ ...params, token, shows });
+    if (typeof target === 'string') return invalid(TARGET_FAULTS[target]);
     const draft = { ...target, events, token };
     const added = misfitAsParam(await addWebhook(core, provider.id, draft, nowMs));
     if (isRefused(added)) return added;

@@ -206,10 +206,7 @@ export const commandLineFiles: readonly MutatedFile[] = [
   {
     file: 'src/cli/webhook.ts',
     tests: ['test/cli/webhook.test.ts'],
-    changes: [
-      ["if (locale !== undefined) throw new UsageError('--locale goes with --telegram');", ''],
-      ['isEnabled: enable === true', 'isEnabled: true'],
-    ],
+    changes: [['isEnabled: enable === true', 'isEnabled: true']],
   },
   {
     file: 'src/cli/link-filter.ts',

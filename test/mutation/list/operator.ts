@@ -54,7 +54,6 @@ export const operatorFiles: readonly MutatedFile[] = [
     changes: [
       ['|| !may(provider, nowMs)', ''],
       ['(one) => one.handedOverAtMs === null', '() => false'],
-      ["typeof outcome === 'number' ? new Refused('message_ended') : 'ok'", "'ok'"],
       ['found?.id === id ? found : null', 'found ?? null'],
     ],
   },
