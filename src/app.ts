@@ -12,7 +12,7 @@ import type { Config } from './config/settings/index.ts';
 import { consoleFiles } from './console-files.ts';
 import type { Core } from './core/core.ts';
 import { certifiedNames } from './doctor/certificate.ts';
-import type { Appliance } from './http/console/appliance.ts';
+import type { Appliance } from './call/appliance.ts';
 import { type RunningServer, startServer } from './http/server.ts';
 import type { BackupJob } from './jobs/backup.ts';
 import { makeWorker } from './jobs/deliver.ts';

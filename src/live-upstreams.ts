@@ -25,7 +25,7 @@ import type {
   ListedUpstreams,
   UpstreamCheck,
   UpstreamDesk,
-} from './http/console/appliance.ts';
+} from './call/appliance.ts';
 import { bindUpstreams } from './http/upstream/bind.ts';
 import { lookAtPanel } from './http/upstream/look.ts';
 import { warnOfOpenings } from './http/upstream/openings.ts';

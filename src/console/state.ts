@@ -2,7 +2,7 @@
 
 import { computed, signal } from '@preact/signals';
 import type { CallName } from '../core/account/roles.ts';
-import type { Got } from '../http/console/table.ts';
+import type { Got } from '../call/table.ts';
 import { call, Refusal } from './call.ts';
 import type { BaseTexts, OperatorTexts, Texts } from './texts/texts.ts';
 

@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core';
 import { texts as base } from '../../src/console/texts/en.ts';
 import { texts as own } from '../../src/console/texts/operator-en.ts';
 import { countMixes } from '../../src/core/device-mix.ts';
-import type { Got } from '../../src/http/console/table.ts';
+import type { Got } from '../../src/call/table.ts';
 import { call } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
 import { type ConsoleSite, openTab, startConsoleSite, type Tab } from '../support/console-page.ts';

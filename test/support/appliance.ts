@@ -10,7 +10,7 @@ import type {
   AuditCheck,
   Backups,
   UpstreamDesk,
-} from '../../src/http/console/appliance.ts';
+} from '../../src/call/appliance.ts';
 import type { Upstream } from '../../src/http/upstream/settings.ts';
 import { LiveUpstreams } from '../../src/live-upstreams.ts';
 import type { Log } from '../../src/log.ts';

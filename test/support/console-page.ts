@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { buildConsole } from '../../packaging/console.ts';
 import type { CallName } from '../../src/core/account/roles.ts';
-import type { Given } from '../../src/http/console/table.ts';
+import type { Given } from '../../src/call/table.ts';
 import { startTestApp, type TestApp, type TestAppOptions } from './app.ts';
 import { closePages, HAS_CHROMIUM, openPage, sharedShell } from './chromium.ts';
 import { ROOT } from './tree.ts';

@@ -59,7 +59,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'src/console': {
     ours: ['src/console/', 'src/core/counted.ts'],
     // The calls with what they take and give: nothing of the server is in the page.
-    types: ['src/core/account/roles.ts', 'src/http/console/table.ts'],
+    types: ['src/core/account/roles.ts', 'src/call/table.ts'],
     packages: ['preact', '@preact/signals', 'uqr'],
     reason: 'the page runs in a browser, and asks the server by its table of calls',
   },
@@ -328,7 +328,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   'src/appliance.ts': {
     ours: ['src/config/', 'src/core/json-input.ts', 'src/monitor/', ...LEAVES],
-    types: ['src/http/console/appliance.ts', 'src/own-program.ts'],
+    types: ['src/call/appliance.ts', 'src/own-program.ts'],
     packages: [],
     reason: 'what the operator sees of the process is gathered from its parts, and handed to http',
   },
@@ -383,7 +383,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   'src/live-upstreams.ts': {
     ours: ['src/config/', 'src/core/', 'src/doctor/', 'src/http/upstream/', ...LEAVES],
-    types: ['src/http/console/appliance.ts'],
+    types: ['src/call/appliance.ts'],
     packages: ['node:dns'],
     reason: 'the part of app.ts that holds the upstreams; the configuration reads what is kept too',
   },

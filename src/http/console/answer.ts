@@ -23,10 +23,10 @@ import { isLarge, nameOf } from '../answer/large.ts';
 import { reportFault } from '../interpreter.ts';
 import { readBody } from '../request/body.ts';
 import { type CallDeps, CallerGone } from '../request/call.ts';
-import type { Appliance } from './appliance.ts';
-import type { AnyCall, Caller } from './call.ts';
+import type { Appliance } from '../../call/appliance.ts';
+import type { AnyCall, Caller } from '../../call/call.ts';
 import { makeGuessBounds } from './guess-bounds.ts';
-import { hasOddText } from './inputs.ts';
+import { hasOddText } from '../../call/inputs.ts';
 import {
   type Connection,
   INSECURE,
@@ -37,7 +37,7 @@ import {
   siteOf,
   tokenIn,
 } from './site.ts';
-import { pathOf, RECORDS } from './table.ts';
+import { pathOf, RECORDS } from '../../call/table.ts';
 
 /** The longest body of the API, and the fields that the console adds to it. */
 const BODY_BYTES_MAX = REQUEST_BOUNDS.bytesMax + 1_024;

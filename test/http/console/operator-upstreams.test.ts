@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readUpstream } from '../../../src/config/upstreams.ts';
 import { DAY_MS } from '../../../src/core/calendar.ts';
-import type { Given } from '../../../src/http/console/table.ts';
+import type { Given } from '../../../src/call/table.ts';
 import { LiveUpstreams } from '../../../src/live-upstreams.ts';
 import { makeLog } from '../../../src/log.ts';
 import { seedProvider, startTestApp, type TestApp } from '../../support/app.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type CallName, RIGHTS } from '../../../src/core/account/roles.ts';
 import { openSession } from '../../../src/core/account/session.ts';
 import { APPLIANCE_ROLES, PROVIDER_ROLES, type Role } from '../../../src/core/port/account.ts';
-import { RECORDS } from '../../../src/http/console/table.ts';
+import { RECORDS } from '../../../src/call/table.ts';
 import { ACT } from '../../support/actor.ts';
 import { seedProvider, startTestApp, type TestApp } from '../../support/app.ts';
 import { ConsoleBrowser } from '../../support/console.ts';

@@ -61,7 +61,7 @@ export const jobFiles: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/console/job-calls.ts',
+    file: 'src/call/job-calls.ts',
     tests: ['test/http/console/jobs.test.ts'],
     changes: [
       ["note === '' ? null : readNote(note)", 'readNote(note)'],
@@ -70,7 +70,7 @@ export const jobFiles: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/console/link-filter.ts',
+    file: 'src/call/link-filter-input.ts',
     tests: ['test/http/console/jobs.test.ts'],
     changes: [['Type.RegExp(LINK_SEARCH.pattern)', 'Type.String()']],
   },

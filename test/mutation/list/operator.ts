@@ -44,7 +44,7 @@ export const operatorFiles: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/console/operator-machine-calls.ts',
+    file: 'src/call/operator-machine-calls.ts',
     tests: ['test/http/console/operator-machine.test.ts'],
     changes: [['from: seesAddresses ? entry.from : null', 'from: entry.from']],
   },
@@ -91,7 +91,7 @@ export const operatorFiles: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/console/operator-delivery-calls.ts',
+    file: 'src/call/operator-delivery-calls.ts',
     tests: ['test/http/console/operator-delivery.test.ts'],
     changes: [
       ['if (!webhookTests.admits(party, nowMs))', 'if (party === "")'],
@@ -99,12 +99,12 @@ export const operatorFiles: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/console/operator-account-calls.ts',
+    file: 'src/call/operator-account-calls.ts',
     tests: ['test/http/console/operator-accounts.test.ts'],
     changes: [["given.role === 'operator' ? stale(caller) : null", 'null']],
   },
   {
-    file: 'src/http/console/call.ts',
+    file: 'src/call/call.ts',
     tests: ['test/http/console/operator-accounts.test.ts'],
     changes: [['isFresh(signedIn, nowMs) ?', 'isFresh(signedIn, 0) ?']],
   },
@@ -119,7 +119,7 @@ export const operatorFiles: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/console/operator-backup-calls.ts',
+    file: 'src/call/operator-backup-calls.ts',
     tests: ['test/http/console/operator-backups.test.ts'],
     changes: [
       ["'backups.prepare': freshCall(", "'backups.prepare': ownerCall("],

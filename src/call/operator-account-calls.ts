@@ -1,41 +1,40 @@
 /** Calls of the console about accounts of operators and observers, and their recovery. */
 
-import { endAllSessions, resetAccount } from '../../core/account/operator.ts';
-import { changeRole, invite, removeRole } from '../../core/account/sign-in.ts';
-import { isRefused } from '../../core/outcome.ts';
-import { APPLIANCE_ROLES } from '../../core/port/account.ts';
-import { freshCall, ownerCall, stale } from './call.ts';
+import { endAllSessions, resetAccount } from '../core/account/operator.ts';
+import { changeRole, invite, removeRole } from '../core/account/sign-in.ts';
+import { isRefused } from '../core/outcome.ts';
+import { APPLIANCE_ROLES } from '../core/port/account.ts';
+import { freshCall, operatorCall, stale, watchCall } from './call.ts';
 import { anyOf, id, inputOf, text } from './inputs.ts';
 
 const role = anyOf(APPLIANCE_ROLES);
 
 export const operatorAccountCalls = {
-  'accounts.list': ownerCall(inputOf({}), async ({ core, signedIn }) => {
+  'accounts.list': watchCall(inputOf({}), async ({ core, signedIn }) => {
     const all = await core.store.listMembers(null);
     return all.map((one) => ({ ...one, isThis: one.id === signedIn.account?.id }));
   }),
-  'accounts.invite': freshCall(inputOf({ role }), async (caller, given) => {
+  'accounts.invite': freshCall(['account.invite'], inputOf({ role }), async (caller, given) => {
     const draft = { providerId: null, role: given.role, isOperators: true };
     const secret = await invite(caller.core, draft, caller.nowMs);
     return isRefused(secret) ? secret : { secret };
   }),
-  'accounts.change-role': ownerCall(inputOf({ id, role }), async (caller, given) => {
+  'accounts.change-role': operatorCall(['account.change-role'], inputOf({ id, role }), async (caller, given) => {
     const refusal = given.role === 'operator' ? stale(caller) : null;
     if (refusal !== null) return refusal;
     const grant = { providerId: null, role: given.role };
     return changeRole(caller.core, given.id, grant, caller.nowMs);
   }),
-  'accounts.remove': ownerCall(inputOf({ id }), ({ core, nowMs }, given) =>
+  'accounts.remove': operatorCall(['account.remove-role'], inputOf({ id }), ({ core, nowMs }, given) =>
     removeRole(core, given.id, null, nowMs),
   ),
-  'accounts.end-sessions': ownerCall(
-    inputOf({ name: text(64) }),
+  'accounts.end-sessions': operatorCall(['session.end'], inputOf({ name: text(64) }),
     async ({ core, nowMs }, { name }) => {
       const count = await endAllSessions(core, name, nowMs);
       return isRefused(count) ? count : { count };
     },
   ),
-  'accounts.reset': freshCall(inputOf({ name: text(64) }), async (caller, { name }) => {
+  'accounts.reset': freshCall(['account.set-password', 'account.set-second-factor', 'account.remove-passkey', 'session.end', 'account.invite'], inputOf({ name: text(64) }), async (caller, { name }) => {
     const secret = await resetAccount(caller.core, name, caller.nowMs);
     return isRefused(secret) ? secret : { secret };
   }),

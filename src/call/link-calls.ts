@@ -1,15 +1,16 @@
 /** Calls of the console about links. */
 
+import { LOOK, SEND } from '../core/account/roles.ts';
 import { Type } from '@sinclair/typebox';
-import { readInstallLimit, readNote } from '../../core/formats.ts';
-import { readKeyedCall } from '../../core/idempotency.ts';
-import { addInstall } from '../../core/install.ts';
-import { filterAt } from '../../core/link-filter.ts';
-import { isRefused } from '../../core/outcome.ts';
-import type { Install } from '../../core/port/install.ts';
-import { paidCall, staffCall } from './call.ts';
+import { readInstallLimit, readNote } from '../core/formats.ts';
+import { readKeyedCall } from '../core/idempotency.ts';
+import { addInstall } from '../core/install.ts';
+import { filterAt } from '../core/link-filter.ts';
+import { isRefused } from '../core/outcome.ts';
+import type { Install } from '../core/port/install.ts';
+import { lookCall, paidCall } from './call.ts';
 import { atProvider, id, nullable, text } from './inputs.ts';
-import { linkFilterInput } from './link-filter.ts';
+import { linkFilterInput } from './link-filter-input.ts';
 
 /** The most links of a page: about 100 KB. */
 const PAGE_COUNT_MAX = 1_000;
@@ -31,8 +32,7 @@ export const linkCalls = {
   /**
    * Returns a slice of the list; `nextId` is null at the end. With `ids` returns those links only.
    */
-  'links.list': staffCall(
-    atProvider({
+  'links.list': lookCall(LOOK, atProvider({
       filter: linkFilterInput,
       isOldest: Type.Boolean(),
       beyondId: nullable(id),
@@ -52,8 +52,7 @@ export const linkCalls = {
       return { rows: links.map(rowOf), nextId, allCount: provider.installCount };
     },
   ),
-  'links.add': paidCall(
-    atProvider({ limit: Type.Integer(), note: text(2_000), once: Type.Optional(text(64)) }),
+  'links.add': paidCall(SEND, ['install.add'], atProvider({ limit: Type.Integer(), note: text(2_000), once: Type.Optional(text(64)) }),
     async ({ core, nowMs, provider }, { once = null, ...given }) => {
       const installLimit = readInstallLimit(given.limit);
       if (isRefused(installLimit)) return installLimit;

@@ -1,20 +1,21 @@
 /** Calls of the console for changes that take long or can be undone. */
 
+import { LOOK, SEND, SUPPORT } from '../core/account/roles.ts';
 import { Type } from '@sinclair/typebox';
-import { readHwid, readInstallLimit, readNote } from '../../core/formats.ts';
+import { readHwid, readInstallLimit, readNote } from '../core/formats.ts';
 import {
   cancelJob,
   changeLinks,
   endSlotsLater,
   listJobs,
   previewChange,
-} from '../../core/job/job.ts';
-import { mayDo } from '../../core/job/right.ts';
-import type { BulkChange } from '../../core/job/work.ts';
-import { isRefused, type Misfit, malformed, Refused } from '../../core/outcome.ts';
-import { paidCall, staffCall } from './call.ts';
+} from '../core/job/job.ts';
+import { JOB_ROLES, mayDo } from '../core/job/right.ts';
+import type { BulkChange } from '../core/job/work.ts';
+import { isRefused, type Misfit, malformed, Refused } from '../core/outcome.ts';
+import { lookCall, paidCall, staffCall } from './call.ts';
 import { atProvider, id, inputOf, nullable, text } from './inputs.ts';
-import { linkFilterInput } from './link-filter.ts';
+import { linkFilterInput } from './link-filter-input.ts';
 
 /** The new values of many links; null: the links are removed. */
 const change = nullable(
@@ -46,7 +47,7 @@ function readChange(
 const slotInput = atProvider({ linkId: id });
 
 export const jobCalls = {
-  'jobs.list': staffCall(atProvider({}), async ({ core, nowMs, provider, signedIn }) => {
+  'jobs.list': lookCall(LOOK, atProvider({}), async ({ core, nowMs, provider, signedIn }) => {
     const jobs = await listJobs(core, provider);
     return {
       nowMs,
@@ -68,8 +69,7 @@ export const jobCalls = {
     };
   }),
   /** The right depends on the job: support may undo the slots that it frees, but no bulk change. */
-  'jobs.cancel': staffCall(
-    atProvider({ id }),
+  'jobs.cancel': staffCall(SUPPORT, ['install.update-many', 'install.remove-many'], atProvider({ id }),
     async ({ core, nowMs, provider, signedIn }, given) => {
       const job = await core.store.findJob(provider.id, given.id);
       if (job !== null && !mayDo(job.kind, signedIn.grants, provider.id)) {
@@ -78,15 +78,13 @@ export const jobCalls = {
       return cancelJob(core, provider, given.id, nowMs);
     },
   ),
-  'links.bulk-preview': staffCall(
-    atProvider({ filter: linkFilterInput, change }),
+  'links.bulk-preview': lookCall(SEND, atProvider({ filter: linkFilterInput, change }),
     async ({ core, provider, signal }, given) => {
       const read = readChange(given.change);
       return isRefused(read) ? read : previewChange(core, provider, given.filter, read, signal);
     },
   ),
-  'links.bulk': paidCall(
-    atProvider({
+  'links.bulk': paidCall(SEND, ['install.update-many', 'install.remove-many'], atProvider({
       filter: linkFilterInput,
       change,
       /** The number of links in the preview. */
@@ -98,8 +96,7 @@ export const jobCalls = {
       return changeLinks(core, provider, filter, read, nowMs, shownCount);
     },
   ),
-  'slots.free': paidCall(
-    atProvider({ linkId: id, hwid: text(128) }),
+  'slots.free': paidCall(JOB_ROLES['link.free'], ['hwid.delete'], atProvider({ linkId: id, hwid: text(128) }),
     async ({ core, nowMs, provider }, { linkId, hwid: given }) => {
       const hwid = readHwid(given);
       if (isRefused(hwid)) return hwid;
@@ -107,11 +104,11 @@ export const jobCalls = {
       return endSlotsLater(core, provider, work, nowMs);
     },
   ),
-  'slots.free-all': paidCall(slotInput, async ({ core, nowMs, provider }, { linkId }) => {
+  'slots.free-all': paidCall(JOB_ROLES['link.free-all'], ['install.free'], slotInput, async ({ core, nowMs, provider }, { linkId }) => {
     const work = { kind: 'link.free-all', linkId } as const;
     return endSlotsLater(core, provider, work, nowMs);
   }),
-  'links.revoke': paidCall(slotInput, async ({ core, nowMs, provider }, { linkId }) => {
+  'links.revoke': paidCall(JOB_ROLES['link.revoke'], ['install.revoke'], slotInput, async ({ core, nowMs, provider }, { linkId }) => {
     const work = { kind: 'link.revoke', linkId } as const;
     return endSlotsLater(core, provider, work, nowMs);
   }),

@@ -1,14 +1,15 @@
 /** Calls of the console about the webhooks of a provider. */
 
+import { OWN, OWN_LOOK } from '../core/account/roles.ts';
 import { Type } from '@sinclair/typebox';
-import { isRefused, Refused } from '../../core/outcome.ts';
-import { type EventKind, PROVIDER_EVENTS } from '../../core/port/event.ts';
+import { isRefused, Refused } from '../core/outcome.ts';
+import { type EventKind, PROVIDER_EVENTS } from '../core/port/event.ts';
 import {
   CHAT_FACTS,
   SIGNATURE_SCHEMES,
   WEBHOOK_LOCALES,
   type Webhook,
-} from '../../core/port/webhook.ts';
+} from '../core/port/webhook.ts';
 import {
   addWebhook,
   editWebhook,
@@ -16,9 +17,9 @@ import {
   removeWebhook,
   rotateWebhook,
   tryWebhook,
-} from '../../core/webhook.ts';
-import { freshSecret, webhookView } from '../../core/webhook-view.ts';
-import { paidCall, type Staff, staffCall } from './call.ts';
+} from '../core/webhook.ts';
+import { freshSecret, webhookView } from '../core/webhook-view.ts';
+import { lookCall, paidCall, type Staff } from './call.ts';
 import { anyOf, atProvider, id, nullable, text } from './inputs.ts';
 
 /** The most waiting deliveries that are counted, and failed ones that are shown. */
@@ -53,7 +54,7 @@ async function queueOf({ core: { store } }: Staff, webhook: Webhook) {
 }
 
 export const webhookCalls = {
-  'webhooks.list': staffCall(atProvider({}), async (staff) => {
+  'webhooks.list': lookCall(OWN_LOOK, atProvider({}), async (staff) => {
     const { core, nowMs, provider } = staff;
     const all = await core.store.listWebhooks(provider.id);
     const rows = await Promise.all(
@@ -64,8 +65,7 @@ export const webhookCalls = {
     );
     return { webhooks: rows.sort((one, other) => other.id - one.id), kinds: PROVIDER_EVENTS };
   }),
-  'webhooks.add': paidCall(
-    atProvider({
+  'webhooks.add': paidCall(OWN, ['webhook.add'], atProvider({
       target: Type.Union([
         Type.Object({
           kind: Type.Literal('webhook'),
@@ -90,8 +90,7 @@ export const webhookCalls = {
       return { id: added.id, ...freshSecret(target, added.secret) };
     },
   ),
-  'webhooks.edit': paidCall(
-    atProvider({
+  'webhooks.edit': paidCall(OWN, ['webhook.update'], atProvider({
       id,
       events: Type.Optional(events),
       isEnabled: Type.Optional(Type.Boolean()),
@@ -104,7 +103,7 @@ export const webhookCalls = {
       return isRefused(edited) ? edited : ('ok' as const);
     },
   ),
-  'webhooks.test': paidCall(atProvider({ id }), async (staff, given) => {
+  'webhooks.test': paidCall(OWN, [], atProvider({ id }), async (staff, given) => {
     const { core, eventSenders, grantPatience, nowMs, provider, signal, webhookTests } = staff;
     const webhook = await own(staff, given.id);
     if (isRefused(webhook)) return webhook;
@@ -113,8 +112,7 @@ export const webhookCalls = {
     const verdict = await tryWebhook(core, eventSenders, webhook, nowMs, signal);
     return { problem: verdict.verdict === 'accepted' ? null : verdict.problem };
   }),
-  'webhooks.rotate': paidCall(
-    atProvider({ id, token: nullable(text(200)) }),
+  'webhooks.rotate': paidCall(OWN, ['webhook.rotate'], atProvider({ id, token: nullable(text(200)) }),
     async (staff, { id: webhookId, token }) => {
       const webhook = await own(staff, webhookId);
       if (isRefused(webhook)) return webhook;
@@ -123,7 +121,7 @@ export const webhookCalls = {
       return isRefused(rotated) ? rotated : freshSecret(webhook.target, rotated.secret);
     },
   ),
-  'webhooks.remove': paidCall(atProvider({ id }), async (staff, given) =>
+  'webhooks.remove': paidCall(OWN, ['webhook.remove'], atProvider({ id }), async (staff, given) =>
     removeWebhook(staff.core, { id: given.id, providerId: staff.provider.id }, staff.nowMs),
   ),
 };

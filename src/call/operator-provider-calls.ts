@@ -1,11 +1,11 @@
 /** Calls of the console about providers, for operators. A key is shown once. */
 
 import { Type } from '@sinclair/typebox';
-import { dateEndingAt } from '../../core/calendar.ts';
-import { fieldsOf, only } from '../../core/field.ts';
-import { isRefused, Refused } from '../../core/outcome.ts';
-import { PLANS, type Provider } from '../../core/port/provider.ts';
-import { isActive, removeProvider } from '../../core/provider.ts';
+import { dateEndingAt } from '../core/calendar.ts';
+import { fieldsOf, only } from '../core/field.ts';
+import { isRefused, Refused } from '../core/outcome.ts';
+import { PLANS, type Provider } from '../core/port/provider.ts';
+import { isActive, removeProvider } from '../core/provider.ts';
 import {
   addGivenProvider,
   editProvider,
@@ -13,9 +13,9 @@ import {
   type FormTerms,
   rotateKeyFor,
   searchProviders,
-} from '../../core/provider-terms.ts';
-import { POLICY_FIELDS, RIDE_TERMS } from '../../core/terms.ts';
-import { ownerCall } from './call.ts';
+} from '../core/provider-terms.ts';
+import { POLICY_FIELDS, RIDE_TERMS } from '../core/terms.ts';
+import { operatorCall, watchCall } from './call.ts';
 import { anyOf, inputOf, inputsOf, nullable, text, whole } from './inputs.ts';
 
 const PAGE_COUNT = 50;
@@ -41,15 +41,14 @@ function viewOf(provider: Provider, nowMs: number) {
 }
 
 export const operatorProviderCalls = {
-  'providers.list': ownerCall(
-    inputOf({ search: text(64), afterId: nullable(Type.Integer({ minimum: 0 })) }),
+  'providers.list': watchCall(inputOf({ search: text(64), afterId: nullable(Type.Integer({ minimum: 0 })) }),
     async ({ core, nowMs }, { afterId, search }) => {
       const of = { search, afterId: afterId ?? 0, countMax: PAGE_COUNT };
       const { nextId, providers } = await searchProviders(core, of);
       return { rows: providers.map((one) => viewOf(one, nowMs)), nextId };
     },
   ),
-  'providers.show': ownerCall(inputOf({ code }), async ({ core, nowMs }, given) => {
+  'providers.show': watchCall(inputOf({ code }), async ({ core, nowMs }, given) => {
     const found = await core.store.findProvider(given.code);
     if (found === null) return new Refused('provider_not_found');
     const oldKeyUntilMs = found.previousKeyUntilMs ?? 0;
@@ -62,8 +61,7 @@ export const operatorProviderCalls = {
       oldKeyUntilMs: oldKeyUntilMs > nowMs ? oldKeyUntilMs : null,
     };
   }),
-  'providers.add': ownerCall(
-    inputOf({
+  'providers.add': operatorCall(['provider.add'], inputOf({
       ...terms,
       name: text(255),
       plan: anyOf(PLANS),
@@ -72,18 +70,17 @@ export const operatorProviderCalls = {
     }),
     ({ core, nowMs }, given) => addGivenProvider(core, given, nowMs),
   ),
-  'providers.edit': ownerCall(
-    inputOf({
+  'providers.edit': operatorCall(['provider.set', 'provider.suspend', 'provider.resume'], inputOf({
       code,
       ...terms,
       isSuspended: Type.Optional(Type.Boolean()),
     }),
     ({ core, nowMs }, { code: of, ...given }) => editProvider(core, of, given, nowMs),
   ),
-  'providers.rotate': ownerCall(inputOf({ code, keepOldHours: whole }), ({ core, nowMs }, given) =>
+  'providers.rotate': operatorCall(['provider.rotate-key'], inputOf({ code, keepOldHours: whole }), ({ core, nowMs }, given) =>
     rotateKeyFor(core, given.code, given.keepOldHours, nowMs),
   ),
-  'providers.remove': ownerCall(inputOf({ code }), async (caller, given) => {
+  'providers.remove': operatorCall(['provider.remove'], inputOf({ code }), async (caller, given) => {
     caller.grantPatience(REMOVAL_PATIENCE_SECONDS);
     const removed = await removeProvider(caller.core, given.code, caller.nowMs);
     return isRefused(removed) ? removed : ('ok' as const);

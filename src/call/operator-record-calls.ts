@@ -1,14 +1,14 @@
 /** Calls of the console about devices and messages of all providers, for operators. */
 
 import { Type } from '@sinclair/typebox';
-import { forgetDevice } from '../../core/device.ts';
-import { searchDevices } from '../../core/device-finding.ts';
-import { blockMessage, findMessage, findWaiting } from '../../core/message/waiting.ts';
-import { isRefused, Refused } from '../../core/outcome.ts';
-import type { Device } from '../../core/port/device.ts';
-import type { DistributionDetail } from '../../core/port/distribution.ts';
-import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
-import { ownerCall } from './call.ts';
+import { forgetDevice } from '../core/device.ts';
+import { searchDevices } from '../core/device-finding.ts';
+import { blockMessage, findMessage, findWaiting } from '../core/message/waiting.ts';
+import { isRefused, Refused } from '../core/outcome.ts';
+import type { Device } from '../core/port/device.ts';
+import type { DistributionDetail } from '../core/port/distribution.ts';
+import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
+import { operatorCall, watchCall } from './call.ts';
 import { id, inputOf, nullable, text } from './inputs.ts';
 import { rowOf } from './message-calls.ts';
 
@@ -27,14 +27,13 @@ const sendOf = (message: DistributionDetail) => ({
 });
 
 export const operatorRecordCalls = {
-  'devices.find': ownerCall(
-    inputOf({ search: hwid, beforeId: nullable(id) }),
+  'devices.find': watchCall(inputOf({ search: hwid, beforeId: nullable(id) }),
     async ({ core }, { beforeId, search }) => {
       const found = await searchDevices(core, { search, beforeId, countMax: PAGE_COUNT });
       return { rows: found.devices.map(factsOf), nextId: found.nextId };
     },
   ),
-  'devices.show': ownerCall(inputOf({ hwid }), async ({ core: { store } }, given) => {
+  'devices.show': watchCall(inputOf({ hwid }), async ({ core: { store } }, given) => {
     const [found, refusals] = await Promise.all([
       store.findDevice(given.hwid),
       store.countRefusals(given.hwid),
@@ -53,24 +52,23 @@ export const operatorRecordCalls = {
       seenBy: seenBy.map(({ lastSeenAtMs, providerCode }) => ({ lastSeenAtMs, providerCode })),
     };
   }),
-  'devices.forget': ownerCall(inputOf({ hwid }), (caller, given) => {
+  'devices.forget': operatorCall(['device.forget'], inputOf({ hwid }), (caller, given) => {
     caller.grantPatience(FORGET_PATIENCE_SECONDS);
     return forgetDevice(caller.core, given.hwid, caller.nowMs);
   }),
-  'sends.list': ownerCall(
-    inputOf({ isUnfinished: Type.Boolean(), beforeId: nullable(id) }),
+  'sends.list': watchCall(inputOf({ isUnfinished: Type.Boolean(), beforeId: nullable(id) }),
     async ({ core }, given) => {
       const filter = { ...given, providerCode: null, countMax: PAGE_COUNT };
       const rows = (await core.store.listAllDistributions(filter)).map(sendOf);
       return { rows, nextId: rows.length < PAGE_COUNT ? null : (rows.at(-1)?.id ?? null) };
     },
   ),
-  'sends.show': ownerCall(inputOf({ id }), async ({ core, nowMs }, given) => {
+  'sends.show': watchCall(inputOf({ id }), async ({ core, nowMs }, given) => {
     const message = await findMessage(core, given.id);
     if (message === null) return new Refused('notification_not_found');
     return { ...sendOf(message), waiting: await findWaiting(core, message, nowMs) };
   }),
-  'sends.block': ownerCall(inputOf({ id }), async ({ core, nowMs }, given) => {
+  'sends.block': operatorCall(['distribution.block'], inputOf({ id }), async ({ core, nowMs }, given) => {
     const blocked = await blockMessage(core, given.id, nowMs);
     return isRefused(blocked) ? blocked : ('ok' as const);
   }),

@@ -1,20 +1,21 @@
 /** Calls of the console about one link: panel, change, removal, final forms. */
 
+import { LOOK, SEND } from '../core/account/roles.ts';
 import { Type } from '@sinclair/typebox';
-import { APPS, finalLink, readSubscriptionUrl } from '../../core/final-link.ts';
-import { readInstallLimit, readNote } from '../../core/formats.ts';
-import { removeInstall, updateInstall } from '../../core/install.ts';
-import { lookAtLink } from '../../core/link-look.ts';
-import { pageUrlOf } from '../../core/my.ts';
-import { isRefused, malformed, Refused } from '../../core/outcome.ts';
-import { INSTALL_ACTIVE } from '../../core/port/install.ts';
-import { paidCall, staffCall } from './call.ts';
+import { APPS, finalLink, readSubscriptionUrl } from '../core/final-link.ts';
+import { readInstallLimit, readNote } from '../core/formats.ts';
+import { removeInstall, updateInstall } from '../core/install.ts';
+import { lookAtLink } from '../core/link-look.ts';
+import { pageUrlOf } from '../core/my.ts';
+import { isRefused, malformed, Refused } from '../core/outcome.ts';
+import { INSTALL_ACTIVE } from '../core/port/install.ts';
+import { lookCall, paidCall } from './call.ts';
 import { atProvider, id, nullable, text } from './inputs.ts';
 
 const URL_LENGTH_MAX = 2_000;
 
 export const linkPanelCalls = {
-  'links.show': staffCall(atProvider({ id }), async ({ core, nowMs, provider }, given) => {
+  'links.show': lookCall(LOOK, atProvider({ id }), async ({ core, nowMs, provider }, given) => {
     const found = await lookAtLink(core, provider, given.id, nowMs);
     if (isRefused(found)) return found;
     const { link, policy, ...more } = found;
@@ -38,8 +39,7 @@ export const linkPanelCalls = {
         link.status === INSTALL_ACTIVE ? pageUrlOf(core, provider, link.installCode, nowMs) : null,
     };
   }),
-  'links.edit': paidCall(
-    atProvider({
+  'links.edit': paidCall(SEND, ['install.update'], atProvider({
       id,
       limit: Type.Optional(Type.Integer()),
       note: Type.Optional(text(2_000)),
@@ -58,12 +58,11 @@ export const linkPanelCalls = {
       return updateInstall(core, provider, given.id, change, nowMs);
     },
   ),
-  'links.remove': paidCall(atProvider({ id }), async ({ core, nowMs, provider }, given) => {
+  'links.remove': paidCall(SEND, ['install.remove'], atProvider({ id }), async ({ core, nowMs, provider }, given) => {
     return removeInstall(core, provider, given.id, nowMs);
   }),
   /** Returns the final link in the forms that apps read. */
-  'links.final': staffCall(
-    atProvider({ id, url: text(URL_LENGTH_MAX), title: nullable(text(64)) }),
+  'links.final': lookCall(LOOK, atProvider({ id, url: text(URL_LENGTH_MAX), title: nullable(text(64)) }),
     async ({ core, provider }, given) => {
       const link = await core.store.findLinkById(given.id);
       if (link?.providerId !== provider.id) return new Refused('install_not_found');

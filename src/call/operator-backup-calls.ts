@@ -1,10 +1,10 @@
 /** Calls of the console about backups. A passphrase encrypts a copy for a download. */
 
-import { readBackupPassphrase } from '../../core/account/formats.ts';
-import { noteDownload } from '../../core/audit/entry.ts';
-import { isRefused, Refused } from '../../core/outcome.ts';
-import { OperatorError } from '../../operator-error.ts';
-import { freshCall, ownerCall } from './call.ts';
+import { readBackupPassphrase } from '../core/account/formats.ts';
+import { noteDownload } from '../core/audit/entry.ts';
+import { isRefused, Refused } from '../core/outcome.ts';
+import { OperatorError } from '../operator-error.ts';
+import { freshCall, operatorCall, watchCall } from './call.ts';
 import { inputOf, text } from './inputs.ts';
 
 /** The longest wait for an answer, s: a backup that takes longer appears in the list. */
@@ -14,17 +14,15 @@ const PATIENCE_SECONDS = 240;
 const noFile = () => new Refused('no_database_file');
 
 export const operatorBackupCalls = {
-  'backups.list': ownerCall(
-    inputOf({}),
+  'backups.list': watchCall(inputOf({}),
     async ({ appliance }) => (await appliance.backups?.list()) ?? null,
   ),
-  'backups.make': ownerCall(inputOf({}), async ({ appliance, grantPatience }) => {
+  'backups.make': operatorCall([], inputOf({}), async ({ appliance, grantPatience }) => {
     grantPatience(PATIENCE_SECONDS);
     if (appliance.backups === null) return noFile();
     return { problem: await appliance.backups.make() };
   }),
-  'backups.verify': ownerCall(
-    inputOf({ name: text(64) }),
+  'backups.verify': operatorCall([], inputOf({ name: text(64) }),
     async ({ appliance, grantPatience }, { name }) => {
       grantPatience(PATIENCE_SECONDS);
       if (appliance.backups === null) return noFile();
@@ -33,7 +31,7 @@ export const operatorBackupCalls = {
       return verified === 'busy' ? new Refused('backup_busy') : verified;
     },
   ),
-  'backups.prepare': freshCall(inputOf({ passphrase: text(200) }), async (caller, given) => {
+  'backups.prepare': freshCall(['database.download'], inputOf({ passphrase: text(200) }), async (caller, given) => {
     const { appliance, core, nowMs, signedIn } = caller;
     const passphrase = readBackupPassphrase(given.passphrase);
     if (isRefused(passphrase)) return passphrase;

@@ -1,11 +1,12 @@
 /** Calls of the console about the domains of a provider. */
 
-import type { Core } from '../../core/core.ts';
-import { addDomain, deleteDomain } from '../../core/domain.ts';
-import { readDomainHash, readOneLine } from '../../core/formats.ts';
-import { isRefused } from '../../core/outcome.ts';
-import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
-import { paidCall, staffCall } from './call.ts';
+import { LOOK, OWN } from '../core/account/roles.ts';
+import type { Core } from '../core/core.ts';
+import { addDomain, deleteDomain } from '../core/domain.ts';
+import { readDomainHash, readOneLine } from '../core/formats.ts';
+import { isRefused } from '../core/outcome.ts';
+import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
+import { lookCall, paidCall } from './call.ts';
 import { atProvider, id, text } from './inputs.ts';
 
 const ANY_DEVICE = { installCode: null, os: null };
@@ -23,7 +24,7 @@ export const hasActiveDomain = async (core: Core, providerId: number): Promise<b
 
 export const domainCalls = {
   /** Returns the completed steps of the setup: domain, link, device. */
-  'setup.read': staffCall(atProvider({}), async ({ core, provider }) => {
+  'setup.read': lookCall(LOOK, atProvider({}), async ({ core, provider }) => {
     const [hasDomain, devices] = await Promise.all([
       hasActiveDomain(core, provider.id),
       core.store.listDevices({ providerCode: provider.code, countMax: 1, ...ANY_DEVICE }),
@@ -34,9 +35,8 @@ export const domainCalls = {
       hasDevice: devices.length > 0,
     };
   }),
-  'domains.list': staffCall(atProvider({}), ({ core, provider }) => allDomains(core, provider.id)),
-  'domains.add': paidCall(
-    atProvider({ hash: text(64), name: text(255) }),
+  'domains.list': lookCall(LOOK, atProvider({}), ({ core, provider }) => allDomains(core, provider.id)),
+  'domains.add': paidCall(OWN, ['domain.add', 'domain.activate', 'domain.rename'], atProvider({ hash: text(64), name: text(255) }),
     async ({ core, nowMs, provider }, given) => {
       const hash = readDomainHash(given.hash);
       if (isRefused(hash)) return hash;
@@ -45,7 +45,7 @@ export const domainCalls = {
       return addDomain(core, provider, hash, name, nowMs);
     },
   ),
-  'domains.delete': paidCall(atProvider({ id }), ({ core, nowMs, provider }, given) =>
+  'domains.delete': paidCall(OWN, ['domain.delete'], atProvider({ id }), ({ core, nowMs, provider }, given) =>
     deleteDomain(core, provider, given.id, nowMs),
   ),
 };

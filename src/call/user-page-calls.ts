@@ -1,12 +1,13 @@
 /** Calls of the console about a provider's page of users. */
 
+import { LOOK, OWN } from '../core/account/roles.ts';
 import { Type } from '@sinclair/typebox';
-import { BUTTON_URL, PAGE_COLOR, PAGE_NAME, type TextFormat } from '../../core/formats.ts';
-import { pageUrlOf } from '../../core/my.ts';
-import { isRefused, type Misfit, malformed } from '../../core/outcome.ts';
-import { changePolicy } from '../../core/provider.ts';
-import { NO_POLICY, policyOf } from '../../core/slot.ts';
-import { paidCall, staffCall } from './call.ts';
+import { BUTTON_URL, PAGE_COLOR, PAGE_NAME, type TextFormat } from '../core/formats.ts';
+import { pageUrlOf } from '../core/my.ts';
+import { isRefused, type Misfit, malformed } from '../core/outcome.ts';
+import { changePolicy } from '../core/provider.ts';
+import { NO_POLICY, policyOf } from '../core/slot.ts';
+import { lookCall, paidCall } from './call.ts';
 import { atProvider, text } from './inputs.ts';
 
 /** Reads an optional text; an empty one means none. */
@@ -17,7 +18,7 @@ function readOptional(format: TextFormat, name: string, given: string): string |
 }
 
 export const userPageCalls = {
-  'page.show': staffCall(atProvider({}), async ({ core, nowMs, provider }) => {
+  'page.show': lookCall(LOOK, atProvider({}), async ({ core, nowMs, provider }) => {
     const newest = { id: null, beforeId: null, countMax: 1 };
     const [link] = await core.store.listInstalls(provider.id, newest);
     const { my, myColor, myName, supportUrl } = provider;
@@ -33,8 +34,7 @@ export const userPageCalls = {
       coolDownHours: policyOf(NO_POLICY, provider).coolDownHours,
     };
   }),
-  'page.set': paidCall(
-    atProvider({
+  'page.set': paidCall(OWN, ['provider.set'], atProvider({
       isOn: Type.Boolean(),
       name: text(255),
       color: text(7),

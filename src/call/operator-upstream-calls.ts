@@ -1,8 +1,8 @@
 /** Calls of the console about upstreams of the gate. */
 
 import { Type } from '@sinclair/typebox';
-import { Refused } from '../../core/outcome.ts';
-import { ownerCall } from './call.ts';
+import { Refused } from '../core/outcome.ts';
+import { operatorCall, watchCall } from './call.ts';
 import { inputOf, text } from './inputs.ts';
 
 /** The most characters of a value: those of a URL in the configuration. */
@@ -24,8 +24,8 @@ const upstream = {
 const given = inputOf(upstream);
 
 export const operatorUpstreamCalls = {
-  'upstreams.list': ownerCall(inputOf({}), ({ appliance }) => appliance.upstreams.list()),
-  'upstreams.check': ownerCall(given, (caller, { keys, more }) => {
+  'upstreams.list': watchCall(inputOf({}), ({ appliance }) => appliance.upstreams.list()),
+  'upstreams.check': operatorCall([], given, (caller, { keys, more }) => {
     const { appliance, nowMs, signedIn, webhookTests } = caller;
     // A check makes outgoing calls, like a test of a webhook.
     const party = `account ${signedIn.account?.id}`;
@@ -33,13 +33,11 @@ export const operatorUpstreamCalls = {
     caller.grantPatience(CHECK_PATIENCE_SECONDS);
     return appliance.upstreams.check({ keys, more }, signedIn.session.id, nowMs);
   }),
-  'upstreams.put': ownerCall(
-    inputOf({ ...upstream, isNew: Type.Boolean() }),
+  'upstreams.put': operatorCall(['upstream.add', 'upstream.update'], inputOf({ ...upstream, isNew: Type.Boolean() }),
     ({ appliance, core, nowMs }, { isNew, ...keys }) =>
       appliance.upstreams.put(core, keys, isNew, nowMs),
   ),
-  'upstreams.remove': ownerCall(
-    inputOf({ host: text(253) }),
+  'upstreams.remove': operatorCall(['upstream.remove'], inputOf({ host: text(253) }),
     ({ appliance, core, nowMs }, { host }) => appliance.upstreams.remove(core, host, nowMs),
   ),
 };
