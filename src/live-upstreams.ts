@@ -4,6 +4,12 @@
  */
 
 import { lookup } from 'node:dns/promises';
+import type {
+  GivenUpstream,
+  ListedUpstreams,
+  UpstreamCheck,
+  UpstreamDesk,
+} from './call/appliance.ts';
 import type { Clock } from './clock.ts';
 import {
   mergeUpstreams,
@@ -20,12 +26,6 @@ import { DOMAIN_ACTIVE } from './core/port/domain.ts';
 import type { KeptUpstream, UpstreamKeys } from './core/port/upstream.ts';
 import { activityWord } from './core/status-word.ts';
 import { isCertified } from './doctor/gate.ts';
-import type {
-  GivenUpstream,
-  ListedUpstreams,
-  UpstreamCheck,
-  UpstreamDesk,
-} from './call/appliance.ts';
 import { bindUpstreams } from './http/upstream/bind.ts';
 import { lookAtPanel } from './http/upstream/look.ts';
 import { warnOfOpenings } from './http/upstream/openings.ts';

@@ -1,6 +1,6 @@
 /** Calls of the console: the provider's part of the audit log. */
 
-import { REVIEW } from '../core/account/roles.ts';
+import { holds, OWN, REVIEW } from '../core/account/roles.ts';
 import { ACTION_GROUPS, ACTOR_KINDS, pageAudit } from '../core/audit/page.ts';
 import { lookCall } from './call.ts';
 import { anyOf, atProvider, id, inputOf, nullable } from './inputs.ts';
@@ -8,7 +8,9 @@ import { anyOf, atProvider, id, inputOf, nullable } from './inputs.ts';
 const PAGE_COUNT = 50;
 
 export const activityCalls = {
-  'activity.list': lookCall(REVIEW, atProvider({
+  'activity.list': lookCall(
+    REVIEW,
+    atProvider({
       who: nullable(anyOf(ACTOR_KINDS)),
       group: nullable(anyOf(ACTION_GROUPS)),
       before: nullable(inputOf({ block: id, entry: id })),

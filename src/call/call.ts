@@ -6,20 +6,20 @@
 
 import type { Static, TSchema } from '@sinclair/typebox';
 import type { Site } from '../core/account/passkeys.ts';
+import { OPERATE, type Roles, WATCH } from '../core/account/roles.ts';
 import { type Browser, hasWayIn, isFresh, type SignedIn } from '../core/account/session.ts';
 import type { GuessBounds } from '../core/account/sign-in.ts';
-import { OPERATE, type Roles, WATCH } from '../core/account/roles.ts';
 import type { Action } from '../core/audit/entry.ts';
 import type { Core } from '../core/core.ts';
 import type { EventSenders } from '../core/outbox/carrier.ts';
 import { Refused } from '../core/outcome.ts';
-import type { Account } from '../core/port/account.ts';
+import type { Account, Role } from '../core/port/account.ts';
 import type { Provider } from '../core/port/provider.ts';
 import { refusalByPlan } from '../core/provider.ts';
 import type { Appliance } from './appliance.ts';
 
 /** The context that every surface has: console, API and command line. */
-export interface Doer {
+interface Doer {
   /** The core, with the caller as the actor of the audit log. */
   core: Core;
   nowMs: number;
@@ -28,7 +28,7 @@ export interface Doer {
 }
 
 /** The context of a call about a provider, on every surface. */
-export type DoerAt = Doer & { provider: Pick<Provider, 'id'> };
+type DoerAt = Doer & { provider: Pick<Provider, 'id'> };
 
 /** The context of each call of the console. */
 export interface Caller extends Doer {
@@ -48,6 +48,8 @@ export interface Caller extends Doer {
   /** Sets the cookie of the browser's mark. */
   setMark(mark: string): void;
   signedIn: SignedIn | null;
+  /** Returns the calls about a provider and the appliance that a role may make. */
+  callsOf(role: Role): string[];
 }
 
 /** The caller of a call that needs a session. */
@@ -61,9 +63,9 @@ type Self = Owner & { account: Account };
 
 /** A record as the server reads it. */
 export interface AnyCall {
-  /** What a call is about; `self`: the signed-in account or provider, `account`: an account. */
+  /** The subject of a call; `self`: the signed-in account or provider, `account`: an account. */
   kind: 'open' | 'self' | 'account' | 'provider' | 'appliance';
-  /** Who may make it; null: everybody, or everybody who has signed in. */
+  /** The roles that may make it; null: everybody, or everybody who has signed in. */
   may: Roles | null;
   /** The actions of the entries that it may leave in the audit log; empty: it changes nothing. */
   audit: readonly Action[];

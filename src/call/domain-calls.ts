@@ -35,8 +35,13 @@ export const domainCalls = {
       hasDevice: devices.length > 0,
     };
   }),
-  'domains.list': lookCall(LOOK, atProvider({}), ({ core, provider }) => allDomains(core, provider.id)),
-  'domains.add': paidCall(OWN, ['domain.add', 'domain.activate', 'domain.rename'], atProvider({ hash: text(64), name: text(255) }),
+  'domains.list': lookCall(LOOK, atProvider({}), ({ core, provider }) =>
+    allDomains(core, provider.id),
+  ),
+  'domains.add': paidCall(
+    OWN,
+    ['domain.add', 'domain.activate', 'domain.rename'],
+    atProvider({ hash: text(64), name: text(255) }),
     async ({ core, nowMs, provider }, given) => {
       const hash = readDomainHash(given.hash);
       if (isRefused(hash)) return hash;
@@ -45,7 +50,10 @@ export const domainCalls = {
       return addDomain(core, provider, hash, name, nowMs);
     },
   ),
-  'domains.delete': paidCall(OWN, ['domain.delete'], atProvider({ id }), ({ core, nowMs, provider }, given) =>
-    deleteDomain(core, provider, given.id, nowMs),
+  'domains.delete': paidCall(
+    OWN,
+    ['domain.delete'],
+    atProvider({ id }),
+    ({ core, nowMs, provider }, given) => deleteDomain(core, provider, given.id, nowMs),
   ),
 };

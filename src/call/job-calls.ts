@@ -1,46 +1,26 @@
 /** Calls of the console for changes that take long or can be undone. */
 
+import { type Static, Type } from '@sinclair/typebox';
 import { LOOK, SEND, SUPPORT } from '../core/account/roles.ts';
-import { Type } from '@sinclair/typebox';
-import { readHwid, readInstallLimit, readNote } from '../core/formats.ts';
-import {
-  cancelJob,
-  changeLinks,
-  endSlotsLater,
-  listJobs,
-  previewChange,
-} from '../core/job/job.ts';
+import { readHwid } from '../core/formats.ts';
+import { cancelJob, changeLinks, endSlotsLater, listJobs, previewChange } from '../core/job/job.ts';
 import { JOB_ROLES, mayDo } from '../core/job/right.ts';
 import type { BulkChange } from '../core/job/work.ts';
+import { readLinkChange } from '../core/link-form.ts';
 import { isRefused, type Misfit, malformed, Refused } from '../core/outcome.ts';
 import { lookCall, paidCall, staffCall } from './call.ts';
 import { atProvider, id, inputOf, nullable, text } from './inputs.ts';
 import { linkFilterInput } from './link-filter-input.ts';
+import { linkChangeInput } from './link-panel-calls.ts';
 
 /** The new values of many links; null: the links are removed. */
-const change = nullable(
-  inputOf({
-    limit: Type.Optional(Type.Integer()),
-    note: Type.Optional(text(2_000)),
-    status: Type.Optional(Type.Union([Type.Literal(5), Type.Literal(10)])),
-  }),
-);
+const change = nullable(inputOf(linkChangeInput));
 
 /** Parses a change; null: the links are removed. */
-function readChange(
-  given: { limit?: number; note?: string; status?: 5 | 10 } | null,
-): BulkChange | null | Misfit {
+function readChange(given: Static<typeof change>): BulkChange | null | Misfit {
   if (given === null) return null;
-  const { limit, note, status } = given;
-  const installLimit = limit === undefined ? undefined : readInstallLimit(limit);
-  if (isRefused(installLimit)) return installLimit;
-  const newNote = note === undefined ? undefined : note === '' ? null : readNote(note);
-  if (isRefused(newNote)) return newNote;
-  const read = {
-    ...(installLimit !== undefined && { installLimit }),
-    ...(newNote !== undefined && { note: newNote }),
-    ...(status !== undefined && { status }),
-  };
+  const read = readLinkChange(given);
+  if (isRefused(read)) return read;
   return Object.keys(read).length === 0 ? malformed('nothing to change is given') : read;
 }
 
@@ -69,7 +49,10 @@ export const jobCalls = {
     };
   }),
   /** The right depends on the job: support may undo the slots that it frees, but no bulk change. */
-  'jobs.cancel': staffCall(SUPPORT, ['install.update-many', 'install.remove-many'], atProvider({ id }),
+  'jobs.cancel': staffCall(
+    SUPPORT,
+    ['install.update-many', 'install.remove-many'],
+    atProvider({ id }),
     async ({ core, nowMs, provider, signedIn }, given) => {
       const job = await core.store.findJob(provider.id, given.id);
       if (job !== null && !mayDo(job.kind, signedIn.grants, provider.id)) {
@@ -78,13 +61,18 @@ export const jobCalls = {
       return cancelJob(core, provider, given.id, nowMs);
     },
   ),
-  'links.bulk-preview': lookCall(SEND, atProvider({ filter: linkFilterInput, change }),
+  'links.bulk-preview': lookCall(
+    SEND,
+    atProvider({ filter: linkFilterInput, change }),
     async ({ core, provider, signal }, given) => {
       const read = readChange(given.change);
       return isRefused(read) ? read : previewChange(core, provider, given.filter, read, signal);
     },
   ),
-  'links.bulk': paidCall(SEND, ['install.update-many', 'install.remove-many'], atProvider({
+  'links.bulk': paidCall(
+    SEND,
+    ['install.update-many', 'install.remove-many'],
+    atProvider({
       filter: linkFilterInput,
       change,
       /** The number of links in the preview. */
@@ -96,7 +84,10 @@ export const jobCalls = {
       return changeLinks(core, provider, filter, read, nowMs, shownCount);
     },
   ),
-  'slots.free': paidCall(JOB_ROLES['link.free'], ['hwid.delete'], atProvider({ linkId: id, hwid: text(128) }),
+  'slots.free': paidCall(
+    JOB_ROLES['link.free'],
+    ['hwid.delete'],
+    atProvider({ linkId: id, hwid: text(128) }),
     async ({ core, nowMs, provider }, { linkId, hwid: given }) => {
       const hwid = readHwid(given);
       if (isRefused(hwid)) return hwid;
@@ -104,12 +95,22 @@ export const jobCalls = {
       return endSlotsLater(core, provider, work, nowMs);
     },
   ),
-  'slots.free-all': paidCall(JOB_ROLES['link.free-all'], ['install.free'], slotInput, async ({ core, nowMs, provider }, { linkId }) => {
-    const work = { kind: 'link.free-all', linkId } as const;
-    return endSlotsLater(core, provider, work, nowMs);
-  }),
-  'links.revoke': paidCall(JOB_ROLES['link.revoke'], ['install.revoke'], slotInput, async ({ core, nowMs, provider }, { linkId }) => {
-    const work = { kind: 'link.revoke', linkId } as const;
-    return endSlotsLater(core, provider, work, nowMs);
-  }),
+  'slots.free-all': paidCall(
+    JOB_ROLES['link.free-all'],
+    ['install.free'],
+    slotInput,
+    async ({ core, nowMs, provider }, { linkId }) => {
+      const work = { kind: 'link.free-all', linkId } as const;
+      return endSlotsLater(core, provider, work, nowMs);
+    },
+  ),
+  'links.revoke': paidCall(
+    JOB_ROLES['link.revoke'],
+    ['install.revoke'],
+    slotInput,
+    async ({ core, nowMs, provider }, { linkId }) => {
+      const work = { kind: 'link.revoke', linkId } as const;
+      return endSlotsLater(core, provider, work, nowMs);
+    },
+  ),
 };

@@ -1,16 +1,17 @@
 /** Calls of the console that make many links, and read and write files of links in pieces. */
 
-import { LOOK, SEND } from '../core/account/roles.ts';
 import { type Static, Type } from '@sinclair/typebox';
-import { INSTALL_CODE, INSTALL_LIMIT, NOTE, SUBSCRIPTION_KEY } from '../core/formats.ts';
+import { LOOK, SEND } from '../core/account/roles.ts';
 import { readKeyedCall } from '../core/idempotency.ts';
 import { type LinkRow, linkHead, linkLine, linkRows } from '../core/link-csv.ts';
 import { filterAt } from '../core/link-filter.ts';
+import { type LinkForm, readLink, STAFF_TERMS } from '../core/link-form.ts';
 import { foreseeLink, type LinkDraft, type MadeLink, makeLinks } from '../core/link-make.ts';
 import { isRefused, type Misfit, malformed } from '../core/outcome.ts';
+import type { LinkTerms } from '../core/port/install.ts';
 import { nextTurn } from '../core/turn.ts';
 import { lookCall, paidCall, type Staff } from './call.ts';
-import { atProvider, id, inputOf, nullable, text } from './inputs.ts';
+import { atProvider, id, inputOf, inputsOf, nullable, text } from './inputs.ts';
 import { linkFilterInput } from './link-filter-input.ts';
 
 /** The most links that one call makes, and the most lines that one call reads. */
@@ -26,24 +27,18 @@ const draft = inputOf({
   code: nullable(text(12)),
   limit: Type.Integer(),
   note: nullable(text(2_000)),
+  ...inputsOf<Partial<LinkTerms>>(STAFF_TERMS),
   /** With this key a repeat makes no second link. */
   once: Type.Optional(text(64)),
 });
 
 /** Parses a draft by the formats of the API. */
 function readDraft(given: Static<typeof draft>, nowMs: number): LinkDraft | Misfit {
-  const { key, code, limit, note, once = null } = given;
-  const parts = {
-    key: key === null ? null : SUBSCRIPTION_KEY.read(key),
-    code: code === null ? null : INSTALL_CODE.read(code),
-    limit: INSTALL_LIMIT.read(limit),
-    note: note === null || note === '' ? null : NOTE.read(NOTE.tidy?.(note) ?? note),
-    keyed: readKeyedCall('add-install', once, { key, code, limit, note }, nowMs),
-  };
-  for (const [name, part] of Object.entries(parts)) {
-    if (isRefused(part)) return malformed(`${name} ${part.detail}`);
-  }
-  return parts as LinkDraft;
+  const { once = null, ...form } = given;
+  const link = readLink(form);
+  if (isRefused(link)) return link;
+  const keyed = readKeyedCall('add-install', once, form, nowMs);
+  return isRefused(keyed) ? malformed(`keyed ${keyed.detail}`) : { ...(link as LinkForm), keyed };
 }
 
 /** Returns the result of a draft: its link, or the reason of its refusal. */
@@ -68,7 +63,10 @@ async function foreseen({ core, provider }: Staff, rows: readonly LinkRow[]) {
 
 export const linkFileCalls = {
   /** Makes links in order; stops at the first one that cannot be saved or exceeds the cap. */
-  'links.add-many': paidCall(SEND, ['install.add'], atProvider({ drafts: Type.Array(draft, { minItems: 1, maxItems: DRAFTS_MAX }) }),
+  'links.add-many': paidCall(
+    SEND,
+    ['install.add'],
+    atProvider({ drafts: Type.Array(draft, { minItems: 1, maxItems: DRAFTS_MAX }) }),
     async (staff, given) => {
       const drafts: LinkDraft[] = [];
       for (const one of given.drafts) {
@@ -82,7 +80,9 @@ export const linkFileCalls = {
     },
   ),
   /** Parses a piece of a file, which repeats the header row, and returns what it would make. */
-  'links.csv-read': lookCall(SEND, atProvider({ text: text(PIECE_LENGTH_MAX) }),
+  'links.csv-read': lookCall(
+    SEND,
+    atProvider({ text: text(PIECE_LENGTH_MAX) }),
     async (staff, { text: piece }) => {
       const rows: LinkRow[] = [];
       const mistakes: { line: number; what: string }[] = [];
@@ -97,7 +97,9 @@ export const linkFileCalls = {
     },
   ),
   /** Returns the next lines of a file of the matching links; the first piece has the header row. */
-  'links.csv': lookCall(LOOK, atProvider({ filter: linkFilterInput, beyondId: nullable(id) }),
+  'links.csv': lookCall(
+    LOOK,
+    atProvider({ filter: linkFilterInput, beyondId: nullable(id) }),
     async ({ core: { store }, provider }, { beyondId, filter }) => {
       const of = { ...filterAt(provider, filter), beyondId, isOldest: false };
       const { links, nextId } = await store.listLinkSlice({ ...of, countMax: LINES_COUNT });

@@ -1,7 +1,7 @@
 /** Calls of the console about accepted messages and commands. */
 
-import { LOOK, SEND } from '../core/account/roles.ts';
 import { Type } from '@sinclair/typebox';
+import { LOOK, SEND } from '../core/account/roles.ts';
 import { cancelDistribution } from '../core/message/cancel.ts';
 import {
   cancelUntilMs,
@@ -68,7 +68,9 @@ async function messageOf({ core, provider }: Staff, wanted: number) {
 }
 
 export const messageCalls = {
-  'messages.list': lookCall(LOOK, atProvider({
+  'messages.list': lookCall(
+    LOOK,
+    atProvider({
       show: anyOf(SENT_SHOWS),
       kind: nullable(anyOf(['push', 'command'])),
       ids: nullable(Type.Array(id, { maxItems: IDS_MAX })),
@@ -92,17 +94,24 @@ export const messageCalls = {
       reach: await countRecipients(staff.core, staff.provider, message, REACH_ROWS),
     };
   }),
-  'messages.cancel': paidCall(SEND, ['distribution.cancel'], atProvider({ id }), ({ core, nowMs, provider }, given) =>
-    cancelDistribution(core, provider, given.id, nowMs),
+  'messages.cancel': paidCall(
+    SEND,
+    ['distribution.cancel'],
+    atProvider({ id }),
+    ({ core, nowMs, provider }, given) => cancelDistribution(core, provider, given.id, nowMs),
   ),
-  'messages.count': lookCall(LOOK, atProvider({ id, afterId: nullable(id) }),
+  'messages.count': lookCall(
+    LOOK,
+    atProvider({ id, afterId: nullable(id) }),
     async ({ core, provider }, given) => {
       const of = { providerId: provider.id, distributionId: given.id };
       const after = given.afterId === null ? null : { id: given.afterId };
       return fromStore(await core.store.countReceipts(of, after, COUNT_ROWS));
     },
   ),
-  'messages.ledger': lookCall(LOOK, atProvider({ id, show: anyOf(LEDGER_SHOWS), afterId: nullable(id) }),
+  'messages.ledger': lookCall(
+    LOOK,
+    atProvider({ id, show: anyOf(LEDGER_SHOWS), afterId: nullable(id) }),
     async ({ core, provider }, { show, ...given }) => {
       const of = { providerId: provider.id, distributionId: given.id };
       const after = given.afterId === null ? null : { id: given.afterId };

@@ -19,23 +19,41 @@ export const operatorAccountCalls = {
     const secret = await invite(caller.core, draft, caller.nowMs);
     return isRefused(secret) ? secret : { secret };
   }),
-  'accounts.change-role': operatorCall(['account.change-role'], inputOf({ id, role }), async (caller, given) => {
-    const refusal = given.role === 'operator' ? stale(caller) : null;
-    if (refusal !== null) return refusal;
-    const grant = { providerId: null, role: given.role };
-    return changeRole(caller.core, given.id, grant, caller.nowMs);
-  }),
-  'accounts.remove': operatorCall(['account.remove-role'], inputOf({ id }), ({ core, nowMs }, given) =>
-    removeRole(core, given.id, null, nowMs),
+  'accounts.change-role': operatorCall(
+    ['account.change-role'],
+    inputOf({ id, role }),
+    async (caller, given) => {
+      const refusal = given.role === 'operator' ? stale(caller) : null;
+      if (refusal !== null) return refusal;
+      const grant = { providerId: null, role: given.role };
+      return changeRole(caller.core, given.id, grant, caller.nowMs);
+    },
   ),
-  'accounts.end-sessions': operatorCall(['session.end'], inputOf({ name: text(64) }),
+  'accounts.remove': operatorCall(
+    ['account.remove-role'],
+    inputOf({ id }),
+    ({ core, nowMs }, given) => removeRole(core, given.id, null, nowMs),
+  ),
+  'accounts.end-sessions': operatorCall(
+    ['session.end'],
+    inputOf({ name: text(64) }),
     async ({ core, nowMs }, { name }) => {
       const count = await endAllSessions(core, name, nowMs);
       return isRefused(count) ? count : { count };
     },
   ),
-  'accounts.reset': freshCall(['account.set-password', 'account.set-second-factor', 'account.remove-passkey', 'session.end', 'account.invite'], inputOf({ name: text(64) }), async (caller, { name }) => {
-    const secret = await resetAccount(caller.core, name, caller.nowMs);
-    return isRefused(secret) ? secret : { secret };
-  }),
+  'accounts.reset': freshCall(
+    [
+      'account.set-password',
+      'account.set-second-factor',
+      'account.remove-passkey',
+      'session.end',
+      'account.invite',
+    ],
+    inputOf({ name: text(64) }),
+    async (caller, { name }) => {
+      const secret = await resetAccount(caller.core, name, caller.nowMs);
+      return isRefused(secret) ? secret : { secret };
+    },
+  ),
 };

@@ -14,7 +14,8 @@ const PATIENCE_SECONDS = 240;
 const noFile = () => new Refused('no_database_file');
 
 export const operatorBackupCalls = {
-  'backups.list': watchCall(inputOf({}),
+  'backups.list': watchCall(
+    inputOf({}),
     async ({ appliance }) => (await appliance.backups?.list()) ?? null,
   ),
   'backups.make': operatorCall([], inputOf({}), async ({ appliance, grantPatience }) => {
@@ -22,7 +23,9 @@ export const operatorBackupCalls = {
     if (appliance.backups === null) return noFile();
     return { problem: await appliance.backups.make() };
   }),
-  'backups.verify': operatorCall([], inputOf({ name: text(64) }),
+  'backups.verify': operatorCall(
+    [],
+    inputOf({ name: text(64) }),
     async ({ appliance, grantPatience }, { name }) => {
       grantPatience(PATIENCE_SECONDS);
       if (appliance.backups === null) return noFile();
@@ -31,21 +34,25 @@ export const operatorBackupCalls = {
       return verified === 'busy' ? new Refused('backup_busy') : verified;
     },
   ),
-  'backups.prepare': freshCall(['database.download'], inputOf({ passphrase: text(200) }), async (caller, given) => {
-    const { appliance, core, nowMs, signedIn } = caller;
-    const passphrase = readBackupPassphrase(given.passphrase);
-    if (isRefused(passphrase)) return passphrase;
-    if (appliance.backups === null) return noFile();
-    caller.grantPatience(PATIENCE_SECONDS);
-    try {
-      const note = () => noteDownload(core, nowMs);
-      const { id } = signedIn.session;
-      const made = await appliance.backups.prepare(passphrase, id, nowMs, note);
-      if (made === 'busy') return new Refused('backup_busy');
-      return { bytes: made.bytes, problem: null };
-    } catch (fault) {
-      if (!(fault instanceof OperatorError)) throw fault;
-      return { bytes: null, problem: fault.message };
-    }
-  }),
+  'backups.prepare': freshCall(
+    ['database.download'],
+    inputOf({ passphrase: text(200) }),
+    async (caller, given) => {
+      const { appliance, core, nowMs, signedIn } = caller;
+      const passphrase = readBackupPassphrase(given.passphrase);
+      if (isRefused(passphrase)) return passphrase;
+      if (appliance.backups === null) return noFile();
+      caller.grantPatience(PATIENCE_SECONDS);
+      try {
+        const note = () => noteDownload(core, nowMs);
+        const { id } = signedIn.session;
+        const made = await appliance.backups.prepare(passphrase, id, nowMs, note);
+        if (made === 'busy') return new Refused('backup_busy');
+        return { bytes: made.bytes, problem: null };
+      } catch (fault) {
+        if (!(fault instanceof OperatorError)) throw fault;
+        return { bytes: null, problem: fault.message };
+      }
+    },
+  ),
 };

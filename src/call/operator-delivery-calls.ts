@@ -24,7 +24,9 @@ export const operatorDeliveryCalls = {
     ]);
     return { gateways, ...failing };
   }),
-  'gateways.test': operatorCall([], inputOf({ gateway: anyOf(PUSH_GATEWAYS), hwid: text(128) }),
+  'gateways.test': operatorCall(
+    [],
+    inputOf({ gateway: anyOf(PUSH_GATEWAYS), hwid: text(128) }),
     async (caller, given) => {
       const { appliance, core, nowMs, signal, signedIn, webhookTests } = caller;
       const party = `account ${signedIn.account?.id}`;
@@ -37,7 +39,8 @@ export const operatorDeliveryCalls = {
       return { verdict: verdict.verdict, problem };
     },
   ),
-  'figures.read': watchCall(inputOf({ dayCount: Type.Integer({ minimum: 1, maximum: DAYS_MAX }) }),
+  'figures.read': watchCall(
+    inputOf({ dayCount: Type.Integer({ minimum: 1, maximum: DAYS_MAX }) }),
     async ({ core, nowMs }, { dayCount }) => {
       const { fromDay, toDay } = lastDays(dayCount, nowMs);
       const [days, sums] = await Promise.all([

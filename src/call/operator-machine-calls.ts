@@ -31,7 +31,8 @@ async function chainOf({ appliance, core }: Owner) {
 }
 
 export const operatorMachineCalls = {
-  'audit.list': watchCall(inputOf({
+  'audit.list': watchCall(
+    inputOf({
       provider: nullable(text(8)),
       who: nullable(anyOf(ACTOR_KINDS)),
       group: nullable(anyOf(ACTION_GROUPS)),

@@ -41,7 +41,8 @@ function viewOf(provider: Provider, nowMs: number) {
 }
 
 export const operatorProviderCalls = {
-  'providers.list': watchCall(inputOf({ search: text(64), afterId: nullable(Type.Integer({ minimum: 0 })) }),
+  'providers.list': watchCall(
+    inputOf({ search: text(64), afterId: nullable(Type.Integer({ minimum: 0 })) }),
     async ({ core, nowMs }, { afterId, search }) => {
       const of = { search, afterId: afterId ?? 0, countMax: PAGE_COUNT };
       const { nextId, providers } = await searchProviders(core, of);
@@ -61,7 +62,9 @@ export const operatorProviderCalls = {
       oldKeyUntilMs: oldKeyUntilMs > nowMs ? oldKeyUntilMs : null,
     };
   }),
-  'providers.add': operatorCall(['provider.add'], inputOf({
+  'providers.add': operatorCall(
+    ['provider.add'],
+    inputOf({
       ...terms,
       name: text(255),
       plan: anyOf(PLANS),
@@ -70,19 +73,27 @@ export const operatorProviderCalls = {
     }),
     ({ core, nowMs }, given) => addGivenProvider(core, given, nowMs),
   ),
-  'providers.edit': operatorCall(['provider.set', 'provider.suspend', 'provider.resume'], inputOf({
+  'providers.edit': operatorCall(
+    ['provider.set', 'provider.suspend', 'provider.resume'],
+    inputOf({
       code,
       ...terms,
       isSuspended: Type.Optional(Type.Boolean()),
     }),
     ({ core, nowMs }, { code: of, ...given }) => editProvider(core, of, given, nowMs),
   ),
-  'providers.rotate': operatorCall(['provider.rotate-key'], inputOf({ code, keepOldHours: whole }), ({ core, nowMs }, given) =>
-    rotateKeyFor(core, given.code, given.keepOldHours, nowMs),
+  'providers.rotate': operatorCall(
+    ['provider.rotate-key'],
+    inputOf({ code, keepOldHours: whole }),
+    ({ core, nowMs }, given) => rotateKeyFor(core, given.code, given.keepOldHours, nowMs),
   ),
-  'providers.remove': operatorCall(['provider.remove'], inputOf({ code }), async (caller, given) => {
-    caller.grantPatience(REMOVAL_PATIENCE_SECONDS);
-    const removed = await removeProvider(caller.core, given.code, caller.nowMs);
-    return isRefused(removed) ? removed : ('ok' as const);
-  }),
+  'providers.remove': operatorCall(
+    ['provider.remove'],
+    inputOf({ code }),
+    async (caller, given) => {
+      caller.grantPatience(REMOVAL_PATIENCE_SECONDS);
+      const removed = await removeProvider(caller.core, given.code, caller.nowMs);
+      return isRefused(removed) ? removed : ('ok' as const);
+    },
+  ),
 };

@@ -27,7 +27,8 @@ const sendOf = (message: DistributionDetail) => ({
 });
 
 export const operatorRecordCalls = {
-  'devices.find': watchCall(inputOf({ search: hwid, beforeId: nullable(id) }),
+  'devices.find': watchCall(
+    inputOf({ search: hwid, beforeId: nullable(id) }),
     async ({ core }, { beforeId, search }) => {
       const found = await searchDevices(core, { search, beforeId, countMax: PAGE_COUNT });
       return { rows: found.devices.map(factsOf), nextId: found.nextId };
@@ -56,7 +57,8 @@ export const operatorRecordCalls = {
     caller.grantPatience(FORGET_PATIENCE_SECONDS);
     return forgetDevice(caller.core, given.hwid, caller.nowMs);
   }),
-  'sends.list': watchCall(inputOf({ isUnfinished: Type.Boolean(), beforeId: nullable(id) }),
+  'sends.list': watchCall(
+    inputOf({ isUnfinished: Type.Boolean(), beforeId: nullable(id) }),
     async ({ core }, given) => {
       const filter = { ...given, providerCode: null, countMax: PAGE_COUNT };
       const rows = (await core.store.listAllDistributions(filter)).map(sendOf);
@@ -68,8 +70,12 @@ export const operatorRecordCalls = {
     if (message === null) return new Refused('notification_not_found');
     return { ...sendOf(message), waiting: await findWaiting(core, message, nowMs) };
   }),
-  'sends.block': operatorCall(['distribution.block'], inputOf({ id }), async ({ core, nowMs }, given) => {
-    const blocked = await blockMessage(core, given.id, nowMs);
-    return isRefused(blocked) ? blocked : ('ok' as const);
-  }),
+  'sends.block': operatorCall(
+    ['distribution.block'],
+    inputOf({ id }),
+    async ({ core, nowMs }, given) => {
+      const blocked = await blockMessage(core, given.id, nowMs);
+      return isRefused(blocked) ? blocked : ('ok' as const);
+    },
+  ),
 };

@@ -33,11 +33,15 @@ export const operatorUpstreamCalls = {
     caller.grantPatience(CHECK_PATIENCE_SECONDS);
     return appliance.upstreams.check({ keys, more }, signedIn.session.id, nowMs);
   }),
-  'upstreams.put': operatorCall(['upstream.add', 'upstream.update'], inputOf({ ...upstream, isNew: Type.Boolean() }),
+  'upstreams.put': operatorCall(
+    ['upstream.add', 'upstream.update'],
+    inputOf({ ...upstream, isNew: Type.Boolean() }),
     ({ appliance, core, nowMs }, { isNew, ...keys }) =>
       appliance.upstreams.put(core, keys, isNew, nowMs),
   ),
-  'upstreams.remove': operatorCall(['upstream.remove'], inputOf({ host: text(253) }),
+  'upstreams.remove': operatorCall(
+    ['upstream.remove'],
+    inputOf({ host: text(253) }),
     ({ appliance, core, nowMs }, { host }) => appliance.upstreams.remove(core, host, nowMs),
   ),
 };

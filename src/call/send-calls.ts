@@ -1,7 +1,7 @@
 /** Calls of the console that send. They take the bodies of the API's calls, by the same rules. */
 
-import { SEND } from '../core/account/roles.ts';
 import { type Static, Type } from '@sinclair/typebox';
+import { SEND } from '../core/account/roles.ts';
 import { findDevices, SEARCHED_HWIDS_MAX } from '../core/device-search.ts';
 import { LINK_SEARCH, PUSH_ENCODED_MAX } from '../core/formats.ts';
 import { findMade, readKeyedCall } from '../core/idempotency.ts';

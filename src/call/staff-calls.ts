@@ -1,8 +1,8 @@
 /** Calls of the console about the keys and the staff of a provider. */
 
-import { OWN } from '../core/account/roles.ts';
 import { Type } from '@sinclair/typebox';
 import { addKey, removeKey } from '../core/account/keys.ts';
+import { OWN } from '../core/account/roles.ts';
 import { isOfAppliance } from '../core/account/session.ts';
 import { changeRole, invite, removeRole } from '../core/account/sign-in.ts';
 import { isRefused } from '../core/outcome.ts';
@@ -22,7 +22,10 @@ export const staffCalls = {
       untilMs,
     }));
   }),
-  'keys.add': staffCall(OWN, ['key.add'], atProvider({
+  'keys.add': staffCall(
+    OWN,
+    ['key.add'],
+    atProvider({
       name: text(64),
       scope,
       days: nullable(Type.Integer({ minimum: 1, maximum: 3_650 })),
@@ -32,23 +35,38 @@ export const staffCalls = {
       return addKey(core, provider.id, { ...given, untilMs }, nowMs);
     },
   ),
-  'keys.remove': staffCall(OWN, ['key.remove'], atProvider({ id }), ({ core, nowMs, provider }, given) =>
-    removeKey(core, provider.id, given.id, nowMs),
+  'keys.remove': staffCall(
+    OWN,
+    ['key.remove'],
+    atProvider({ id }),
+    ({ core, nowMs, provider }, given) => removeKey(core, provider.id, given.id, nowMs),
   ),
   'staff.list': lookCall(OWN, atProvider({}), ({ core, provider }) =>
     core.store.listMembers(provider.id),
   ),
-  'staff.invite': staffCall(OWN, ['account.invite'], atProvider({ role }), async (caller, given) => {
-    const { core, nowMs, provider, signedIn } = caller;
-    const isOperators = isOfAppliance(signedIn);
-    const draft = { providerId: provider.id, role: given.role, isOperators };
-    const secret = await invite(core, draft, nowMs);
-    return isRefused(secret) ? secret : { secret };
-  }),
-  'staff.change-role': staffCall(OWN, ['account.change-role'], atProvider({ id, role }), ({ core, nowMs, provider }, given) =>
-    changeRole(core, given.id, { providerId: provider.id, role: given.role }, nowMs),
+  'staff.invite': staffCall(
+    OWN,
+    ['account.invite'],
+    atProvider({ role }),
+    async (caller, given) => {
+      const { core, nowMs, provider, signedIn } = caller;
+      const isOperators = isOfAppliance(signedIn);
+      const draft = { providerId: provider.id, role: given.role, isOperators };
+      const secret = await invite(core, draft, nowMs);
+      return isRefused(secret) ? secret : { secret };
+    },
   ),
-  'staff.remove': staffCall(OWN, ['account.remove-role'], atProvider({ id }), ({ core, nowMs, provider }, given) =>
-    removeRole(core, given.id, provider.id, nowMs),
+  'staff.change-role': staffCall(
+    OWN,
+    ['account.change-role'],
+    atProvider({ id, role }),
+    ({ core, nowMs, provider }, given) =>
+      changeRole(core, given.id, { providerId: provider.id, role: given.role }, nowMs),
+  ),
+  'staff.remove': staffCall(
+    OWN,
+    ['account.remove-role'],
+    atProvider({ id }),
+    ({ core, nowMs, provider }, given) => removeRole(core, given.id, provider.id, nowMs),
   ),
 };

@@ -1,21 +1,20 @@
 /** Calls of the console about a provider's page of users. */
 
-import { LOOK, OWN } from '../core/account/roles.ts';
 import { Type } from '@sinclair/typebox';
-import { BUTTON_URL, PAGE_COLOR, PAGE_NAME, type TextFormat } from '../core/formats.ts';
+import { LOOK, OWN } from '../core/account/roles.ts';
+import { each, type Fields, fieldsOf, readGiven } from '../core/field.ts';
 import { pageUrlOf } from '../core/my.ts';
-import { isRefused, type Misfit, malformed } from '../core/outcome.ts';
+import { isRefused } from '../core/outcome.ts';
+import type { OwnPage } from '../core/port/my.ts';
 import { changePolicy } from '../core/provider.ts';
 import { NO_POLICY, policyOf } from '../core/slot.ts';
+import { PAGE_TERMS, RIDE_TERMS } from '../core/terms.ts';
 import { lookCall, paidCall } from './call.ts';
 import { atProvider, text } from './inputs.ts';
 
-/** Reads an optional text; an empty one means none. */
-function readOptional(format: TextFormat, name: string, given: string): string | null | Misfit {
-  if (given === '') return null;
-  const read = format.read(given);
-  return isRefused(read) ? malformed(`${name} must be ${format.rule}`) : read;
-}
+const { myName, myColor } = PAGE_TERMS;
+type Form = Record<'name' | 'color' | 'supportUrl', string | null>;
+const FORM: Fields<Form> = { name: myName, color: myColor, supportUrl: RIDE_TERMS.supportUrl };
 
 export const userPageCalls = {
   'page.show': lookCall(LOOK, atProvider({}), async ({ core, nowMs, provider }) => {
@@ -34,21 +33,25 @@ export const userPageCalls = {
       coolDownHours: policyOf(NO_POLICY, provider).coolDownHours,
     };
   }),
-  'page.set': paidCall(OWN, ['provider.set'], atProvider({
+  'page.set': paidCall(
+    OWN,
+    ['provider.set'],
+    atProvider({
       isOn: Type.Boolean(),
       name: text(255),
       color: text(7),
       supportUrl: text(255),
     }),
     async ({ core, nowMs, provider }, { isOn, ...given }) => {
-      const myName = readOptional(PAGE_NAME, 'name', given.name.trim());
-      if (isRefused(myName)) return myName;
-      const myColor = readOptional(PAGE_COLOR, 'color', given.color);
-      if (isRefused(myColor)) return myColor;
-      const supportUrl = readOptional(BUTTON_URL, 'supportUrl', given.supportUrl.trim());
-      if (isRefused(supportUrl)) return supportUrl;
-      const change = { my: isOn ? 1 : 0, myName, myColor, supportUrl } as const;
-      await changePolicy(core, provider, change, nowMs);
+      // An empty text means none.
+      const read = readGiven<Form>(
+        FORM,
+        each(fieldsOf(FORM), (name) => given[name].trim() || null),
+      );
+      if (isRefused(read)) return read;
+      const { name, color, supportUrl = null } = read;
+      const page: OwnPage = { my: isOn ? 1 : 0, myName: name ?? null, myColor: color ?? null };
+      await changePolicy(core, provider, { ...page, supportUrl }, nowMs);
       return null;
     },
   ),

@@ -1,7 +1,7 @@
 /** Calls of the console about the webhooks of a provider. */
 
-import { OWN, OWN_LOOK } from '../core/account/roles.ts';
 import { Type } from '@sinclair/typebox';
+import { OWN, OWN_LOOK } from '../core/account/roles.ts';
 import { isRefused, Refused } from '../core/outcome.ts';
 import { type EventKind, PROVIDER_EVENTS } from '../core/port/event.ts';
 import {
@@ -65,7 +65,10 @@ export const webhookCalls = {
     );
     return { webhooks: rows.sort((one, other) => other.id - one.id), kinds: PROVIDER_EVENTS };
   }),
-  'webhooks.add': paidCall(OWN, ['webhook.add'], atProvider({
+  'webhooks.add': paidCall(
+    OWN,
+    ['webhook.add'],
+    atProvider({
       target: Type.Union([
         Type.Object({
           kind: Type.Literal('webhook'),
@@ -90,7 +93,10 @@ export const webhookCalls = {
       return { id: added.id, ...freshSecret(target, added.secret) };
     },
   ),
-  'webhooks.edit': paidCall(OWN, ['webhook.update'], atProvider({
+  'webhooks.edit': paidCall(
+    OWN,
+    ['webhook.update'],
+    atProvider({
       id,
       events: Type.Optional(events),
       isEnabled: Type.Optional(Type.Boolean()),
@@ -112,7 +118,10 @@ export const webhookCalls = {
     const verdict = await tryWebhook(core, eventSenders, webhook, nowMs, signal);
     return { problem: verdict.verdict === 'accepted' ? null : verdict.problem };
   }),
-  'webhooks.rotate': paidCall(OWN, ['webhook.rotate'], atProvider({ id, token: nullable(text(200)) }),
+  'webhooks.rotate': paidCall(
+    OWN,
+    ['webhook.rotate'],
+    atProvider({ id, token: nullable(text(200)) }),
     async (staff, { id: webhookId, token }) => {
       const webhook = await own(staff, webhookId);
       if (isRefused(webhook)) return webhook;

@@ -206,7 +206,6 @@ export const NOTE = text(
   `a text of up to ${ONE_LINE_LENGTH_MAX} characters in UTF-8`,
   tidyNote,
 );
-export const readNote = NOTE.read;
 
 /** The most characters of a button's address. */
 export const BUTTON_URL_LENGTH_MAX = 255;

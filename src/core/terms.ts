@@ -38,7 +38,7 @@ import type { OwnPolicy, Policy } from './port/slot.ts';
  * A party that may set a field: the operator, on the command line and in the console; the provider,
  * by the API; the staff of a provider, in the console, by the rights of core/account/roles.ts.
  */
-type Party = 'operator' | 'provider' | 'staff';
+export type Party = 'operator' | 'provider' | 'staff';
 
 interface Term<T> extends Field<T> {
   readonly may: readonly Party[];

@@ -3,8 +3,8 @@
 import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/settings/index.ts';
 import { counted } from '../core/counted.ts';
-import { about, type Finding } from '../finding.ts';
 import type { PanelLook } from '../core/port/upstream.ts';
+import { about, type Finding } from '../finding.ts';
 import { lookAtPanel } from '../http/upstream/look.ts';
 import { lacksSecret, openingsOf } from '../http/upstream/openings.ts';
 import type { BoundHost, DatabaseReport } from '../store/kind.ts';

@@ -1,5 +1,6 @@
 /** The HTTP server: assembles its parts, listens and stops. `mount.ts` has the routes. */
 
+import type { Appliance } from '../call/appliance.ts';
 import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
 import type { EventSenders } from '../core/outbox/carrier.ts';
@@ -11,7 +12,6 @@ import { Crowd } from './bound/crowd.ts';
 import { MinuteLimiter } from './bound/limiter.ts';
 import { Polls } from './bound/polls.ts';
 import type { RoomBounds } from './bound/room.ts';
-import type { Appliance } from './console/appliance.ts';
 import type { ConsoleFiles } from './console/page.ts';
 import { type Hasher, makePasswords } from './console/passwords.ts';
 import type { Connection } from './console/site.ts';
@@ -190,13 +190,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const { consoleFiles: files = new Map(), secretOf = () => null } = options;
   const own = { ...strangersOf(options, connectionOf), core, clock, log, settings, secretOf };
-  const doors = {
-    ...own,
-    traffic,
-    concluder,
-    rides: new RideDesk(own),
-    panels: makeFollowers(own),
-  };
+  const rides = new RideDesk(own);
+  const doors = { ...own, traffic, concluder, rides, panels: makeFollowers(own) };
   const proxy = makeProxy({
     ...doors,
     servesStrangers: options.servesStrangers ?? servesStrangers,
@@ -212,9 +207,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const live = new LiveStreams(site);
   const my = makeMy({ ...deps, settings, proxy, secretOf, connectionOf });
   const gate = makeGate({ ...doors, peerOf, panel: gatePanel(settings, doors.panels) });
-  const app = mount(deps, { ...own, streams, gate, proxy, my }, { ...site, live, files, settings });
+  const answer = mount(
+    deps,
+    { ...own, streams, gate, proxy, my },
+    { ...site, live, files, settings },
+  );
   const listener = listen(
-    app,
+    answer,
     { ...options, tls: options.tls ?? null },
     streams.handlers as Bun.WebSocketHandler<unknown>,
   );

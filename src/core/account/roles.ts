@@ -28,13 +28,8 @@ export function topRoleAt(providerId: number | null): Role {
 }
 
 /** Returns whether grants include one of the roles at a provider, or (null) at the appliance. */
-export const holds = (
-  roles: Roles,
-  grants: readonly Grant[],
-  providerId: number | null,
-): boolean =>
+export const holds = (roles: Roles, grants: readonly Grant[], providerId: number | null): boolean =>
   grants.some(
     (grant) =>
-      roles.includes(grant.role) &&
-      (grant.providerId === null || grant.providerId === providerId),
+      roles.includes(grant.role) && (grant.providerId === null || grant.providerId === providerId),
   );

@@ -7,7 +7,7 @@ import type { Job, JobKind } from '../port/job.ts';
 import { refusalByPlan } from '../provider.ts';
 import { keyFingerprint } from '../secret.ts';
 
-/** Who may add a job of the kind. */
+/** The roles that may add a job of the kind. */
 export const JOB_ROLES: Readonly<Record<JobKind, Roles>> = {
   'links.change': SEND,
   'links.remove': SEND,

@@ -3,8 +3,12 @@
  */
 
 import { TypeCompiler } from '@sinclair/typebox/compiler';
+import type { Appliance } from '../../call/appliance.ts';
+import type { AnyCall, Caller } from '../../call/call.ts';
+import { hasOddText } from '../../call/inputs.ts';
+import { type CallName, callsOf, pathOf, RECORDS } from '../../call/table.ts';
 import { MARK_MS } from '../../core/account/known-browser.ts';
-import { type CallName, mayCall } from '../../core/account/roles.ts';
+import { holds } from '../../core/account/roles.ts';
 import {
   findSignedIn,
   lookSignedIn,
@@ -23,10 +27,7 @@ import { isLarge, nameOf } from '../answer/large.ts';
 import { reportFault } from '../interpreter.ts';
 import { readBody } from '../request/body.ts';
 import { type CallDeps, CallerGone } from '../request/call.ts';
-import type { Appliance } from '../../call/appliance.ts';
-import type { AnyCall, Caller } from '../../call/call.ts';
 import { makeGuessBounds } from './guess-bounds.ts';
-import { hasOddText } from '../../call/inputs.ts';
 import {
   type Connection,
   INSECURE,
@@ -37,7 +38,6 @@ import {
   siteOf,
   tokenIn,
 } from './site.ts';
-import { pathOf, RECORDS } from '../../call/table.ts';
 
 /** The longest body of the API, and the fields that the console adds to it. */
 const BODY_BYTES_MAX = REQUEST_BOUNDS.bytesMax + 1_024;
@@ -101,7 +101,8 @@ function answering(
   const { clock, core, large, log, traffic } = deps;
   const input = TypeCompiler.Compile(record.input);
   const tally = traffic.tallyOf(pathOf(name));
-  const handle = record.handle as (caller: unknown, given: unknown) => unknown;
+  const refuse = record.refuse as (caller: unknown) => unknown;
+  const run = record.run as (caller: unknown, given: unknown) => unknown;
 
   async function outcomeOf(
     request: Request,
@@ -150,6 +151,7 @@ function answering(
       mark: markIn(request),
       ...setters,
       signedIn,
+      callsOf,
       provider,
       account: signedIn?.account,
       appliance: deps.appliance,
@@ -158,7 +160,7 @@ function answering(
       signal: request.signal,
       grantPatience: (seconds: number) => deps.grantPatience(request, seconds),
     };
-    return handle(caller, given);
+    return (await refuse(caller)) ?? run(caller, given);
   }
 
   /** Checks the right to the call. Returns its provider; null: the call is about none. */
@@ -168,11 +170,12 @@ function answering(
   ): Promise<Provider | null | Refused<'no_right'>> {
     const grants = signedIn?.grants ?? [];
     const code = readProviderCode(given['at']);
-    const isKnown = record.kind === 'staff' && !isRefused(code);
+    const isKnown = record.kind === 'provider' && !isRefused(code);
     const provider = isKnown ? await core.store.findProvider(code) : null;
     // An unknown provider gets the same answer as one without the right.
-    if (record.kind === 'staff' && provider === null) return new Refused('no_right');
-    return mayCall(name, grants, provider?.id ?? null) ? provider : new Refused('no_right');
+    if (record.kind === 'provider' && provider === null) return new Refused('no_right');
+    const isFree = record.may === null || holds(record.may, grants, provider?.id ?? null);
+    return isFree ? provider : new Refused('no_right');
   }
 
   function refusalOf(fault: unknown, request: Request): Refused<'fault' | 'too_many_requests'> {

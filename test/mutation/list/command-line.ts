@@ -253,7 +253,6 @@ export const commandLineFiles: readonly MutatedFile[] = [
     changes: [
       ['if (before !== undefined) return {', 'if (false) return {'],
       ['textOf(fields[n]', '(fields[n]'],
-      ['if (!isRead(column)) continue;', ''],
     ],
   },
   {

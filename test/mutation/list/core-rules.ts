@@ -90,8 +90,12 @@ export const coreRules: readonly MutatedFile[] = [
       ['|| / src="http/i.test(filtered)', ''],
       ['this.#tagCount > HTML_TAG_COUNT_MAX ||', ''],
       ['this.#bytes > HTML_BYTES_MAX ||', ''],
-      [".replace(BREAKS_LINE, '\\n')", ''],
     ],
+  },
+  {
+    file: 'src/core/message/plain-text.ts',
+    tests: ['test/core/message/push.test.ts'],
+    changes: [[".replace(BREAKS_LINE, '\\n')", '']],
   },
   {
     file: 'src/core/idempotency.ts',

@@ -90,8 +90,8 @@ export const http: readonly MutatedFile[] = [
     file: 'src/http/mount.ts',
     tests: ['test/http/cors.test.ts'],
     changes: [
-      ['path.startsWith(DEVICE_PATHS) && ', ''],
-      ['path.startsWith(DEVICE_PATHS) && isPreflight(request)', 'false'],
+      ['one[0].startsWith(DEVICE_PATHS) ? openToPages(one, traffic) : one', 'one'],
+      ['one[0].startsWith(DEVICE_PATHS) ?', 'true ?'],
     ],
   },
 ];

@@ -12,7 +12,7 @@ export const operatorFiles: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/console/visits.ts',
+    file: 'src/core/account/visits.ts',
     tests: ['test/http/console/operator-providers.test.ts'],
     changes: [
       ['if (this.#known.has(visit)) return;', ''],
