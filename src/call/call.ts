@@ -1,10 +1,12 @@
 /**
- * The record of a call: who may make it, its input, what it does, and what that leaves in the audit
- * log. The console has each call; API and command line run those of {@link sharedCall} too. The
- * page takes its types from here: {@link Given} and {@link Got} of `table.ts`.
+ * The record of a call: the roles that may make it, its input, its function of the core, and the
+ * entries that it leaves in the audit log. The console serves each call; API and command line run
+ * those whose record says so. The page takes its types from here: {@link Given} and {@link Got} of
+ * `table.ts`.
  */
 
 import type { Static, TSchema } from '@sinclair/typebox';
+import type { Need } from '../core/account/keys.ts';
 import type { Site } from '../core/account/passkeys.ts';
 import { OPERATE, type Roles, WATCH } from '../core/account/roles.ts';
 import { type Browser, hasWayIn, isFresh, type SignedIn } from '../core/account/session.ts';
@@ -19,16 +21,31 @@ import { refusalByPlan } from '../core/provider.ts';
 import type { Appliance } from './appliance.ts';
 
 /** The context that every surface has: console, API and command line. */
-interface Doer {
+export interface Doer {
   /** The core, with the caller as the actor of the audit log. */
   core: Core;
   nowMs: number;
+  /** Returns whether the caller may do now what {@link Serves.often} of the call bounds. */
+  admits(): boolean;
   /** Sets the time that the answer may take, s. */
   grantPatience(seconds: number): void;
 }
 
-/** The context of a call about a provider, on every surface. */
-type DoerAt = Doer & { provider: Pick<Provider, 'id'> };
+/** The context of a call about a provider, or (null, on the command line) about the operator. */
+export type DoerAt = Doer & { provider: { id: number | null } };
+
+/** The context of a call about what belongs to providers alone. */
+export type DoerFor = Doer & { provider: Pick<Provider, 'id'> };
+
+/** Surfaces besides the console. */
+export interface Serves {
+  /** The path in the API, and the key that opens it. */
+  api?: { path: `/${string}`; needs: Need };
+  /** The commands that make the call. */
+  commands?: readonly string[];
+  /** The limiter of how often a party may make it. */
+  often?: 'webhookTests';
+}
 
 /** The context of each call of the console. */
 export interface Caller extends Doer {
@@ -39,8 +56,6 @@ export interface Caller extends Doer {
   mark: string | null;
   eventSenders: EventSenders;
   appliance: Appliance;
-  /** Limits tests of webhooks, by provider, including those of the API. */
-  webhookTests: { admits(party: string, nowMs: number): boolean };
   /** Aborts when the caller disconnects. */
   signal: AbortSignal;
   /** Sets the session cookie; null removes it. */
@@ -69,6 +84,7 @@ export interface AnyCall {
   may: Roles | null;
   /** The actions of the entries that it may leave in the audit log; empty: it changes nothing. */
   audit: readonly Action[];
+  serves: Serves;
   input: TSchema;
   /** Returns why the console refuses the caller; null: it does not. */
   refuse(caller: never): unknown;
@@ -79,11 +95,13 @@ export interface AnyCall {
 interface Call<S extends TSchema, C, O, R> extends AnyCall {
   input: S;
   refuse(caller: never): R;
-  run(caller: C, given: Static<S>): O;
+  run(caller: C, given: Inside<S>): O;
 }
 
 type Audit = AnyCall['audit'];
-type Run<C, S extends TSchema, O> = (caller: C, given: Static<S>) => O;
+/** The input as `run` has it: `at` has become the provider. */
+export type Inside<S extends TSchema> = Omit<Static<S>, 'at'>;
+type Run<C, S extends TSchema, O> = (caller: C, given: Inside<S>) => O;
 
 /** Makes the maker of calls; `refuse` checks a caller in the console before `run`. */
 const makerOf =
@@ -93,7 +111,26 @@ const makerOf =
     audit: Audit,
     input: S,
     run: Run<C, S, O>,
-  ): Call<S, C, O, R> => ({ kind, may, audit, input, refuse, run });
+  ): Call<S, C, O, R> => ({ kind, may, audit, serves: {}, input, refuse, run });
+
+/** A record that several surfaces read; the console adds `at`, and may not give `M`. */
+interface Shared<S extends TSchema, C, O, R, M, V extends Serves> extends AnyCall {
+  serves: V;
+  input: S;
+  refuse(caller: never): R;
+  run(caller: C, given: Inside<S> & M): O;
+}
+
+/** Makes the maker of calls of several surfaces; `refuse` checks a caller in the console. */
+const sharer =
+  <R = null>(kind: AnyCall['kind'], refuse: (caller: never) => R = () => null as R) =>
+  <S extends TSchema, O, const V extends Serves, C extends Doer = DoerFor, M = unknown>(
+    may: Roles,
+    audit: Audit,
+    serves: V,
+    input: S,
+    run: (caller: C, given: Inside<S> & M) => O,
+  ): Shared<S, C, O, R, M, V> => ({ kind, may, audit, serves, input, refuse, run });
 
 /** Makes the maker of calls with rights that are the same for all of them. */
 const forAll =
@@ -134,8 +171,8 @@ function unpaid({ provider, nowMs }: Staff) {
 /** Makes a call about a provider that needs a subscription. */
 export const paidCall = makerOf<Staff, ReturnType<typeof unpaid>>('provider', unpaid);
 
-/** Makes a {@link paidCall} for every surface. */
-export const sharedCall = makerOf<DoerAt, ReturnType<typeof unpaid>>('provider', unpaid);
+/** Makes a {@link paidCall} of several surfaces. */
+export const sharedCall = sharer('provider', unpaid);
 
 /** Makes a call that reads about the appliance. */
 export const watchCall = <S extends TSchema, O>(input: S, run: Run<Owner, S, O>) =>
@@ -153,6 +190,10 @@ export const freshCall = forAll(
   makerOf<Owner, ReturnType<typeof stale>>('appliance', stale),
   OPERATE,
 );
+
+/** Makes a call of several surfaces that changes something of the appliance. */
+export const sharedOperatorCall = sharer('appliance');
+export const sharedFreshCall = sharer('appliance', stale);
 
 /** Returns {@link stale}; `link_too_old` if the account cannot sign in again by itself. */
 async function staleAccount(caller: Self) {

@@ -6,7 +6,7 @@ import { addDomain, deleteDomain } from '../core/domain.ts';
 import { readDomainHash, readOneLine } from '../core/formats.ts';
 import { isRefused } from '../core/outcome.ts';
 import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
-import { lookCall, paidCall } from './call.ts';
+import { type DoerFor, lookCall, sharedCall } from './call.ts';
 import { atProvider, id, text } from './inputs.ts';
 
 const ANY_DEVICE = { installCode: null, os: null };
@@ -38,11 +38,12 @@ export const domainCalls = {
   'domains.list': lookCall(LOOK, atProvider({}), ({ core, provider }) =>
     allDomains(core, provider.id),
   ),
-  'domains.add': paidCall(
+  'domains.add': sharedCall(
     OWN,
     ['domain.add', 'domain.activate', 'domain.rename'],
+    { commands: ['domain add'] },
     atProvider({ hash: text(64), name: text(255) }),
-    async ({ core, nowMs, provider }, given) => {
+    async ({ core, nowMs, provider }: DoerFor, given) => {
       const hash = readDomainHash(given.hash);
       if (isRefused(hash)) return hash;
       const name = given.name === '' ? null : readOneLine(given.name);
@@ -50,10 +51,11 @@ export const domainCalls = {
       return addDomain(core, provider, hash, name, nowMs);
     },
   ),
-  'domains.delete': paidCall(
+  'domains.delete': sharedCall(
     OWN,
     ['domain.delete'],
+    { commands: ['domain remove'] },
     atProvider({ id }),
-    ({ core, nowMs, provider }, given) => deleteDomain(core, provider, given.id, nowMs),
+    ({ core, nowMs, provider }: DoerFor, given) => deleteDomain(core, provider, given.id, nowMs),
   ),
 };

@@ -63,10 +63,11 @@ export const linkCalls = {
       ...inputsOf<Partial<LinkTerms>>(STAFF_TERMS),
       once: Type.Optional(text(64)),
     }),
-    async ({ core, nowMs, provider }, { at, once = null, ...given }) => {
+    async ({ core, nowMs, provider }, { once = null, ...given }) => {
       const read = readLink(given);
       if (isRefused(read)) return read;
-      const keyed = readKeyedCall('add-install', once, { at, ...given }, core.leastMs(nowMs));
+      const named = { at: provider.code, ...given };
+      const keyed = readKeyedCall('add-install', once, named, core.leastMs(nowMs));
       if (isRefused(keyed)) return keyed;
       const { limit: installLimit, ...form } = read as LinkForm;
       const draft = { ...form, installCode: null, installLimit, keyed };

@@ -2,7 +2,7 @@
 
 import { Type } from '@sinclair/typebox';
 import { LOOK, SEND } from '../core/account/roles.ts';
-import { fieldsOf, only } from '../core/field.ts';
+import { fieldsOf, only, onlyGiven } from '../core/field.ts';
 import { APPS, finalLink, readSubscriptionUrl } from '../core/final-link.ts';
 import { removeInstall, updateInstall } from '../core/install.ts';
 import { readLinkChange, STAFF_TERMS } from '../core/link-form.ts';
@@ -10,7 +10,7 @@ import { lookAtLink } from '../core/link-look.ts';
 import { pageUrlOf } from '../core/my.ts';
 import { isRefused, malformed, Refused } from '../core/outcome.ts';
 import { INSTALL_ACTIVE, type LinkTerms } from '../core/port/install.ts';
-import { lookCall, paidCall } from './call.ts';
+import { type DoerFor, type Inside, lookCall, sharedCall } from './call.ts';
 import { atProvider, id, inputsOf, nullable, text } from './inputs.ts';
 
 const URL_LENGTH_MAX = 2_000;
@@ -21,6 +21,13 @@ export const linkChangeInput = {
   note: Type.Optional(text(2_000)),
   status: Type.Optional(Type.Union([Type.Literal(5), Type.Literal(10)])),
   ...inputsOf<Partial<LinkTerms>>(STAFF_TERMS),
+};
+
+const editInput = atProvider({ id, ...linkChangeInput });
+
+/** A change of a link; the console has no field for the panel's key. */
+type LinkEdit = Inside<typeof editInput> & {
+  subscriptionKey?: string | null | undefined;
 };
 
 export const linkPanelCalls = {
@@ -49,22 +56,25 @@ export const linkPanelCalls = {
         link.status === INSTALL_ACTIVE ? pageUrlOf(core, provider, link.installCode, nowMs) : null,
     };
   }),
-  'links.edit': paidCall(
+  'links.edit': sharedCall(
     SEND,
     ['install.update'],
-    atProvider({ id, ...linkChangeInput }),
-    async ({ core, nowMs, provider }, { at: _, id: linkId, ...given }) => {
-      const change = readLinkChange(given);
-      return isRefused(change) ? change : updateInstall(core, provider, linkId, change, nowMs);
+    { commands: ['link set', 'link enable', 'link disable'] },
+    editInput,
+    async ({ core, nowMs, provider }: DoerFor, given: LinkEdit) => {
+      const { id: linkId, subscriptionKey, ...form } = given;
+      const change = readLinkChange(form);
+      if (isRefused(change)) return change;
+      const wanted = { ...change, ...onlyGiven({ subscriptionKey }) };
+      return updateInstall(core, provider, linkId, wanted, nowMs);
     },
   ),
-  'links.remove': paidCall(
+  'links.remove': sharedCall(
     SEND,
     ['install.remove'],
+    { api: { path: '/api/remove-install', needs: 'links' }, commands: ['link remove'] },
     atProvider({ id }),
-    async ({ core, nowMs, provider }, given) => {
-      return removeInstall(core, provider, given.id, nowMs);
-    },
+    ({ core, nowMs, provider }: DoerFor, given) => removeInstall(core, provider, given.id, nowMs),
   ),
   /** Returns the final link in the forms that apps read. */
   'links.final': lookCall(

@@ -15,7 +15,7 @@ import {
 import { fromStore, isRefused, Refused } from '../core/outcome.ts';
 import { type DistributionDetail, PUSH } from '../core/port/distribution.ts';
 import { countRecipients } from '../core/target-count.ts';
-import { lookCall, paidCall, type Staff } from './call.ts';
+import { type DoerFor, lookCall, type Staff, sharedCall } from './call.ts';
 import { anyOf, atProvider, id, nullable } from './inputs.ts';
 
 /** The most messages or receipts of a page, and of messages that are requested by id. */
@@ -76,7 +76,7 @@ export const messageCalls = {
       ids: nullable(Type.Array(id, { maxItems: IDS_MAX })),
       beforeId: nullable(id),
     }),
-    async ({ core, nowMs, provider }, { at: _, ...page }) => {
+    async ({ core, nowMs, provider }, page) => {
       const found = await listSent(core, provider, { ...page, countMax: PAGE_COUNT });
       return { rows: found.messages.map(rowOf), nextId: found.nextId, nowMs };
     },
@@ -94,11 +94,13 @@ export const messageCalls = {
       reach: await countRecipients(staff.core, staff.provider, message, REACH_ROWS),
     };
   }),
-  'messages.cancel': paidCall(
+  'messages.cancel': sharedCall(
     SEND,
     ['distribution.cancel'],
+    { commands: ['distribution cancel'] },
     atProvider({ id }),
-    ({ core, nowMs, provider }, given) => cancelDistribution(core, provider, given.id, nowMs),
+    ({ core, nowMs, provider }: DoerFor, given) =>
+      cancelDistribution(core, provider, given.id, nowMs),
   ),
   'messages.count': lookCall(
     LOOK,

@@ -1,10 +1,19 @@
 /** Calls of the console about accounts of operators and observers, and their recovery. */
 
 import { endAllSessions, resetAccount } from '../core/account/operator.ts';
+import { OPERATE } from '../core/account/roles.ts';
 import { changeRole, invite, removeRole } from '../core/account/sign-in.ts';
 import { isRefused } from '../core/outcome.ts';
 import { APPLIANCE_ROLES } from '../core/port/account.ts';
-import { freshCall, operatorCall, stale, watchCall } from './call.ts';
+import {
+  type Doer,
+  freshCall,
+  operatorCall,
+  sharedFreshCall,
+  sharedOperatorCall,
+  stale,
+  watchCall,
+} from './call.ts';
 import { anyOf, id, inputOf, text } from './inputs.ts';
 
 const role = anyOf(APPLIANCE_ROLES);
@@ -34,15 +43,18 @@ export const operatorAccountCalls = {
     inputOf({ id }),
     ({ core, nowMs }, given) => removeRole(core, given.id, null, nowMs),
   ),
-  'accounts.end-sessions': operatorCall(
+  'accounts.end-sessions': sharedOperatorCall(
+    OPERATE,
     ['session.end'],
+    { commands: ['account end-sessions'] },
     inputOf({ name: text(64) }),
-    async ({ core, nowMs }, { name }) => {
+    async ({ core, nowMs }: Doer, { name }) => {
       const count = await endAllSessions(core, name, nowMs);
       return isRefused(count) ? count : { count };
     },
   ),
-  'accounts.reset': freshCall(
+  'accounts.reset': sharedFreshCall(
+    OPERATE,
     [
       'account.set-password',
       'account.set-second-factor',
@@ -50,9 +62,10 @@ export const operatorAccountCalls = {
       'session.end',
       'account.invite',
     ],
+    { commands: ['account reset'] },
     inputOf({ name: text(64) }),
-    async (caller, { name }) => {
-      const secret = await resetAccount(caller.core, name, caller.nowMs);
+    async ({ core, nowMs }: Doer, { name }) => {
+      const secret = await resetAccount(core, name, nowMs);
       return isRefused(secret) ? secret : { secret };
     },
   ),

@@ -1,12 +1,13 @@
 /** Calls of the console about gateways, failing webhooks, and the figures of all providers. */
 
 import { Type } from '@sinclair/typebox';
+import { OPERATE } from '../core/account/roles.ts';
 import { lastDays, listFigures } from '../core/figures.ts';
 import { testGateway } from '../core/outbox/gateway-test.ts';
 import { listFailingWebhooks, readGateways } from '../core/outbox/state.ts';
 import { isRefused, Refused } from '../core/outcome.ts';
 import { PUSH_GATEWAYS } from '../core/port/registration.ts';
-import { operatorCall, watchCall } from './call.ts';
+import { type Owner, sharedOperatorCall, watchCall } from './call.ts';
 import { anyOf, inputOf, text } from './inputs.ts';
 
 /** The wait for a test, s: a gateway may take 15 s, twice. */
@@ -24,13 +25,14 @@ export const operatorDeliveryCalls = {
     ]);
     return { gateways, ...failing };
   }),
-  'gateways.test': operatorCall(
+  'gateways.test': sharedOperatorCall(
+    OPERATE,
     [],
+    { often: 'webhookTests' },
     inputOf({ gateway: anyOf(PUSH_GATEWAYS), hwid: text(128) }),
-    async (caller, given) => {
-      const { appliance, core, nowMs, signal, signedIn, webhookTests } = caller;
-      const party = `account ${signedIn.account?.id}`;
-      if (!webhookTests.admits(party, nowMs)) return new Refused('too_many_requests');
+    async (caller: Owner, given) => {
+      const { appliance, core, nowMs, signal } = caller;
+      if (!caller.admits()) return new Refused('too_many_requests');
       caller.grantPatience(TEST_PATIENCE_SECONDS);
       const send = appliance.pushSender(given.gateway, signal);
       const verdict = await testGateway(core, send, given, nowMs);

@@ -1,9 +1,11 @@
 /** Calls of the console about providers, for operators. A key is shown once. */
 
 import { Type } from '@sinclair/typebox';
+import { OPERATE } from '../core/account/roles.ts';
 import { dateEndingAt } from '../core/calendar.ts';
 import { fieldsOf, only } from '../core/field.ts';
 import { isRefused, Refused } from '../core/outcome.ts';
+import type { OwnPage } from '../core/port/my.ts';
 import { PLANS, type Provider } from '../core/port/provider.ts';
 import { isActive, removeProvider } from '../core/provider.ts';
 import {
@@ -15,7 +17,7 @@ import {
   searchProviders,
 } from '../core/provider-terms.ts';
 import { POLICY_FIELDS, RIDE_TERMS } from '../core/terms.ts';
-import { operatorCall, watchCall } from './call.ts';
+import { type Doer, operatorCall, sharedOperatorCall, watchCall } from './call.ts';
 import { anyOf, inputOf, inputsOf, nullable, text, whole } from './inputs.ts';
 
 const PAGE_COUNT = 50;
@@ -62,8 +64,10 @@ export const operatorProviderCalls = {
       oldKeyUntilMs: oldKeyUntilMs > nowMs ? oldKeyUntilMs : null,
     };
   }),
-  'providers.add': operatorCall(
+  'providers.add': sharedOperatorCall(
+    OPERATE,
     ['provider.add'],
+    { commands: ['provider add'] },
     inputOf({
       ...terms,
       name: text(255),
@@ -71,28 +75,34 @@ export const operatorProviderCalls = {
       code: Type.Optional(code),
       authKey: Type.Optional(text(64)),
     }),
-    ({ core, nowMs }, given) => addGivenProvider(core, given, nowMs),
+    ({ core, nowMs }: Doer, given) => addGivenProvider(core, given, nowMs),
   ),
-  'providers.edit': operatorCall(
+  'providers.edit': sharedOperatorCall(
+    OPERATE,
     ['provider.set', 'provider.suspend', 'provider.resume'],
+    { commands: ['provider set', 'provider suspend', 'provider resume'] },
     inputOf({
       code,
       ...terms,
       isSuspended: Type.Optional(Type.Boolean()),
     }),
-    ({ core, nowMs }, { code: of, ...given }) => editProvider(core, of, given, nowMs),
+    /** The page has a form of its own. */
+    ({ core, nowMs }: Doer, { code: of, ...given }: { code: string } & Partial<OwnPage>) =>
+      editProvider(core, of, given, nowMs),
   ),
   'providers.rotate': operatorCall(
     ['provider.rotate-key'],
     inputOf({ code, keepOldHours: whole }),
     ({ core, nowMs }, given) => rotateKeyFor(core, given.code, given.keepOldHours, nowMs),
   ),
-  'providers.remove': operatorCall(
+  'providers.remove': sharedOperatorCall(
+    OPERATE,
     ['provider.remove'],
+    { commands: ['provider remove'] },
     inputOf({ code }),
-    async (caller, given) => {
-      caller.grantPatience(REMOVAL_PATIENCE_SECONDS);
-      const removed = await removeProvider(caller.core, given.code, caller.nowMs);
+    async ({ core, grantPatience, nowMs }: Doer, given) => {
+      grantPatience(REMOVAL_PATIENCE_SECONDS);
+      const removed = await removeProvider(core, given.code, nowMs);
       return isRefused(removed) ? removed : ('ok' as const);
     },
   ),

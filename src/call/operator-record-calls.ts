@@ -1,14 +1,15 @@
 /** Calls of the console about devices and messages of all providers, for operators. */
 
 import { Type } from '@sinclair/typebox';
+import { OPERATE } from '../core/account/roles.ts';
 import { forgetDevice } from '../core/device.ts';
 import { searchDevices } from '../core/device-finding.ts';
 import { blockMessage, findMessage, findWaiting } from '../core/message/waiting.ts';
-import { isRefused, Refused } from '../core/outcome.ts';
+import { Refused } from '../core/outcome.ts';
 import type { Device } from '../core/port/device.ts';
 import type { DistributionDetail } from '../core/port/distribution.ts';
 import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
-import { operatorCall, watchCall } from './call.ts';
+import { type Doer, sharedOperatorCall, watchCall } from './call.ts';
 import { id, inputOf, nullable, text } from './inputs.ts';
 import { rowOf } from './message-calls.ts';
 
@@ -53,10 +54,16 @@ export const operatorRecordCalls = {
       seenBy: seenBy.map(({ lastSeenAtMs, providerCode }) => ({ lastSeenAtMs, providerCode })),
     };
   }),
-  'devices.forget': operatorCall(['device.forget'], inputOf({ hwid }), (caller, given) => {
-    caller.grantPatience(FORGET_PATIENCE_SECONDS);
-    return forgetDevice(caller.core, given.hwid, caller.nowMs);
-  }),
+  'devices.forget': sharedOperatorCall(
+    OPERATE,
+    ['device.forget'],
+    { commands: ['device forget'] },
+    inputOf({ hwid }),
+    ({ core, grantPatience, nowMs }: Doer, given) => {
+      grantPatience(FORGET_PATIENCE_SECONDS);
+      return forgetDevice(core, given.hwid, nowMs);
+    },
+  ),
   'sends.list': watchCall(
     inputOf({ isUnfinished: Type.Boolean(), beforeId: nullable(id) }),
     async ({ core }, given) => {
@@ -70,12 +77,11 @@ export const operatorRecordCalls = {
     if (message === null) return new Refused('notification_not_found');
     return { ...sendOf(message), waiting: await findWaiting(core, message, nowMs) };
   }),
-  'sends.block': operatorCall(
+  'sends.block': sharedOperatorCall(
+    OPERATE,
     ['distribution.block'],
+    { commands: ['distribution block'] },
     inputOf({ id }),
-    async ({ core, nowMs }, given) => {
-      const blocked = await blockMessage(core, given.id, nowMs);
-      return isRefused(blocked) ? blocked : ('ok' as const);
-    },
+    ({ core, nowMs }: Doer, given) => blockMessage(core, given.id, nowMs),
   ),
 };

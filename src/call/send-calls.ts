@@ -1,6 +1,6 @@
 /** Calls of the console that send. They take the bodies of the API's calls, by the same rules. */
 
-import { type Static, Type } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
 import { SEND } from '../core/account/roles.ts';
 import { findDevices, SEARCHED_HWIDS_MAX } from '../core/device-search.ts';
 import { LINK_SEARCH, PUSH_ENCODED_MAX } from '../core/formats.ts';
@@ -16,7 +16,7 @@ import { PUSH } from '../core/port/distribution.ts';
 import type { KeyedCall } from '../core/port/idempotency.ts';
 import { refusalByPlan } from '../core/provider.ts';
 import { GENERAL_INTERVAL_MS, rehearsing, sendCommand, sendNotification } from '../core/send.ts';
-import { lookCall, type Staff, staffCall } from './call.ts';
+import { type Inside, lookCall, type Staff, staffCall } from './call.ts';
 import { atProvider, id, inputOf, nullable, text } from './inputs.ts';
 
 /** The body of a call of the API. */
@@ -29,7 +29,7 @@ const checking = atProvider({
   body,
 });
 
-type Sending = Static<typeof sending>;
+type Sending = Inside<typeof sending>;
 
 const timeMs = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const finding = atProvider({

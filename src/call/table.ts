@@ -47,10 +47,15 @@ const CALLS = {
   ...operatorUpstreamCalls,
 } satisfies Record<string, AnyCall>;
 
-type Calls = typeof CALLS;
+export type Calls = typeof CALLS;
 
 /** The names of the console's calls. */
 export type CallName = keyof Calls;
+
+/** The calls that commands make. */
+export type CommandCall = {
+  [N in CallName]: Calls[N]['serves'] extends { commands: readonly string[] } ? N : never;
+}[CallName];
 
 /** The input of a call, by its name. */
 export type Given<N extends CallName> = GivenTo<Calls[N]>;

@@ -6,6 +6,7 @@ import { isRefused, Refused } from '../core/outcome.ts';
 import { type EventKind, PROVIDER_EVENTS } from '../core/port/event.ts';
 import {
   CHAT_FACTS,
+  type ChatFact,
   SIGNATURE_SCHEMES,
   WEBHOOK_LOCALES,
   type Webhook,
@@ -19,7 +20,7 @@ import {
   tryWebhook,
 } from '../core/webhook.ts';
 import { freshSecret, webhookView } from '../core/webhook-view.ts';
-import { lookCall, paidCall, type Staff } from './call.ts';
+import { type Caller, type DoerAt, type Inside, lookCall, sharedCall } from './call.ts';
 import { anyOf, atProvider, id, nullable, text } from './inputs.ts';
 
 /** The most waiting deliveries that are counted, and failed ones that are shown. */
@@ -29,18 +30,21 @@ const FAILED_SHOWN = 5;
 const TEST_PATIENCE_SECONDS = 45;
 const KEEP_OLD_MS = 24 * 3_600_000;
 
-const events = Type.Array(anyOf(PROVIDER_EVENTS), {
-  maxItems: PROVIDER_EVENTS.length,
-});
+/** The command line has the operator's kinds too. */
+const events = Type.Unsafe<EventKind[]>(
+  Type.Array(anyOf(PROVIDER_EVENTS), { maxItems: PROVIDER_EVENTS.length }),
+);
 
-const chatFacts = Type.Array(anyOf(CHAT_FACTS), { maxItems: CHAT_FACTS.length });
+const chatFacts = Type.Unsafe<readonly ChatFact[]>(
+  Type.Array(anyOf(CHAT_FACTS), { maxItems: CHAT_FACTS.length }),
+);
 
 /** Finds the provider's webhook. */
-const own = ({ core, provider }: Staff, webhookId: number) =>
+const own = ({ core, provider }: DoerAt, webhookId: number) =>
   findWebhook(core, webhookId, provider.id);
 
 /** Returns the number of waiting deliveries of a webhook, and its last failures. */
-async function queueOf({ core: { store } }: Staff, webhook: Webhook) {
+async function queueOf({ core: { store } }: DoerAt, webhook: Webhook) {
   const [waiting, failed] = await Promise.all([
     store.listDeliveries(webhook.id, 'waiting', null, WAITING_SHOWN),
     store.listDeliveries(webhook.id, 'failed', null, FAILED_SHOWN),
@@ -52,6 +56,15 @@ async function queueOf({ core: { store } }: Staff, webhook: Webhook) {
     failed: failed.map(({ atMs, kind, problem }) => ({ atMs, kind, problem })),
   };
 }
+
+const editInput = atProvider({
+  id,
+  events: Type.Optional(events),
+  isEnabled: Type.Optional(Type.Boolean()),
+  shows: Type.Optional(chatFacts),
+});
+type Edit = Parameters<typeof editWebhook>[2];
+const rotateInput = atProvider({ id, token: nullable(text(200)) });
 
 export const webhookCalls = {
   'webhooks.list': lookCall(OWN_LOOK, atProvider({}), async (staff) => {
@@ -65,9 +78,10 @@ export const webhookCalls = {
     );
     return { webhooks: rows.sort((one, other) => other.id - one.id), kinds: PROVIDER_EVENTS };
   }),
-  'webhooks.add': paidCall(
+  'webhooks.add': sharedCall(
     OWN,
     ['webhook.add'],
+    { api: { path: '/api/webhook-add', needs: 'main' }, commands: ['webhook add'] },
     atProvider({
       target: Type.Union([
         Type.Object({
@@ -85,52 +99,66 @@ export const webhookCalls = {
       token: nullable(text(200)),
       events,
     }),
-    async ({ core, nowMs, provider }, given) => {
+    async ({ core, nowMs, provider }: DoerAt, given) => {
       const { target, token } = given;
-      const draft = { ...target, token, events: given.events as EventKind[] };
+      const draft = { ...target, token, events: given.events };
       const added = await addWebhook(core, provider.id, draft, nowMs);
       if (isRefused(added)) return added;
       return { id: added.id, ...freshSecret(target, added.secret) };
     },
   ),
-  'webhooks.edit': paidCall(
+  'webhooks.edit': sharedCall(
     OWN,
     ['webhook.update'],
-    atProvider({
-      id,
-      events: Type.Optional(events),
-      isEnabled: Type.Optional(Type.Boolean()),
-      shows: Type.Optional(chatFacts),
-    }),
-    async (staff, { id: webhookId, at: _, ...edit }) => {
-      const webhook = await own(staff, webhookId);
+    { api: { path: '/api/webhook-update', needs: 'main' }, commands: ['webhook set'] },
+    editInput,
+    async (doer: DoerAt, given: Inside<typeof editInput> & Edit) => {
+      const { id: webhookId, ...edit } = given;
+      const webhook = await own(doer, webhookId);
       if (isRefused(webhook)) return webhook;
-      const edited = await editWebhook(staff.core, webhook, edit, staff.nowMs);
+      const edited = await editWebhook(doer.core, webhook, edit, doer.nowMs);
       return isRefused(edited) ? edited : ('ok' as const);
     },
   ),
-  'webhooks.test': paidCall(OWN, [], atProvider({ id }), async (staff, given) => {
-    const { core, eventSenders, grantPatience, nowMs, provider, signal, webhookTests } = staff;
-    const webhook = await own(staff, given.id);
-    if (isRefused(webhook)) return webhook;
-    if (!webhookTests.admits(provider.code, nowMs)) return new Refused('too_many_requests');
-    grantPatience(TEST_PATIENCE_SECONDS);
-    const verdict = await tryWebhook(core, eventSenders, webhook, nowMs, signal);
-    return { problem: verdict.verdict === 'accepted' ? null : verdict.problem };
-  }),
-  'webhooks.rotate': paidCall(
+  'webhooks.test': sharedCall(
+    OWN,
+    [],
+    { api: { path: '/api/webhook-test', needs: 'main' }, often: 'webhookTests' },
+    atProvider({ id }),
+    async (doer: DoerAt & Pick<Caller, 'eventSenders' | 'signal'>, given) => {
+      const webhook = await own(doer, given.id);
+      if (isRefused(webhook)) return webhook;
+      if (!doer.admits()) return new Refused('too_many_requests');
+      doer.grantPatience(TEST_PATIENCE_SECONDS);
+      const verdict = await tryWebhook(
+        doer.core,
+        doer.eventSenders,
+        webhook,
+        doer.nowMs,
+        doer.signal,
+      );
+      return { problem: verdict.verdict === 'accepted' ? null : verdict.problem };
+    },
+  ),
+  'webhooks.rotate': sharedCall(
     OWN,
     ['webhook.rotate'],
-    atProvider({ id, token: nullable(text(200)) }),
-    async (staff, { id: webhookId, token }) => {
-      const webhook = await own(staff, webhookId);
+    { api: { path: '/api/webhook-rotate', needs: 'main' }, commands: ['webhook rotate'] },
+    rotateInput,
+    async (doer: DoerAt, given: Inside<typeof rotateInput> & { keepOldMs?: number }) => {
+      const webhook = await own(doer, given.id);
       if (isRefused(webhook)) return webhook;
-      const wanted = { token, keepOldMs: KEEP_OLD_MS };
-      const rotated = await rotateWebhook(staff.core, webhook, wanted, staff.nowMs);
+      const { token, keepOldMs = KEEP_OLD_MS } = given;
+      const rotated = await rotateWebhook(doer.core, webhook, { token, keepOldMs }, doer.nowMs);
       return isRefused(rotated) ? rotated : freshSecret(webhook.target, rotated.secret);
     },
   ),
-  'webhooks.remove': paidCall(OWN, ['webhook.remove'], atProvider({ id }), async (staff, given) =>
-    removeWebhook(staff.core, { id: given.id, providerId: staff.provider.id }, staff.nowMs),
+  'webhooks.remove': sharedCall(
+    OWN,
+    ['webhook.remove'],
+    { api: { path: '/api/webhook-remove', needs: 'main' }, commands: ['webhook remove'] },
+    atProvider({ id }),
+    ({ core, nowMs, provider }: DoerAt, given) =>
+      removeWebhook(core, { id: given.id, providerId: provider.id }, nowMs),
   ),
 };

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { counted } from '../core/counted.ts';
-import { forgetDevice, osName } from '../core/device.ts';
+import { osName } from '../core/device.ts';
 import type { Device, DeviceDetail } from '../core/port/device.ts';
 import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
 import { type ConfirmOptions, confirm } from './confirm.ts';
@@ -10,6 +10,7 @@ import { type CliContext, type CommonOptions, print, printTable, withCore } from
 import { addDeviceCheckCommand } from './device-check.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
 import { findLink, type LinkName, linkNameValue } from './link-name.ts';
+import { make } from './make.ts';
 import { codeOf } from './provider-name.ts';
 import { granted, refusal } from './refusal.ts';
 import { addSimulateCommand } from './simulate.ts';
@@ -126,7 +127,7 @@ async function forget(context: CliContext, hwid: string, options: ConfirmOptions
     const rest = `its refusals by ${counted(refusals, 'link')}`;
     const deed = found === null ? `Forget ${hwid}, which no device has:` : deedOf(found);
     await confirm(context, options, `${deed} ${rest}`);
-    return forgetDevice(core, hwid, context.nowMs());
+    return make('devices.forget', { core, nowMs: context.nowMs() }, { hwid });
   });
   granted(forgotten, hwid);
   print(context, options, { hwid, done: 'forgotten' }, `${hwid} forgotten; its slots are free`);

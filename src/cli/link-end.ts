@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { counted } from '../core/counted.ts';
-import { freeSlot, freeSlots, listSlots, removeInstall, revokeInstall } from '../core/install.ts';
+import { freeSlot, freeSlots, listSlots, revokeInstall } from '../core/install.ts';
 import type { OwnedLink } from '../core/port/link.ts';
 import { DEVICES_MAX } from '../core/slot.ts';
 import { UsageError } from '../operator-error.ts';
@@ -10,6 +10,7 @@ import { type ConfirmOptions, confirm } from './confirm.ts';
 import { type CliContext, print, withCore } from './context.ts';
 import { addMany, changeLinks, type ManyOptions } from './link-filter.ts';
 import { findNamed, LINK_ARGUMENT, type LinkName } from './link-name.ts';
+import { make } from './make.ts';
 import { granted } from './refusal.ts';
 import { table } from './table.ts';
 import { hwidValue, instantValue, SINCE_HELP, showTime } from './values.ts';
@@ -138,7 +139,8 @@ async function remove(
     verb: 'Remove',
     done: 'removed',
     question: (link) => `Remove ${described(link)}`,
-    change: (core, { providerId, id }) => removeInstall(core, { id: providerId }, id, nowMs),
+    change: (core, { providerId, id }) =>
+      make('links.remove', { core, nowMs, provider: { id: providerId } }, { id }),
   });
 }
 

@@ -2,7 +2,6 @@
 
 import { type Command, Option } from 'commander';
 import { type Given, onlyGiven } from '../core/field.ts';
-import { type LinkChange, updateInstall } from '../core/install.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED, type LinkTerms } from '../core/port/install.ts';
 import { LINK_TERMS } from '../core/terms.ts';
 import { UsageError } from '../operator-error.ts';
@@ -10,6 +9,7 @@ import type { CliContext } from './context.ts';
 import { addMany, changeLinks, type ManyOptions } from './link-filter.ts';
 import { enableLinks } from './link-imported.ts';
 import type { LinkName } from './link-name.ts';
+import { make } from './make.ts';
 import { addTerms, givenTerms } from './term-options.ts';
 import { installLimitValue, noteValue, subscriptionKeyValue } from './values.ts';
 
@@ -23,10 +23,12 @@ interface SetOptions extends ManyOptions {
   key?: string | false;
 }
 
+type LinkChange = Omit<Parameters<typeof make<'links.edit'>>[2], 'id'>;
+
 function changeOf({ limit, note, status, key, ...options }: SetOptions): LinkChange {
   const own: Given<Omit<LinkChange, keyof LinkTerms>> = {
-    installLimit: limit,
-    note: note === '' ? null : note,
+    limit,
+    note,
     status: status && STATUSES[status],
     subscriptionKey: key === false ? null : key,
   };
@@ -45,7 +47,11 @@ function change(
     verb,
     done,
     change: (core, { providerId, id }) =>
-      updateInstall(core, { id: providerId }, id, wanted, context.nowMs()),
+      make(
+        'links.edit',
+        { core, nowMs: context.nowMs(), provider: { id: providerId } },
+        { id, ...wanted },
+      ),
   });
 }
 

@@ -16,7 +16,7 @@ import { activityWord } from './status-word.ts';
  */
 export async function addDomain(
   core: Core,
-  provider: Provider,
+  provider: Pick<Provider, 'id'>,
   domainHash: string,
   domainName: string | null,
   nowMs: number,
@@ -42,7 +42,7 @@ export async function addDomain(
  */
 export async function deleteDomain(
   core: Core,
-  provider: Provider,
+  provider: Pick<Provider, 'id'>,
   id: number,
   nowMs: number,
 ): Promise<'ok' | Refused<'domain_not_found' | 'domain_delete_error'>> {
@@ -57,7 +57,7 @@ export async function deleteDomain(
  */
 export async function bindHost(
   core: Core,
-  provider: Provider,
+  provider: Pick<Provider, 'id'>,
   host: string,
   nowMs: number,
 ): Promise<
@@ -74,7 +74,7 @@ export async function bindHost(
 /** Adds an active binding unless the hash has one. */
 async function bind(
   core: Core,
-  provider: Provider,
+  provider: Pick<Provider, 'id'>,
   domainHash: string,
   domainName: string | null,
   nowMs: number,

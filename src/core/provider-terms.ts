@@ -14,7 +14,7 @@ import type {
   ProviderTerms,
 } from './port/provider.ts';
 import { addProvider, type Credentials, changeProvider, rotateKey } from './provider.ts';
-import { OWN_POLICY_TERMS, PROVIDER_FIELDS, RIDE_TERMS } from './terms.ts';
+import { OWN_POLICY_TERMS, PAGE_TERMS, PROVIDER_FIELDS, RIDE_TERMS } from './terms.ts';
 import { nextTurn } from './turn.ts';
 
 const HOUR_MS = 3_600_000;
@@ -45,11 +45,14 @@ export const FORM_TERMS = {
   ...RIDE_TERMS,
 } satisfies Fields<FormTerms>;
 
+/** The form with the page of users, which is a form of its own in the console. */
+const ALL_TERMS: Fields<FormTerms & OwnPage> = { ...FORM_TERMS, ...PAGE_TERMS };
+
 /** Terms of a provider from a form; absent ones stay. Null is the default, or no end. */
-type GivenTerms = { readonly [F in keyof FormTerms]?: unknown };
+type GivenTerms = { readonly [F in keyof (FormTerms & OwnPage)]?: unknown };
 
 function readTerms(given: GivenTerms): ProviderChange | Misfit {
-  const terms = readGiven<FormTerms>(FORM_TERMS, given);
+  const terms = readGiven<FormTerms & OwnPage>(ALL_TERMS, given);
   if (isRefused(terms)) return terms;
   const { lastDay, linkCountMax: installCountMax, ...same } = terms;
   return {

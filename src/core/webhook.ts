@@ -24,7 +24,7 @@ import { newWebhookSecret } from './webhook-key.ts';
 /** The provider's id; null: the operator. */
 export type OwnerId = number | null;
 
-export type WebhookDraft = WebhookTarget & {
+type WebhookDraft = WebhookTarget & {
   events: readonly EventKind[];
   /** The token of the bot; null: the target is a URL. */
   token: string | null;

@@ -180,7 +180,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   'src/cli': {
     ours: [
-      ...['src/cli/', 'src/core/', 'src/client/', 'src/panel/', 'src/demo/'],
+      ...['src/cli/', 'src/call/', 'src/core/', 'src/client/', 'src/panel/', 'src/demo/'],
       ...['src/config/unseen.ts', 'src/conformance/', 'src/device-check/', 'src/disk/fault.ts'],
       ...['sdk/typescript/', ...LEAVES],
     ],

@@ -100,6 +100,7 @@ function answering(
 ): Answering {
   const { clock, core, large, log, traffic } = deps;
   const input = TypeCompiler.Compile(record.input);
+  const { often } = record.serves;
   const tally = traffic.tallyOf(pathOf(name));
   const refuse = record.refuse as (caller: unknown) => unknown;
   const run = record.run as (caller: unknown, given: unknown) => unknown;
@@ -142,6 +143,7 @@ function answering(
     };
     const acting = actingAs(core, actor);
     if (signedIn && provider) await visits.note(acting, signedIn, provider, nowMs);
+    const party = provider?.code ?? `account ${signedIn?.account?.id}`;
     const caller = {
       core: acting,
       nowMs,
@@ -156,11 +158,12 @@ function answering(
       account: signedIn?.account,
       appliance: deps.appliance,
       eventSenders: deps.eventSenders,
-      webhookTests: deps.limits.webhookTests,
       signal: request.signal,
+      admits: () => often === undefined || deps.limits[often].admits(party, nowMs),
       grantPatience: (seconds: number) => deps.grantPatience(request, seconds),
     };
-    return (await refuse(caller)) ?? run(caller, given);
+    const { at: _, ...inside } = given;
+    return (await refuse(caller)) ?? run(caller, inside);
   }
 
   /** Checks the right to the call. Returns its provider; null: the call is about none. */

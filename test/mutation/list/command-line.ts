@@ -92,14 +92,7 @@ export const commandLineFiles: readonly MutatedFile[] = [
   {
     file: 'src/cli/link-set.ts',
     tests: ['test/cli/link.test.ts', 'test/cli/error-codes.test.ts'],
-    changes: [
-      ["note === '' ? null : note", 'note'],
-      [
-        'key === false ? null : key && subscriptionKeyHash(key)',
-        'subscriptionKeyHash(String(key))',
-      ],
-      ['if (!isByFilter) throw error;', ''],
-    ],
+    changes: [['key === false ? null : key', 'key || undefined']],
   },
   {
     file: 'src/store/noun/link.ts',

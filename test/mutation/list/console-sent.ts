@@ -28,11 +28,6 @@ export const consoleSentFiles: readonly MutatedFile[] = [
     changes: [['hwids.slice(0, ROW_HWIDS)', 'hwids']],
   },
   {
-    file: 'src/call/message-calls.ts',
-    tests: [CALLS],
-    changes: [["'messages.cancel': paidCall(", "'messages.cancel': staffCall("]],
-  },
-  {
     file: 'src/call/activity-calls.ts',
     tests: [CALLS],
     changes: [["seesAddresses && kind !== 'operator' ? from : null", 'from']],

@@ -173,10 +173,7 @@ export const consoleFiles: readonly MutatedFile[] = [
     tests: ['test/http/console'],
     changes: [
       ["if (!isOwnPage(request, site)) return new Refused('other_origin');", ''],
-      [
-        "mayCall(name, grants, provider?.id ?? null) ? provider : new Refused('no_right')",
-        'provider',
-      ],
+      ["isFree ? provider : new Refused('no_right')", 'provider'],
     ],
   },
   {

@@ -94,7 +94,7 @@ export const operatorFiles: readonly MutatedFile[] = [
     file: 'src/call/operator-delivery-calls.ts',
     tests: ['test/http/console/operator-delivery.test.ts'],
     changes: [
-      ['if (!webhookTests.admits(party, nowMs))', 'if (party === "")'],
+      ['if (!caller.admits())', 'if (false)'],
       ['other.seen - one.seen', 'one.seen - other.seen'],
     ],
   },
@@ -123,14 +123,14 @@ export const operatorFiles: readonly MutatedFile[] = [
     tests: ['test/http/console/operator-backups.test.ts'],
     changes: [
       ["'backups.prepare': freshCall(", "'backups.prepare': ownerCall("],
-      ['=> core.store.noteDownload(actAt(core, nowMs));', '=> Promise.resolve();'],
+      ['noteDownload(core, nowMs)', 'Promise.resolve()'],
     ],
   },
   {
     file: 'src/http/console/download.ts',
     tests: ['test/http/console/operator-backups.test.ts'],
     changes: [
-      ["mayCall('backups.prepare', signedIn.grants, null)", 'true'],
+      ['holds(OPERATE, signedIn.grants, null)', 'true'],
       ['isOwn ? await', 'true ? await'],
     ],
   },

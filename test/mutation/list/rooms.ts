@@ -79,12 +79,9 @@ export const roomFiles: readonly MutatedFile[] = [
     changes: [['status === DOMAIN_ACTIVE', 'status !== DOMAIN_ACTIVE']],
   },
   {
-    file: 'src/call/webhook-calls.ts',
+    file: 'src/call/call.ts',
     tests: ['test/http/console/unpaid.test.ts'],
-    changes: [
-      ["'webhooks.edit': paidCall(", "'webhooks.edit': staffCall("],
-      ["'webhooks.remove': paidCall(", "'webhooks.remove': staffCall("],
-    ],
+    changes: [["sharer('provider', unpaid)", "sharer('provider')"]],
   },
   {
     file: 'src/call/inputs.ts',
