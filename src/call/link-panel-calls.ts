@@ -10,6 +10,7 @@ import { lookAtLink } from '../core/link-look.ts';
 import { pageUrlOf } from '../core/my.ts';
 import { isRefused, malformed, Refused } from '../core/outcome.ts';
 import { INSTALL_ACTIVE, type LinkTerms } from '../core/port/install.ts';
+import { LINK_TERMS } from '../core/terms.ts';
 import { type DoerFor, type Inside, lookCall, sharedCall } from './call.ts';
 import { atProvider, id, inputsOf, nullable, text } from './inputs.ts';
 
@@ -25,10 +26,10 @@ export const linkChangeInput = {
 
 const editInput = atProvider({ id, ...linkChangeInput });
 
-/** A change of a link; the console has no field for the panel's key. */
+/** A change of a link; the console has no field for the panel's key, nor for each term. */
 type LinkEdit = Inside<typeof editInput> & {
   subscriptionKey?: string | null | undefined;
-};
+} & Partial<LinkTerms>;
 
 export const linkPanelCalls = {
   'links.show': lookCall(LOOK, atProvider({ id }), async ({ core, nowMs, provider }, given) => {
@@ -65,7 +66,8 @@ export const linkPanelCalls = {
       const { id: linkId, subscriptionKey, ...form } = given;
       const change = readLinkChange(form);
       if (isRefused(change)) return change;
-      const wanted = { ...change, ...onlyGiven({ subscriptionKey }) };
+      const terms = only(form, fieldsOf(LINK_TERMS));
+      const wanted = { ...terms, ...change, ...onlyGiven({ subscriptionKey }) };
       return updateInstall(core, provider, linkId, wanted, nowMs);
     },
   ),

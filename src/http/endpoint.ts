@@ -238,9 +238,10 @@ export function callEndpoint<
     async handle(call: ProviderCall<P>): Promise<Answer<K>> {
       const given = record.given(call);
       if (isRefused(given)) return given as Refused<K>;
-      const { limits, nowMs, provider } = call;
+      const { core, eventSenders, limits, nowMs, provider, signal } = call;
+      const seen = { core, eventSenders, nowMs, provider, signal };
       const admits = () => often === undefined || limits[often].admits(provider.code, nowMs);
-      const got = await make({ ...call, admits, grantPatience: () => {} }, given);
+      const got = await make({ ...seen, admits, grantPatience: () => {} }, given);
       if (!isRefused(got)) return record.reply(got as Success<C>, call.params);
       const { says, detail } = got as Refused<K | 'malformed'>;
       return says === 'malformed'
