@@ -4,6 +4,7 @@ import { type ApplianceParts, makeAppliance, serverFlags } from './appliance.ts'
 import { backUpBeforeMigration } from './backup/before-migration.ts';
 import { BackupDesk } from './backup/desk.ts';
 import { backupByChild, clearUp } from './backup/shelf.ts';
+import type { Appliance } from './call/appliance.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type Change, changeBetween, type LoadedConfig, reloaded } from './config/load.ts';
 import { SecretFiles } from './config/secret-files.ts';
@@ -12,7 +13,6 @@ import type { Config } from './config/settings/index.ts';
 import { consoleFiles } from './console-files.ts';
 import type { Core } from './core/core.ts';
 import { certifiedNames } from './doctor/certificate.ts';
-import type { Appliance } from './http/console/appliance.ts';
 import { type RunningServer, startServer } from './http/server.ts';
 import type { BackupJob } from './jobs/backup.ts';
 import { makeWorker } from './jobs/deliver.ts';

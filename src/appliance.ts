@@ -1,11 +1,11 @@
 /** Collects the facts of this process for the operator's pages, and runs checks beside it. */
 
+import type { Appliance, AuditCheck, Checkup } from './call/appliance.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { shownSettings } from './config/render.ts';
 import { isRecord } from './core/json-input.ts';
 import type { Histogram } from './counts.ts';
 import type { Finding } from './finding.ts';
-import type { Appliance, AuditCheck, Checkup } from './http/console/appliance.ts';
 import { type Log, reasonOf } from './log.ts';
 import { processFacts } from './monitor/process.ts';
 import type { Readiness } from './monitor/readiness.ts';

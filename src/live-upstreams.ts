@@ -4,6 +4,12 @@
  */
 
 import { lookup } from 'node:dns/promises';
+import type {
+  GivenUpstream,
+  ListedUpstreams,
+  UpstreamCheck,
+  UpstreamDesk,
+} from './call/appliance.ts';
 import type { Clock } from './clock.ts';
 import {
   mergeUpstreams,
@@ -12,27 +18,20 @@ import {
   readUpstreamKeys,
   upstreamToml,
 } from './config/upstreams.ts';
-import { actAt } from './core/audit/entry.ts';
 import type { Core } from './core/core.ts';
 import { hostHash } from './core/host-name.ts';
-import { fromStore, isRefused, type Misfit, malformed, Refused } from './core/outcome.ts';
+import { keepUpstream, removeUpstream } from './core/kept-upstream.ts';
+import { isRefused, type Misfit, malformed, Refused } from './core/outcome.ts';
 import { DOMAIN_ACTIVE } from './core/port/domain.ts';
 import type { KeptUpstream, UpstreamKeys } from './core/port/upstream.ts';
+import { activityWord } from './core/status-word.ts';
 import { isCertified } from './doctor/gate.ts';
-import type {
-  GivenUpstream,
-  ListedUpstreams,
-  UpstreamCheck,
-  UpstreamDesk,
-} from './http/console/appliance.ts';
 import { bindUpstreams } from './http/upstream/bind.ts';
 import { lookAtPanel } from './http/upstream/look.ts';
 import { warnOfOpenings } from './http/upstream/openings.ts';
 import type { Upstream } from './http/upstream/settings.ts';
 import type { Log } from './log.ts';
 
-/** As many as the configuration may have. */
-const KEPT_COUNT_MAX = 64;
 /** The time limit of a DNS lookup, ms. */
 const LOOKUP_MAX_MS = 3_000;
 const DETAIL_LENGTH_MAX = 300;
@@ -132,18 +131,15 @@ export class LiveUpstreams implements UpstreamDesk {
     if ((await core.store.findProvider(provider)) === null) {
       return new Refused('provider_not_found');
     }
-    const act = actAt(core, nowMs);
-    const done = isNew
-      ? await core.store.addUpstream(host, keys, KEPT_COUNT_MAX, act)
-      : await core.store.changeUpstream(host, keys, act);
+    const done = await keepUpstream(core, host, keys, isNew, nowMs);
     await this.refresh();
-    return fromStore(done);
+    return done;
   };
 
   remove: UpstreamDesk['remove'] = async (core, host, nowMs) => {
-    const done = await core.store.removeUpstream(host, actAt(core, nowMs));
+    const done = await removeUpstream(core, host, nowMs);
     await this.refresh();
-    return fromStore(done);
+    return done;
   };
 
   async #bindingOf({ host, provider: code }: Upstream): Promise<UpstreamCheck['binding']> {
@@ -152,7 +148,7 @@ export class LiveUpstreams implements UpstreamDesk {
     if (provider === null) return 'provider_not_found';
     const domain = await store.findDomain(provider.id, hostHash(host));
     if (domain === null) return 'not_bound';
-    return domain.status === DOMAIN_ACTIVE ? 'active' : 'disabled';
+    return activityWord(domain.status === DOMAIN_ACTIVE);
   }
 }
 

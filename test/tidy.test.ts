@@ -113,6 +113,26 @@ test('no dead exports: another file imports each of them', () => {
   ).toEqual([]);
 });
 
+/** Files outside of the core that call a write of the port, each with its reason. */
+const WRITERS: Readonly<Record<string, string>> = {
+  'src/monitor/tallies.ts': 'it wraps a store, and counts what the core writes',
+};
+
+test('only the core changes records: all surfaces call the same function for a change', () => {
+  const port = files.filter((path) => path.startsWith('src/core/port/')).map(readText);
+  // The methods that change a record take an act.
+  const methods = port.flatMap((text) => [
+    ...text.matchAll(/^ {2}(\w+)\((?:[^;]|;(?! *$)|;(?=\n {4}))*?\bact: Act\b/gm),
+  ]);
+  const acts = port.join('\n').match(/\bact: Act\b/g);
+  expect(methods.length).toBe(acts?.length ?? 0);
+  const writes = new RegExp(`\\bstore\\s*\\.(?:${methods.map(([, name]) => name).join('|')})\\(`);
+  const writers = sources.filter(
+    (path) => !/^src\/(?:core|store)\//.test(path) && writes.test(readText(path)),
+  );
+  expect(writers).toEqual(Object.keys(WRITERS));
+});
+
 interface Ban {
   pattern: RegExp;
   /** Where it is allowed. */

@@ -1,10 +1,8 @@
 /** `gatepost device …`: the known devices. */
 
 import type { Command } from 'commander';
-import { actAt } from '../core/audit/entry.ts';
 import { counted } from '../core/counted.ts';
 import { osName } from '../core/device.ts';
-import { fromStore } from '../core/outcome.ts';
 import type { Device, DeviceDetail } from '../core/port/device.ts';
 import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
 import { type ConfirmOptions, confirm } from './confirm.ts';
@@ -12,6 +10,7 @@ import { type CliContext, type CommonOptions, print, printTable, withCore } from
 import { addDeviceCheckCommand } from './device-check.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
 import { findLink, type LinkName, linkNameValue } from './link-name.ts';
+import { make } from './make.ts';
 import { codeOf } from './provider-name.ts';
 import { granted, refusal } from './refusal.ts';
 import { addSimulateCommand } from './simulate.ts';
@@ -128,9 +127,9 @@ async function forget(context: CliContext, hwid: string, options: ConfirmOptions
     const rest = `its refusals by ${counted(refusals, 'link')}`;
     const deed = found === null ? `Forget ${hwid}, which no device has:` : deedOf(found);
     await confirm(context, options, `${deed} ${rest}`);
-    return core.store.forgetDevice(hwid, actAt(core, context.nowMs()));
+    return make('devices.forget', { core, nowMs: context.nowMs() }, { hwid });
   });
-  granted(fromStore(forgotten), hwid);
+  granted(forgotten, hwid);
   print(context, options, { hwid, done: 'forgotten' }, `${hwid} forgotten; its slots are free`);
 }
 

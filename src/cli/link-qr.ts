@@ -100,7 +100,7 @@ async function linksOf(
   options: QrOptions,
 ): Promise<KeyedLink[]> {
   if (options.keys !== undefined) return linksOfFile(core, options.keys, options);
-  const { links } = await choose(core, name, options);
+  const links = await choose(core, name, options);
   const key = name !== undefined && 'subscriptionKey' in name ? name.subscriptionKey : null;
   return links.map((link) => ({ link, key }));
 }

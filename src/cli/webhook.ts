@@ -9,20 +9,18 @@ import {
   type Webhook,
 } from '../core/port/webhook.ts';
 import {
-  addWebhook,
-  editWebhook,
   findWebhook,
   type OwnerId,
   readEvents,
-  removeWebhook,
-  rotateWebhook,
-  type WebhookDraft,
+  type TargetFault,
+  targetOf,
 } from '../core/webhook.ts';
-import { freshSecret, shownUrl, webhookView } from '../core/webhook-view.ts';
+import { type freshSecret, shownUrl, webhookView } from '../core/webhook-view.ts';
 import { UsageError } from '../operator-error.ts';
 import { secretIn } from '../permissions.ts';
 import { type ConfirmOptions, confirm } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
+import { make } from './make.ts';
 import { listOwned, OF_PROVIDER, type Owned, ownerName } from './provider-name.ts';
 import { granted, refusal } from './refusal.ts';
 import { sheet } from './table.ts';
@@ -77,28 +75,29 @@ async function ownerOf({ store }: Core, code: string | undefined): Promise<Owner
   return provider.id;
 }
 
-function draftOf(options: AddOptions): WebhookDraft {
-  const { url, telegram, tokenFile, signature, locale, with: shows = [] } = options;
-  if ((url === undefined) === (telegram === undefined)) {
-    throw new UsageError('give either --url or --telegram');
-  }
-  if (url !== undefined) {
-    if (tokenFile !== undefined) throw new UsageError('--token-file goes with --telegram');
-    if (locale !== undefined) throw new UsageError('--locale goes with --telegram');
-    if (options.with !== undefined) throw new UsageError('--with goes with --telegram');
-    return { kind: 'webhook', url, scheme: signature ?? 'v1', events: [], token: null };
-  }
-  if (tokenFile === undefined) throw new UsageError('--telegram needs --token-file');
-  if (signature !== undefined) throw new UsageError('--signature goes with --url');
-  return {
-    kind: 'telegram',
-    chat: telegram ?? '',
-    locale: locale ?? 'en',
-    shows,
-    events: [],
-    token: secretIn(tokenFile).trim(),
-  };
+/** The context of a call about a webhook. */
+const doerAt = (context: CliContext, core: Core, { providerId }: Webhook) => ({
+  core,
+  nowMs: context.nowMs(),
+  provider: { id: providerId },
+});
+
+function draftOf(options: AddOptions) {
+  const { url = null, telegram: chat = null, tokenFile = null } = options;
+  const { signature = null, locale = null, with: shows = null } = options;
+  const target = targetOf({ url, signature, chat, token: tokenFile, locale, shows });
+  if (typeof target === 'string') throw new UsageError(TARGET_FAULTS[target]);
+  return { target, token: tokenFile === null ? null : secretIn(tokenFile).trim() };
 }
+
+const TARGET_FAULTS: Readonly<Record<TargetFault, string>> = {
+  url_or_chat: 'give either --url or --telegram',
+  token_missing: '--telegram needs --token-file',
+  signature_of_chat: '--signature goes with --url',
+  token_of_url: '--token-file goes with --telegram',
+  locale_of_url: '--locale goes with --telegram',
+  shows_of_url: '--with goes with --telegram',
+};
 
 const SHOWN_ONCE = 'The secret is shown only once. The receiver needs it to verify events.';
 const PUBLIC_KEY = 'The receiver needs the public key to verify events.';
@@ -107,10 +106,9 @@ const PUBLIC_KEY = 'The receiver needs the public key to verify events.';
 function printSecret(
   context: CliContext,
   options: CommonOptions,
-  { id, target }: Pick<Webhook, 'id' | 'target'>,
-  given: string,
+  id: number,
+  { secret, publicKey }: ReturnType<typeof freshSecret>,
 ): void {
-  const { secret, publicKey } = freshSecret(target, given);
   const lines = [`'gatepost webhook test ${id}' tests it.`];
   if (publicKey !== null) lines.unshift(sheet({ id, public_key: publicKey }), PUBLIC_KEY);
   else if (secret !== null) lines.unshift(sheet({ id, secret }), SHOWN_ONCE);
@@ -124,11 +122,12 @@ async function add(context: CliContext, options: AddOptions): Promise<void> {
   const added = await withCore(context, options, async (core) => {
     const owner = await ownerOf(core, options.provider);
     const events = granted(readEvents(options.events, owner), '');
-    const outcome = await addWebhook(core, owner, { ...draft, events }, nowMs);
+    const doer = { core, nowMs, provider: { id: owner } };
+    const outcome = await make('webhooks.add', doer, { ...draft, events });
     const whose = options.provider === undefined ? 'the operator' : `provider ${options.provider}`;
-    return { ...granted(outcome, whose), target: draft };
+    return granted(outcome, whose);
   });
-  printSecret(context, options, added, added.secret);
+  printSecret(context, options, added.id, added);
 }
 
 function view(webhook: Owned<Webhook>, nowMs: number) {
@@ -188,6 +187,7 @@ async function set(context: CliContext, id: number, options: SetOptions): Promis
   await withCore(context, options, async (core) => {
     const webhook = granted(await findWebhook(core, id), id);
     const edit = {
+      id,
       ...(url !== undefined && { url }),
       ...(telegram !== undefined && { chat: telegram }),
       ...(locale !== undefined && { locale }),
@@ -197,20 +197,24 @@ async function set(context: CliContext, id: number, options: SetOptions): Promis
       }),
       ...((enable || disable) && { isEnabled: enable === true }),
     };
-    return granted(await editWebhook(core, webhook, edit, context.nowMs()), id);
+    return granted(await make('webhooks.edit', doerAt(context, core, webhook), edit), id);
   });
   print(context, options, { id, done: 'changed' }, `webhook ${id} changed`);
 }
 
 async function rotate(context: CliContext, id: number, options: RotateOptions): Promise<void> {
   const { tokenFile, keepOld: keepOldMs } = options;
-  const wanted = { token: tokenFile === undefined ? null : secretIn(tokenFile).trim(), keepOldMs };
+  const wanted = {
+    id,
+    token: tokenFile === undefined ? null : secretIn(tokenFile).trim(),
+    keepOldMs,
+  };
   const { webhook, secret } = await withCore(context, options, async (core) => {
     const found = granted(await findWebhook(core, id), id);
-    const rotated = await rotateWebhook(core, found, wanted, context.nowMs());
-    return { webhook: found, ...granted(rotated, id) };
+    const rotated = await make('webhooks.rotate', doerAt(context, core, found), wanted);
+    return { webhook: found, secret: granted(rotated, id) };
   });
-  printSecret(context, options, webhook, secret);
+  printSecret(context, options, id, secret);
   // With --json, programs read the rest.
   if (webhook.target.kind === 'webhook' && keepOldMs > 0 && !options.json) {
     const until = showTime(context.nowMs() + keepOldMs);
@@ -224,7 +228,7 @@ async function remove(context: CliContext, id: number, options: ConfirmOptions):
     const { target } = webhook;
     const to = target.kind === 'webhook' ? shownUrl(target.url) : `chat ${target.chat}`;
     await confirm(context, options, `Remove webhook ${id} to ${to} with its pending events`);
-    return granted(await removeWebhook(core, webhook, context.nowMs()), id);
+    return granted(await make('webhooks.remove', doerAt(context, core, webhook), { id }), id);
   });
   print(context, options, { id, done: 'removed' }, `webhook ${id} removed`);
 }

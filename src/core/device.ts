@@ -1,9 +1,10 @@
 /** Devices: the facts that they report, their daily call and their tokens. */
 
+import { actAt } from './audit/entry.ts';
 import { sameUtcDay } from './calendar.ts';
 import type { Core } from './core.ts';
 import { readDeviceToken, readDomainHash, readOwnHwid, readProviderCode } from './formats.ts';
-import { isRefused, orUnsaved, Refused } from './outcome.ts';
+import { fromStore, isRefused, orUnsaved, Refused } from './outcome.ts';
 import type { DeviceAtProvider, DeviceFacts } from './port/device.ts';
 import type { RefusedDevice } from './port/figure.ts';
 import type { TokenHolder } from './port/inbox.ts';
@@ -180,3 +181,11 @@ export async function noteSeen(
 ): Promise<void> {
   await orUnsaved(true, core.store.noteSeen(id, tokenId, nowMs));
 }
+
+/** Erases a HWID everywhere. Refuses `device_not_found` if neither device nor refusal has it. */
+export const forgetDevice = async (
+  core: Core,
+  hwid: string,
+  nowMs: number,
+): Promise<'ok' | Refused<'device_not_found'>> =>
+  fromStore(await core.store.forgetDevice(hwid, actAt(core, nowMs)));

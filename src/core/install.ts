@@ -146,7 +146,7 @@ export interface LinkChange extends Omit<InstallChange, 'subscriptionKeyHash'> {
  */
 export async function updateInstall(
   core: Core,
-  provider: Provider,
+  provider: Pick<Provider, 'id'>,
   id: number,
   { subscriptionKey, ...change }: LinkChange,
   nowMs: number,
@@ -167,6 +167,15 @@ export async function updateInstall(
   }
   return fromStore(updated);
 }
+
+/**
+ * Enables a link that an import disabled. Returns false if its state is not the import's any more.
+ */
+export const enableImported = (
+  core: Core,
+  { id, providerId }: { id: number; providerId: number },
+  nowMs: number,
+): Promise<boolean> => core.store.enableImported(providerId, id, actAt(core, nowMs));
 
 /**
  * Lists the provider's links that match a search: see `LinkFilter`. `isOver`: only links with more
@@ -210,7 +219,7 @@ export function findNamed(
  */
 export function listSlots(
   core: Core,
-  provider: Provider,
+  provider: Pick<Provider, 'id'>,
   install: InstallSelector,
   hwid: string | null,
   countMax: number,
@@ -225,7 +234,7 @@ export function listSlots(
  */
 export async function freeSlot(
   core: Core,
-  provider: Provider,
+  provider: Pick<Provider, 'id'>,
   install: InstallSelector,
   hwid: string,
   nowMs: number,

@@ -19,6 +19,7 @@ import { LINK_FORM, type LinkForm, STAFF_TERMS } from './link-form.ts';
 import { isRefused } from './outcome.ts';
 import { INSTALL_ACTIVE, type LinkTerms } from './port/install.ts';
 import type { OwnedLink } from './port/link.ts';
+import { activityWord } from './status-word.ts';
 import { tidyNote } from './text.ts';
 
 /** A link of the file; null: the field is empty. */
@@ -110,7 +111,7 @@ export const linkHead = (): string =>
 /** Returns the line of a link. */
 export function linkLine(link: OwnedLink): string {
   const { id, installCode, installLimit, deviceCount, note, createdAtMs } = link;
-  const status = link.status === INSTALL_ACTIVE ? 'active' : 'disabled';
+  const status = activityWord(link.status === INSTALL_ACTIVE);
   const madeAt = new Date(createdAtMs).toISOString();
   const terms = TERMS.map(({ field }) => link[field] ?? '');
   return csvLine([

@@ -24,11 +24,50 @@ import { newWebhookSecret } from './webhook-key.ts';
 /** The provider's id; null: the operator. */
 export type OwnerId = number | null;
 
-export type WebhookDraft = WebhookTarget & {
+type WebhookDraft = WebhookTarget & {
   events: readonly EventKind[];
   /** The token of the bot; null: the target is a URL. */
   token: string | null;
 };
+
+/** The fields of a new target and the token of its bot; null: not given. */
+interface GivenTarget<Token> {
+  url: string | null;
+  signature: (WebhookTarget & { kind: 'webhook' })['scheme'] | null;
+  chat: string | null;
+  token: Token | null;
+  locale: (WebhookTarget & { kind: 'telegram' })['locale'] | null;
+  shows: readonly ChatFact[] | null;
+}
+
+/** Why fields are no target: the first that is missing, or that is of the other kind. */
+export type TargetFault =
+  | 'url_or_chat'
+  | 'token_missing'
+  | 'signature_of_chat'
+  | 'token_of_url'
+  | 'locale_of_url'
+  | 'shows_of_url';
+
+/** Makes the target of a URL or of a chat: exactly one of them must be given. */
+export function targetOf<Token>({
+  url,
+  signature,
+  chat,
+  token,
+  locale,
+  shows,
+}: GivenTarget<Token>): WebhookTarget | TargetFault {
+  if (url !== null && chat === null) {
+    if (token !== null) return 'token_of_url';
+    if (locale !== null) return 'locale_of_url';
+    return shows === null ? { kind: 'webhook', url, scheme: signature ?? 'v1' } : 'shows_of_url';
+  }
+  if (url !== null || chat === null) return 'url_or_chat';
+  if (token === null) return 'token_missing';
+  if (signature !== null) return 'signature_of_chat';
+  return { kind: 'telegram', chat, locale: locale ?? 'en', shows: shows ?? [] };
+}
 
 interface WebhookEdit {
   url?: string;

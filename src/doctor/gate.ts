@@ -3,8 +3,9 @@
 import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/settings/index.ts';
 import { counted } from '../core/counted.ts';
+import type { PanelLook } from '../core/port/upstream.ts';
 import { about, type Finding } from '../finding.ts';
-import { lookAtPanel, type PanelLook } from '../http/upstream/look.ts';
+import { lookAtPanel } from '../http/upstream/look.ts';
 import { lacksSecret, openingsOf } from '../http/upstream/openings.ts';
 import type { BoundHost, DatabaseReport } from '../store/kind.ts';
 

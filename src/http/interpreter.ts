@@ -16,7 +16,7 @@ import { type Outgoing, Responses, textOf } from './answer/respond.ts';
 import type { Answer, Endpoint, Reply } from './endpoint.ts';
 import { IDLE_TIMEOUT_S } from './listener.ts';
 import { type MessageKey, messages } from './messages.ts';
-import { dropBody, readBody } from './request/body.ts';
+import { readBody } from './request/body.ts';
 import { type CallDeps, CallerGone, IncomingCall } from './request/call.ts';
 import { reader } from './request/param-reader.ts';
 import { aboutUnknown } from './request/query.ts';
@@ -33,7 +33,7 @@ interface Answered extends Reply<MessageKey>, Omit<Outgoing, 'payload'> {
 
 /** Compiles a record into the function that answers its requests. */
 export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
-  const { clock, large, limits, log, traffic } = deps;
+  const { large, limits, log, traffic } = deps;
   const { bodyBytesMax = REQUEST_BOUNDS.bytesMax, limitedBy, method, path } = endpoint;
   const foldCase = endpoint.audience === 'app';
   const grantAccess = accessOf(endpoint, deps);
@@ -141,22 +141,20 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
     // Apps use different names of parameters.
     const isAll = says !== 'ok' || foldCase || call.query.length === call.readCount;
     const detail = isAll ? answered.detail : withUnknown(call, answered.detail);
-    const requestId = traffic.count(tally, {
-      request: call.request,
-      says: reason,
-      tookMs: clock.steadyMs() - call.startMs,
-      providerCode: call.provider?.code,
-      requestId: answered.requestId,
-    });
     // Bun keeps the time for the connection, so it is set back: an idle connection would stay open
     // as long.
     if (endpoint.patienceSeconds) deps.grantPatience(call.request, IDLE_TIMEOUT_S);
-    const respond = () => responses.respond(says, { payload, detail, headers, requestId, isLast });
-    // After the count: the time of an answer does not include its delay.
-    const delayMs = isGuess(call, says) ? deps.authFailed(call.client()) : 0;
-    if (delayMs === 0) return respond();
-    dropBody(call.request);
-    return clock.sleep(delayMs).then(respond);
+    const decided = {
+      request: call.request,
+      says: reason,
+      startMs: call.startMs,
+      isGuess: isGuess(call, says),
+      providerCode: call.provider?.code,
+      requestId: answered.requestId,
+    };
+    return deps.concluder.conclude(tally, decided, (requestId) =>
+      responses.respond(says, { payload, detail, headers, requestId, isLast }),
+    );
   }
 
   return (request) => {

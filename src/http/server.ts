@@ -1,16 +1,17 @@
 /** The HTTP server: assembles its parts, listens and stops. `mount.ts` has the routes. */
 
+import type { Appliance } from '../call/appliance.ts';
 import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
 import type { EventSenders } from '../core/outbox/carrier.ts';
 import type { Log } from '../log.ts';
 import { Large } from './answer/large.ts';
 import { AuthFailures } from './bound/auth-failures.ts';
+import { Concluder } from './bound/concluder.ts';
 import { Crowd } from './bound/crowd.ts';
 import { MinuteLimiter } from './bound/limiter.ts';
 import { Polls } from './bound/polls.ts';
 import type { RoomBounds } from './bound/room.ts';
-import type { Appliance } from './console/appliance.ts';
 import type { ConsoleFiles } from './console/page.ts';
 import { type Hasher, makePasswords } from './console/passwords.ts';
 import type { Connection } from './console/site.ts';
@@ -149,10 +150,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const clientOf = (request: Request) => countedAs(addressOf(request));
   const sharedAddressOf = (request: Request) =>
     sharedAddress(peerOf(request), request.headers.get('x-forwarded-for'), settings.trustedProxies);
-  const authFailed: CallDeps['authFailed'] = (of, at) => failures.record(of, clock.nowMs(), at);
-  const guessed = (request: Request) => authFailed(clientOf(request));
-
   const traffic = new Traffic({ log, settings, peerOf, addressOf });
+  const concluder = new Concluder({ clock, traffic, failures, clientOf });
   const registrations = new MinuteLimiter(() => settings.registrationsPerMinuteMax);
   const polls = new Polls();
   // Bun knows the address until the kernel has the whole answer or the caller disconnects.
@@ -170,7 +169,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     clientOf,
     sharedAddressOf,
     crowd: new Crowd({ clientOf, isGone }),
-    authFailed,
+    concluder,
     stopping: stopping.signal,
     bodyTimeMaxMs: options.bodyTimeMaxMs ?? BODY_TIME_MAX_MS,
     grantPatience: (request, seconds) => listener.grantPatience(request, seconds),
@@ -182,7 +181,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     settings,
     traffic,
     clientOf,
-    authFailed,
+    concluder,
     room: large.devices,
     turns: large.turns,
     pingIntervalMs: options.pingIntervalMs ?? PING_INTERVAL_MS,
@@ -191,7 +190,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const { consoleFiles: files = new Map(), secretOf = () => null } = options;
   const own = { ...strangersOf(options, connectionOf), core, clock, log, settings, secretOf };
-  const doors = { ...own, traffic, guessed, rides: new RideDesk(own), panels: makeFollowers(own) };
+  const rides = new RideDesk(own);
+  const doors = { ...own, traffic, concluder, rides, panels: makeFollowers(own) };
   const proxy = makeProxy({
     ...doors,
     servesStrangers: options.servesStrangers ?? servesStrangers,
@@ -205,7 +205,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const passwords = makePasswords(stopping.signal, options.hasher);
   const site = { ...deps, appliance, connectionOf, passwords };
   const live = new LiveStreams(site);
-  const my = makeMy({ ...deps, settings, proxy, guessed, secretOf, connectionOf });
+  const my = makeMy({ ...deps, settings, proxy, secretOf, connectionOf });
   const gate = makeGate({ ...doors, peerOf, panel: gatePanel(settings, doors.panels) });
   const answer = mount(
     deps,

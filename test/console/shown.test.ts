@@ -5,10 +5,10 @@
 
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
 import type { Page } from 'playwright-core';
+import type { Got } from '../../src/call/table.ts';
 import { texts as base } from '../../src/console/texts/en.ts';
 import { texts as own } from '../../src/console/texts/operator-en.ts';
 import { countMixes } from '../../src/core/device-mix.ts';
-import type { Got } from '../../src/http/console/table.ts';
 import { call } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
 import { type ConsoleSite, openTab, startConsoleSite, type Tab } from '../support/console-page.ts';

@@ -46,8 +46,13 @@ const RULES: Readonly<Record<string, Rule>> = {
     packages: [],
     reason: 'the port owns the records: a rule that it took would take the port',
   },
+  'src/call': {
+    ours: ['src/call/', 'src/core/', ...LEAVES],
+    packages: ['@sinclair/typebox'],
+    reason: 'a call says who may make it, its input and its function of the core: no surface',
+  },
   'src/http': {
-    ours: ['src/http/', 'src/core/', 'src/labels/', ...LEAVES],
+    ours: ['src/http/', 'src/call/', 'src/core/', 'src/labels/', ...LEAVES],
     // bun:ffi and node:fs: port-handover.ts speaks to the kernel about the listeners.
     // node:http and node:https: ask.ts has the reason. node:stream and node:zlib: decoder.ts.
     packages: [
@@ -59,7 +64,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'src/console': {
     ours: ['src/console/', 'src/core/counted.ts', 'src/labels/'],
     // The calls with what they take and give: nothing of the server is in the page.
-    types: ['src/core/account/roles.ts', 'src/http/console/table.ts'],
+    types: ['src/core/account/roles.ts', 'src/call/table.ts'],
     packages: ['preact', '@preact/signals', 'uqr'],
     reason: 'the page runs in a browser, and asks the server by its table of calls',
   },
@@ -181,7 +186,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   'src/cli': {
     ours: [
-      ...['src/cli/', 'src/core/', 'src/client/', 'src/panel/', 'src/demo/'],
+      ...['src/cli/', 'src/call/', 'src/core/', 'src/client/', 'src/panel/', 'src/demo/'],
       ...['src/config/unseen.ts', 'src/conformance/', 'src/device-check/', 'src/disk/fault.ts'],
       ...['sdk/typescript/', 'src/labels/', ...LEAVES],
     ],
@@ -334,7 +339,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   'src/appliance.ts': {
     ours: ['src/config/', 'src/core/json-input.ts', 'src/monitor/', ...LEAVES],
-    types: ['src/http/console/appliance.ts', 'src/own-program.ts'],
+    types: ['src/call/appliance.ts', 'src/own-program.ts'],
     packages: [],
     reason: 'what the operator sees of the process is gathered from its parts, and handed to http',
   },
@@ -389,7 +394,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   'src/live-upstreams.ts': {
     ours: ['src/config/', 'src/core/', 'src/doctor/', 'src/http/upstream/', ...LEAVES],
-    types: ['src/http/console/appliance.ts'],
+    types: ['src/call/appliance.ts'],
     packages: ['node:dns'],
     reason: 'the part of app.ts that holds the upstreams; the configuration reads what is kept too',
   },

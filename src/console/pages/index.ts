@@ -4,7 +4,7 @@
  */
 
 import type { ComponentType } from 'preact';
-import type { CallName } from '../../core/account/roles.ts';
+import type { CallName } from '../../call/table.ts';
 import {
   AccountIcon,
   ActivityIcon,

@@ -1,6 +1,6 @@
 /** The panel of a link: its facts, its devices, the refused ones, and its final form. */
 
-import type { Got } from '../../http/console/table.ts';
+import type { Got } from '../../call/table.ts';
 import { call } from '../call.ts';
 import { Button } from '../parts/button.tsx';
 import { Curl } from '../parts/copy.tsx';

@@ -1,6 +1,6 @@
 /** The settings of the page of users: on or off, the provider's name, colour and support link. */
 
-import type { Got } from '../../http/console/table.ts';
+import type { Got } from '../../call/table.ts';
 import { call } from '../call.ts';
 import { Field, Form, Select } from '../parts/form.tsx';
 import { number } from '../parts/format.ts';

@@ -1,7 +1,7 @@
 /** The webhooks and Telegram chats of a provider: their events and their health. */
 
 import { useSignal } from '@preact/signals';
-import type { Got } from '../../http/console/table.ts';
+import type { Got } from '../../call/table.ts';
 import { call, Refusal } from '../call.ts';
 import { Button } from '../parts/button.tsx';
 import { Curl } from '../parts/copy.tsx';

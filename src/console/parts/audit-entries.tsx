@@ -1,7 +1,7 @@
 /** Entries of the audit log by days: a sentence for each, with its actor. */
 
 import { useSignal } from '@preact/signals';
-import type { Got } from '../../http/console/table.ts';
+import type { Got } from '../../call/table.ts';
 import { actionName, systemsOf } from '../pages/message-words.tsx';
 import { go, texts } from '../state.ts';
 import { Button } from './button.tsx';

@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import type { Given, Got } from '../../http/console/table.ts';
+import type { Given, Got } from '../../call/table.ts';
 import { call } from '../call.ts';
 import { texts, wordsFor } from '../state.ts';
 import { Button } from './button.tsx';

@@ -1,6 +1,6 @@
 /** The form fields of a provider's terms. */
 
-import type { Given, Got } from '../../http/console/table.ts';
+import type { Given, Got } from '../../call/table.ts';
 import { texts } from '../state.ts';
 import type { Options } from './choice.tsx';
 import { Field, Select } from './form.tsx';

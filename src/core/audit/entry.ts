@@ -82,6 +82,10 @@ export function actAt(core: Core, nowMs: number): Act {
   return new CoreAct(core, nowMs);
 }
 
+/** Adds the entry of a copy of the database that was made for a download. */
+export const noteDownload = (core: Core, nowMs: number): Promise<void> =>
+  core.store.noteDownload(actAt(core, nowMs));
+
 /** A class, because an object with its own getter takes longer to make than its entry. */
 class CoreAct implements Act {
   #actor: Actor | null = null;

@@ -4,7 +4,7 @@
  * commits. Checks session and role again before each event.
  */
 
-import { mayCall } from '../../core/account/roles.ts';
+import { holds, LOOK } from '../../core/account/roles.ts';
 import { isOfAppliance, lookSignedIn, type SignedIn } from '../../core/account/session.ts';
 import { Changes } from '../../core/changes.ts';
 import { readProviderCode } from '../../core/formats.ts';
@@ -210,4 +210,4 @@ export class LiveStreams {
   }
 }
 
-const mayWatch = ({ grants }: SignedIn, { id }: Provider) => mayCall('links.list', grants, id);
+const mayWatch = ({ grants }: SignedIn, { id }: Provider) => holds(LOOK, grants, id);

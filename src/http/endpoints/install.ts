@@ -19,6 +19,7 @@ import {
 } from '../../core/port/install.ts';
 import { after, type Maybe } from '../../core/port/maybe.ts';
 import type { Page } from '../../core/port/page.ts';
+import { ACTIVITY_NAMES } from '../../core/status-word.ts';
 import { LINK_TERMS, POLICY_TERMS } from '../../core/terms.ts';
 import { nameOf } from '../answer/large.ts';
 import { wireTime } from '../answer/wire-time.ts';
@@ -47,7 +48,7 @@ const LimitedLink = Type.Object(
     install_code: CodeField,
     install_limit: LimitField,
     install_count: CountField,
-    status: statusOf({ [INSTALL_DISABLED]: 'Disabled', [INSTALL_ACTIVE]: 'Active' }),
+    status: statusOf(ACTIVITY_NAMES),
     note: Type.Union([Type.String(), Type.Null()], { examples: ['spring offer'] }),
     created_at: WireTime,
   },

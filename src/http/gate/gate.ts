@@ -25,6 +25,7 @@ import type { Ways } from '../../core/port/way.ts';
 import type { Riders } from '../../core/ride/riding.ts';
 import { namesLink, PASSES, settleHwid } from '../../core/without-hwid.ts';
 import type { Log } from '../../log.ts';
+import type { Concluder } from '../bound/concluder.ts';
 import { MinuteLine } from '../bound/limiter.ts';
 import { reportFault, settle } from '../interpreter.ts';
 import { addressOfFetch, addressOfRefusal } from '../my/address.ts';
@@ -86,8 +87,7 @@ interface GateDeps {
   secretOf(file: string): string | null;
   /** Returns the address of the peer. */
   peerOf(request: Request): string;
-  /** Counts a guess by the client of a request; returns the delay of its answer, ms. */
-  guessed(request: Request): number;
+  concluder: Concluder;
 }
 
 export const GATE_PATH = '/gate';
@@ -258,21 +258,21 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     page: string | null,
   ): Maybe<Response> {
     const { says, reason = says } = conclusion;
-    const tookMs = clock.steadyMs() - startMs;
-    const requestId = traffic.count(tally, {
+    const decided = {
       request,
       says: reason,
-      tookMs,
+      startMs,
+      isGuess: isGuess(conclusion),
       requestId: conclusion.requestId,
+    };
+    return deps.concluder.conclude(tally, decided, (requestId) => {
+      if (says === 'ok') return letThrough(conclusion);
+      dropBody(request);
+      const isQuiet = deps.strangers.isQuiet && isOfStranger(conclusion);
+      if (isQuiet && says === 'gate_untrusted') return deps.strangers.answer(request, startMs);
+      const told = refusalOf(conclusion, request, { settings, page, requestId });
+      return isQuiet ? bare(told) : told;
     });
-    if (says === 'ok') return letThrough(conclusion);
-    dropBody(request);
-    const isQuiet = deps.strangers.isQuiet && isOfStranger(conclusion);
-    if (isQuiet && says === 'gate_untrusted') return deps.strangers.answer(request, startMs);
-    const told = refusalOf(conclusion, request, { settings, page, requestId });
-    const refusal = isQuiet ? bare(told) : told;
-    const delayMs = isGuess(conclusion) ? deps.guessed(request) : 0;
-    return delayMs === 0 ? refusal : clock.sleep(delayMs).then(() => refusal);
   }
 
   function fail(request: Request, fault: unknown): Conclusion {

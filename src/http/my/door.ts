@@ -17,6 +17,7 @@ import { type PanelKind, panelOf } from '../../core/panel/kind.ts';
 import type { MyName, PageSites } from '../../core/port/my.ts';
 import { languagesOf } from '../../core/ride/languages.ts';
 import type { Log } from '../../log.ts';
+import type { Concluder } from '../bound/concluder.ts';
 import type { MinuteLimiter } from '../bound/limiter.ts';
 import type { Connection } from '../console/site.ts';
 import { reportFault, whyNotNow } from '../interpreter.ts';
@@ -50,8 +51,7 @@ interface MyDeps {
   secretOf(file: string): string | null;
   connectionOf(request: Request): Connection;
   clientOf(request: Request): string;
-  /** Counts a guess by the client of a request; returns the delay of its answer, ms. */
-  guessed(request: Request): number;
+  concluder: Concluder;
   bodyTimeMaxMs: number;
 }
 
@@ -180,13 +180,10 @@ export function makeMy(deps: MyDeps): MyDoor {
       const response = new Response(text, { status: isLater ? 503 : 500, headers });
       answered = { says: isLater ? 'not_now' : 'fault', response };
     }
-    const { says, response, isGuess } = answered;
-    const tookMs = clock.steadyMs() - startMs;
-    traffic.count(tally, { request, says, tookMs, requestId });
+    const { says, response, isGuess = false } = answered;
     dropBody(request);
-    const delayMs = isGuess ? deps.guessed(request) : 0;
-    if (delayMs > 0) await clock.sleep(delayMs);
-    return response;
+    const decided = { request, says, startMs, isGuess, requestId };
+    return deps.concluder.conclude(tally, decided, () => response);
   }
 
   /** Answers at a panel's host. The path belongs to the panel unless its provider has the page. */

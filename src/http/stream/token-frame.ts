@@ -9,6 +9,7 @@ import type { Core } from '../../core/core.ts';
 import { type AuthenticDevice, authenticateDevice } from '../../core/device.ts';
 import { readJsonObject } from '../../core/json-input.ts';
 import { isRefused, type Misfit, malformed } from '../../core/outcome.ts';
+import type { Maybe } from '../../core/port/maybe.ts';
 import type { Log } from '../../log.ts';
 import { PartyQueue } from '../../queue.ts';
 import { textOf } from '../answer/respond.ts';
@@ -39,8 +40,8 @@ interface TokenFrameDeps {
   core: Core;
   clock: Clock;
   log: Log;
-  /** Counts a failed authentication of a client; returns the delay of its answer, ms. */
-  authFailed(client: string): number;
+  /** Counts a failed authentication of a client, then answers it. */
+  guessed(client: string, respond: () => void): Maybe<void>;
   /** Opens the stream of a device. Returns false if it closed the socket instead. */
   admit(socket: Socket, device: AuthenticDevice): boolean;
 }
@@ -126,10 +127,10 @@ export class TokenFrames {
       if (this.deps.admit(socket, device)) socket.send(textOf('ok'));
       return;
     }
-    const delayMs = this.deps.authFailed(socket.data.client);
-    if (delayMs > 0) await clock.sleep(delayMs);
-    socket.send(textOf('device_token_error'));
-    this.#end(socket, CLOSE_TOKEN, 'the token is of no device');
+    await this.deps.guessed(socket.data.client, () => {
+      socket.send(textOf('device_token_error'));
+      this.#end(socket, CLOSE_TOKEN, 'the token is of no device');
+    });
   }
 
   /** Closes every socket. */

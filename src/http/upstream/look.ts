@@ -1,24 +1,12 @@
 /** Asks a panel whether it answers, for the doctor and for an operator who adds an upstream. */
 
 import { panelOf } from '../../core/panel/kind.ts';
+import type { PanelLook } from '../../core/port/upstream.ts';
 import { hostInUrl } from '../../whereabouts.ts';
 import { Failure } from './exchange.ts';
 import { type Probe, probe, told } from './probe.ts';
 import type { Upstream } from './settings.ts';
 import { askAsStranger, type StrangerAnswer } from './strangers.ts';
-
-/** The reaction of a panel: which status came to which path, or the error. */
-export interface PanelLook {
-  state:
-    | 'answers'
-    | 'fails'
-    | 'own_address'
-    | 'drops'
-    | 'not_trusted'
-    | 'silent'
-    | 'answers_any_key';
-  detail: string;
-}
 
 /**
  * Asks a panel at most three questions in turn; the last one asks all templates at once. Passes the

@@ -4,8 +4,8 @@
  */
 
 import type { Clock } from '../../clock.ts';
-import { actAt } from '../../core/audit/entry.ts';
 import { actingAs, type Core } from '../../core/core.ts';
+import { enableImported } from '../../core/install.ts';
 import { PANEL_TRAITS } from '../../core/panel/index.ts';
 import { panelOf } from '../../core/panel/kind.ts';
 import { isDisabledByImport, isProvedBy, provedTie } from '../../core/panel/proof.ts';
@@ -62,12 +62,9 @@ export class PanelUsers {
     if (link === null || !isDisabledByImport(link.status, link.facts)) return false;
     if (!isProvedBy(source.panel, link)) return false;
     if (!isActive(await states.of(key))) return false;
-    const act = actAt(
-      actingAs(core, () => PANEL),
-      clock.nowMs(),
-    );
+    const asPanel = actingAs(core, () => PANEL);
     // Another request may have enabled it first.
-    await core.store.enableImported(providerId, link.id, act);
+    await enableImported(asPanel, { providerId, id: link.id }, clock.nowMs());
     return true;
   }
 

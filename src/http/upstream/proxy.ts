@@ -13,6 +13,7 @@ import type { AdmittedDevice } from '../../core/port/install.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
 import type { PageSites } from '../../core/port/my.ts';
 import type { Ways } from '../../core/port/way.ts';
+import type { Concluder } from '../bound/concluder.ts';
 import { deviceWords } from '../gate/words.ts';
 import { reportFault, whyNotNow } from '../interpreter.ts';
 import { addressOfRefusal, addressOfRequest, originOf } from '../my/address.ts';
@@ -51,8 +52,7 @@ interface ProxyOptions extends Omit<AskDeps, 'isEnding'> {
   sharedAddressOf(request: Request): string | null;
   /** Asks a panel with made-up keys; returns whether it serves one. */
   servesStrangers(upstream: Upstream): Promise<boolean>;
-  /** Counts a guess by the client of a request; returns the delay of its answer, ms. */
-  guessed(request: Request): number;
+  concluder: Concluder;
 }
 
 interface ProxyDeps extends ProxyOptions, AskDeps {
@@ -124,15 +124,14 @@ async function conclude(
     const reason = whyNotNow(fault);
     answered = hindered(reason === null ? 'fault' : 'not_now', false, reason ?? undefined);
   }
-  const { outcome, response, isGuess } = answered;
-  const tookMs = clock.steadyMs() - startMs;
-  traffic.count(tally, { request, says: outcome, tookMs, requestId });
+  const { outcome: says, response } = answered;
   const hides = deps.strangers.isQuiet ? answered.hides : undefined;
   // Paths count as keys do, so that no delay tells the one from the other.
-  const delayMs = isGuess || hides === 'all' ? deps.guessed(request) : 0;
-  if (delayMs > 0) await clock.sleep(delayMs);
-  if (hides === 'all') return deps.strangers.answer(request, startMs);
-  return hides === 'text' ? bare(response) : response;
+  const isGuess = answered.isGuess === true || hides === 'all';
+  return deps.concluder.conclude(tally, { request, says, startMs, isGuess, requestId }, () => {
+    if (hides === 'all') return deps.strangers.answer(request, startMs);
+    return hides === 'text' ? bare(response) : response;
+  });
 }
 
 async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promise<Answered> {

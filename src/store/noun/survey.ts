@@ -9,6 +9,7 @@ import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
 import type { KeptTime } from '../../core/port/time.ts';
 import type { KeptUpstream } from '../../core/port/upstream.ts';
 import type { DisabledWebhooks } from '../../core/port/webhook.ts';
+import { activityWord } from '../../core/status-word.ts';
 import type { Finding } from '../../finding.ts';
 import type { Statements, Step } from '../backend.ts';
 import type { BoundHost, DatabaseReport, HostOfProvider, HostsOf, PrivateName } from '../kind.ts';
@@ -222,5 +223,5 @@ function* readContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
 function boundHost(found: { status: number | null } | null): BoundHost {
   if (found === null) return 'provider_not_found';
   if (found.status === null) return 'not_bound';
-  return found.status === DOMAIN_ACTIVE ? 'active' : 'disabled';
+  return activityWord(found.status === DOMAIN_ACTIVE);
 }

@@ -3,6 +3,7 @@
 import { PHONE_COUNT } from '../../core/event/happenings.ts';
 import { type EventData, type StoredEvent, TEST_EVENT } from '../../core/port/event.ts';
 import { CHAT_FACTS, type ChatFact, type WEBHOOK_LOCALES } from '../../core/port/webhook.ts';
+import { ACTIVITY_NAMES, wordOf } from '../../core/status-word.ts';
 import { withoutUnseen } from '../../visible.ts';
 import { EN, type Words } from './en.ts';
 import { FA } from './fa.ts';
@@ -158,7 +159,9 @@ function device(lines: Lines): string | null {
 }
 
 /** The status of a link as the contract numbers it. */
-const LINK_STATUS: Readonly<Record<string, string>> = { 5: 'disabled', 10: 'active' };
+const LINK_STATUS: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(ACTIVITY_NAMES).map(([status, name]) => [status, wordOf(name)]),
+);
 
 /** Returns the line of a link's status; that of a distribution is in its title. */
 function linkStatus(lines: Lines): string | null {

@@ -1,7 +1,7 @@
 /** A provider without a subscription: what the API refuses, the console refuses. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import type { CallName } from '../../../src/core/account/roles.ts';
+import type { CallName } from '../../../src/call/table.ts';
 import { ACT } from '../../support/actor.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../../support/app.ts';
 import { ConsoleBrowser } from '../../support/console.ts';

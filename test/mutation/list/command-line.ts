@@ -97,14 +97,7 @@ export const commandLineFiles: readonly MutatedFile[] = [
   {
     file: 'src/cli/link-set.ts',
     tests: ['test/cli/link.test.ts', 'test/cli/error-codes.test.ts'],
-    changes: [
-      ["note === '' ? null : note", 'note'],
-      [
-        'key === false ? null : key && subscriptionKeyHash(key)',
-        'subscriptionKeyHash(String(key))',
-      ],
-      ['if (!isByFilter) throw error;', ''],
-    ],
+    changes: [['key === false ? null : key', 'key || undefined']],
   },
   {
     file: 'src/store/noun/link.ts',
@@ -211,10 +204,7 @@ export const commandLineFiles: readonly MutatedFile[] = [
   {
     file: 'src/cli/webhook.ts',
     tests: ['test/cli/webhook.test.ts'],
-    changes: [
-      ["if (locale !== undefined) throw new UsageError('--locale goes with --telegram');", ''],
-      ['isEnabled: enable === true', 'isEnabled: true'],
-    ],
+    changes: [['isEnabled: enable === true', 'isEnabled: true']],
   },
   {
     file: 'src/cli/link-filter.ts',

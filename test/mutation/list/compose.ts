@@ -12,7 +12,7 @@ export const composeFiles: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/console/send-calls.ts',
+    file: 'src/call/send-calls.ts',
     tests: ['test/http/console/send.test.ts'],
     changes: [
       ['const core = rehearsing(staff.core);', 'const core = staff.core;'],
@@ -69,7 +69,7 @@ export const composeFiles: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/console/link-calls.ts',
+    file: 'src/call/link-calls.ts',
     tests: ['test/console/lost-answer.test.ts'],
     changes: [
       [

@@ -23,17 +23,12 @@ export const consoleSentFiles: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/console/message-calls.ts',
+    file: 'src/call/message-calls.ts',
     tests: ['test/http/console/send.test.ts'],
     changes: [['hwids.slice(0, ROW_HWIDS)', 'hwids']],
   },
   {
-    file: 'src/http/console/message-calls.ts',
-    tests: [CALLS],
-    changes: [["'messages.cancel': paidCall(", "'messages.cancel': staffCall("]],
-  },
-  {
-    file: 'src/http/console/activity-calls.ts',
+    file: 'src/call/activity-calls.ts',
     tests: [CALLS],
     changes: [["seesAddresses && kind !== 'operator' ? from : null", 'from']],
   },

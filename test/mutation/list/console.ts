@@ -4,13 +4,7 @@ export const consoleFiles: readonly MutatedFile[] = [
   {
     file: 'src/core/account/roles.ts',
     tests: ['test/http/console/rights.test.ts'],
-    changes: [
-      ["(at === 'provider' && grant.providerId === providerId)", "at === 'provider'"],
-      [
-        "'links.add': right('provider', 'owner', 'sender', 'operator')",
-        "'links.add': right('open')",
-      ],
-    ],
+    changes: [['grant.providerId === providerId', 'grant.providerId !== providerId']],
   },
   {
     file: 'src/core/account/session.ts',
@@ -179,10 +173,7 @@ export const consoleFiles: readonly MutatedFile[] = [
     tests: ['test/http/console'],
     changes: [
       ["if (!isOwnPage(request, site)) return new Refused('other_origin');", ''],
-      [
-        "mayCall(name, grants, provider?.id ?? null) ? provider : new Refused('no_right')",
-        'provider',
-      ],
+      ["isFree ? provider : new Refused('no_right')", 'provider'],
     ],
   },
   {

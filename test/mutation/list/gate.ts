@@ -159,7 +159,7 @@ export const gate: readonly MutatedFile[] = [
       ["former, method === 'GET', nowMs", 'former, true, nowMs'],
       ['|| !named.isProven) return FORGED', ') return FORGED'],
       ["judged.holdsSlot ? ADMITTED : { says: 'gate_no_slot' }", 'ADMITTED'],
-      ['isGuess(conclusion) ? deps.guessed(request) : 0', '0'],
+      ['isGuess: isGuess(conclusion)', 'isGuess: false'],
     ],
   },
   {

@@ -82,7 +82,6 @@ export const http: readonly MutatedFile[] = [
     tests: ['test/http/stream-token.test.ts'],
     changes: [
       ['const surplus = this.#queue.add(socket.data.client, socket);', 'const surplus = null;'],
-      ['const delayMs = this.deps.authFailed(socket.data.client);', 'const delayMs = 0;'],
       ['if (wait.hasFrame) return;', 'return;'],
       ['wait.hasFrame = true;', ''],
     ],

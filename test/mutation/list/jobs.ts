@@ -61,7 +61,7 @@ export const jobFiles: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/console/job-calls.ts',
+    file: 'src/call/job-calls.ts',
     tests: ['test/http/console/jobs.test.ts'],
     changes: [
       ['!mayDo(job.kind, signedIn.grants, provider.id)', 'false'],
@@ -69,7 +69,7 @@ export const jobFiles: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/console/link-filter.ts',
+    file: 'src/call/link-filter-input.ts',
     tests: ['test/http/console/jobs.test.ts'],
     changes: [['Type.RegExp(LINK_SEARCH.pattern)', 'Type.String()']],
   },

@@ -12,7 +12,7 @@ export const operatorFiles: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/console/visits.ts',
+    file: 'src/core/account/visits.ts',
     tests: ['test/http/console/operator-providers.test.ts'],
     changes: [
       ['if (this.#known.has(visit)) return;', ''],
@@ -44,7 +44,7 @@ export const operatorFiles: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/console/operator-machine-calls.ts',
+    file: 'src/call/operator-machine-calls.ts',
     tests: ['test/http/console/operator-machine.test.ts'],
     changes: [['from: seesAddresses ? entry.from : null', 'from: entry.from']],
   },
@@ -54,7 +54,6 @@ export const operatorFiles: readonly MutatedFile[] = [
     changes: [
       ['|| !may(provider, nowMs)', ''],
       ['(one) => one.handedOverAtMs === null', '() => false'],
-      ["typeof outcome === 'number' ? new Refused('message_ended') : 'ok'", "'ok'"],
       ['found?.id === id ? found : null', 'found ?? null'],
     ],
   },
@@ -92,20 +91,20 @@ export const operatorFiles: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/console/operator-delivery-calls.ts',
+    file: 'src/call/operator-delivery-calls.ts',
     tests: ['test/http/console/operator-delivery.test.ts'],
     changes: [
-      ['if (!webhookTests.admits(party, nowMs))', 'if (party === "")'],
+      ['if (!caller.admits())', 'if (false)'],
       ['other.seen - one.seen', 'one.seen - other.seen'],
     ],
   },
   {
-    file: 'src/http/console/operator-account-calls.ts',
+    file: 'src/call/operator-account-calls.ts',
     tests: ['test/http/console/operator-accounts.test.ts'],
     changes: [["given.role === 'operator' ? stale(caller) : null", 'null']],
   },
   {
-    file: 'src/http/console/call.ts',
+    file: 'src/call/call.ts',
     tests: ['test/http/console/operator-accounts.test.ts'],
     changes: [['isFresh(signedIn, nowMs) ?', 'isFresh(signedIn, 0) ?']],
   },
@@ -120,18 +119,18 @@ export const operatorFiles: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/console/operator-backup-calls.ts',
+    file: 'src/call/operator-backup-calls.ts',
     tests: ['test/http/console/operator-backups.test.ts'],
     changes: [
       ["'backups.prepare': freshCall(", "'backups.prepare': ownerCall("],
-      ['=> core.store.noteDownload(actAt(core, nowMs));', '=> Promise.resolve();'],
+      ['noteDownload(core, nowMs)', 'Promise.resolve()'],
     ],
   },
   {
     file: 'src/http/console/download.ts',
     tests: ['test/http/console/operator-backups.test.ts'],
     changes: [
-      ["mayCall('backups.prepare', signedIn.grants, null)", 'true'],
+      ['holds(OPERATE, signedIn.grants, null)', 'true'],
       ['isOwn ? await', 'true ? await'],
     ],
   },

@@ -50,7 +50,7 @@ export const roomFiles: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/console/domain-calls.ts',
+    file: 'src/call/domain-calls.ts',
     tests: ['test/http/console/overview.test.ts'],
     changes: [['.some(({ status }) => status === DOMAIN_ACTIVE)', '.length > 0']],
   },
@@ -74,20 +74,17 @@ export const roomFiles: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/console/domain-calls.ts',
+    file: 'src/call/domain-calls.ts',
     tests: ['test/console/rooms.test.ts'],
     changes: [['status === DOMAIN_ACTIVE', 'status !== DOMAIN_ACTIVE']],
   },
   {
-    file: 'src/http/console/webhook-calls.ts',
+    file: 'src/call/call.ts',
     tests: ['test/http/console/unpaid.test.ts'],
-    changes: [
-      ["'webhooks.edit': paidCall(", "'webhooks.edit': staffCall("],
-      ["'webhooks.remove': paidCall(", "'webhooks.remove': staffCall("],
-    ],
+    changes: [["sharer('provider', unpaid)", "sharer('provider')"]],
   },
   {
-    file: 'src/http/console/inputs.ts',
+    file: 'src/call/inputs.ts',
     tests: ['test/http/console/odd-text.test.ts'],
     store: 'postgres',
     changes: [['return ODD.test(value);', 'return false;']],

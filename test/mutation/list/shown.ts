@@ -72,7 +72,7 @@ export const shown: readonly MutatedFile[] = [
   {
     file: 'src/http/console/answer.ts',
     tests: ['test/http/console/large-answers.test.ts'],
-    changes: [['if (isLarge(body) && !', 'if (false && !']],
+    changes: [['const isAdmitted = !isLarge(body) ||', 'const isAdmitted = true ||']],
   },
   {
     file: 'src/http/my/view.ts',

@@ -34,7 +34,7 @@ export const strangers: readonly MutatedFile[] = [
     file: 'src/http/upstream/proxy.ts',
     tests: PROBED,
     changes: [
-      ["isGuess || hides === 'all' ?", 'isGuess ?'],
+      [" || hides === 'all';", ';'],
       ["if (hides === 'all') return deps.strangers.answer(request, startMs);", ''],
       ["hides === 'text' ? bare(response) : response", 'response'],
       ['strangers.areServed(request) ? originOf', 'true ? originOf'],

@@ -1,6 +1,6 @@
 /** Devices of all providers: search by HWID or model, data, removal and export. */
 
-import type { Got } from '../../../http/console/table.ts';
+import type { Got } from '../../../call/table.ts';
 import { call } from '../../call.ts';
 import { Button } from '../../parts/button.tsx';
 import { Ask } from '../../parts/dialog.tsx';

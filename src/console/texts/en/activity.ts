@@ -1,4 +1,4 @@
-import type { Got } from '../../../http/console/table.ts';
+import type { Got } from '../../../call/table.ts';
 import { count } from './count.ts';
 
 type Entry = Got<'activity.list'>['rows'][number];

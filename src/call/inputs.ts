@@ -1,10 +1,10 @@
 /** Inputs of the console's calls. */
 
 import { type TOptional, type TProperties, type TUnsafe, Type } from '@sinclair/typebox';
-import { type Fields, rowsOf } from '../../core/field.ts';
-import type { ChoiceFormat } from '../../core/formats.ts';
-import { PROVIDER_ROLES } from '../../core/port/account.ts';
-import { SCOPES } from '../../core/port/provider-key.ts';
+import { type Fields, rowsOf } from '../core/field.ts';
+import type { ChoiceFormat } from '../core/formats.ts';
+import { PROVIDER_ROLES } from '../core/port/account.ts';
+import { SCOPES } from '../core/port/provider-key.ts';
 
 const STRICT = { additionalProperties: false } as const;
 

@@ -1,12 +1,13 @@
 /** Calls of the console about gateways, failing webhooks, and the figures of all providers. */
 
 import { Type } from '@sinclair/typebox';
-import { lastDays, listFigures } from '../../core/figures.ts';
-import { testGateway } from '../../core/outbox/gateway-test.ts';
-import { listFailingWebhooks, readGateways } from '../../core/outbox/state.ts';
-import { isRefused, Refused } from '../../core/outcome.ts';
-import { PUSH_GATEWAYS } from '../../core/port/registration.ts';
-import { ownerCall } from './call.ts';
+import { OPERATE } from '../core/account/roles.ts';
+import { lastDays, listFigures } from '../core/figures.ts';
+import { testGateway } from '../core/outbox/gateway-test.ts';
+import { listFailingWebhooks, readGateways } from '../core/outbox/state.ts';
+import { isRefused, Refused } from '../core/outcome.ts';
+import { PUSH_GATEWAYS } from '../core/port/registration.ts';
+import { type Owner, sharedOperatorCall, watchCall } from './call.ts';
 import { anyOf, inputOf, text } from './inputs.ts';
 
 /** The wait for a test, s: a gateway may take 15 s, twice. */
@@ -16,7 +17,7 @@ const DAYS_MAX = 90;
 const PROVIDERS_MAX = 100;
 
 export const operatorDeliveryCalls = {
-  'gateways.list': ownerCall(inputOf({}), async ({ core, nowMs }) => {
+  'gateways.list': watchCall(inputOf({}), async ({ core, nowMs }) => {
     const isSetUp = (gateway: (typeof PUSH_GATEWAYS)[number]) => core.gateways().includes(gateway);
     const [gateways, failing] = await Promise.all([
       readGateways(core, isSetUp, nowMs),
@@ -24,12 +25,14 @@ export const operatorDeliveryCalls = {
     ]);
     return { gateways, ...failing };
   }),
-  'gateways.test': ownerCall(
+  'gateways.test': sharedOperatorCall(
+    OPERATE,
+    [],
+    { often: 'webhookTests' },
     inputOf({ gateway: anyOf(PUSH_GATEWAYS), hwid: text(128) }),
-    async (caller, given) => {
-      const { appliance, core, nowMs, signal, signedIn, webhookTests } = caller;
-      const party = `account ${signedIn.account?.id}`;
-      if (!webhookTests.admits(party, nowMs)) return new Refused('too_many_requests');
+    async (caller: Owner, given) => {
+      const { appliance, core, nowMs, signal } = caller;
+      if (!caller.admits()) return new Refused('too_many_requests');
       caller.grantPatience(TEST_PATIENCE_SECONDS);
       const send = appliance.pushSender(given.gateway, signal);
       const verdict = await testGateway(core, send, given, nowMs);
@@ -38,7 +41,7 @@ export const operatorDeliveryCalls = {
       return { verdict: verdict.verdict, problem };
     },
   ),
-  'figures.read': ownerCall(
+  'figures.read': watchCall(
     inputOf({ dayCount: Type.Integer({ minimum: 1, maximum: DAYS_MAX }) }),
     async ({ core, nowMs }, { dayCount }) => {
       const { fromDay, toDay } = lastDays(dayCount, nowMs);

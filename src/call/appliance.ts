@@ -3,13 +3,12 @@
  * implements it.
  */
 
-import type { Core } from '../../core/core.ts';
-import type { SendOnce } from '../../core/outbox/gateway-test.ts';
-import type { Misfit, Refused } from '../../core/outcome.ts';
-import type { PushGateway } from '../../core/port/registration.ts';
-import type { UpstreamKeys } from '../../core/port/upstream.ts';
-import type { Finding } from '../../finding.ts';
-import type { PanelLook } from '../upstream/look.ts';
+import type { Core } from '../core/core.ts';
+import type { SendOnce } from '../core/outbox/gateway-test.ts';
+import type { Misfit, Refused } from '../core/outcome.ts';
+import type { PushGateway } from '../core/port/registration.ts';
+import type { PanelLook, UpstreamKeys } from '../core/port/upstream.ts';
+import type { Finding } from '../finding.ts';
 
 /** A setting with its effective value; a secret is masked. */
 interface ShownSetting {

@@ -1,11 +1,12 @@
 /** Calls of the console about the domains of a provider. */
 
-import type { Core } from '../../core/core.ts';
-import { addDomain, deleteDomain } from '../../core/domain.ts';
-import { readDomainHash, readOneLine } from '../../core/formats.ts';
-import { isRefused } from '../../core/outcome.ts';
-import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
-import { paidCall, staffCall } from './call.ts';
+import { LOOK, OWN } from '../core/account/roles.ts';
+import type { Core } from '../core/core.ts';
+import { addDomain, deleteDomain } from '../core/domain.ts';
+import { readDomainHash, readOneLine } from '../core/formats.ts';
+import { isRefused } from '../core/outcome.ts';
+import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
+import { type DoerFor, lookCall, sharedCall } from './call.ts';
 import { atProvider, id, text } from './inputs.ts';
 
 const ANY_DEVICE = { installCode: null, os: null };
@@ -23,7 +24,7 @@ export const hasActiveDomain = async (core: Core, providerId: number): Promise<b
 
 export const domainCalls = {
   /** Returns the completed steps of the setup: domain, link, device. */
-  'setup.read': staffCall(atProvider({}), async ({ core, provider }) => {
+  'setup.read': lookCall(LOOK, atProvider({}), async ({ core, provider }) => {
     const [hasDomain, devices] = await Promise.all([
       hasActiveDomain(core, provider.id),
       core.store.listDevices({ providerCode: provider.code, countMax: 1, ...ANY_DEVICE }),
@@ -34,10 +35,15 @@ export const domainCalls = {
       hasDevice: devices.length > 0,
     };
   }),
-  'domains.list': staffCall(atProvider({}), ({ core, provider }) => allDomains(core, provider.id)),
-  'domains.add': paidCall(
+  'domains.list': lookCall(LOOK, atProvider({}), ({ core, provider }) =>
+    allDomains(core, provider.id),
+  ),
+  'domains.add': sharedCall(
+    OWN,
+    ['domain.add', 'domain.activate', 'domain.rename'],
+    { commands: ['domain add'] },
     atProvider({ hash: text(64), name: text(255) }),
-    async ({ core, nowMs, provider }, given) => {
+    async ({ core, nowMs, provider }: DoerFor, given) => {
       const hash = readDomainHash(given.hash);
       if (isRefused(hash)) return hash;
       const name = given.name === '' ? null : readOneLine(given.name);
@@ -45,7 +51,11 @@ export const domainCalls = {
       return addDomain(core, provider, hash, name, nowMs);
     },
   ),
-  'domains.delete': paidCall(atProvider({ id }), ({ core, nowMs, provider }, given) =>
-    deleteDomain(core, provider, given.id, nowMs),
+  'domains.delete': sharedCall(
+    OWN,
+    ['domain.delete'],
+    { commands: ['domain remove'] },
+    atProvider({ id }),
+    ({ core, nowMs, provider }: DoerFor, given) => deleteDomain(core, provider, given.id, nowMs),
   ),
 };

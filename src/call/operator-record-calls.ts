@@ -1,14 +1,15 @@
 /** Calls of the console about devices and messages of all providers, for operators. */
 
 import { Type } from '@sinclair/typebox';
-import { actAt } from '../../core/audit/entry.ts';
-import { searchDevices } from '../../core/device-finding.ts';
-import { blockMessage, findMessage, findWaiting } from '../../core/message/waiting.ts';
-import { fromStore, Refused } from '../../core/outcome.ts';
-import type { Device } from '../../core/port/device.ts';
-import type { DistributionDetail } from '../../core/port/distribution.ts';
-import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
-import { ownerCall } from './call.ts';
+import { OPERATE } from '../core/account/roles.ts';
+import { forgetDevice } from '../core/device.ts';
+import { searchDevices } from '../core/device-finding.ts';
+import { blockMessage, findMessage, findWaiting } from '../core/message/waiting.ts';
+import { Refused } from '../core/outcome.ts';
+import type { Device } from '../core/port/device.ts';
+import type { DistributionDetail } from '../core/port/distribution.ts';
+import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
+import { type Doer, sharedOperatorCall, watchCall } from './call.ts';
 import { id, inputOf, nullable, text } from './inputs.ts';
 import { rowOf } from './message-calls.ts';
 
@@ -27,14 +28,14 @@ const sendOf = (message: DistributionDetail) => ({
 });
 
 export const operatorRecordCalls = {
-  'devices.find': ownerCall(
+  'devices.find': watchCall(
     inputOf({ search: hwid, beforeId: nullable(id) }),
     async ({ core }, { beforeId, search }) => {
       const found = await searchDevices(core, { search, beforeId, countMax: PAGE_COUNT });
       return { rows: found.devices.map(factsOf), nextId: found.nextId };
     },
   ),
-  'devices.show': ownerCall(inputOf({ hwid }), async ({ core: { store } }, given) => {
+  'devices.show': watchCall(inputOf({ hwid }), async ({ core: { store } }, given) => {
     const [found, refusals] = await Promise.all([
       store.findDevice(given.hwid),
       store.countRefusals(given.hwid),
@@ -53,12 +54,17 @@ export const operatorRecordCalls = {
       seenBy: seenBy.map(({ lastSeenAtMs, providerCode }) => ({ lastSeenAtMs, providerCode })),
     };
   }),
-  'devices.forget': ownerCall(inputOf({ hwid }), async (caller, given) => {
-    caller.grantPatience(FORGET_PATIENCE_SECONDS);
-    const { core, nowMs } = caller;
-    return fromStore(await core.store.forgetDevice(given.hwid, actAt(core, nowMs)));
-  }),
-  'sends.list': ownerCall(
+  'devices.forget': sharedOperatorCall(
+    OPERATE,
+    ['device.forget'],
+    { commands: ['device forget'] },
+    inputOf({ hwid }),
+    ({ core, grantPatience, nowMs }: Doer, given) => {
+      grantPatience(FORGET_PATIENCE_SECONDS);
+      return forgetDevice(core, given.hwid, nowMs);
+    },
+  ),
+  'sends.list': watchCall(
     inputOf({ isUnfinished: Type.Boolean(), beforeId: nullable(id) }),
     async ({ core }, given) => {
       const filter = { ...given, providerCode: null, countMax: PAGE_COUNT };
@@ -66,12 +72,16 @@ export const operatorRecordCalls = {
       return { rows, nextId: rows.length < PAGE_COUNT ? null : (rows.at(-1)?.id ?? null) };
     },
   ),
-  'sends.show': ownerCall(inputOf({ id }), async ({ core, nowMs }, given) => {
+  'sends.show': watchCall(inputOf({ id }), async ({ core, nowMs }, given) => {
     const message = await findMessage(core, given.id);
     if (message === null) return new Refused('notification_not_found');
     return { ...sendOf(message), waiting: await findWaiting(core, message, nowMs) };
   }),
-  'sends.block': ownerCall(inputOf({ id }), ({ core, nowMs }, given) =>
-    blockMessage(core, given.id, nowMs),
+  'sends.block': sharedOperatorCall(
+    OPERATE,
+    ['distribution.block'],
+    { commands: ['distribution block'] },
+    inputOf({ id }),
+    ({ core, nowMs }: Doer, given) => blockMessage(core, given.id, nowMs),
   ),
 };

@@ -1,14 +1,15 @@
 /** Calls of the console: the provider's part of the audit log. */
 
-import { mayCall } from '../../core/account/roles.ts';
-import { ACTION_GROUPS, ACTOR_KINDS, pageAudit } from '../../core/audit/page.ts';
-import { staffCall } from './call.ts';
+import { holds, OWN, REVIEW } from '../core/account/roles.ts';
+import { ACTION_GROUPS, ACTOR_KINDS, pageAudit } from '../core/audit/page.ts';
+import { lookCall } from './call.ts';
 import { anyOf, atProvider, id, inputOf, nullable } from './inputs.ts';
 
 const PAGE_COUNT = 50;
 
 export const activityCalls = {
-  'activity.list': staffCall(
+  'activity.list': lookCall(
+    REVIEW,
     atProvider({
       who: nullable(anyOf(ACTOR_KINDS)),
       group: nullable(anyOf(ACTION_GROUPS)),
@@ -19,7 +20,7 @@ export const activityCalls = {
       const { entries, next } = await pageAudit(core, page);
       // Addresses are personal data: only people who manage the staff see them, and only of the
       // staff.
-      const seesAddresses = mayCall('staff.list', signedIn.grants, provider.id);
+      const seesAddresses = holds(OWN, signedIn.grants, provider.id);
       const rows = entries.map(({ at, from, who: kind, ...entry }) => ({
         number: entry.number,
         atMs: Date.parse(at),

@@ -1,15 +1,17 @@
 /** Calls of the console about one link: panel, change, removal, final forms. */
 
 import { Type } from '@sinclair/typebox';
-import { fieldsOf, only } from '../../core/field.ts';
-import { APPS, finalLink, readSubscriptionUrl } from '../../core/final-link.ts';
-import { removeInstall, updateInstall } from '../../core/install.ts';
-import { readLinkChange, STAFF_TERMS } from '../../core/link-form.ts';
-import { lookAtLink } from '../../core/link-look.ts';
-import { pageUrlOf } from '../../core/my.ts';
-import { isRefused, malformed, Refused } from '../../core/outcome.ts';
-import { INSTALL_ACTIVE, type LinkTerms } from '../../core/port/install.ts';
-import { paidCall, staffCall } from './call.ts';
+import { LOOK, SEND } from '../core/account/roles.ts';
+import { fieldsOf, only, onlyGiven } from '../core/field.ts';
+import { APPS, finalLink, readSubscriptionUrl } from '../core/final-link.ts';
+import { removeInstall, updateInstall } from '../core/install.ts';
+import { readLinkChange, STAFF_TERMS } from '../core/link-form.ts';
+import { lookAtLink } from '../core/link-look.ts';
+import { pageUrlOf } from '../core/my.ts';
+import { isRefused, malformed, Refused } from '../core/outcome.ts';
+import { INSTALL_ACTIVE, type LinkTerms } from '../core/port/install.ts';
+import { LINK_TERMS } from '../core/terms.ts';
+import { type DoerFor, type Inside, lookCall, sharedCall } from './call.ts';
 import { atProvider, id, inputsOf, nullable, text } from './inputs.ts';
 
 const URL_LENGTH_MAX = 2_000;
@@ -22,8 +24,15 @@ export const linkChangeInput = {
   ...inputsOf<Partial<LinkTerms>>(STAFF_TERMS),
 };
 
+const editInput = atProvider({ id, ...linkChangeInput });
+
+/** A change of a link; the console has no field for the panel's key, nor for each term. */
+type LinkEdit = Inside<typeof editInput> & {
+  subscriptionKey?: string | null | undefined;
+} & Partial<LinkTerms>;
+
 export const linkPanelCalls = {
-  'links.show': staffCall(atProvider({ id }), async ({ core, nowMs, provider }, given) => {
+  'links.show': lookCall(LOOK, atProvider({ id }), async ({ core, nowMs, provider }, given) => {
     const found = await lookAtLink(core, provider, given.id, nowMs);
     if (isRefused(found)) return found;
     const { link, policy, ...more } = found;
@@ -48,18 +57,30 @@ export const linkPanelCalls = {
         link.status === INSTALL_ACTIVE ? pageUrlOf(core, provider, link.installCode, nowMs) : null,
     };
   }),
-  'links.edit': paidCall(
-    atProvider({ id, ...linkChangeInput }),
-    async ({ core, nowMs, provider }, { at: _, id: linkId, ...given }) => {
-      const change = readLinkChange(given);
-      return isRefused(change) ? change : updateInstall(core, provider, linkId, change, nowMs);
+  'links.edit': sharedCall(
+    SEND,
+    ['install.update'],
+    { commands: ['link set', 'link enable', 'link disable'] },
+    editInput,
+    async ({ core, nowMs, provider }: DoerFor, given: LinkEdit) => {
+      const { id: linkId, subscriptionKey, ...form } = given;
+      const change = readLinkChange(form);
+      if (isRefused(change)) return change;
+      const terms = only(form, fieldsOf(LINK_TERMS));
+      const wanted = { ...terms, ...change, ...onlyGiven({ subscriptionKey }) };
+      return updateInstall(core, provider, linkId, wanted, nowMs);
     },
   ),
-  'links.remove': paidCall(atProvider({ id }), async ({ core, nowMs, provider }, given) => {
-    return removeInstall(core, provider, given.id, nowMs);
-  }),
+  'links.remove': sharedCall(
+    SEND,
+    ['install.remove'],
+    { api: { path: '/api/remove-install', needs: 'links' }, commands: ['link remove'] },
+    atProvider({ id }),
+    ({ core, nowMs, provider }: DoerFor, given) => removeInstall(core, provider, given.id, nowMs),
+  ),
   /** Returns the final link in the forms that apps read. */
-  'links.final': staffCall(
+  'links.final': lookCall(
+    LOOK,
     atProvider({ id, url: text(URL_LENGTH_MAX), title: nullable(text(64)) }),
     async ({ core, provider }, given) => {
       const link = await core.store.findLinkById(given.id);

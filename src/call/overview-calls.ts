@@ -1,12 +1,13 @@
 /** Calls of the console about the overview of a provider. */
 
-import { readMix } from '../../core/device-mix.ts';
-import { lastDays, listFigures } from '../../core/figures.ts';
-import { listSent, type SentPage } from '../../core/message/sent.ts';
-import { PUSH } from '../../core/port/distribution.ts';
-import { isActive } from '../../core/provider.ts';
-import { linksMaxOf, readQuotas } from '../../core/quotas.ts';
-import { staffCall } from './call.ts';
+import { LOOK } from '../core/account/roles.ts';
+import { readMix } from '../core/device-mix.ts';
+import { lastDays, listFigures } from '../core/figures.ts';
+import { listSent, type SentPage } from '../core/message/sent.ts';
+import { PUSH } from '../core/port/distribution.ts';
+import { isActive } from '../core/provider.ts';
+import { linksMaxOf, readQuotas } from '../core/quotas.ts';
+import { lookCall } from './call.ts';
 import { hasActiveDomain } from './domain-calls.ts';
 import { atProvider } from './inputs.ts';
 
@@ -24,7 +25,7 @@ const SCHEDULED: SentPage = {
 const DAY_MS = 86_400_000;
 
 export const overviewCalls = {
-  'overview.read': staffCall(atProvider({}), async ({ core, nowMs, provider }) => {
+  'overview.read': lookCall(LOOK, atProvider({}), async ({ core, nowMs, provider }) => {
     const { fromDay, toDay } = lastDays(OVERVIEW_DAYS, nowMs);
     const of = { providerCode: provider.code, status: null, isFull: true };
     const [days, refusals, fullCount, mix, next, webhooks, quotas, hasDomain] = await Promise.all([

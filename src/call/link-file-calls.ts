@@ -1,17 +1,18 @@
 /** Calls of the console that make many links, and read and write files of links in pieces. */
 
 import { type Static, Type } from '@sinclair/typebox';
-import { readKeyedCall } from '../../core/idempotency.ts';
-import { type LinkRow, linkHead, linkLine, linkRows } from '../../core/link-csv.ts';
-import { filterAt } from '../../core/link-filter.ts';
-import { type LinkForm, readLink, STAFF_TERMS } from '../../core/link-form.ts';
-import { foreseeLink, type LinkDraft, type MadeLink, makeLinks } from '../../core/link-make.ts';
-import { isRefused, type Misfit, malformed } from '../../core/outcome.ts';
-import type { LinkTerms } from '../../core/port/install.ts';
-import { nextTurn } from '../../core/turn.ts';
-import { paidCall, type Staff, staffCall } from './call.ts';
+import { LOOK, SEND } from '../core/account/roles.ts';
+import { readKeyedCall } from '../core/idempotency.ts';
+import { type LinkRow, linkHead, linkLine, linkRows } from '../core/link-csv.ts';
+import { filterAt } from '../core/link-filter.ts';
+import { type LinkForm, readLink, STAFF_TERMS } from '../core/link-form.ts';
+import { foreseeLink, type LinkDraft, type MadeLink, makeLinks } from '../core/link-make.ts';
+import { isRefused, type Misfit, malformed } from '../core/outcome.ts';
+import type { LinkTerms } from '../core/port/install.ts';
+import { nextTurn } from '../core/turn.ts';
+import { lookCall, paidCall, type Staff } from './call.ts';
 import { atProvider, id, inputOf, inputsOf, nullable, text } from './inputs.ts';
-import { linkFilterInput } from './link-filter.ts';
+import { linkFilterInput } from './link-filter-input.ts';
 
 /** The most links that one call makes, and the most lines that one call reads. */
 const DRAFTS_MAX = 100;
@@ -63,6 +64,8 @@ async function foreseen({ core, provider }: Staff, rows: readonly LinkRow[]) {
 export const linkFileCalls = {
   /** Makes links in order; stops at the first one that cannot be saved or exceeds the cap. */
   'links.add-many': paidCall(
+    SEND,
+    ['install.add'],
     atProvider({ drafts: Type.Array(draft, { minItems: 1, maxItems: DRAFTS_MAX }) }),
     async (staff, given) => {
       const drafts: LinkDraft[] = [];
@@ -77,7 +80,8 @@ export const linkFileCalls = {
     },
   ),
   /** Parses a piece of a file, which repeats the header row, and returns what it would make. */
-  'links.csv-read': staffCall(
+  'links.csv-read': lookCall(
+    SEND,
     atProvider({ text: text(PIECE_LENGTH_MAX) }),
     async (staff, { text: piece }) => {
       const rows: LinkRow[] = [];
@@ -93,7 +97,8 @@ export const linkFileCalls = {
     },
   ),
   /** Returns the next lines of a file of the matching links; the first piece has the header row. */
-  'links.csv': staffCall(
+  'links.csv': lookCall(
+    LOOK,
     atProvider({ filter: linkFilterInput, beyondId: nullable(id) }),
     async ({ core: { store }, provider }, { beyondId, filter }) => {
       const of = { ...filterAt(provider, filter), beyondId, isOldest: false };

@@ -1,7 +1,7 @@
 /** The filter of links in calls of the console. */
 
 import { Type } from '@sinclair/typebox';
-import { INSTALL_LIMIT, LINK_SEARCH } from '../../core/formats.ts';
+import { INSTALL_LIMIT, LINK_SEARCH } from '../core/formats.ts';
 import { inputOf, nullable } from './inputs.ts';
 
 const timeMs = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });

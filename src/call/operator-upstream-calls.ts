@@ -1,8 +1,9 @@
 /** Calls of the console about upstreams of the gate. */
 
 import { Type } from '@sinclair/typebox';
-import { Refused } from '../../core/outcome.ts';
-import { ownerCall } from './call.ts';
+import { OPERATE } from '../core/account/roles.ts';
+import { Refused } from '../core/outcome.ts';
+import { type Owner, operatorCall, sharedOperatorCall, watchCall } from './call.ts';
 import { inputOf, text } from './inputs.ts';
 
 /** The most characters of a value: those of a URL in the configuration. */
@@ -24,21 +25,27 @@ const upstream = {
 const given = inputOf(upstream);
 
 export const operatorUpstreamCalls = {
-  'upstreams.list': ownerCall(inputOf({}), ({ appliance }) => appliance.upstreams.list()),
-  'upstreams.check': ownerCall(given, (caller, { keys, more }) => {
-    const { appliance, nowMs, signedIn, webhookTests } = caller;
+  'upstreams.list': watchCall(inputOf({}), ({ appliance }) => appliance.upstreams.list()),
+  'upstreams.check': sharedOperatorCall(
+    OPERATE,
+    [],
     // A check makes outgoing calls, like a test of a webhook.
-    const party = `account ${signedIn.account?.id}`;
-    if (!webhookTests.admits(party, nowMs)) return new Refused('too_many_requests');
-    caller.grantPatience(CHECK_PATIENCE_SECONDS);
-    return appliance.upstreams.check({ keys, more }, signedIn.session.id, nowMs);
-  }),
-  'upstreams.put': ownerCall(
+    { often: 'webhookTests' },
+    given,
+    ({ admits, appliance, grantPatience, nowMs, signedIn }: Owner, { keys, more }) => {
+      if (!admits()) return new Refused('too_many_requests');
+      grantPatience(CHECK_PATIENCE_SECONDS);
+      return appliance.upstreams.check({ keys, more }, signedIn.session.id, nowMs);
+    },
+  ),
+  'upstreams.put': operatorCall(
+    ['upstream.add', 'upstream.update'],
     inputOf({ ...upstream, isNew: Type.Boolean() }),
     ({ appliance, core, nowMs }, { isNew, ...keys }) =>
       appliance.upstreams.put(core, keys, isNew, nowMs),
   ),
-  'upstreams.remove': ownerCall(
+  'upstreams.remove': operatorCall(
+    ['upstream.remove'],
     inputOf({ host: text(253) }),
     ({ appliance, core, nowMs }, { host }) => appliance.upstreams.remove(core, host, nowMs),
   ),

@@ -1,14 +1,15 @@
 /** Calls of the console about a provider's page of users. */
 
 import { Type } from '@sinclair/typebox';
-import { each, type Fields, fieldsOf, readGiven } from '../../core/field.ts';
-import { pageUrlOf } from '../../core/my.ts';
-import { isRefused } from '../../core/outcome.ts';
-import type { OwnPage } from '../../core/port/my.ts';
-import { changePolicy } from '../../core/provider.ts';
-import { NO_POLICY, policyOf } from '../../core/slot.ts';
-import { PAGE_TERMS, RIDE_TERMS } from '../../core/terms.ts';
-import { paidCall, staffCall } from './call.ts';
+import { LOOK, OWN } from '../core/account/roles.ts';
+import { each, type Fields, fieldsOf, readGiven } from '../core/field.ts';
+import { pageUrlOf } from '../core/my.ts';
+import { isRefused } from '../core/outcome.ts';
+import type { OwnPage } from '../core/port/my.ts';
+import { changePolicy } from '../core/provider.ts';
+import { NO_POLICY, policyOf } from '../core/slot.ts';
+import { PAGE_TERMS, RIDE_TERMS } from '../core/terms.ts';
+import { lookCall, paidCall } from './call.ts';
 import { atProvider, text } from './inputs.ts';
 
 const { myName, myColor } = PAGE_TERMS;
@@ -16,7 +17,7 @@ type Form = Record<'name' | 'color' | 'supportUrl', string | null>;
 const FORM: Fields<Form> = { name: myName, color: myColor, supportUrl: RIDE_TERMS.supportUrl };
 
 export const userPageCalls = {
-  'page.show': staffCall(atProvider({}), async ({ core, nowMs, provider }) => {
+  'page.show': lookCall(LOOK, atProvider({}), async ({ core, nowMs, provider }) => {
     const newest = { id: null, beforeId: null, countMax: 1 };
     const [link] = await core.store.listInstalls(provider.id, newest);
     const { my, myColor, myName, supportUrl } = provider;
@@ -33,6 +34,8 @@ export const userPageCalls = {
     };
   }),
   'page.set': paidCall(
+    OWN,
+    ['provider.set'],
     atProvider({
       isOn: Type.Boolean(),
       name: text(255),

@@ -1,7 +1,8 @@
 /** Calls of the console about accepted messages and commands. */
 
 import { Type } from '@sinclair/typebox';
-import { cancelDistribution } from '../../core/message/cancel.ts';
+import { LOOK, SEND } from '../core/account/roles.ts';
+import { cancelDistribution } from '../core/message/cancel.ts';
 import {
   cancelUntilMs,
   contentOf,
@@ -10,11 +11,11 @@ import {
   pageLedger,
   SENT_SHOWS,
   sentStateOf,
-} from '../../core/message/sent.ts';
-import { fromStore, isRefused, Refused } from '../../core/outcome.ts';
-import { type DistributionDetail, PUSH } from '../../core/port/distribution.ts';
-import { countRecipients } from '../../core/target-count.ts';
-import { paidCall, type Staff, staffCall } from './call.ts';
+} from '../core/message/sent.ts';
+import { fromStore, isRefused, Refused } from '../core/outcome.ts';
+import { type DistributionDetail, PUSH } from '../core/port/distribution.ts';
+import { countRecipients } from '../core/target-count.ts';
+import { type DoerFor, lookCall, type Staff, sharedCall } from './call.ts';
 import { anyOf, atProvider, id, nullable } from './inputs.ts';
 
 /** The most messages or receipts of a page, and of messages that are requested by id. */
@@ -67,19 +68,20 @@ async function messageOf({ core, provider }: Staff, wanted: number) {
 }
 
 export const messageCalls = {
-  'messages.list': staffCall(
+  'messages.list': lookCall(
+    LOOK,
     atProvider({
       show: anyOf(SENT_SHOWS),
       kind: nullable(anyOf(['push', 'command'])),
       ids: nullable(Type.Array(id, { maxItems: IDS_MAX })),
       beforeId: nullable(id),
     }),
-    async ({ core, nowMs, provider }, { at: _, ...page }) => {
+    async ({ core, nowMs, provider }, page) => {
       const found = await listSent(core, provider, { ...page, countMax: PAGE_COUNT });
       return { rows: found.messages.map(rowOf), nextId: found.nextId, nowMs };
     },
   ),
-  'messages.show': staffCall(atProvider({ id }), async (staff, given) => {
+  'messages.show': lookCall(LOOK, atProvider({ id }), async (staff, given) => {
     const message = await messageOf(staff, given.id);
     if (isRefused(message)) return message;
     return {
@@ -92,10 +94,16 @@ export const messageCalls = {
       reach: await countRecipients(staff.core, staff.provider, message, REACH_ROWS),
     };
   }),
-  'messages.cancel': paidCall(atProvider({ id }), ({ core, nowMs, provider }, given) =>
-    cancelDistribution(core, provider, given.id, nowMs),
+  'messages.cancel': sharedCall(
+    SEND,
+    ['distribution.cancel'],
+    { commands: ['distribution cancel'] },
+    atProvider({ id }),
+    ({ core, nowMs, provider }: DoerFor, given) =>
+      cancelDistribution(core, provider, given.id, nowMs),
   ),
-  'messages.count': staffCall(
+  'messages.count': lookCall(
+    LOOK,
     atProvider({ id, afterId: nullable(id) }),
     async ({ core, provider }, given) => {
       const of = { providerId: provider.id, distributionId: given.id };
@@ -103,7 +111,8 @@ export const messageCalls = {
       return fromStore(await core.store.countReceipts(of, after, COUNT_ROWS));
     },
   ),
-  'messages.ledger': staffCall(
+  'messages.ledger': lookCall(
+    LOOK,
     atProvider({ id, show: anyOf(LEDGER_SHOWS), afterId: nullable(id) }),
     async ({ core, provider }, { show, ...given }) => {
       const of = { providerId: provider.id, distributionId: given.id };

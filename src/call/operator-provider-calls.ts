@@ -1,11 +1,13 @@
 /** Calls of the console about providers, for operators. A key is shown once. */
 
 import { Type } from '@sinclair/typebox';
-import { dateEndingAt } from '../../core/calendar.ts';
-import { fieldsOf, only } from '../../core/field.ts';
-import { isRefused, Refused } from '../../core/outcome.ts';
-import { PLANS, type Provider } from '../../core/port/provider.ts';
-import { isActive, removeProvider } from '../../core/provider.ts';
+import { OPERATE } from '../core/account/roles.ts';
+import { dateEndingAt } from '../core/calendar.ts';
+import { fieldsOf, only } from '../core/field.ts';
+import { isRefused, Refused } from '../core/outcome.ts';
+import type { OwnPage } from '../core/port/my.ts';
+import { PLANS, type Provider } from '../core/port/provider.ts';
+import { isActive, removeProvider } from '../core/provider.ts';
 import {
   addGivenProvider,
   editProvider,
@@ -13,9 +15,9 @@ import {
   type FormTerms,
   rotateKeyFor,
   searchProviders,
-} from '../../core/provider-terms.ts';
-import { POLICY_FIELDS, RIDE_TERMS } from '../../core/terms.ts';
-import { ownerCall } from './call.ts';
+} from '../core/provider-terms.ts';
+import { POLICY_FIELDS, RIDE_TERMS } from '../core/terms.ts';
+import { type Doer, operatorCall, sharedOperatorCall, watchCall } from './call.ts';
 import { anyOf, inputOf, inputsOf, nullable, text, whole } from './inputs.ts';
 
 const PAGE_COUNT = 50;
@@ -41,7 +43,7 @@ function viewOf(provider: Provider, nowMs: number) {
 }
 
 export const operatorProviderCalls = {
-  'providers.list': ownerCall(
+  'providers.list': watchCall(
     inputOf({ search: text(64), afterId: nullable(Type.Integer({ minimum: 0 })) }),
     async ({ core, nowMs }, { afterId, search }) => {
       const of = { search, afterId: afterId ?? 0, countMax: PAGE_COUNT };
@@ -49,7 +51,7 @@ export const operatorProviderCalls = {
       return { rows: providers.map((one) => viewOf(one, nowMs)), nextId };
     },
   ),
-  'providers.show': ownerCall(inputOf({ code }), async ({ core, nowMs }, given) => {
+  'providers.show': watchCall(inputOf({ code }), async ({ core, nowMs }, given) => {
     const found = await core.store.findProvider(given.code);
     if (found === null) return new Refused('provider_not_found');
     const oldKeyUntilMs = found.previousKeyUntilMs ?? 0;
@@ -62,7 +64,10 @@ export const operatorProviderCalls = {
       oldKeyUntilMs: oldKeyUntilMs > nowMs ? oldKeyUntilMs : null,
     };
   }),
-  'providers.add': ownerCall(
+  'providers.add': sharedOperatorCall(
+    OPERATE,
+    ['provider.add'],
+    { commands: ['provider add'] },
     inputOf({
       ...terms,
       name: text(255),
@@ -70,22 +75,35 @@ export const operatorProviderCalls = {
       code: Type.Optional(code),
       authKey: Type.Optional(text(64)),
     }),
-    ({ core, nowMs }, given) => addGivenProvider(core, given, nowMs),
+    ({ core, nowMs }: Doer, given) => addGivenProvider(core, given, nowMs),
   ),
-  'providers.edit': ownerCall(
+  'providers.edit': sharedOperatorCall(
+    OPERATE,
+    ['provider.set', 'provider.suspend', 'provider.resume'],
+    { commands: ['provider set', 'provider suspend', 'provider resume'] },
     inputOf({
       code,
       ...terms,
       isSuspended: Type.Optional(Type.Boolean()),
     }),
-    ({ core, nowMs }, { code: of, ...given }) => editProvider(core, of, given, nowMs),
+    /** The page has a form of its own. */
+    ({ core, nowMs }: Doer, { code: of, ...given }: { code: string } & Partial<OwnPage>) =>
+      editProvider(core, of, given, nowMs),
   ),
-  'providers.rotate': ownerCall(inputOf({ code, keepOldHours: whole }), ({ core, nowMs }, given) =>
-    rotateKeyFor(core, given.code, given.keepOldHours, nowMs),
+  'providers.rotate': operatorCall(
+    ['provider.rotate-key'],
+    inputOf({ code, keepOldHours: whole }),
+    ({ core, nowMs }, given) => rotateKeyFor(core, given.code, given.keepOldHours, nowMs),
   ),
-  'providers.remove': ownerCall(inputOf({ code }), async (caller, given) => {
-    caller.grantPatience(REMOVAL_PATIENCE_SECONDS);
-    const removed = await removeProvider(caller.core, given.code, caller.nowMs);
-    return isRefused(removed) ? removed : ('ok' as const);
-  }),
+  'providers.remove': sharedOperatorCall(
+    OPERATE,
+    ['provider.remove'],
+    { commands: ['provider remove'] },
+    inputOf({ code }),
+    async ({ core, grantPatience, nowMs }: Doer, given) => {
+      grantPatience(REMOVAL_PATIENCE_SECONDS);
+      const removed = await removeProvider(core, given.code, nowMs);
+      return isRefused(removed) ? removed : ('ok' as const);
+    },
+  ),
 };

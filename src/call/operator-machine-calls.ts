@@ -1,14 +1,14 @@
 /** Calls of the console about the appliance: audit log, settings, nodes and health. */
 
 import { Type } from '@sinclair/typebox';
-import { mayCall } from '../../core/account/roles.ts';
-import { auditHead, headText } from '../../core/audit/chain.ts';
-import { providerOf } from '../../core/audit/entry.ts';
-import { ACTION_GROUPS, ACTOR_KINDS, pageAudit } from '../../core/audit/page.ts';
-import { Refused } from '../../core/outcome.ts';
-import { hwidHash } from '../../core/secret.ts';
-import { newerVersion } from '../../core/upkeep.ts';
-import { type Owner, ownerCall } from './call.ts';
+import { holds, OPERATE } from '../core/account/roles.ts';
+import { auditHead, headText } from '../core/audit/chain.ts';
+import { providerOf } from '../core/audit/entry.ts';
+import { ACTION_GROUPS, ACTOR_KINDS, pageAudit } from '../core/audit/page.ts';
+import { Refused } from '../core/outcome.ts';
+import { hwidHash } from '../core/secret.ts';
+import { newerVersion } from '../core/upkeep.ts';
+import { type Owner, watchCall } from './call.ts';
 import { anyOf, id, inputOf, nullable, text } from './inputs.ts';
 
 const PAGE_COUNT = 50;
@@ -31,7 +31,7 @@ async function chainOf({ appliance, core }: Owner) {
 }
 
 export const operatorMachineCalls = {
-  'audit.list': ownerCall(
+  'audit.list': watchCall(
     inputOf({
       provider: nullable(text(8)),
       who: nullable(anyOf(ACTOR_KINDS)),
@@ -46,7 +46,7 @@ export const operatorMachineCalls = {
       const hashed = hwid === null ? null : hwidHash(hwid);
       const { entries, next } = await pageAudit(core, { ...page, hwidHash: hashed });
       // Addresses are personal data: only people who manage accounts see them.
-      const seesAddresses = mayCall('providers.edit', signedIn.grants, null);
+      const seesAddresses = holds(OPERATE, signedIn.grants, null);
       const rows = entries.map((entry) => ({
         number: entry.number,
         atMs: Date.parse(entry.at),
@@ -62,14 +62,14 @@ export const operatorMachineCalls = {
       return { rows, next };
     },
   ),
-  'audit.chain': ownerCall(inputOf({}), chainOf),
-  'audit.verify': ownerCall(inputOf({}), async (caller) => {
+  'audit.chain': watchCall(inputOf({}), chainOf),
+  'audit.verify': watchCall(inputOf({}), async (caller) => {
     caller.grantPatience(CHECK_PATIENCE_SECONDS);
     const result = await caller.appliance.auditCheck.run(caller.nowMs);
     return result === null ? new Refused('check_failed') : chainOf(caller);
   }),
-  'settings.list': ownerCall(inputOf({}), ({ appliance }) => appliance.settings()),
-  'nodes.list': ownerCall(inputOf({}), async ({ core }) => {
+  'settings.list': watchCall(inputOf({}), ({ appliance }) => appliance.settings()),
+  'nodes.list': watchCall(inputOf({}), async ({ core }) => {
     const nodes = await core.store.listNodes();
     return (
       nodes?.map(({ id: _, silentMs, ...node }) => ({
@@ -78,7 +78,7 @@ export const operatorMachineCalls = {
       })) ?? null
     );
   }),
-  'health.read': ownerCall(inputOf({}), async ({ appliance, core: { store }, nowMs }) => {
+  'health.read': watchCall(inputOf({}), async ({ appliance, core: { store }, nowMs }) => {
     const [process, storage, server, queue, upkeep] = await Promise.all([
       appliance.state(),
       store.readStorageFacts(),
@@ -89,7 +89,7 @@ export const operatorMachineCalls = {
     const newer = newerVersion(upkeep, process.version);
     return { process, newer, storage, server, queue, doctor: appliance.doctor.last() };
   }),
-  'health.examine': ownerCall(inputOf({}), async ({ appliance, grantPatience, nowMs }) => {
+  'health.examine': watchCall(inputOf({}), async ({ appliance, grantPatience, nowMs }) => {
     grantPatience(CHECK_PATIENCE_SECONDS);
     const findings = await appliance.doctor.run(nowMs);
     return findings === null ? new Refused('check_failed') : { findings };

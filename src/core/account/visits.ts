@@ -1,9 +1,9 @@
 /** Entries in the audit log for accounts of the appliance that open a provider's pages. */
 
-import type { SignedIn } from '../../core/account/session.ts';
-import { actAt } from '../../core/audit/entry.ts';
-import type { Core } from '../../core/core.ts';
-import type { Provider } from '../../core/port/provider.ts';
+import { actAt } from '../audit/entry.ts';
+import type { Core } from '../core.ts';
+import type { Provider } from '../port/provider.ts';
+import type { SignedIn } from './session.ts';
 
 /** The most remembered visits; a forgotten one may get a second entry. */
 const KNOWN_MAX = 10_000;

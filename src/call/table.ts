@@ -1,9 +1,8 @@
-/** The table of the console's calls, one record each; `core/account/roles.ts` has their rights. */
+/** The table of the console's calls, one record each. */
 
-import type { CallName } from '../../core/account/roles.ts';
-import type { Refused } from '../../core/outcome.ts';
+import type { Role } from '../core/port/account.ts';
 import { activityCalls } from './activity-calls.ts';
-import type { AnyCall, GivenTo, GotFrom } from './call.ts';
+import type { AnyCall, GivenTo, GotFrom, SaysOf } from './call.ts';
 import { domainCalls } from './domain-calls.ts';
 import { jobCalls } from './job-calls.ts';
 import { linkCalls } from './link-calls.ts';
@@ -46,9 +45,17 @@ const CALLS = {
   ...operatorBackupCalls,
   ...operatorAccountCalls,
   ...operatorUpstreamCalls,
-} satisfies Record<CallName, AnyCall>;
+} satisfies Record<string, AnyCall>;
 
-type Calls = typeof CALLS;
+export type Calls = typeof CALLS;
+
+/** The names of the console's calls. */
+export type CallName = keyof Calls;
+
+/** The calls that commands make. */
+export type CommandCall = {
+  [N in CallName]: Calls[N]['serves'] extends { commands: readonly string[] } ? N : never;
+}[CallName];
 
 /** The input of a call, by its name. */
 export type Given<N extends CallName> = GivenTo<Calls[N]>;
@@ -63,9 +70,9 @@ export const RECORDS: readonly (readonly [CallName, AnyCall])[] = Object.entries
   CALLS,
 ) as unknown as [CallName, AnyCall][];
 
-type RefusalOf<C> = C extends { handle(caller: never, given: never): infer O }
-  ? Extract<Awaited<O>, Refused<string>>['says']
-  : never;
+/** Returns the calls about a provider and the appliance that a role may make. */
+export const callsOf = (role: Role): CallName[] =>
+  RECORDS.flatMap(([name, { may }]) => (may?.includes(role) ? [name] : []));
 
 /** The refusals of all calls, besides a malformed input, which has a detail. */
-export type Says = Exclude<{ [N in CallName]: RefusalOf<Calls[N]> }[CallName], 'malformed'>;
+export type Says = Exclude<{ [N in CallName]: SaysOf<Calls[N]> }[CallName], 'malformed'>;

@@ -1,21 +1,16 @@
 /** Calls of the console for changes that take long or can be undone. */
 
 import { type Static, Type } from '@sinclair/typebox';
-import { readHwid } from '../../core/formats.ts';
-import {
-  cancelJob,
-  changeLinks,
-  endSlotsLater,
-  listJobs,
-  previewChange,
-} from '../../core/job/job.ts';
-import { mayDo } from '../../core/job/right.ts';
-import type { BulkChange } from '../../core/job/work.ts';
-import { readLinkChange } from '../../core/link-form.ts';
-import { isRefused, type Misfit, malformed, Refused } from '../../core/outcome.ts';
-import { paidCall, staffCall } from './call.ts';
+import { LOOK, SEND, SUPPORT } from '../core/account/roles.ts';
+import { readHwid } from '../core/formats.ts';
+import { cancelJob, changeLinks, endSlotsLater, listJobs, previewChange } from '../core/job/job.ts';
+import { JOB_ROLES, mayDo } from '../core/job/right.ts';
+import type { BulkChange } from '../core/job/work.ts';
+import { readLinkChange } from '../core/link-form.ts';
+import { isRefused, type Misfit, malformed, Refused } from '../core/outcome.ts';
+import { lookCall, paidCall, staffCall } from './call.ts';
 import { atProvider, id, inputOf, nullable, text } from './inputs.ts';
-import { linkFilterInput } from './link-filter.ts';
+import { linkFilterInput } from './link-filter-input.ts';
 import { linkChangeInput } from './link-panel-calls.ts';
 
 /** The new values of many links; null: the links are removed. */
@@ -32,7 +27,7 @@ function readChange(given: Static<typeof change>): BulkChange | null | Misfit {
 const slotInput = atProvider({ linkId: id });
 
 export const jobCalls = {
-  'jobs.list': staffCall(atProvider({}), async ({ core, nowMs, provider, signedIn }) => {
+  'jobs.list': lookCall(LOOK, atProvider({}), async ({ core, nowMs, provider, signedIn }) => {
     const jobs = await listJobs(core, provider);
     return {
       nowMs,
@@ -55,6 +50,8 @@ export const jobCalls = {
   }),
   /** The right depends on the job: support may undo the slots that it frees, but no bulk change. */
   'jobs.cancel': staffCall(
+    SUPPORT,
+    ['install.update-many', 'install.remove-many'],
     atProvider({ id }),
     async ({ core, nowMs, provider, signedIn }, given) => {
       const job = await core.store.findJob(provider.id, given.id);
@@ -64,7 +61,8 @@ export const jobCalls = {
       return cancelJob(core, provider, given.id, nowMs);
     },
   ),
-  'links.bulk-preview': staffCall(
+  'links.bulk-preview': lookCall(
+    SEND,
     atProvider({ filter: linkFilterInput, change }),
     async ({ core, provider, signal }, given) => {
       const read = readChange(given.change);
@@ -72,6 +70,8 @@ export const jobCalls = {
     },
   ),
   'links.bulk': paidCall(
+    SEND,
+    ['install.update-many', 'install.remove-many'],
     atProvider({
       filter: linkFilterInput,
       change,
@@ -85,6 +85,8 @@ export const jobCalls = {
     },
   ),
   'slots.free': paidCall(
+    JOB_ROLES['link.free'],
+    ['hwid.delete'],
     atProvider({ linkId: id, hwid: text(128) }),
     async ({ core, nowMs, provider }, { linkId, hwid: given }) => {
       const hwid = readHwid(given);
@@ -93,12 +95,22 @@ export const jobCalls = {
       return endSlotsLater(core, provider, work, nowMs);
     },
   ),
-  'slots.free-all': paidCall(slotInput, async ({ core, nowMs, provider }, { linkId }) => {
-    const work = { kind: 'link.free-all', linkId } as const;
-    return endSlotsLater(core, provider, work, nowMs);
-  }),
-  'links.revoke': paidCall(slotInput, async ({ core, nowMs, provider }, { linkId }) => {
-    const work = { kind: 'link.revoke', linkId } as const;
-    return endSlotsLater(core, provider, work, nowMs);
-  }),
+  'slots.free-all': paidCall(
+    JOB_ROLES['link.free-all'],
+    ['install.free'],
+    slotInput,
+    async ({ core, nowMs, provider }, { linkId }) => {
+      const work = { kind: 'link.free-all', linkId } as const;
+      return endSlotsLater(core, provider, work, nowMs);
+    },
+  ),
+  'links.revoke': paidCall(
+    JOB_ROLES['link.revoke'],
+    ['install.revoke'],
+    slotInput,
+    async ({ core, nowMs, provider }, { linkId }) => {
+      const work = { kind: 'link.revoke', linkId } as const;
+      return endSlotsLater(core, provider, work, nowMs);
+    },
+  ),
 };

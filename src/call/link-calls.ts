@@ -1,15 +1,16 @@
 /** Calls of the console about links. */
 
 import { Type } from '@sinclair/typebox';
-import { readKeyedCall } from '../../core/idempotency.ts';
-import { addInstall } from '../../core/install.ts';
-import { filterAt } from '../../core/link-filter.ts';
-import { type LinkForm, readLink, STAFF_TERMS } from '../../core/link-form.ts';
-import { isRefused } from '../../core/outcome.ts';
-import type { Install, LinkTerms } from '../../core/port/install.ts';
-import { paidCall, staffCall } from './call.ts';
+import { LOOK, SEND } from '../core/account/roles.ts';
+import { readKeyedCall } from '../core/idempotency.ts';
+import { addInstall } from '../core/install.ts';
+import { filterAt } from '../core/link-filter.ts';
+import { type LinkForm, readLink, STAFF_TERMS } from '../core/link-form.ts';
+import { isRefused } from '../core/outcome.ts';
+import type { Install, LinkTerms } from '../core/port/install.ts';
+import { lookCall, paidCall } from './call.ts';
 import { atProvider, id, inputsOf, nullable, text } from './inputs.ts';
-import { linkFilterInput } from './link-filter.ts';
+import { linkFilterInput } from './link-filter-input.ts';
 
 /** The most links of a page: about 100 KB. */
 const PAGE_COUNT_MAX = 1_000;
@@ -31,7 +32,8 @@ export const linkCalls = {
   /**
    * Returns a slice of the list; `nextId` is null at the end. With `ids` returns those links only.
    */
-  'links.list': staffCall(
+  'links.list': lookCall(
+    LOOK,
     atProvider({
       filter: linkFilterInput,
       isOldest: Type.Boolean(),
@@ -53,16 +55,19 @@ export const linkCalls = {
     },
   ),
   'links.add': paidCall(
+    SEND,
+    ['install.add'],
     atProvider({
       limit: Type.Integer(),
       note: text(2_000),
       ...inputsOf<Partial<LinkTerms>>(STAFF_TERMS),
       once: Type.Optional(text(64)),
     }),
-    async ({ core, nowMs, provider }, { at, once = null, ...given }) => {
+    async ({ core, nowMs, provider }, { once = null, ...given }) => {
       const read = readLink(given);
       if (isRefused(read)) return read;
-      const keyed = readKeyedCall('add-install', once, { at, ...given }, core.leastMs(nowMs));
+      const named = { at: provider.code, ...given };
+      const keyed = readKeyedCall('add-install', once, named, core.leastMs(nowMs));
       if (isRefused(keyed)) return keyed;
       const { limit: installLimit, ...form } = read as LinkForm;
       const draft = { ...form, installCode: null, installLimit, keyed };

@@ -1,21 +1,22 @@
 /** Calls of the console that send. They take the bodies of the API's calls, by the same rules. */
 
-import { type Static, Type } from '@sinclair/typebox';
-import { findDevices, SEARCHED_HWIDS_MAX } from '../../core/device-search.ts';
-import { LINK_SEARCH, PUSH_ENCODED_MAX } from '../../core/formats.ts';
-import { findMade, readKeyedCall } from '../../core/idempotency.ts';
-import { encodePayload, type NotificationPayload } from '../../core/message/notification.ts';
-import { readCommand, readNotification } from '../../core/message/order.ts';
-import { SETTING_KEYS } from '../../core/message/setting-table.ts';
-import { settingRule } from '../../core/message/settings.ts';
-import { TRANSITIONS } from '../../core/message/status.ts';
-import { bodyTree } from '../../core/message/tree.ts';
-import { isRefused, Refused } from '../../core/outcome.ts';
-import { PUSH } from '../../core/port/distribution.ts';
-import type { KeyedCall } from '../../core/port/idempotency.ts';
-import { refusalByPlan } from '../../core/provider.ts';
-import { GENERAL_INTERVAL_MS, rehearsing, sendCommand, sendNotification } from '../../core/send.ts';
-import { type Staff, staffCall } from './call.ts';
+import { Type } from '@sinclair/typebox';
+import { SEND } from '../core/account/roles.ts';
+import { findDevices, SEARCHED_HWIDS_MAX } from '../core/device-search.ts';
+import { LINK_SEARCH, PUSH_ENCODED_MAX } from '../core/formats.ts';
+import { findMade, readKeyedCall } from '../core/idempotency.ts';
+import { encodePayload, type NotificationPayload } from '../core/message/notification.ts';
+import { readCommand, readNotification } from '../core/message/order.ts';
+import { SETTING_KEYS } from '../core/message/setting-table.ts';
+import { settingRule } from '../core/message/settings.ts';
+import { TRANSITIONS } from '../core/message/status.ts';
+import { bodyTree } from '../core/message/tree.ts';
+import { isRefused, Refused } from '../core/outcome.ts';
+import { PUSH } from '../core/port/distribution.ts';
+import type { KeyedCall } from '../core/port/idempotency.ts';
+import { refusalByPlan } from '../core/provider.ts';
+import { GENERAL_INTERVAL_MS, rehearsing, sendCommand, sendNotification } from '../core/send.ts';
+import { type Inside, lookCall, type Staff, staffCall } from './call.ts';
 import { atProvider, id, inputOf, nullable, text } from './inputs.ts';
 
 /** The body of a call of the API. */
@@ -28,7 +29,7 @@ const checking = atProvider({
   body,
 });
 
-type Sending = Static<typeof sending>;
+type Sending = Inside<typeof sending>;
 
 const timeMs = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const finding = atProvider({
@@ -118,40 +119,40 @@ const ANY_TARGET = { specific_device_toggle: false, os: ['android'], hwid: '' };
 
 export const sendCalls = {
   /** Returns the preview of a notification. Refuses as its send would, except for its devices. */
-  'send.preview': staffCall(previewing, ({ nowMs }, given) => {
+  'send.preview': lookCall(SEND, previewing, ({ nowMs }, given) => {
     const order = readNotification({ ...given.body, ...ANY_TARGET }, nowMs);
     return isRefused(order) ? order : previewOf(order.payload);
   }),
   /** Counts the devices that a send would reach now, by way. Sends nothing. */
-  'send.check': staffCall(checking, (staff, given) => {
+  'send.check': lookCall(SEND, checking, (staff, given) => {
     const core = rehearsing(staff.core);
     return given.kind === 'push'
       ? notify(staff, core, given.body)
       : command(staff, core, given.body);
   }),
   /** Finds the devices of a filter; the send then names their HWIDs. */
-  'send.find': staffCall(finding, async ({ core, provider, signal }, { search }) => ({
+  'send.find': lookCall(SEND, finding, async ({ core, provider, signal }, { search }) => ({
     ...(await findDevices(core, provider, search, signal)),
     countMax: SEARCHED_HWIDS_MAX,
   })),
   /** Returns when the next general notification is accepted, UTC ms; null: now. */
-  'send.opens': staffCall(atProvider({}), async ({ core, nowMs, provider }) => {
+  'send.opens': lookCall(SEND, atProvider({}), async ({ core, nowMs, provider }) => {
     const lastMs = await core.store.readLastGeneral(provider.id);
     const opensAtMs = lastMs === null ? nowMs : lastMs + GENERAL_INTERVAL_MS;
     return { nowMs, opensAtMs: opensAtMs > nowMs ? opensAtMs : null };
   }),
-  'send.notification': staffCall(sending, async (staff, given) => {
+  'send.notification': staffCall(SEND, ['notification.send'], sending, async (staff, given) => {
     const keyed = byPlan(staff, 'enterprise') ?? (await keyOf(staff, 'notification', given));
     if (isRefused(keyed) || (keyed !== null && 'id' in keyed)) return keyed;
     return notify(staff, staff.core, given.body, keyed);
   }),
-  'send.command': staffCall(sending, async (staff, given) => {
+  'send.command': staffCall(SEND, ['command.send'], sending, async (staff, given) => {
     const keyed = byPlan(staff, 'pro') ?? (await keyOf(staff, 'command', given));
     if (isRefused(keyed) || (keyed !== null && 'id' in keyed)) return keyed;
     return command(staff, staff.core, given.body, keyed);
   }),
   /** Returns the documented settings with their rules. */
-  'send.settings': staffCall(atProvider({}), () =>
+  'send.settings': lookCall(SEND, atProvider({}), () =>
     SETTING_KEYS.map((setting) => ({
       key: setting.key,
       kind: setting.kind,
@@ -161,7 +162,7 @@ export const sendCalls = {
     })),
   ),
   /** Returns the payload of an earlier message for a copy. */
-  'send.source': staffCall(atProvider({ id }), async ({ core, provider }, given) => {
+  'send.source': lookCall(SEND, atProvider({ id }), async ({ core, provider }, given) => {
     const page = { beforeId: null, countMax: 1, scanMax: 1 };
     const filter = { ids: [given.id], notificationType: null, statuses: ALL, isScheduled: null };
     const { messages } = await core.store.listMessages(provider.id, filter, page);
