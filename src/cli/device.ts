@@ -3,7 +3,9 @@
 import type { Command } from 'commander';
 import { counted } from '../core/counted.ts';
 import { osName } from '../core/device.ts';
-import type { Device, DeviceDetail } from '../core/port/device.ts';
+import { FACT_FIELDS } from '../core/device-facts.ts';
+import { inSnakeCase, only } from '../core/field.ts';
+import type { Device, DeviceDetail, DeviceFacts } from '../core/port/device.ts';
 import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
 import { type ConfirmOptions, confirm } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
@@ -26,11 +28,7 @@ interface ListOptions extends CommonOptions, LimitOptions {
 function view(device: Device) {
   return {
     hwid: device.hwid,
-    os: device.os,
-    os_version: device.osVersion,
-    device_name: device.deviceName,
-    app_version: device.appVersion,
-    user_agent: device.userAgent,
+    ...inSnakeCase(only<DeviceFacts, keyof DeviceFacts>(device, FACT_FIELDS)),
     first_seen_at: showTime(device.firstSeenAtMs),
     last_seen_at: showTime(device.lastSeenAtMs),
   };

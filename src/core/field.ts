@@ -33,7 +33,7 @@ export interface Field<T> {
 /** A table with a row for each field of a record; one without a row does not compile. */
 export type Fields<Own> = { readonly [F in keyof Own]-?: Field<Own[F]> };
 
-type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
+export type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`
   : Name;
 
@@ -76,6 +76,12 @@ export const only = <Own extends object, F extends keyof Own & string>(
 /** Returns a field's name in columns and files: `when_full` for `whenFull`. */
 export const snakeCase = (field: string) =>
   field.replace(/[A-Z]/g, (big) => `_${big.toLowerCase()}`);
+
+/** Returns a record with the names that it has in files and output. */
+export const inSnakeCase = <Own extends object>(own: Own) =>
+  Object.fromEntries(Object.entries(own).map(([field, value]) => [snakeCase(field), value])) as {
+    [F in keyof Own & string as Snake<F>]: Own[F];
+  };
 
 /** Returns the outside name of a field: `when_full` for `whenFull`. */
 export const outsideName = <Table extends Fields<object>, F extends keyof Table & string>(

@@ -6,7 +6,8 @@
 
 import { TIME_MAX_MS } from '../calendar.ts';
 import { tidyFacts } from '../device.ts';
-import { each, type Field, type Fields, fieldsOf, only, snakeCase } from '../field.ts';
+import { FACT_FIELDS } from '../device-facts.ts';
+import { each, type Field, type Fields, fieldsOf, inSnakeCase, only } from '../field.ts';
 import {
   type Reader,
   readDomainHash,
@@ -67,10 +68,10 @@ export function writeRecord(record: ExportRecord): string {
   }
   if (record.kind === 'install') {
     const { slots, terms, ...facts } = record.install;
-    const fields = { ...wireFields(facts), ...wireFields(terms ?? {}) };
-    return JSON.stringify({ install: { ...fields, hwids: slots.map(wireFields) } });
+    const fields = { ...inSnakeCase(facts), ...inSnakeCase(terms ?? {}) };
+    return JSON.stringify({ install: { ...fields, hwids: slots.map(inSnakeCase) } });
   }
-  return JSON.stringify({ domain: wireFields(record.domain) });
+  return JSON.stringify({ domain: inSnakeCase(record.domain) });
 }
 
 /** Formats the last line. */
@@ -82,11 +83,8 @@ function providerFields(provider: Provider): Given {
   const { code, keyHash, createdAtMs } = provider;
   const keySha256 = Buffer.from(keyHash).toString('hex');
   const terms = only<ProviderTerms, keyof ProviderTerms>(provider, fieldsOf(PROVIDER_FIELDS));
-  return wireFields({ code, keySha256, createdAtMs, ...terms });
+  return inSnakeCase({ code, keySha256, createdAtMs, ...terms });
 }
-
-const wireFields = (record: object): Given =>
-  Object.fromEntries(Object.entries(record).map(([name, value]) => [snakeCase(name), value]));
 
 /** Reads a line. Refuses `over_bounds` and `malformed`; one refused line rejects the whole file. */
 export function readLine(text: string): ExportLine | Misfit<'over_bounds' | 'malformed'> {
@@ -204,11 +202,7 @@ function readInstall(fields: Given): ImportedInstall {
 const readSlotFields = recordReader<Omit<ImportedSlot, 'slotSeenAtMs'>>({
   hwid: readHwid,
   registeredAtMs: time,
-  os: anyText,
-  osVersion: anyText,
-  deviceName: anyText,
-  appVersion: anyText,
-  userAgent: anyText,
+  ...each(FACT_FIELDS, () => anyText),
   firstSeenAtMs: time,
   lastSeenAtMs: time,
 });

@@ -2,6 +2,7 @@
 
 import { readWireTime } from '../calendar.ts';
 import { tidyFacts } from '../device.ts';
+import { NO_FACTS } from '../device-facts.ts';
 import {
   HWID,
   ONE_LINE_LENGTH_MAX,
@@ -74,8 +75,7 @@ export function readSlotRecord(row: unknown, offsetMinutes: number): Read<Import
   return readFields(() => {
     const atMs = fit(row, 'date', timeReader(offsetMinutes));
     const name = fit(row, 'device_name', readOptionalText);
-    const unknown = { os: '', osVersion: '', appVersion: '', userAgent: '' };
-    const facts = tidyFacts({ ...unknown, deviceName: name.toWellFormed() });
+    const facts = tidyFacts({ ...NO_FACTS, deviceName: name.toWellFormed() });
     const times = { registeredAtMs: atMs, firstSeenAtMs: atMs, lastSeenAtMs: atMs };
     return { record: { hwid, ...facts, ...times }, isMended: facts.deviceName !== name };
   }, `HWID ${hwid}: `);

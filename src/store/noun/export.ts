@@ -2,12 +2,13 @@
  * The records of a provider, in steps that read one page each; the store keeps the snapshot open.
  */
 
+import { FACT_FIELDS } from '../../core/device-facts.ts';
 import { fieldsOf, only } from '../../core/field.ts';
 import type { InstallTerms } from '../../core/port/install.ts';
 import type { ExportRecord, ImportedInstall, ImportedSlot } from '../../core/port/moving.ts';
 import { LINK_TERMS } from '../../core/terms.ts';
 import type { Statements, Step } from '../backend.ts';
-import { columns, sql, values } from '../statement-text.ts';
+import { columns, ofTable, sql, values } from '../statement-text.ts';
 import { termsColumns } from './install-rows.ts';
 import { slotSeen, withDevice } from './look-ups.ts';
 import { PROVIDER_COLUMNS } from './provider.ts';
@@ -39,11 +40,11 @@ function statements(backend: Statements) {
           ${termsColumns(backend)}
         FROM install ${page}`),
     slots: prepare(sql`
-        SELECT ${columns(
-          { s: 'install_device', d: 'device', p: 'device_provider' },
-          `s.installId, d.hwid, s.registeredAtMs, p.os, p.osVersion, p.deviceName,
-          p.appVersion, p.userAgent, d.firstSeenAtMs, p.lastSeenAtMs`,
-        )},
+        SELECT ${columns({ s: 'install_device', d: 'device', p: 'device_provider' }, [
+          's.installId, d.hwid, s.registeredAtMs',
+          ...ofTable('p', FACT_FIELDS),
+          'd.firstSeenAtMs, p.lastSeenAtMs',
+        ])},
           ${values<{ slotSeenAtMs: number }>({ slotSeenAtMs: slotSeen(backend) })}
         FROM install_device s ${join} device d ON d.id = s.device_id ${withDevice(backend)}
         WHERE s.install_id ${backend.among('installIds')} ORDER BY s.install_id, s.id`),

@@ -3,6 +3,7 @@
  */
 
 import { mergeFacts } from '../../core/device.ts';
+import { factsOf } from '../../core/device-facts.ts';
 import { hashInHwid, isSharedHwid, sharedHwid } from '../../core/formats.ts';
 import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
 import type { ImportedSlot } from '../../core/port/moving.ts';
@@ -55,8 +56,8 @@ export function slotImport(backend: Backend) {
   const keep = knownDeviceSteps(backend);
   const on = statements(backend);
   function keepFacts(slot: ImportedSlot, deviceId: number, providerId: number): Step<unknown> {
-    const { os, osVersion, deviceName, appVersion, userAgent, lastSeenAtMs } = slot;
-    const facts = { os, osVersion, deviceName, appVersion, userAgent };
+    const facts = factsOf((fact) => slot[fact]);
+    const { lastSeenAtMs } = slot;
     const seenAfter = (beforeMs: number | null) => Math.max(beforeMs ?? 0, lastSeenAtMs);
     return keep.keepFacts(deviceId, providerId, facts, seenAfter, knownWins);
   }

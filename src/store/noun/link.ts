@@ -1,6 +1,7 @@
 /** Queries about links by filters, for a provider or, for the operator, of all providers. */
 
 import type { SQL } from 'drizzle-orm';
+import { FACT_FIELDS } from '../../core/device-facts.ts';
 import { fieldsOf } from '../../core/field.ts';
 import type { LinkFilter, LinkStore, OwnedLink } from '../../core/port/link.ts';
 import { LINK_TERMS } from '../../core/terms.ts';
@@ -110,11 +111,11 @@ function statements(backend: Backend) {
         ${link} WHERE i.id ${backend.among('ids')} AND i.provider_id = :providerId
         ORDER BY i.id DESC`),
     devices: prepare(sql`
-        SELECT ${columns(
-          { d: 'device', p: 'device_provider', s: 'install_device' },
-          `d.hwid, p.os, p.osVersion, p.deviceName, p.appVersion, p.userAgent,
-          s.registeredAtMs`,
-        )}, ${values<{ lastSeenAtMs: number }>({ lastSeenAtMs: slotSeen(backend) })}
+        SELECT ${columns({ d: 'device', p: 'device_provider', s: 'install_device' }, [
+          'd.hwid',
+          ...ofTable('p', FACT_FIELDS),
+          's.registeredAtMs',
+        ])}, ${values<{ lastSeenAtMs: number }>({ lastSeenAtMs: slotSeen(backend) })}
         FROM install_device s ${backend.join} device d ON d.id = s.device_id ${withDevice(backend)}
         WHERE s.install_id = :installId AND s.provider_id = :providerId
         ORDER BY s.id DESC LIMIT :countMax`),

@@ -30,8 +30,8 @@ export const coreDevices: readonly MutatedFile[] = [
         'const found = core.store.findDeviceByToken(tokenHash);',
       ],
       [
-        'return mergeTexts(known, reported, reported.os || known.os);',
-        'return mergeTexts(known, reported, reported.os && known.os);',
+        'factsOf((fact) => reported[fact] || known[fact])',
+        'factsOf((fact) => reported[fact] && known[fact])',
       ],
       [`if (isRefused(hwid)) return HWID_REQUIRED;`, `if (!isRefused(hwid)) return HWID_REQUIRED;`],
       [
@@ -46,7 +46,7 @@ export const coreDevices: readonly MutatedFile[] = [
     file: 'src/core/device-info.ts',
     tests: ['test/core/device-info.test.ts', 'test/http/older-calls.test.ts'],
     changes: [
-      ['if (header.length > BOUNDS.bytesMax) return NO_FACTS;', ''],
+      ['if (header.length > BOUNDS.bytesMax) return NOTHING;', ''],
       [" || info[fact] !== '') continue;", ') continue;'],
       ['text.split(separator, BOUNDS.valuesMax)', 'text.split(separator)'],
     ],

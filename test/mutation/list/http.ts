@@ -14,7 +14,10 @@ export const http: readonly MutatedFile[] = [
     tests: ['test/http/older-calls.test.ts', 'test/http/device-calls.test.ts'],
     changes: [
       ['params.hwid ?? (older?.hwid || null)', '(older?.hwid || params.hwid)'],
-      ['params.os_name ?? older?.os', 'older?.os ?? params.os_name'],
+      [
+        'params[DEVICE_FACTS[one].parameter] ?? older?.[one]',
+        'older?.[one] ?? params[DEVICE_FACTS[one].parameter]',
+      ],
       [`olderPath: '/api/provider',`, ''],
     ],
   },

@@ -139,8 +139,8 @@ export const storeDevices: readonly MutatedFile[] = [
       ['|| !sameUtcDay(seenBeforeMs, nowMs)', ''],
       // When a provider last saw a device that was on its link already.
       [
-        "assignments('device_provider', `${FACTS}, lastSeenAtMs`)",
-        "assignments('device_provider', FACTS)",
+        "assignments('device_provider', [...FACT_FIELDS, 'lastSeenAtMs'])",
+        "assignments('device_provider', FACT_FIELDS)",
       ],
     ],
   },

@@ -15,7 +15,24 @@ import { go, goHere, may, query, texts } from '../../state.ts';
 type Row = Got<'devices.find'>['rows'][number];
 type Shown = Got<'devices.show'>;
 
-const systemOf = ({ os, osVersion }: Row) => `${systemName(os)} ${osVersion}`.trim();
+type Fact = Exclude<keyof Row, 'id' | 'hwid' | 'firstSeenAtMs' | 'lastSeenAtMs'>;
+
+/** Where each fact of a device is shown. */
+const PLACES: Record<Fact, 'name' | 'system' | 'app'> = {
+  os: 'system',
+  osVersion: 'system',
+  deviceName: 'name',
+  appVersion: 'app',
+  userAgent: 'app',
+};
+
+const shownAs = (place: 'system' | 'app', row: Row) =>
+  (Object.keys(PLACES) as Fact[])
+    .filter((fact) => PLACES[fact] === place)
+    .map((fact) => (fact === 'os' ? systemName(row.os) : row[fact]))
+    .join(' ')
+    .trim();
+
 const nameOf = ({ deviceName }: Row) => deviceName || texts.link.nameless;
 
 function DeviceRow({ row, isOpen }: { row: Row; isOpen: boolean }) {
@@ -35,7 +52,7 @@ function DeviceRow({ row, isOpen }: { row: Row; isOpen: boolean }) {
         <bdi class="code">{row.hwid}</bdi>
       </td>
       <td>
-        <bdi>{systemOf(row)}</bdi>
+        <bdi>{shownAs('system', row)}</bdi>
       </td>
       <td>
         <bdi>{row.appVersion}</bdi>
@@ -100,8 +117,8 @@ function factsOf({ device, refusals, seenBy, tokens }: Shown) {
   );
   return [
     ['HWID', <bdi class="code">{device.hwid}</bdi>],
-    [texts.common.system, <bdi>{systemOf(device)}</bdi>],
-    [words.app, <bdi>{`${device.appVersion} ${device.userAgent}`.trim()}</bdi>],
+    [texts.common.system, <bdi>{shownAs('system', device)}</bdi>],
+    [words.app, <bdi>{shownAs('app', device)}</bdi>],
     [words.firstSeen, date(device.firstSeenAtMs)],
     [words.lastSeen, time(device.lastSeenAtMs)],
     [words.push, <bdi>{push.join(', ') || texts.activity.nothing}</bdi>],
