@@ -9,7 +9,7 @@ import type { Misfit, Refused } from '../../core/outcome.ts';
 import type { PushGateway } from '../../core/port/registration.ts';
 import type { UpstreamKeys } from '../../core/port/upstream.ts';
 import type { Finding } from '../../finding.ts';
-import type { PanelLook } from '../upstream/look.ts';
+import type { PanelReaction } from '../upstream/panel-check.ts';
 
 /** A setting with its effective value; a secret is masked. */
 interface ShownSetting {
@@ -125,7 +125,7 @@ export interface UpstreamCheck {
   certificate: 'covered' | 'not_covered' | 'elsewhere';
   /** The end of a certificate that covers the host; null: unknown. */
   certificateEndsAtMs: number | null;
-  panel: PanelLook;
+  panel: PanelReaction;
   /** `not_bound`: saving the upstream binds the host. */
   binding: 'active' | 'not_bound' | 'disabled' | 'provider_not_found';
 }

@@ -185,7 +185,7 @@ export const gate: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/gate/words.ts',
+    file: 'src/http/gate/device-headers.ts',
     tests: ['test/http/gate.test.ts', 'test/http/upstream/proxy.test.ts'],
     changes: [['query: NO_QUERY', 'query: parseQuery(request.url, true)']],
   },

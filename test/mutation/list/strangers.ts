@@ -48,19 +48,19 @@ export const strangers: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/upstream/pass-on.ts',
+    file: 'src/http/upstream/respond.ts',
     tests: PROBED,
     changes: [['&& !isStrange) keepFromSharedCaches', ') keepFromSharedCaches']],
   },
   {
-    file: 'src/http/upstream/permit.ts',
+    file: 'src/http/upstream/forwarding.ts',
     tests: PROBED,
     changes: [
       ["reason === 'link_not_found' || isGuess === true || isUnnamed === true", 'isGuess === true'],
     ],
   },
   {
-    file: 'src/http/upstream/passage.ts',
+    file: 'src/http/upstream/decision.ts',
     tests: PROBED,
     changes: [['...(isUnnamed && { isUnnamed })', '']],
   },

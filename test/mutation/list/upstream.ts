@@ -1,6 +1,6 @@
 import type { MutatedFile } from '../mutation.ts';
 
-const ASKING = ['test/http/upstream/ask.test.ts'];
+const ASKING = ['test/http/upstream/client.test.ts'];
 const PASSING = ['test/http/upstream/proxy.test.ts', 'test/http/upstream/past-the-gate.test.ts'];
 const RIDING = ['test/http/upstream/rides.test.ts', 'test/http/rides-doors.test.ts'];
 const REAL = ['test/http/upstream/real-panels.test.ts', 'test/http/upstream/link-limit.test.ts'];
@@ -11,7 +11,7 @@ const TOKENS = ['test/http/upstream/tokens.test.ts', 'test/http/upstream/old-tok
 /** Gatepost as the proxy in front of panels. */
 export const upstream: readonly MutatedFile[] = [
   {
-    file: 'src/http/upstream/ask.ts',
+    file: 'src/http/upstream/client.ts',
     tests: [...ASKING, 'test/http/upstream/misbehaving.test.ts'],
     changes: [
       ['if (first !== STALE) return first;', 'return first as Answer | Failure;'],
@@ -42,7 +42,7 @@ export const upstream: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/upstream/passage.ts',
+    file: 'src/http/upstream/decision.ts',
     tests: [...PASSING, ...REAL, ...RIDING, ...TOKENS],
     changes: [
       ['if (isRefused(named) || code === REPEATED)', 'if (isRefused(named))'],
@@ -70,7 +70,7 @@ export const upstream: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/upstream/permit.ts',
+    file: 'src/http/upstream/forwarding.ts',
     tests: [...PASSING, ...REAL],
     changes: [
       ['BY_OTHER_PATH: Passage = { ...FREELY, isOtherPath: true }', 'BY_OTHER_PATH = FREELY'],
@@ -78,7 +78,7 @@ export const upstream: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/upstream/asking.ts',
+    file: 'src/http/upstream/forward.ts',
     tests: [...REAL, ...TOKENS, ...SPELLINGS],
     changes: [
       ['if (isNewKey && judge === null) return', 'if (isNewKey) return'],
@@ -316,7 +316,7 @@ export const upstream: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/upstream/answers.ts',
+    file: 'src/http/upstream/responses.ts',
     tests: ['test/http/upstream/proxy.test.ts'],
     changes: [['`${readable(wording.text)}\\n${address}`', '`${wording.text}\\n${address}`']],
   },

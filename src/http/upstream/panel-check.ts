@@ -8,7 +8,7 @@ import type { Upstream } from './settings.ts';
 import { askAsStranger, type StrangerAnswer } from './strangers.ts';
 
 /** The reaction of a panel: which status came to which path, or the error. */
-export interface PanelLook {
+export interface PanelReaction {
   state:
     | 'answers'
     | 'fails'
@@ -24,13 +24,13 @@ export interface PanelLook {
  * Asks a panel at most three questions in turn; the last one asks all templates at once. Passes the
  * header `Date` of the first answer to `onDate`.
  */
-export async function lookAtPanel(
+export async function checkPanel(
   upstream: Upstream,
   { host, port }: { readonly host: string; readonly port: number },
   onDate: (date: string) => void = () => {},
-): Promise<PanelLook> {
+): Promise<PanelReaction> {
   if (isOwnAddress(upstream, host, port)) return { state: 'own_address', detail: '' };
-  const { asked, outcome } = await knock(upstream, onDate);
+  const { asked, outcome } = await firstStatus(upstream, onDate);
   if (outcome instanceof Failure) {
     if (outcome.isDropped) return { state: 'drops', detail: '' };
     const why = told(outcome);
@@ -76,7 +76,7 @@ const HEAD: Probe = { method: 'HEAD', path: '/' };
  * Sends a request that a panel answers with any status. Some, such as the page of Remnawave, close
  * the connection for every path without a known key, but answer a preflight.
  */
-async function knock(
+async function firstStatus(
   upstream: Upstream,
   onDate: (date: string) => void,
 ): Promise<{ asked: string; outcome: number | Failure }> {
