@@ -13,7 +13,7 @@ import type { Receipt, ReceiptsAfter } from '../port/receipt.ts';
 import { wordOf } from '../status-word.ts';
 import { nextTurn } from '../turn.ts';
 import { CANCEL_CUTOFF_MS } from './cancel.ts';
-import { plainText } from './html.ts';
+import { plainText } from './plain-text.ts';
 import {
   FAILED,
   isTerminal,

@@ -13,10 +13,7 @@ export const passing: readonly MutatedFile[] = [
       ...['test/http/upstream/proxy.test.ts', 'test/http/upstream/rides.test.ts'],
       ...['test/http/upstream/real-panels.test.ts', 'test/http/rides-doors.test.ts'],
     ],
-    changes: [
-      ['if (!passage.isForAll && !isStrange) keepFromSharedCaches(plain.headers);', ''],
-      ["if (rider !== null && upstream.ride !== 'off') keepFresh(plain.headers);", ''],
-    ],
+    changes: [["if (rider !== null && upstream.ride !== 'off') keepFresh(plain.headers);", '']],
   },
   {
     file: 'src/http/upstream/decoded-response.ts',

@@ -25,10 +25,7 @@ export const strangers: readonly MutatedFile[] = [
     tests: PROBED,
     changes: [
       ['response?.status === 405 ? stranger(request) : response', 'response'],
-      [
-        'strangers.isQuiet ? stranger(request) : elsewhere(path, request)',
-        'elsewhere(path, request)',
-      ],
+      ['strangers.isQuiet ? stranger(request) : elsewhere(request)', 'elsewhere(request)'],
       ['(isAsked ? null : stranger(request))', 'null'],
       ['(isAsked ? null : stranger(request))', 'stranger(request)'],
     ],
@@ -41,10 +38,6 @@ export const strangers: readonly MutatedFile[] = [
       ["if (hides === 'all') return deps.strangers.answer(request, startMs);", ''],
       ["hides === 'text' ? bare(response) : response", 'response'],
       ['strangers.areServed(request) ? originOf', 'true ? originOf'],
-      ['if (isStrange && isUnknown && !(await passage.passesUnproven())) {', 'if (false) {'],
-      ['isStrange && isUnknown && !(await passage.passesUnproven())', 'isStrange && isUnknown'],
-      ['const hasLink = !passage.isNewKey && !passage.isForAll;', 'const hasLink = true;'],
-      ['const hasLink = !passage.isNewKey && !passage.isForAll;', 'const hasLink = false;'],
     ],
   },
   {
@@ -53,24 +46,11 @@ export const strangers: readonly MutatedFile[] = [
     changes: [['&& !isStrange) keepFromSharedCaches', ') keepFromSharedCaches']],
   },
   {
-    file: 'src/http/upstream/forwarding.ts',
-    tests: PROBED,
-    changes: [
-      ["reason === 'link_not_found' || isGuess === true || isUnnamed === true", 'isGuess === true'],
-    ],
-  },
-  {
-    file: 'src/http/upstream/decision.ts',
-    tests: PROBED,
-    changes: [['...(isUnnamed && { isUnnamed })', '']],
-  },
-  {
     file: 'src/http/gate/gate.ts',
     tests: PROBED,
     changes: [
       ["if (isQuiet && says === 'gate_untrusted')", 'if (false)'],
       ['isQuiet ? bare(told) : told', 'told'],
-      ['(is ? conclusion : { ...conclusion, isUnnamed: true })', 'conclusion'],
     ],
   },
   {
