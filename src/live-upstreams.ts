@@ -27,8 +27,8 @@ import type { KeptUpstream, UpstreamKeys } from './core/port/upstream.ts';
 import { activityWord } from './core/status-word.ts';
 import { isCertified } from './doctor/gate.ts';
 import { bindUpstreams } from './http/upstream/bind.ts';
-import { lookAtPanel } from './http/upstream/look.ts';
 import { warnOfOpenings } from './http/upstream/openings.ts';
+import { checkPanel } from './http/upstream/panel-check.ts';
 import type { Upstream } from './http/upstream/settings.ts';
 import type { Log } from './log.ts';
 
@@ -108,7 +108,7 @@ export class LiveUpstreams implements UpstreamDesk {
     const isCovered = names !== null && isCertified(upstream.host, names);
     const [addresses, panel, binding] = await Promise.all([
       addressesOf(upstream.host),
-      lookAtPanel(upstream, settings),
+      checkPanel(upstream, settings),
       this.#bindingOf(upstream),
     ]);
     const certificate = names === null ? 'elsewhere' : isCovered ? 'covered' : 'not_covered';

@@ -7,7 +7,7 @@ import type { Core } from '../core/core.ts';
 import type { SendOnce } from '../core/outbox/gateway-test.ts';
 import type { Misfit, Refused } from '../core/outcome.ts';
 import type { PushGateway } from '../core/port/registration.ts';
-import type { PanelLook, UpstreamKeys } from '../core/port/upstream.ts';
+import type { PanelReaction, UpstreamKeys } from '../core/port/upstream.ts';
 import type { Finding } from '../finding.ts';
 
 /** A setting with its effective value; a secret is masked. */
@@ -124,7 +124,7 @@ export interface UpstreamCheck {
   certificate: 'covered' | 'not_covered' | 'elsewhere';
   /** The end of a certificate that covers the host; null: unknown. */
   certificateEndsAtMs: number | null;
-  panel: PanelLook;
+  panel: PanelReaction;
   /** `not_bound`: saving the upstream binds the host. */
   binding: 'active' | 'not_bound' | 'disabled' | 'provider_not_found';
 }

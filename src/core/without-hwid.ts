@@ -34,7 +34,7 @@ import { isActive } from './provider.ts';
 export const PASSES = 'passes';
 
 /** A call at the gate or the proxy. */
-interface GateCall extends DeviceCall {
+export interface GateCall extends DeviceCall {
   /** A HWID that names no device: it counts only if it has a slot. Then `hwid` is null. */
   junkHwid?: string | null;
 }

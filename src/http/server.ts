@@ -190,8 +190,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const { consoleFiles: files = new Map(), secretOf = () => null } = options;
   const own = { ...strangersOf(options, connectionOf), core, clock, log, settings, secretOf };
-  const rides = new RideDesk(own);
-  const doors = { ...own, traffic, concluder, rides, panels: makeFollowers(own) };
+  const panels = makeFollowers(own);
+  const doors = { ...own, traffic, concluder, panels, rides: new RideDesk(own) };
   const proxy = makeProxy({
     ...doors,
     servesStrangers: options.servesStrangers ?? servesStrangers,
@@ -206,7 +206,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const site = { ...deps, appliance, connectionOf, passwords };
   const live = new LiveStreams(site);
   const my = makeMy({ ...deps, settings, proxy, secretOf, connectionOf });
-  const gate = makeGate({ ...doors, peerOf, panel: gatePanel(settings, doors.panels) });
+  const gate = makeGate({ ...doors, peerOf, panel: gatePanel(settings, panels) });
   const answer = mount(
     deps,
     { ...own, streams, gate, proxy, my },

@@ -17,7 +17,7 @@ export interface KeptUpstream {
 export type UpstreamKeys = Readonly<Record<string, unknown>>;
 
 /** The reaction of a panel: which status came to which path, or the error. */
-export interface PanelLook {
+export interface PanelReaction {
   state:
     | 'answers'
     | 'fails'

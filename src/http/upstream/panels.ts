@@ -8,7 +8,7 @@ import type { Log } from '../../log.ts';
 import { type Leave, type NoPlace, Places } from '../../queue.ts';
 import { MinuteLine } from '../bound/limiter.ts';
 import { Hosts } from '../request/hosts.ts';
-import { UpstreamClient } from './ask.ts';
+import { UpstreamClient } from './client.ts';
 import type { Failure } from './exchange.ts';
 import type { Upstream, UpstreamSettings } from './settings.ts';
 

@@ -65,9 +65,9 @@ export const config: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/upstream/look.ts',
+    file: 'src/http/upstream/panel-check.ts',
     tests: [
-      ...['test/http/upstream/look.test.ts', 'test/http/upstream/ipv6.test.ts'],
+      ...['test/http/upstream/panel-check.test.ts', 'test/http/upstream/ipv6.test.ts'],
       'test/doctor/gate.test.ts',
     ],
     changes: [

@@ -8,19 +8,16 @@ export const passing: readonly MutatedFile[] = [
     changes: [['/^\\s*text\\/html\\b/i', '/^\\s*text\\/html$/i']],
   },
   {
-    file: 'src/http/upstream/pass-on.ts',
+    file: 'src/http/upstream/respond.ts',
     tests: [
       ...['test/http/upstream/proxy.test.ts', 'test/http/upstream/rides.test.ts'],
       ...['test/http/upstream/real-panels.test.ts', 'test/http/rides-doors.test.ts'],
     ],
-    changes: [
-      ['if (!passage.isForAll && !isStrange) keepFromSharedCaches(plain.headers);', ''],
-      ["if (rider !== null && upstream.ride !== 'off') keepFresh(plain.headers);", ''],
-    ],
+    changes: [["if (rider !== null && upstream.ride !== 'off') keepFresh(plain.headers);", '']],
   },
   {
-    file: 'src/http/upstream/plain-answer.ts',
-    tests: ['test/http/upstream/plain-answer.test.ts'],
+    file: 'src/http/upstream/decoded-response.ts',
+    tests: ['test/http/upstream/decoded-response.test.ts'],
     changes: [
       ['status === PARTIAL || acceptsCoding(', 'acceptsCoding('],
       ['  describeDecoded(headers);\n', ''],
@@ -33,7 +30,7 @@ export const passing: readonly MutatedFile[] = [
   },
   {
     file: 'src/http/request/coding.ts',
-    tests: ['test/http/upstream/plain-answer.test.ts'],
+    tests: ['test/http/upstream/decoded-response.test.ts'],
     changes: [
       ['!parameters.some((parameter) => /^q=0(?:\\.0*)?$/.test(parameter))', 'true'],
       ["?? taken.get('*')", ''],

@@ -227,8 +227,8 @@ export const rim: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/upstream/refused-as.ts',
-    tests: ['test/http/upstream/refused-as.test.ts'],
+    file: 'src/http/upstream/panel-refusals.ts',
+    tests: ['test/http/upstream/panel-refusals.test.ts'],
     changes: [
       ["{ 'x-hwid-limit': TRUE }", '{}'],
       ["link_limit_reached: [403, 'Device", "link_limit_reached: [404, 'Device"],

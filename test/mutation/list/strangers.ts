@@ -38,28 +38,12 @@ export const strangers: readonly MutatedFile[] = [
       ["if (hides === 'all') return deps.strangers.answer(request, startMs);", ''],
       ["hides === 'text' ? bare(response) : response", 'response'],
       ['strangers.areServed(request) ? originOf', 'true ? originOf'],
-      ['if (isStrange && isUnknown && !(await passage.passesUnproven())) {', 'if (false) {'],
-      ['isStrange && isUnknown && !(await passage.passesUnproven())', 'isStrange && isUnknown'],
-      ['const hasLink = !passage.isNewKey && !passage.isForAll;', 'const hasLink = true;'],
-      ['const hasLink = !passage.isNewKey && !passage.isForAll;', 'const hasLink = false;'],
     ],
   },
   {
-    file: 'src/http/upstream/pass-on.ts',
+    file: 'src/http/upstream/respond.ts',
     tests: PROBED,
     changes: [['&& !isStrange) keepFromSharedCaches', ') keepFromSharedCaches']],
-  },
-  {
-    file: 'src/http/upstream/permit.ts',
-    tests: PROBED,
-    changes: [
-      ["reason === 'link_not_found' || isGuess === true || isUnnamed === true", 'isGuess === true'],
-    ],
-  },
-  {
-    file: 'src/http/upstream/passage.ts',
-    tests: PROBED,
-    changes: [['...(isUnnamed && { isUnnamed })', '']],
   },
   {
     file: 'src/http/gate/gate.ts',
@@ -67,7 +51,6 @@ export const strangers: readonly MutatedFile[] = [
     changes: [
       ["if (isQuiet && says === 'gate_untrusted')", 'if (false)'],
       ['isQuiet ? bare(told) : told', 'told'],
-      ['(is ? conclusion : { ...conclusion, isUnnamed: true })', 'conclusion'],
     ],
   },
   {

@@ -1,6 +1,6 @@
 import type { MutatedFile } from '../mutation.ts';
 
-const ASKING = ['test/http/upstream/ask.test.ts'];
+const ASKING = ['test/http/upstream/client.test.ts'];
 const PASSING = ['test/http/upstream/proxy.test.ts', 'test/http/upstream/past-the-gate.test.ts'];
 const RIDING = ['test/http/upstream/rides.test.ts', 'test/http/rides-doors.test.ts'];
 const REAL = ['test/http/upstream/real-panels.test.ts', 'test/http/upstream/link-limit.test.ts'];
@@ -11,7 +11,7 @@ const TOKENS = ['test/http/upstream/tokens.test.ts', 'test/http/upstream/old-tok
 /** Gatepost as the proxy in front of panels. */
 export const upstream: readonly MutatedFile[] = [
   {
-    file: 'src/http/upstream/ask.ts',
+    file: 'src/http/upstream/client.ts',
     tests: [...ASKING, 'test/http/upstream/misbehaving.test.ts'],
     changes: [
       ['if (first !== STALE) return first;', 'return first as Answer | Failure;'],
@@ -42,54 +42,29 @@ export const upstream: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/upstream/passage.ts',
+    file: 'src/http/upstream/decision.ts',
     tests: [...PASSING, ...REAL, ...RIDING, ...TOKENS],
     changes: [
-      ['if (isRefused(named) || code === REPEATED)', 'if (isRefused(named))'],
-      ["if (isRefused(named) && kind !== 'plain') return", 'if (false) return'],
-      ['named === null || named.isProven;', 'true;'],
-      ['if (user !== key) return', 'if (false) return'],
       ["otherPaths === 'pass' ? BY_OTHER_PATH :", 'true ? BY_OTHER_PATH :'],
       ['return { ...FOR_PAGE, isNewKey: true };', 'return FOR_PAGE;'],
-      ['!isRefused(admission) && admission.isNew === true', '!isRefused(admission)'],
-      ["if (upstream.browsers === 'pass') return page;", 'return page;'],
-      ['opensPage = page === FOR_PAGE;', 'opensPage = true;'],
-      ["isBrowser(visit) && browsers === 'pass'", 'isBrowser(visit)'],
-      ['visit.takesSlot && !isPage', 'visit.takesSlot'],
-      ['believesOther: panelOf(upstream) === null', 'believesOther: true'],
-      ['believesOther: panelOf(upstream) === null', 'believesOther: false'],
-      ['if (!takesSlot) return JUDGED;', ''],
-      ['isShared: hwid === null,\n      takesSlot', 'isShared: false,\n      takesSlot'],
-      ['if (found === null) return unknown;', ''],
-      ["if (typeof found === 'string') return found;", ''],
-      ['if (isJudged && oldName === null) return', 'if (isJudged) return'],
-      ['    if (judged !== null) {', '    if (judged !== null && !code) {'],
-      ['await limitLinks<Admission>(make, isMade)', 'await make()'],
       ["verdict === 'link_disabled' || ", ''],
       [" || verdict === 'link_domain_not_bound'", ''],
     ],
   },
   {
-    file: 'src/http/upstream/permit.ts',
+    file: 'src/http/upstream/forwarding.ts',
     tests: [...PASSING, ...REAL],
-    changes: [
-      ['BY_OTHER_PATH: Passage = { ...FREELY, isOtherPath: true }', 'BY_OTHER_PATH = FREELY'],
-      ['hwid === null ? UNKNOWN_UNNAMED : UNKNOWN', 'UNKNOWN'],
-    ],
+    changes: [],
   },
   {
-    file: 'src/http/upstream/asking.ts',
+    file: 'src/http/upstream/forward.ts',
     tests: [...REAL, ...TOKENS, ...SPELLINGS],
     changes: [
-      ['if (isNewKey && judge === null) return', 'if (isNewKey) return'],
       ["panel.dropsAlways ? 'path' :", "true ? 'path' :"],
-      ['if (meansUnknown(failure, panel, passage, clock) !== null) return;', ''],
       ["request.method === 'HEAD' && !isInfo", "request.method === 'HEAD'"],
       ["if (isInfo) headers['accept-encoding'] = 'identity';", ''],
       ["upstream.hostHeader === 'upstream' ?", 'false ?'],
       ['isSubscription ? withKnownQuery', 'false ? withKnownQuery'],
-      ['const isSubscription = !passage.isForAll;', 'const isSubscription = false;'],
-      ['if (answer instanceof Failure) return answer;\n  panel.noteAnswer', 'panel.noteAnswer'],
     ],
   },
   {
@@ -170,19 +145,9 @@ export const upstream: readonly MutatedFile[] = [
     changes: [
       ["if (unknown === 'path') return", 'if (false) return'],
       ["if (unknown === 'key') return", 'if (false) return'],
-      ['passage.takesSlot && !passage.holdsSlot', 'false'],
-      ['const isGuess = isDropped && passage.isOtherPath;', 'const isGuess = false;'],
-      ['isGuess: isGuess || admitted.isGuess === true', 'isGuess: admitted.isGuess === true'],
-      [' || admitted.isGuess === true', ''],
       ['isNew || before?.isDue === true', 'isNew'],
-      ['passage.judge !== null || isNew', 'isNew'],
-      ['passage.opensPage ? addressOfRequest', 'true ? addressOfRequest'],
-      ['if (mayPass(passPaths, keyPaths, path)) return FREELY;', ''],
       ['host !== upstream.host && hostName(host) !== upstream.host', 'false'],
       ["isOther || headers.has('upgrade')", 'isOther'],
-      ['if (path === null) return', 'if (false) return'],
-      ['isUnknown && (passage.isNewKey || passage.isOtherPath)', 'isUnknown'],
-      ['answer.status >= 400 && answer.status < 500', 'false'],
       ["return target.split('#', 1)[0] ?? '';", 'return target;'],
     ],
   },
@@ -193,16 +158,9 @@ export const upstream: readonly MutatedFile[] = [
       ['status < 300 && !isRefusal(headers)', 'status < 300'],
       ['return status >= 200 && status < 300 && ', 'return status >= 200 && status < 400 && '],
       ['return isPage(headers) ? null :', 'return true ? null :'],
-      ['if (first.admit === null || !isSeen) return', 'if (first.admit === null) return'],
-      ['isGood || answer.status === NOT_MODIFIED', 'isGood'],
       ['if (!isGood) return null;', ''],
-      ['(first.admit === null || first.holdsSlot)', 'first.admit === null'],
       ["(proof !== 'none' && believesOther)", "proof !== 'none'"],
       ["(proof !== 'none' && believesOther)", 'believesOther'],
-      ['return passes ? null : unknown;', 'return unknown;'],
-      ['return passes ? null : unknown;', 'return null;'],
-      ["if (proof === 'other' || proof === 'none') onOther();", ''],
-      ["if ('reason' in passage) return passage;", ''],
     ],
   },
   {
@@ -316,7 +274,7 @@ export const upstream: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/upstream/answers.ts',
+    file: 'src/http/upstream/responses.ts',
     tests: ['test/http/upstream/proxy.test.ts'],
     changes: [['`${readable(wording.text)}\\n${address}`', '`${wording.text}\\n${address}`']],
   },

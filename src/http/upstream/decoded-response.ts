@@ -6,7 +6,7 @@
 import { pipeline, Readable, type Transform } from 'node:stream';
 import { acceptsCoding } from '../request/coding.ts';
 import { codingOf, makeDecoder } from './decoder.ts';
-import { type Answer, type Bounds, Failure } from './exchange.ts';
+import { type Bounds, Failure, type UpstreamResponse } from './exchange.ts';
 import { describeDecoded, varyBy } from './headers.ts';
 
 /** The most decoded bytes for an encoded one. */
@@ -28,7 +28,10 @@ interface Reading extends Pick<Bounds, 'answerBytesMax'> {
  * unknown, or if the answer is a part. Returns the failure of a short answer that is complete; a
  * longer one is cut off.
  */
-export async function plainFor(answer: Answer, reading: Reading): Promise<Answer | Failure> {
+export async function decodedFor(
+  answer: UpstreamResponse,
+  reading: Reading,
+): Promise<UpstreamResponse | Failure> {
   const { headers, status } = answer;
   const coding = codingOf(headers.get('content-encoding'));
   const decoder = makeDecoder(coding);

@@ -9,13 +9,13 @@ import https from 'node:https';
 import { isIP } from 'node:net';
 import { boundInterims, readInSlices } from '../../slices.ts';
 import {
-  type Answer,
   type Bounds,
   Exchange,
   Failure,
-  type Question,
   STALE,
   UNSENDABLE,
+  type UpstreamRequest,
+  type UpstreamResponse,
 } from './exchange.ts';
 
 /** The largest head of an answer, bytes: some panels put routing tables into headers. */
@@ -56,7 +56,7 @@ export class UpstreamClient {
   }
 
   /** Sends a request; retries once, on a new connection, if the idle one was closed. */
-  async ask(upstream: Bounds, question: Question): Promise<Answer | Failure> {
+  async send(upstream: Bounds, question: UpstreamRequest): Promise<UpstreamResponse | Failure> {
     const first = await this.#try(upstream, question, this.#agent);
     if (first !== STALE) return first;
     const second = await this.#try(upstream, question, false);
@@ -75,9 +75,9 @@ export class UpstreamClient {
 
   #try(
     upstream: Bounds,
-    question: Question,
+    question: UpstreamRequest,
     agent: http.Agent | false,
-  ): Promise<Answer | Failure | typeof STALE> {
+  ): Promise<UpstreamResponse | Failure | typeof STALE> {
     const { method, path, headers } = question;
     return new Promise((resolve) => {
       let request: http.ClientRequest;

@@ -3,55 +3,55 @@
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { AdmittedFetch, RideDesk } from '../ride/desk.ts';
-import { type Answered, hindered, passedOn } from './answers.ts';
-import { type Answer, Failure } from './exchange.ts';
+import { decodedFor } from './decoded-response.ts';
+import { Failure, type UpstreamResponse } from './exchange.ts';
+import type { Forwarding } from './forwarding.ts';
 import { keepFresh, keepFromSharedCaches } from './headers.ts';
 import type { Inspection } from './inspection.ts';
 import type { Panel } from './panels.ts';
-import type { Passage } from './permit.ts';
-import { plainFor } from './plain-answer.ts';
+import { failed, forwarded, type ProxyResponse } from './responses.ts';
 import { addRides } from './riders.ts';
 
-interface PassDeps {
+interface RespondDeps {
   clock: Clock;
   log: Log;
   rides: RideDesk;
   inspection: Inspection;
 }
 
-interface Passing {
-  answer: Answer;
-  passage: Passage;
+interface Given {
+  response: UpstreamResponse;
+  forwarding: Forwarding;
   /** True: the request names a link. */
   hasLink: boolean;
   /** The fetch that rides; null: no device is admitted. */
   rider: AdmittedFetch | null;
-  /** True: the answer shows nothing of Gatepost. */
+  /** True: the response shows nothing of Gatepost. */
   isStrange: boolean;
 }
 
-/** Passes on the answer of a panel, decoded for a client that takes no encoding. */
-export async function passOn(
-  deps: PassDeps,
+/** Passes on the response of a panel, decoded for a client that takes no encoding. */
+export async function respond(
+  deps: RespondDeps,
   { headers }: Request,
   panel: Panel,
-  { answer, passage, hasLink, rider, isStrange }: Passing,
-): Promise<Answered> {
+  { response, forwarding, hasLink, rider, isStrange }: Given,
+): Promise<ProxyResponse> {
   const { clock, inspection, log } = deps;
   const { upstream } = panel;
-  const plain = await plainFor(answer, {
+  const plain = await decodedFor(response, {
     ...upstream,
     accepted: headers.get('accept-encoding'),
     onFailure: (failure) => panel.logFailure(failure, log, clock.steadyMs()),
   });
-  if (plain instanceof Failure) return hindered(plain.kind, hasLink);
-  if (!passage.isForAll && !isStrange) keepFromSharedCaches(plain.headers);
+  if (plain instanceof Failure) return failed(plain.kind, hasLink);
+  if (!forwarding.isForAll && !isStrange) keepFromSharedCaches(plain.headers);
   // Also without a message: a cache must not hide the next one.
   if (rider !== null && upstream.ride !== 'off') keepFresh(plain.headers);
   if (rider !== null) await addRides(deps, rider, upstream, plain);
-  const looked = inspection.of(plain, upstream, passage.isForAll, clock.nowMs());
+  const looked = inspection.of(plain, upstream, forwarding.isForAll, clock.nowMs());
   return {
     outcome: rider === null ? 'passed' : 'admitted',
-    response: passedOn(looked, rider !== null),
+    response: forwarded(looked, rider !== null),
   };
 }

@@ -5,15 +5,15 @@ import { panelOf } from '../../core/panel/kind.ts';
 import { Deadline } from '../../deadline.ts';
 import type { Log } from '../../log.ts';
 import { countedAs } from '../request/address.ts';
-import type { Obstacle } from './answers.ts';
-import { type Answer, Failure } from './exchange.ts';
+import { decodedFor } from './decoded-response.ts';
+import { Failure, type UpstreamResponse } from './exchange.ts';
+import type { Forwarding } from './forwarding.ts';
 import { type Provenance, requestHeaders } from './headers.ts';
 import { withKnownQuery } from './known-query.ts';
 import type { Panel } from './panels.ts';
-import type { Passage } from './permit.ts';
-import { plainFor } from './plain-answer.ts';
+import type { ProxyError } from './responses.ts';
 
-export interface AskDeps {
+export interface ForwardDeps {
   clock: Clock;
   log: Log;
   provenanceOf(request: Request): Provenance;
@@ -28,21 +28,21 @@ const PATIENCE_MAX_S = 255;
 const GRACE_S = 10;
 
 /**
- * Returns what a panel does not know that closed the connection without an answer; null: it is
+ * Returns what a panel does not know that closed the connection without a response; null: it is
  * away. Whether the panel knows a token, or the key of a link, it would have said.
  */
 export function meansUnknown(
   { isDropped }: Failure,
   panel: Panel,
-  { isForAll, isNewKey, isOtherPath, judge }: Omit<AskedFor, 'holdsSlot'>,
+  { isForAll, isNewKey, isOtherPath, isUnproven }: Omit<Asked, 'holdsSlot'>,
   clock: Clock,
 ): 'key' | 'path' | null {
   if (!isDropped) return null;
-  if (isNewKey && judge === null) return panel.dropsUnknown(clock.steadyMs()) ? 'key' : null;
+  if (isNewKey && !isUnproven) return panel.dropsUnknown(clock.steadyMs()) ? 'key' : null;
   return isForAll && !isOtherPath && panel.dropsAlways ? 'path' : null;
 }
 
-type AskedFor = Pick<Passage, 'holdsSlot' | 'isForAll' | 'isNewKey' | 'isOtherPath' | 'judge'>;
+type Asked = Pick<Forwarding, 'holdsSlot' | 'isForAll' | 'isNewKey' | 'isOtherPath' | 'isUnproven'>;
 
 /**
  * Returns how long a request may wait for a free place, ms, and how long its client may get no
@@ -56,13 +56,13 @@ export function timesOf(timeoutMs: number): { waitMs: number; patienceS: number 
 }
 
 /** Asks the panel when a place is free. */
-export async function ask(
-  { clock, log, isEnding, provenanceOf, grantPatience }: AskDeps,
+export async function forward(
+  { clock, log, isEnding, provenanceOf, grantPatience }: ForwardDeps,
   request: Request,
   panel: Panel,
   { path, isWhole, isInfo = false }: { path: string; isWhole: boolean; isInfo?: boolean },
-  passage: AskedFor,
-): Promise<Answer | Failure | Obstacle> {
+  forwarding: Asked,
+): Promise<UpstreamResponse | Failure | ProxyError> {
   const { client, upstream } = panel;
   const { signal } = request;
   const method = request.method === 'HEAD' && !isInfo ? 'HEAD' : 'GET';
@@ -71,14 +71,14 @@ export async function ask(
   const provenance = provenanceOf(request);
   const asked = `${upstream.host}${/:\d+$/.exec(request.headers.get('host') ?? '')?.[0] ?? ''}`;
   const sent = upstream.hostHeader === 'upstream' ? client.host : asked;
-  const isSubscription = !passage.isForAll;
+  const isSubscription = !forwarding.isForAll;
   const kinds = { isWhole, isSubscription };
   const headers = requestHeaders(request, { sent, asked }, provenance, kinds);
-  // The proxy reads the answer itself.
+  // The proxy reads the response itself.
   if (isInfo) headers['accept-encoding'] = 'identity';
   const patience = new Deadline(waitMs, signal, clock.steadyMs);
   const party = countedAs(provenance.client);
-  const leave = await panel.takePlace(party, !passage.holdsSlot, patience.signal);
+  const leave = await panel.takePlace(party, !forwarding.holdsSlot, patience.signal);
   patience.end();
   if (typeof leave === 'string') return signal.aborted ? 'client_left' : 'upstream_busy';
   if (isEnding()) {
@@ -87,7 +87,7 @@ export async function ask(
   }
   const onFailure = (failure: Failure) => {
     if (!failure.kind.startsWith('upstream_')) return;
-    if (meansUnknown(failure, panel, passage, clock) !== null) return;
+    if (meansUnknown(failure, panel, forwarding, clock) !== null) return;
     panel.logFailure(failure, log, clock.steadyMs());
   };
   const onEnd = (failure: Failure | null) => {
@@ -95,8 +95,8 @@ export async function ask(
     if (failure !== null) onFailure(failure);
   };
   const asking = isSubscription ? withKnownQuery(path, panelOf(upstream)) : path;
-  const answer = await client.ask(upstream, { method, path: asking, headers, signal, onEnd });
-  if (answer instanceof Failure) return answer;
+  const response = await client.send(upstream, { method, path: asking, headers, signal, onEnd });
+  if (response instanceof Failure) return response;
   panel.noteAnswer(clock.steadyMs());
-  return isInfo ? plainFor(answer, { ...upstream, accepted: null, onFailure }) : answer;
+  return isInfo ? decodedFor(response, { ...upstream, accepted: null, onFailure }) : response;
 }

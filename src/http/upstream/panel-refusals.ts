@@ -6,7 +6,7 @@
 import type { PanelKind } from '../../core/panel/kind.ts';
 import type { GateReason } from '../gate/texts.ts';
 
-interface Manner {
+interface PanelRefusal {
   status: number;
   headers: Readonly<Record<string, string>>;
   /** The body; null: a subscription with one server whose name is the reason. */
@@ -17,19 +17,19 @@ const TRUE = 'true';
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 /** Remnawave answers with servers whose names are the reason; v2rayTUN reads `x-hwid-limit`. */
-function remnawave(reason: GateReason): Manner {
+function remnawave(reason: GateReason): PanelRefusal {
   const isDenied = reason === 'hwid_required' || reason === 'link_limit_reached';
   if (!isDenied) return { status: 404, headers: {}, body: '' };
   return { status: 200, headers: { 'x-hwid-limit': TRUE }, body: null };
 }
 
-const NOT_FOUND: Manner = { status: 404, headers: {}, body: '' };
+const NOT_FOUND: PanelRefusal = { status: 404, headers: {}, body: '' };
 
 /** 3x-ui answers with a status and headers. */
 const threeXUi = () => NOT_FOUND;
 
 /** PasarGuard has no headers about HWIDs: its apps show the detail. */
-function pasarguard(reason: GateReason): Manner {
+function pasarguard(reason: GateReason): PanelRefusal {
   const [status, detail] = DETAILS[reason];
   return { status, headers: JSON_TYPE, body: JSON.stringify({ detail }) };
 }
@@ -41,7 +41,7 @@ const DETAILS: Readonly<Record<GateReason, readonly [status: number, detail: str
   link_disabled: [404, 'Not Found'],
 };
 
-const MANNERS: Readonly<Record<PanelKind, (reason: GateReason) => Manner>> = {
+const REFUSALS: Readonly<Record<PanelKind, (reason: GateReason) => PanelRefusal>> = {
   remnawave,
   '3x-ui': threeXUi,
   pasarguard,
@@ -51,4 +51,5 @@ const MANNERS: Readonly<Record<PanelKind, (reason: GateReason) => Manner>> = {
 };
 
 /** Returns the refusal of a panel for a reason. */
-export const mannerOf = (panel: PanelKind, reason: GateReason): Manner => MANNERS[panel](reason);
+export const panelRefusal = (panel: PanelKind, reason: GateReason): PanelRefusal =>
+  REFUSALS[panel](reason);

@@ -12,14 +12,14 @@ const READERS = Object.entries(factParams).map(([name, param]) => reader(name, p
 
 const NO_QUERY = parseQuery('', false);
 
-/** The words of a device at the gate and the proxy. */
+/** The device of a request, read from its headers. */
 export interface DeviceHeaders extends DeviceWords {
   /** A HWID that names no device, whose `hwid` is null; null: there is none. */
   junkHwid: string | null;
 }
 
 /** Returns the HWID and the facts in the headers, or `hwid_required` for a malformed HWID. */
-export function deviceWords(
+export function readDeviceHeaders(
   request: Request,
 ): DeviceHeaders | { says: 'hwid_required'; detail: string } {
   const params: Record<string, unknown> = {};
@@ -27,8 +27,8 @@ export function deviceWords(
     const misfit = read({ params, query: NO_QUERY, readCount: 0, request });
     if (misfit) return { says: 'hwid_required', detail: misfit.detail };
   }
-  const words = wordsOf(params as Parameters<typeof wordsOf>[0]);
-  const { hwid } = words;
+  const reported = wordsOf(params as Parameters<typeof wordsOf>[0]);
+  const { hwid } = reported;
   const isJunk = hwid !== null && isJunkHwid(hwid);
-  return isJunk ? { ...words, hwid: null, junkHwid: hwid } : { ...words, junkHwid: null };
+  return isJunk ? { ...reported, hwid: null, junkHwid: hwid } : { ...reported, junkHwid: null };
 }

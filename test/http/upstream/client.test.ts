@@ -2,8 +2,8 @@
 
 import { afterEach, expect, test } from 'bun:test';
 import { type AddressInfo, createServer } from 'node:net';
-import { UpstreamClient } from '../../../src/http/upstream/ask.ts';
-import { type Answer, Failure } from '../../../src/http/upstream/exchange.ts';
+import { UpstreamClient } from '../../../src/http/upstream/client.ts';
+import { Failure, type UpstreamResponse } from '../../../src/http/upstream/exchange.ts';
 import type { Upstream } from '../../../src/http/upstream/settings.ts';
 import { answer, GZIPPED, type Panel, type PanelCall, startPanel } from '../../support/panel.ts';
 import { until } from '../../support/until.ts';
@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 interface Asked {
-  outcome: Answer | Failure;
+  outcome: UpstreamResponse | Failure;
   panel: Panel;
   /** How the question ended; undefined: it has not. */
   ended(): Failure | null | undefined;
@@ -43,18 +43,18 @@ async function ask(
   };
   const headers = { host: 'sub.example.org' };
   const question = { method, path: '/sub/key?x=1', headers, signal, onEnd };
-  const outcome = await client.ask(upstream, question);
+  const outcome = await client.send(upstream, question);
   return { outcome, panel, ended: () => end };
 }
 
-function answered({ outcome }: Asked): Answer {
+function answered({ outcome }: Asked): UpstreamResponse {
   if (outcome instanceof Failure) throw new Error(`no answer: ${outcome.kind} ${outcome.code}`);
   return outcome;
 }
 
 /** Reads a body to its end, or to where it breaks off. */
 async function read(
-  body: ReturnType<Answer['body']>,
+  body: ReturnType<UpstreamResponse['body']>,
 ): Promise<{ bytes: Buffer; isWhole: boolean }> {
   if (!(body instanceof ReadableStream)) return { bytes: Buffer.from(body ?? ''), isWhole: true };
   const chunks: Uint8Array[] = [];
@@ -114,14 +114,14 @@ test('an answer that breaks off before it is read is cut, not whole', async () =
     socket.destroy();
   });
   onBegun();
-  const { body, look } = answered(asked);
-  expect(await look(async () => false)).toMatchObject({ kind: 'upstream_away' });
+  const { body, peek } = answered(asked);
+  expect(await peek(async () => false)).toMatchObject({ kind: 'upstream_away' });
   expect(await read(body())).toMatchObject({ isWhole: false });
 });
 
 test('an answer that comes in pieces is there as a whole, with its length', async () => {
   // A busy machine may put a longer pause between two pieces; not each time.
-  let body: ReturnType<Answer['body']> = new ReadableStream();
+  let body: ReturnType<UpstreamResponse['body']> = new ReadableStream();
   for (let count = 0; count < 20 && body instanceof ReadableStream; count++) {
     const asked = await ask(async ({ send }) => {
       await send('HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc');
@@ -296,7 +296,7 @@ test('a panel that is away is told by a code alone', async () => {
     ...({ method: 'GET', path: '/sub/secret-key', headers: {}, onEnd: () => {} } as const),
     signal: new AbortController().signal,
   };
-  const outcome = await client.ask(PATIENT, question);
+  const outcome = await client.send(PATIENT, question);
   expect(outcome).toEqual(new Failure('upstream_away', 'ECONNREFUSED'));
 });
 
@@ -315,7 +315,7 @@ test('a connection that the panel had closed is made again', async () => {
   const onEnd = (end: Failure | null) => void ends.push(end);
   for (let count = 0; count < 6; count++) {
     const question = { method: 'GET', path: '/', headers: {}, signal, onEnd } as const;
-    const outcome = await client.ask(PATIENT, question);
+    const outcome = await client.send(PATIENT, question);
     expect(outcome).toMatchObject({ status: 200 });
     if (!(outcome instanceof Failure)) await read(outcome.body());
   }
@@ -337,7 +337,7 @@ test('a connection that closes before TLS is accepted is an outage, not a droppe
     signal,
     onEnd: () => {},
   } as const;
-  const outcome = await client.ask(PATIENT, question);
+  const outcome = await client.send(PATIENT, question);
   expect(outcome).toMatchObject({ kind: 'upstream_away', isDropped: false });
   client.close();
   server.close();

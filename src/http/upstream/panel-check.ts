@@ -1,7 +1,7 @@
 /** Asks a panel whether it answers, for the doctor and for an operator who adds an upstream. */
 
 import { panelOf } from '../../core/panel/kind.ts';
-import type { PanelLook } from '../../core/port/upstream.ts';
+import type { PanelReaction } from '../../core/port/upstream.ts';
 import { hostInUrl } from '../../whereabouts.ts';
 import { Failure } from './exchange.ts';
 import { type Probe, probe, told } from './probe.ts';
@@ -12,13 +12,13 @@ import { askAsStranger, type StrangerAnswer } from './strangers.ts';
  * Asks a panel at most three questions in turn; the last one asks all templates at once. Passes the
  * header `Date` of the first answer to `onDate`.
  */
-export async function lookAtPanel(
+export async function checkPanel(
   upstream: Upstream,
   { host, port }: { readonly host: string; readonly port: number },
   onDate: (date: string) => void = () => {},
-): Promise<PanelLook> {
+): Promise<PanelReaction> {
   if (isOwnAddress(upstream, host, port)) return { state: 'own_address', detail: '' };
-  const { asked, outcome } = await knock(upstream, onDate);
+  const { asked, outcome } = await firstStatus(upstream, onDate);
   if (outcome instanceof Failure) {
     if (outcome.isDropped) return { state: 'drops', detail: '' };
     const why = told(outcome);
@@ -64,7 +64,7 @@ const HEAD: Probe = { method: 'HEAD', path: '/' };
  * Sends a request that a panel answers with any status. Some, such as the page of Remnawave, close
  * the connection for every path without a known key, but answer a preflight.
  */
-async function knock(
+async function firstStatus(
   upstream: Upstream,
   onDate: (date: string) => void,
 ): Promise<{ asked: string; outcome: number | Failure }> {

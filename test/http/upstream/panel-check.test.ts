@@ -1,7 +1,7 @@
 /** What an operator is told of a panel: who adds an upstream in the console, and the doctor. */
 
 import { afterEach, expect, test } from 'bun:test';
-import { lookAtPanel } from '../../../src/http/upstream/look.ts';
+import { checkPanel } from '../../../src/http/upstream/panel-check.ts';
 import type { Upstream } from '../../../src/http/upstream/settings.ts';
 import {
   answer,
@@ -25,7 +25,7 @@ async function look(
 ) {
   const panel = await startPanel(behave);
   closers.push(() => panel.stop());
-  const said = await lookAtPanel(upstreamTo(panel.url, 'EXAMPLE1', more), SERVER);
+  const said = await checkPanel(upstreamTo(panel.url, 'EXAMPLE1', more), SERVER);
   return { ...said, asked: panel.calls.map(({ method }) => method), panel };
 }
 
@@ -140,7 +140,7 @@ test.each([
   ['http://127.0.0.1:9', false],
 ])('%s is the address of the server itself: %p', async (url, isOwn) => {
   const upstream = { ...upstreamTo(url, 'EXAMPLE1'), keyPaths: [] };
-  const { state } = await lookAtPanel(upstream, { host: 'gate.example', port: 1 });
+  const { state } = await checkPanel(upstream, { host: 'gate.example', port: 1 });
   expect(state === 'own_address').toBe(isOwn);
 });
 
@@ -149,5 +149,5 @@ test.each([
   ['https://gate.example', 443],
 ])('%s has its standard port', async (url, port) => {
   const upstream = upstreamTo(url, 'EXAMPLE1');
-  expect((await lookAtPanel(upstream, { host: 'gate.example', port })).state).toBe('own_address');
+  expect((await checkPanel(upstream, { host: 'gate.example', port })).state).toBe('own_address');
 });

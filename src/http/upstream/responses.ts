@@ -2,13 +2,13 @@
 
 import { announcing, type GateReason, textFor } from '../gate/texts.ts';
 import { type MessageKey, messages } from '../messages.ts';
-import type { Answer, FailureKind } from './exchange.ts';
+import type { FailureKind, UpstreamResponse } from './exchange.ts';
+import { panelRefusal } from './panel-refusals.ts';
 import { placeholderFor } from './placeholder.ts';
-import { mannerOf } from './refused-as.ts';
 import type { Upstream, UpstreamSettings } from './settings.ts';
 
 /** Failures: answers that refuse no device. */
-export type Obstacle =
+export type ProxyError =
   | FailureKind
   | 'wrong_method'
   | 'upstream_busy'
@@ -24,9 +24,9 @@ export type Outcome =
   | 'key_ambiguous'
   | 'install_code_limit_reached'
   | GateReason
-  | Obstacle;
+  | ProxyError;
 
-const OBSTACLES: Readonly<Record<Obstacle, { status: number; text: string }>> = {
+const ERRORS: Readonly<Record<ProxyError, { status: number; text: string }>> = {
   // It is counted but never delivered.
   client_left: { status: 400, text: 'the client has left' },
   bad_request: { status: 400, text: 'this request cannot be passed on' },
@@ -52,12 +52,12 @@ const HEADERS: Readonly<Record<number, Record<string, string>>> = {
 };
 
 /** Builds the answer to a request that cannot be passed on. */
-function obstacle(kind: Obstacle, text = OBSTACLES[kind].text): Response {
-  const { status } = OBSTACLES[kind];
+function errorResponse(kind: ProxyError, text = ERRORS[kind].text): Response {
+  const { status } = ERRORS[kind];
   return new Response(`${text}\n`, { status, headers: { ...PLAIN, ...HEADERS[status] } });
 }
 
-export interface Answered {
+export interface ProxyResponse {
   /** The name under which the answer is counted. */
   outcome: Outcome;
   response: Response;
@@ -75,9 +75,9 @@ export interface Answered {
  * Makes the answer to a request that cannot be passed on; `hasLink`: it names a link. `text`: the
  * reason, where it is not that of the kind.
  */
-export function hindered(kind: Obstacle, hasLink: boolean, text?: string): Answered {
+export function failed(kind: ProxyError, hasLink: boolean, text?: string): ProxyResponse {
   const hides = kind === 'wrong_method' || kind === 'bad_request' ? 'all' : 'text';
-  return { outcome: kind, response: obstacle(kind, text), ...(!hasLink && { hides }) };
+  return { outcome: kind, response: errorResponse(kind, text), ...(!hasLink && { hides }) };
 }
 
 /**
@@ -103,11 +103,11 @@ export function refusal(
     ...announcing(wording, page),
   };
   if (refusedAs === 'panel' && panel !== '') {
-    const manner = mannerOf(panel, reason);
-    const own = manner.body === null ? placeholderFor(request.headers, pathname, name) : null;
+    const as = panelRefusal(panel, reason);
+    const own = as.body === null ? placeholderFor(request.headers, pathname, name) : null;
     const type = own === null ? {} : { 'content-type': own.type };
-    const all = { ...headers, ...manner.headers, ...type };
-    return new Response(own?.body ?? manner.body, { status: manner.status, headers: all });
+    const all = { ...headers, ...as.headers, ...type };
+    return new Response(own?.body ?? as.body, { status: as.status, headers: all });
   }
   const inApp = placeholder ? placeholderFor(request.headers, pathname, name) : null;
   if (inApp !== null) {
@@ -119,7 +119,7 @@ export function refusal(
 }
 
 /** Sends a browser to the page of users. */
-export function toPage(location: string): Response {
+export function redirect(location: string): Response {
   return new Response(null, { status: 303, headers: { location, 'cache-control': 'no-store' } });
 }
 
@@ -135,7 +135,10 @@ function readable(text: string): string {
 const BODILESS = new Set([204, 205, 304]);
 
 /** Passes on the answer of the panel. */
-export function passedOn({ status, headers, body }: Answer, isAdmitted: boolean): Response {
+export function forwarded(
+  { status, headers, body }: UpstreamResponse,
+  isAdmitted: boolean,
+): Response {
   if (isAdmitted) headers.set('x-hwid-active', 'true');
   const bytes = body();
   // Bun adds a content type to bytes without one, but not to a stream.
