@@ -109,9 +109,9 @@ kit-tools: ## install gcc, a JDK and the Kotlin compiler for test-kits (Debian, 
 fuzz: build ## odd requests, frames, files and commands (FUZZ_SECONDS=60, FUZZ_SEED to repeat a run)
 	@$(BUN) test/fuzz/run.ts
 
-mutation: ## plant mistakes by a seed and see whether a test notices (SEED=7 COUNT=60 PATHS='src/store webhook')
+mutation: ## plant mistakes by a seed and see whether a test notices (SEED=7 COUNT=60 MINUTES=60 PART=1/2 PATHS='src/store')
 	@.ci/bun >/dev/null
-	@SEED=$(SEED) COUNT=$(COUNT) $(BUN) test/mutation/run.ts $(PATHS)
+	@SEED=$(SEED) COUNT=$(COUNT) MINUTES=$(MINUTES) PART=$(PART) $(BUN) test/mutation/run.ts $(PATHS)
 
 # The next one is made from the newest snapshot alone.
 migration: ## write the next migration from the schema: make migration NAME=what_changes

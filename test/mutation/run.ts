@@ -4,17 +4,23 @@
  * until one fails. Prints each, then what no test noticed. Exits with 1 if fewer than 85 % are
  * noticed.
  *
+ * Results are kept in `dist/mutation-SEED.jsonl`, line by line: a run that was ended goes on, and
+ * tries again at its end what was not noticed. Two machines share a run by `PART=1/2`, `PART=2/2`
+ * and their files put together. After `MINUTES` no other mistake is begun; 0 prints what is known.
+ *
  * | Result | Meaning |
  * |---|---|
  * | `noticed` | a test failed, and its file passes without the mistake |
  * | `by time` | a test did not end in time, and its file passes in half of it without the mistake |
  * | `UNNOTICED` | each test passed, or failed without the mistake too |
  *
- *   SEED=7 COUNT=200 bun test/mutation/run.ts [PART OF A PATH …]
+ *   SEED=7 COUNT=200 MINUTES=60 PART=1/2 bun test/mutation/run.ts [PART OF A PATH …]
  */
 
 import {
+  appendFileSync,
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -35,6 +41,12 @@ import type { Mistake } from './plant.ts';
 
 type Result = 'noticed' | 'by time' | 'UNNOTICED';
 
+/** A line of the file of results. */
+interface Line {
+  mistake: string;
+  result: Result;
+}
+
 const WORKERS = Number(process.env['TEST_WORKERS'] ?? navigator.hardwareConcurrency);
 /** Test files for a mistake: others notice it by chance. */
 const TESTS_MAX = 6;
@@ -50,6 +62,9 @@ const SHOWN_MAX = 100;
 const parts = process.argv.slice(2);
 const seed = Number(process.env['SEED'] || 7);
 const wanted = Number(process.env['COUNT'] || 60);
+const [part = 1, partCount = 1] = (process.env['PART'] || '1/1').split('/').map(Number);
+const untilMs = performance.now() + Number(process.env['MINUTES'] || Infinity) * 60_000;
+const kept = join(ROOT, 'dist', `mutation-${seed}.jsonl`);
 const files = SOURCES.filter((path) => parts.length === 0 || parts.some((p) => path.includes(p)));
 const folder = mkdtempSync(join(tmpdir(), 'gatepost-mutation-'));
 const fastFolder = memoryFolder();
@@ -64,13 +79,17 @@ process.once('exit', () => {
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 const startMs = performance.now();
-const queue = await chosen();
-console.log(`mutation: ${queue.length} mistakes by seed ${seed}`);
+const all = await chosen();
+const results = new Map(readKept().map(({ mistake, result }) => [mistake, result]));
+const queue = all
+  .filter((_, at) => at % partCount === part - 1)
+  .filter((mistake) => (results.get(shown(mistake)) ?? 'UNNOTICED') === 'UNNOTICED')
+  .toSorted((a, b) => Number(results.has(shown(a))) - Number(results.has(shown(b))));
+console.log(`mutation: ${all.length} mistakes by seed ${seed}, ${queue.length} of them to try`);
 const testsOf = ranking();
 // One server for all tests: each test file would start its own.
 if (noPostgres !== null) throw new Error(noPostgres);
 const port = process.env['TEST_POSTGRES'] ?? String((await startPostgres()).port);
-const results = new Map<Mistake, Result>();
 /** By test and store: how long it takes without a mistake, ms; null: it fails. */
 const plain = new Map<string, Promise<number | null>>();
 await Promise.all(Array.from({ length: WORKERS }, (_, at) => work(join(folder, String(at)))));
@@ -90,10 +109,14 @@ async function chosen(): Promise<Mistake[]> {
 
 async function work(copy: string): Promise<void> {
   copySources(copy);
-  for (let mistake = queue.shift(); mistake !== undefined; mistake = queue.shift()) {
+  while (performance.now() < untilMs) {
+    const mistake = queue.shift();
+    if (mistake === undefined) break;
     const beganMs = performance.now();
     const [result, test] = await judge(copy, mistake);
-    results.set(mistake, result);
+    const line: Line = { mistake: shown(mistake), result };
+    results.set(line.mistake, result);
+    appendFileSync(kept, `${JSON.stringify(line)}\n`);
     const seconds = ((performance.now() - beganMs) / 1000).toFixed(0);
     console.log(`${result.padEnd(9)} ${seconds.padStart(4)} s ${shown(mistake)}`);
     if (test !== null) console.log(`${' '.repeat(17)}by ${test}`);
@@ -173,6 +196,15 @@ function killGroup(pid: number): void {
   }
 }
 
+function readKept(): Line[] {
+  mkdirSync(dirname(kept), { recursive: true });
+  const text = existsSync(kept) ? readFileSync(kept, 'utf8') : '';
+  return text
+    .split('\n')
+    .filter((line) => line.endsWith('}'))
+    .map((line) => JSON.parse(line));
+}
+
 /** The times stay: make makes again what is newer. */
 function copySources(copy: string): void {
   for (const path of committedFiles()) {
@@ -183,19 +215,20 @@ function copySources(copy: string): void {
 }
 
 function report(): void {
-  const alive = [...results].filter(([, result]) => result === 'UNNOTICED');
+  const tried = all.map(shown).filter((mistake) => results.has(mistake));
+  const alive = tried.filter((mistake) => results.get(mistake) === 'UNNOTICED');
   console.log('');
-  for (const [mistake] of alive) console.log(`unnoticed: ${shown(mistake)}`);
-  const percent = (100 * (results.size - alive.length)) / Math.max(1, results.size);
+  for (const mistake of alive) console.log(`unnoticed: ${mistake}`);
+  const percent = (100 * (tried.length - alive.length)) / Math.max(1, tried.length);
   const minutes = ((performance.now() - startMs) / 60_000).toFixed(1);
-  const noticed = `${results.size - alive.length} of ${results.size} noticed`;
+  const noticed = `${tried.length - alive.length} of ${tried.length} noticed`;
+  if (tried.length < all.length) console.log(`not tried: ${all.length - tried.length}`);
   console.log(`mutation: ${noticed}, ${percent.toFixed(1)} %, seed ${seed}, ${minutes} min`);
   process.exitCode = percent < NOTICED_PERCENT_MIN ? 1 : 0;
 }
 
-function lineOf({ file, from }: Mistake): number {
-  return readText(file).slice(0, from).split('\n').length;
-}
+const linesBefore = ({ file, from }: Mistake) => readText(file).slice(0, from).split('\n');
+const lineOf = (mistake: Mistake) => linesBefore(mistake).length;
 
 function changeOf({ file, from, to, replacement }: Mistake): string {
   const before = readText(file).slice(from, to);
@@ -203,7 +236,9 @@ function changeOf({ file, from, to, replacement }: Mistake): string {
 }
 
 function shown(mistake: Mistake): string {
-  return `${mistake.file}:${lineOf(mistake)} (${mistake.kind}) ${changeOf(mistake)}`;
+  const lines = linesBefore(mistake);
+  const place = `${mistake.file}:${lines.length}:${(lines.at(-1)?.length ?? 0) + 1}`;
+  return `${place} (${mistake.kind}) ${changeOf(mistake)}`;
 }
 
 function oneLine(text: string): string {
