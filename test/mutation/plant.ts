@@ -19,12 +19,15 @@ export interface Mistake extends Change {
   file: string;
 }
 
-const BOUNDS: ReadonlyMap<SyntaxKind, string> = new Map([
-  [SyntaxKind.LessThanToken, '<='],
-  [SyntaxKind.LessThanEqualsToken, '<'],
-  [SyntaxKind.GreaterThanToken, '>='],
-  [SyntaxKind.GreaterThanEqualsToken, '>'],
+/** The other side of the bound, and the other way round. */
+const BOUNDS: ReadonlyMap<SyntaxKind, readonly [moved: string, turned: string]> = new Map([
+  [SyntaxKind.LessThanToken, ['<=', '>=']],
+  [SyntaxKind.LessThanEqualsToken, ['<', '>']],
+  [SyntaxKind.GreaterThanToken, ['>=', '<=']],
+  [SyntaxKind.GreaterThanEqualsToken, ['>', '<']],
 ]);
+/** A comparison of times is turned: which of two it is in the very millisecond is no mistake. */
+const IS_TIME = /(?:Ms|_MS|Us|_US)(?:\(\))?$/;
 const EQUALS: ReadonlyMap<SyntaxKind, string> = new Map([
   [SyntaxKind.EqualsEqualsEqualsToken, '!=='],
   [SyntaxKind.ExclamationEqualsEqualsToken, '==='],
@@ -38,8 +41,6 @@ const SUMS: ReadonlyMap<SyntaxKind, string> = new Map([
   [SyntaxKind.MinusToken, '+'],
   [SyntaxKind.AsteriskToken, '/'],
 ]);
-/** A larger constant is halved, others change by one: a test does not notice a millisecond. */
-const SMALL_MAX = 1000;
 const IS_SQL = /^\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH|CREATE|ALTER)\b/;
 /** Methods without which a value is still of its type. */
 const IS_LEFT_OUT = /^(?:filter|sort|toSorted|reverse|toReversed|trim|toLowerCase|slice)$/;
@@ -67,8 +68,8 @@ export function changesIn(source: SourceFile): Change[] {
     if (is.isPrefixUnaryExpression(node) && node.operator === SyntaxKind.ExclamationToken) {
       swap('negation', node, node.operand.getText());
     }
-    if (node.kind === SyntaxKind.TrueKeyword) swap('constant', node, 'false');
-    if (node.kind === SyntaxKind.FalseKeyword) swap('constant', node, 'true');
+    if (node.kind === SyntaxKind.TrueKeyword) turn(node, 'false');
+    if (node.kind === SyntaxKind.FalseKeyword) turn(node, 'true');
     if (is.isNumericLiteral(node)) swap('constant', node, otherNumber(node.text));
     if (is.isIfStatement(node) || is.isWhileStatement(node)) negate(node.expression);
     if (is.isConditionalExpression(node)) negate(node.condition);
@@ -103,9 +104,20 @@ export function changesIn(source: SourceFile): Change[] {
     node.forEachChild(visit);
   };
 
+  /** A property is shown with its name. */
+  function turn(node: Node, other: string): void {
+    const { parent } = node;
+    if (!is.isPropertyAssignment(parent)) swap('constant', node, other);
+    else swap('constant', parent, `${parent.name.getText()}: ${other}`);
+  }
+
   function changeOperator(operator: Node, sides: readonly Node[]): void {
     const bound = BOUNDS.get(operator.kind);
-    if (bound !== undefined) swap('bound', operator, bound);
+    if (bound !== undefined) {
+      const isOfTimes = sides.some((side) => IS_TIME.test(side.getText()));
+      if (!isOfTimes) swap('bound', operator, bound[0]);
+      else if (!isCondition(operator.parent)) swap('negation', operator, bound[1]);
+    }
     const equal = EQUALS.get(operator.kind);
     // The condition of an `if` is negated whole.
     if (equal !== undefined && !isCondition(operator.parent)) swap('negation', operator, equal);
@@ -154,9 +166,10 @@ const isCondition = (node: Node) =>
     node.parent.expression === node) ||
   (is.isConditionalExpression(node.parent) && node.parent.condition === node);
 
+/** Halves a number; 0 and 1 become 1 and 2. One more or less of many is no mistake of a person. */
 function otherNumber(text: string): string {
   const number = Number(text.replaceAll('_', ''));
-  return String(number <= SMALL_MAX ? number + 1 : Math.ceil(number / 2));
+  return String(number <= 1 ? number + 1 : Math.ceil(number / 2));
 }
 
 /** Returns whether a statement only ends what it stands in. */

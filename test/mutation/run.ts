@@ -48,8 +48,9 @@ interface Line {
 }
 
 const WORKERS = Number(process.env['TEST_WORKERS'] ?? navigator.hardwareConcurrency);
-/** Test files for a mistake: others notice it by chance. */
-const TESTS_MAX = 6;
+/** Test files for a mistake, and the time for all of them, ms: others notice it by chance. */
+const TESTS_MAX = 30;
+const MISTAKE_MS_MAX = 240_000;
 /** The time after which a test file is ended that does not end by itself, ms. */
 const TEST_MS_MAX = 60_000;
 /** Memory that a test file may take: a mistake can make a loop that only ends with it. */
@@ -128,7 +129,9 @@ async function judge(copy: string, mistake: Mistake): Promise<[Result, test: str
   const path = join(copy, mistake.file);
   const source = readText(mistake.file);
   const store = /^(?:src\/store|migrations)\/postgres\//.test(mistake.file) ? 'postgres' : 'sqlite';
-  for (const test of testsOf(mistake.file, lineOf(mistake)).slice(0, TESTS_MAX)) {
+  const endMs = performance.now() + MISTAKE_MS_MAX;
+  for (const test of testsOf(mistake.file, linesBefore(mistake).length).slice(0, TESTS_MAX)) {
+    if (performance.now() > endMs) break;
     writeFileSync(path, withMistake(source, mistake));
     const took = await runTest(copy, test, store);
     writeFileSync(path, source);
@@ -227,8 +230,9 @@ function report(): void {
   process.exitCode = percent < NOTICED_PERCENT_MIN ? 1 : 0;
 }
 
-const linesBefore = ({ file, from }: Mistake) => readText(file).slice(0, from).split('\n');
-const lineOf = (mistake: Mistake) => linesBefore(mistake).length;
+function linesBefore({ file, from }: Mistake): string[] {
+  return readText(file).slice(0, from).split('\n');
+}
 
 function changeOf({ file, from, to, replacement }: Mistake): string {
   const before = readText(file).slice(from, to);
