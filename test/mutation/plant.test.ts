@@ -35,6 +35,7 @@ test.each([
   ['negation', 'c = a === b;', 'c = a !== b;'],
   ['bound', 'c = a < b;', 'c = a <= b;'],
   ['negation', 'c = aMs < bMs;', 'c = aMs >= bMs;'],
+  ['negation', 'c = a < 0;', 'c = a >= 0;'],
   ['logic', 'c = a && b;', 'c = a || b;'],
   ['logic', 'c = a ?? b;', 'c = b;'],
   ['sum', 'c = a + b;', 'c = a - b;'],

@@ -114,8 +114,9 @@ export function changesIn(source: SourceFile): Change[] {
   function changeOperator(operator: Node, sides: readonly Node[]): void {
     const bound = BOUNDS.get(operator.kind);
     if (bound !== undefined) {
-      const isOfTimes = sides.some((side) => IS_TIME.test(side.getText()));
-      if (!isOfTimes) swap('bound', operator, bound[0]);
+      const isTurned =
+        sides.some((side) => IS_TIME.test(side.getText())) || isSign(operator, sides[1]);
+      if (!isTurned) swap('bound', operator, bound[0]);
       else if (!isCondition(operator.parent)) swap('negation', operator, bound[1]);
     }
     const equal = EQUALS.get(operator.kind);
@@ -155,6 +156,10 @@ function isOfTypes(node: Node): boolean {
     is.isImportDeclaration(node)
   );
 }
+
+/** `at < 0` says that nothing was found: what was is seldom at 0. */
+const isSign = (operator: Node, right: Node | undefined) =>
+  right?.getText() === '0' && /^(?:<|>=)$/.test(operator.getText());
 
 const isText = (node: Node) =>
   is.isStringLiteral(node) || is.isTemplateExpression(node) || isPlainTemplate(node);
