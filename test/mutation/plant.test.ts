@@ -60,7 +60,8 @@ test.each([
   expect(await made(before)).toContain(`${kind}: ${after}`);
 });
 
-test('types, imports and short texts have none', async () => {
+test('types, imports, short texts and the patience of a loop have none', async () => {
+  expect(await made('for (const a of b) for (; c < D_MAX; c++);')).toEqual([]);
   const text = "import a from 'b'; type C = { d: 1 }; interface E { f: true }";
   expect(await made(text)).toEqual([]);
 });

@@ -113,7 +113,7 @@ export function changesIn(source: SourceFile): Change[] {
 
   function changeOperator(operator: Node, sides: readonly Node[]): void {
     const bound = BOUNDS.get(operator.kind);
-    if (bound !== undefined) {
+    if (bound !== undefined && !isPatience(operator.parent)) {
       const isTurned =
         sides.some((side) => IS_TIME.test(side.getText())) || isSign(operator, sides[1]);
       if (!isTurned) swap('bound', operator, bound[0]);
@@ -156,6 +156,10 @@ function isOfTypes(node: Node): boolean {
     is.isImportDeclaration(node)
   );
 }
+
+/** A loop gives up after so many turns: one more is no mistake. */
+const isPatience = (condition: Node) =>
+  is.isForStatement(condition.parent) && /_MAX$/.test(condition.getText());
 
 /** `at < 0` says that nothing was found: what was is seldom at 0. */
 const isSign = (operator: Node, right: Node | undefined) =>
