@@ -79,7 +79,9 @@ test.each(documents.filter((path) => path.startsWith('docs/panel-')))(
 
 test('every make target that a document names exists', () => {
   const targets = new Set([...readText('Makefile').matchAll(/^([a-z-]+):/gm)].map((m) => m[1]));
-  const named = documents.flatMap((path) => {
+  // The changelog names those of its day.
+  const current = documents.filter((path) => path !== 'CHANGELOG.md');
+  const named = current.flatMap((path) => {
     const fenced = readText(path)
       .split(/^```.*$/m)
       .filter((_, at) => at % 2 === 1);

@@ -42,7 +42,9 @@ describe('variables of a neighbour', () => {
   const DOCKER = { GATEPOST_NAME: '/web/gatepost', GATEPOST_ENV_PATH: '/usr/bin' };
 
   test('are none of ours: nothing is refused, the default holds, and they are named', () => {
-    const loaded = loadConfig({}, { ...NONE, ...KUBERNETES, ...DOCKER });
+    // Those of other programs are not named.
+    const others = { REDIS_SERVICE_HOST: '10.96.7.4', REDIS_PORT: 'tcp://10.96.7.4:6379' };
+    const loaded = loadConfig({}, { ...NONE, ...others, ...KUBERNETES, ...DOCKER });
     expect(loaded.config).toMatchObject({ port: 8080, monitorPort: 9180 });
     expect(loaded.sources.port.origin).toBe('default');
     expect(loaded.ignoredVariables).toEqual(Object.keys({ ...KUBERNETES, ...DOCKER }));
