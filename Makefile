@@ -118,7 +118,7 @@ migration: ## write the next migration from the schema: make migration NAME=what
 	@$(BUN) node_modules/drizzle-kit/bin.cjs generate --config migrations/drizzle.config.ts --name $(NAME)
 	@cd migrations/sqlite/meta && ls *_snapshot.json | head -n -1 | xargs -r rm
 
-generate: ## write packaging/gatepost.toml, docs/api.md and the tables of docs/ from those of the program
+generate: ## write packaging/gatepost.toml and the tables of docs/ from those of the program
 	@$(BUN) packaging/generate.ts
 
 bench: build ## measure against a bare Bun.serve; writes bench/results/ (BENCH='--quick', '--only list-one')

@@ -5,8 +5,6 @@ import { settingRows } from '../src/config/settings/index.ts';
 import type { TableKeys } from '../src/config/tables.ts';
 import { ACTIONS } from '../src/core/audit/entry.ts';
 import { EVENT_MEANINGS } from '../src/core/event/meanings.ts';
-import { SETTING_KEYS } from '../src/core/message/setting-table.ts';
-import { settingRule } from '../src/core/message/settings.ts';
 import { OPERATOR_EVENTS, PROVIDER_EVENTS } from '../src/core/port/event.ts';
 import type { AnswerRow, Meaning } from '../src/gateway/answer.ts';
 import { APNS_ANSWERS } from '../src/gateway/apns-answers.ts';
@@ -70,9 +68,6 @@ function answerRows(answers: readonly AnswerRow[], hasCodes: boolean): string[][
   return hasCodes ? rows : rows.map(([statuses = '', , ...rest]) => [statuses, ...rest]);
 }
 
-/** The words of a boolean, which stand once below the table of settings. */
-const BOOLEAN = 'true or false, 1 or 0, on or off, yes or no';
-
 const WHAT_FOLLOWS = {
   accepted: 'delivered',
   retry: 'tried again',
@@ -120,19 +115,7 @@ export const TABLES: readonly { page: string; head: string; table: string }[] = 
     ),
   },
   {
-    page: 'docs/api.md',
-    head: 'Key',
-    table: table(
-      ['Key', 'Value', 'Any other value'],
-      SETTING_KEYS.map((row) => [
-        code(row.key),
-        settingRule(row).replace(BOOLEAN, 'boolean'),
-        row.isNewer ? 'passed on' : 'refused',
-      ]),
-    ),
-  },
-  {
-    page: 'docs/audit.md',
+    page: 'docs/inside/audit-format.md',
     head: 'Action',
     table: table(
       ['Action', 'What was done'],

@@ -96,8 +96,8 @@ describe('the database', () => {
   });
 });
 
-describe('docs/state-machine.md', () => {
-  const document = readText('docs/state-machine.md');
+describe('docs/inside/state-machine.md', () => {
+  const document = readText('docs/inside/state-machine.md');
 
   test('the diagram has the same arrows', () => {
     const arrows = [...document.matchAll(/^ {2}s(\d+) --> s(\d+): /gm)];

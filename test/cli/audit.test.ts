@@ -159,8 +159,8 @@ describe('verify and export', () => {
     expect((await gatepost('audit', 'verify', '--expect', head)).code).toBe(0);
   });
 
-  testWith('python3')('so does the script of docs/audit.md', async () => {
-    const page = readFileSync(join(import.meta.dir, '../../docs/audit.md'), 'utf8');
+  testWith('python3')('so does the script of docs/inside/audit-format.md', async () => {
+    const page = readFileSync(join(import.meta.dir, '../../docs/inside/audit-format.md'), 'utf8');
     const script = join(folder, 'verify.py');
     writeFileSync(script, /```python\n(.*?)```/s.exec(page)?.[1] ?? '');
     const check = (path: string) => {
@@ -251,8 +251,8 @@ test.each([
   expect(stderr).toContain(sentence);
 });
 
-test('docs/audit.md has every action, with the same words', () => {
-  const page = readFileSync(join(import.meta.dir, '../../docs/audit.md'), 'utf8');
+test('docs/inside/audit-format.md has every action, with the same words', () => {
+  const page = readFileSync(join(import.meta.dir, '../../docs/inside/audit-format.md'), 'utf8');
   const rows = [...page.matchAll(/^\| `([a-z]+\.[a-z-]+)` \| (.*) \|$/gm)].map((m) => [m[1], m[2]]);
   expect(Object.fromEntries(rows)).toEqual({ ...ACTIONS });
 });
