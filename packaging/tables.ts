@@ -30,11 +30,7 @@ export function table(head: string[], rows: string[][]): string {
 function keyRows(keys: TableKeys): string[][] {
   const standard = (text: string | null) =>
     text === null ? '*(required)*' : text === '' ? '*(none)*' : code(text);
-  return Object.values(keys).map((row) => [
-    code(row.key),
-    standard(row.default),
-    row.about.join(' '),
-  ]);
+  return Object.values(keys).map((row) => [code(row.key), standard(row.default)]);
 }
 
 /** The effect of an answer, in the words of docs/gateways.md. */
@@ -71,11 +67,11 @@ function answerRows(answers: readonly AnswerRow[], hasCodes: boolean): string[][
 const WHAT_FOLLOWS = {
   accepted: 'delivered',
   retry: 'tried again',
-  wait: 'waits as long as it asks; tried again, if it does not say',
-  failed: 'this event is given up; the tenth in a row disables the webhook',
-  dead: 'the webhook is disabled at once',
-  credentials: 'the webhook is disabled at once',
-  follow: 'the webhook follows the group; disabled at once without the new id',
+  wait: 'waits as long as it asks, else tried again',
+  failed: 'given up; the tenth in a row disables the webhook',
+  dead: 'disabled at once',
+  credentials: 'disabled at once',
+  follow: 'the webhook follows the group; without the new id disabled at once',
   bare: 'sent again without the button',
 } as const;
 
@@ -91,20 +87,19 @@ export const TABLES: readonly { page: string; head: string; table: string }[] = 
     page: 'docs/configuration.md',
     head: 'Key',
     table: table(
-      ['Key', 'Variable', 'Default', 'SIGHUP', 'Meaning'],
+      ['Key', 'Variable', 'Default', 'Takes effect'],
       settingRows.map(([, row]) => [
         code(row.key),
         row.env === '' ? '*(file only)*' : code(row.env),
         row.default === '' ? '*(none)*' : code(row.default),
-        row.isLive ? 'yes' : '',
-        row.about.join(' ') + (row.isSecret ? ' Secret.' : ''),
+        `${row.isLive ? 'reload' : 'restart'}${row.isSecret ? ', secret' : ''}`,
       ]),
     ),
   },
   {
     page: 'docs/configuration.md',
     head: 'Upstream',
-    table: table(['Upstream', 'Default', 'Meaning'], keyRows(GATE_TABLES.upstreamKeys)),
+    table: table(['Upstream', 'Default'], keyRows(GATE_TABLES.upstreamKeys)),
   },
   {
     page: 'docs/configuration.md',
@@ -141,11 +136,10 @@ export const TABLES: readonly { page: string; head: string; table: string }[] = 
     page: 'docs/monitoring.md',
     head: 'Metric',
     table: table(
-      ['Metric', 'Type', 'Labels', 'Meaning'],
+      ['Metric', 'Type', 'Meaning'],
       METRICS.map(({ name, type, labels, help }) => [
-        code(name),
+        code(labels.length === 0 ? name : `${name}{${labels.join()}}`),
         type,
-        labels.map(code).join(', '),
         help,
       ]),
     ),
@@ -154,13 +148,8 @@ export const TABLES: readonly { page: string; head: string; table: string }[] = 
     page: 'docs/monitoring.md',
     head: 'Event',
     table: table(
-      ['Event', 'Level', 'Fields', 'When'],
-      Object.entries(LOG_EVENTS).map(([event, { level, fields, when }]) => [
-        code(event),
-        level,
-        fields.map(code).join(', '),
-        when,
-      ]),
+      ['Event', 'Level', 'When'],
+      Object.entries(LOG_EVENTS).map(([event, { level, when }]) => [code(event), level, when]),
     ),
   },
   {
