@@ -149,7 +149,9 @@ export const TABLES: readonly { page: string; head: string; table: string }[] = 
     head: 'Event',
     table: table(
       ['Event', 'Level', 'When'],
-      Object.entries(LOG_EVENTS).map(([event, { level, when }]) => [code(event), level, when]),
+      Object.entries(LOG_EVENTS)
+        .filter(([, { level }]) => level === 'warn' || level === 'error')
+        .map(([event, { level, when }]) => [code(event), level, when]),
     ),
   },
   {
