@@ -176,7 +176,13 @@ const RULES: Readonly<Record<string, Rule>> = {
   'src/cli': {
     ours: [
       ...['src/cli/', 'src/core/', 'src/client/', 'src/panel/', 'src/demo/'],
-      ...['src/config/unseen.ts', 'src/conformance/', 'src/device-check/', 'src/disk/fault.ts'],
+      ...[
+        'src/config/unseen.ts',
+        'src/conformance/',
+        'src/device-check/',
+        'src/peer/',
+        'src/disk/fault.ts',
+      ],
       ...['sdk/typescript/', ...LEAVES],
     ],
     types: [
@@ -263,14 +269,19 @@ const RULES: Readonly<Record<string, Rule>> = {
     reason: 'a demonstration makes its world by the core, and lives by the API',
   },
   'src/conformance': {
-    ours: ['src/conformance/', 'conformance/', ...JSON_READER],
+    ours: ['src/conformance/', 'conformance/', 'src/peer/', ...JSON_READER],
     packages: ['@sinclair/typebox'],
     reason: 'the cases are played to any server: nothing of ours may answer for it',
   },
   'src/device-check': {
-    ours: ['src/device-check/', 'src/clock.ts'],
+    ours: ['src/device-check/', 'src/peer/', 'src/clock.ts'],
     packages: ['bun', 'node:fs', 'node:os', 'node:path'],
     reason: 'the scripted server plays the protocol as documented, not as the server has it',
+  },
+  'src/peer': {
+    ours: ['src/peer/', 'src/clock.ts'],
+    packages: [],
+    reason: 'the two that play scripts share it: nothing of the server may answer for them',
   },
   'sdk/typescript': {
     ours: ['sdk/typescript/'],

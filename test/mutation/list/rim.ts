@@ -260,6 +260,11 @@ export const rim: readonly MutatedFile[] = [
     changes: [[' && this.#length <= DEEDS_LENGTH_MAX', '']],
   },
   {
+    file: 'src/peer/watch.ts',
+    tests: ['test/kits/device-check.test.ts'],
+    changes: [['if (restMs <= 0) return false;', 'if (restMs <= 0) return true;']],
+  },
+  {
     file: 'src/device-check/sent.ts',
     tests: ['test/kits/device-check-odd.test.ts'],
     changes: [['length > FIELD_LENGTH_MAX ?', 'length > 1e9 ?']],
