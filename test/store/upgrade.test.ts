@@ -40,8 +40,8 @@ const RELEASES = [
   { release: '0-5-0', schema: 9, madeAtMs: Date.UTC(2026, 10, 22, 6, 21) },
   // 0.6.0 had the same schema.
   { release: '0-7-0', schema: 10, madeAtMs: Date.UTC(2026, 10, 22, 17, 52) },
-  // 0.8.0 had the same schema.
-  { release: '0-9-0', schema: 13, madeAtMs: Date.UTC(2026, 10, 22, 17, 52) },
+  // 0.8.0 had the same schema. It is the database of 0.7.0, and lists the same.
+  { release: '0-9-0', schema: 13, madeAtMs: Date.UTC(2026, 10, 22, 17, 52), lists: '0-7-0' },
   { release: '0-10-0', schema: 14, madeAtMs: Date.UTC(2026, 10, 23, 5) },
 ];
 
@@ -114,8 +114,8 @@ test.each(RELEASES)('a backup of data of $release can be restored', async (given
 });
 
 test.each(RELEASES)('data of $release are brought up and listed as they were', async (given) => {
-  const { release, schema, madeAtMs } = given;
-  const listed: Listed = JSON.parse(readText(`test/store/data-of-${release}.json`));
+  const { release, schema, madeAtMs, lists = release } = given;
+  const listed: Listed = JSON.parse(readText(`test/store/data-of-${lists}.json`));
   const dataDir = dataOf(release);
   const old = new Database(join(dataDir, DATABASE_FILE), { readonly: true });
   expect(pragmaNumber(old, 'user_version')).toBe(schema);
