@@ -75,10 +75,15 @@ const WHAT_FOLLOWS = {
   bare: 'sent again without the button',
 } as const;
 
+/** The most fields of an event that stand in its row although an event before has the same. */
+const SAID_AGAIN_MAX = 4;
+
 const eventRows = (kinds: readonly (keyof typeof EVENT_MEANINGS)[]) =>
   kinds.map((kind) => {
     const { about, fields } = EVENT_MEANINGS[kind];
-    return [code(kind), about, fields.map(code).join(', ')];
+    const first = kinds.find((one) => `${EVENT_MEANINGS[one].fields}` === `${fields}`) ?? kind;
+    const isSaid = first !== kind && fields.length > SAID_AGAIN_MAX;
+    return [code(kind), about, isSaid ? `as ${code(first)}` : fields.map(code).join(', ')];
   });
 
 /** Tables by the document that has them; the first cell of the head tells where they are. */
@@ -87,12 +92,12 @@ export const TABLES: readonly { page: string; head: string; table: string }[] = 
     page: 'docs/configuration.md',
     head: 'Key',
     table: table(
-      ['Key', 'Variable', 'Default', 'Takes effect'],
+      ['Key', 'Variable', 'Default', ''],
       settingRows.map(([, row]) => [
         code(row.key),
         row.env === '' ? '*(file only)*' : code(row.env),
         row.default === '' ? '*(none)*' : code(row.default),
-        `${row.isLive ? 'reload' : 'restart'}${row.isSecret ? ', secret' : ''}`,
+        [row.isLive ? 'reload' : '', row.isSecret ? 'secret' : ''].filter(Boolean).join(', '),
       ]),
     ),
   },
@@ -136,10 +141,9 @@ export const TABLES: readonly { page: string; head: string; table: string }[] = 
     page: 'docs/monitoring.md',
     head: 'Metric',
     table: table(
-      ['Metric', 'Type', 'Meaning'],
-      METRICS.map(({ name, type, labels, help }) => [
+      ['Metric', 'Meaning'],
+      METRICS.map(({ name, labels, help }) => [
         code(labels.length === 0 ? name : `${name}{${labels.join()}}`),
-        type,
         help,
       ]),
     ),
