@@ -49,6 +49,18 @@ function takes(settings: readonly AppSetting[], key: string): string {
 
 const keys = new Set([...HAPP_SETTINGS, ...INCY_SETTINGS].map(({ key }) => key));
 
+/** Settings of which both apps take the same share a row. */
+function settingRows(): string[][] {
+  const rows = new Map<string, string[]>();
+  for (const key of keys) {
+    const both = [takes(HAPP_SETTINGS, key), takes(INCY_SETTINGS, key)];
+    const row = rows.get(both.join()) ?? ['', ...both];
+    row[0] = [row[0], code(key)].filter(Boolean).join(', ');
+    rows.set(both.join(), row);
+  }
+  return [...rows.values()];
+}
+
 /** The heads and rows of the tables. */
 export const RIDE_TABLES: readonly { head: string[]; rows: string[][] }[] = [
   {
@@ -58,6 +70,6 @@ export const RIDE_TABLES: readonly { head: string[]; rows: string[][] }[] = [
   { head: ['Header', 'App', 'What the app does', 'Known from'], rows: headerRows() },
   {
     head: ['Setting', 'Happ, with a Provider ID', 'INCY'],
-    rows: [...keys].map((key) => [code(key), takes(HAPP_SETTINGS, key), takes(INCY_SETTINGS, key)]),
+    rows: settingRows(),
   },
 ];
