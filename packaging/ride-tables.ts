@@ -28,14 +28,13 @@ function appRow(app: App | null): string[] {
     names(ofMessage, '', false),
     names(ofCommands, settings, app?.settingsNeedProviderId ?? false),
     app?.buttons.map(code).join(', ') || '-',
-    app?.source ?? '-',
   ];
 }
 
 /** The headers that apps read, each once for those that do the same by it. */
 const headerRows = (): string[][] =>
   APPS.flatMap(({ name, reads }) =>
-    reads.map(({ header, effect, source }) => [code(header), name, effect, source]),
+    reads.map(({ header, effect }) => [code(header), name, effect]),
   );
 
 /** Says what an app takes for a setting, with the headers where they are other ones. */
@@ -64,10 +63,10 @@ function settingRows(): string[][] {
 /** The heads and rows of the tables. */
 export const RIDE_TABLES: readonly { head: string[]; rows: string[][] }[] = [
   {
-    head: ['App', 'A notification', 'Commands', 'Buttons', 'Known from'],
+    head: ['App', 'A notification', 'Commands', 'Buttons'],
     rows: [...APPS, null].map(appRow),
   },
-  { head: ['Header', 'App', 'What the app does', 'Known from'], rows: headerRows() },
+  { head: ['Header', 'App', 'What the app does'], rows: headerRows() },
   {
     head: ['Setting', 'Happ, with a Provider ID', 'INCY'],
     rows: settingRows(),
