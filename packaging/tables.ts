@@ -75,6 +75,13 @@ const WHAT_FOLLOWS = {
   bare: 'sent again without the button',
 } as const;
 
+/** The variable of most settings; the page has the rule, and the others in its table. */
+const usualVariable = (key: string) =>
+  `GATEPOST_${key
+    .replace(/^(?:server|limits)\./, '')
+    .replaceAll('.', '_')
+    .toUpperCase()}`;
+
 /** The most fields of an event that stand in its row although an event before has the same. */
 const SAID_AGAIN_MAX = 4;
 
@@ -95,7 +102,7 @@ export const TABLES: readonly { page: string; head: string; table: string }[] = 
       ['Key', 'Variable', 'Default', ''],
       settingRows.map(([, row]) => [
         code(row.key),
-        row.env === '' ? '*(file only)*' : code(row.env),
+        row.env === '' ? '*(file only)*' : row.env === usualVariable(row.key) ? '' : code(row.env),
         row.default === '' ? '*(none)*' : code(row.default),
         [row.isLive ? 'reload' : '', row.isSecret ? 'secret' : ''].filter(Boolean).join(', '),
       ]),
