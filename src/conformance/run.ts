@@ -2,8 +2,9 @@
 
 import { isRecord } from '../core/json-input.ts';
 import type { Verdict as PeerVerdict } from '../peer/verdict.ts';
+import type { Case } from './case.ts';
 import { RECORDS } from './cases.ts';
-import type { Case, Step } from './format.ts';
+import type { Step } from './format.ts';
 import { ask, NoAnswer, type Request, Stream } from './talk.ts';
 import { type Difference, Words } from './words.ts';
 
