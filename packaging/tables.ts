@@ -3,15 +3,12 @@
 import { GATE_TABLES } from '../src/config/settings/gate.ts';
 import { settingRows } from '../src/config/settings/index.ts';
 import type { TableKeys } from '../src/config/tables.ts';
-import { ACTIONS } from '../src/core/audit/entry.ts';
 import { EVENT_MEANINGS } from '../src/core/event/meanings.ts';
 import { OPERATOR_EVENTS, PROVIDER_EVENTS } from '../src/core/port/event.ts';
 import type { AnswerRow, Meaning } from '../src/gateway/answer.ts';
 import { APNS_ANSWERS } from '../src/gateway/apns-answers.ts';
 import { FCM_ANSWERS } from '../src/gateway/fcm-answers.ts';
 import { WEBPUSH_ANSWERS } from '../src/gateway/webpush-answers.ts';
-import { LOG_EVENTS } from '../src/monitor/log-events.ts';
-import { METRICS } from '../src/monitor/metric-table.ts';
 import { WEBHOOK_ANSWERS } from '../src/webhook/answers.ts';
 import { TELEGRAM_ERRORS } from '../src/webhook/telegram/errors.ts';
 import { RIDE_TABLES } from './ride-tables.ts';
@@ -122,14 +119,6 @@ export const TABLES: readonly { page: string; head: string; table: string }[] = 
     ),
   },
   {
-    page: 'docs/inside/audit-format.md',
-    head: 'Action',
-    table: table(
-      ['Action', 'What was done'],
-      Object.entries(ACTIONS).map(([action, about]) => [code(action), about]),
-    ),
-  },
-  {
     page: 'docs/gateways.md',
     head: 'FCM',
     table: table(['FCM', 'Code', 'Effect', 'In the ledger'], answerRows(FCM_ANSWERS, true)),
@@ -143,27 +132,6 @@ export const TABLES: readonly { page: string; head: string; table: string }[] = 
     page: 'docs/gateways.md',
     head: 'Web Push',
     table: table(['Web Push', 'Effect', 'In the ledger'], answerRows(WEBPUSH_ANSWERS, false)),
-  },
-  {
-    page: 'docs/monitoring.md',
-    head: 'Metric',
-    table: table(
-      ['Metric', 'Meaning'],
-      METRICS.map(({ name, labels, help }) => [
-        code(labels.length === 0 ? name : `${name}{${labels.join()}}`),
-        help,
-      ]),
-    ),
-  },
-  {
-    page: 'docs/monitoring.md',
-    head: 'Event',
-    table: table(
-      ['Event', 'Level', 'When'],
-      Object.entries(LOG_EVENTS)
-        .filter(([, { level }]) => level === 'warn' || level === 'error')
-        .map(([event, { level, when }]) => [code(event), level, when]),
-    ),
   },
   {
     page: 'docs/webhooks.md',

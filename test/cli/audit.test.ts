@@ -5,7 +5,6 @@ import { createHash } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NumberedEntry } from '../../src/core/audit/chain.ts';
-import { ACTIONS } from '../../src/core/audit/entry.ts';
 import { call } from '../support/app.ts';
 import { deedOf } from '../support/audit.ts';
 import { runHere } from '../support/command-line.ts';
@@ -249,10 +248,4 @@ test.each([
   const { code, stdout, stderr } = await gatepost('audit', ...words);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toContain(sentence);
-});
-
-test('docs/inside/audit-format.md has every action, with the same words', () => {
-  const page = readFileSync(join(import.meta.dir, '../../docs/inside/audit-format.md'), 'utf8');
-  const rows = [...page.matchAll(/^\| `([a-z]+\.[a-z-]+)` \| (.*) \|$/gm)].map((m) => [m[1], m[2]]);
-  expect(Object.fromEntries(rows)).toEqual({ ...ACTIONS });
 });

@@ -419,7 +419,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   'src/*': {
     ours: [
-      ...['src/app.ts', 'src/explanations.ts', 'src/monitor/log-events.ts', 'src/open-core.ts'],
+      ...['src/app.ts', 'src/core/audit/entry.ts', 'src/explanations.ts', 'src/open-core.ts'],
+      ...['src/monitor/log-events.ts', 'src/monitor/metric-table.ts'],
       ...['src/open-outgoing.ts', 'src/backup/', 'src/cli/', 'src/config/', 'src/doctor/'],
       ...['src/http/', 'src/panel/', 'src/file-check.ts'],
       ...['src/handover/', 'src/output.ts', 'src/own-program.ts', 'src/release.ts'],
