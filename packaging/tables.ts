@@ -9,8 +9,6 @@ import type { AnswerRow, Meaning } from '../src/gateway/answer.ts';
 import { APNS_ANSWERS } from '../src/gateway/apns-answers.ts';
 import { FCM_ANSWERS } from '../src/gateway/fcm-answers.ts';
 import { WEBPUSH_ANSWERS } from '../src/gateway/webpush-answers.ts';
-import { WEBHOOK_ANSWERS } from '../src/webhook/answers.ts';
-import { TELEGRAM_ERRORS } from '../src/webhook/telegram/errors.ts';
 import { RIDE_TABLES } from './ride-tables.ts';
 
 const code = (text: string) => `\`${text}\``;
@@ -43,34 +41,17 @@ const EFFECTS: Readonly<Record<Meaning, string>> = {
   unclear: 'this one is tried again, for a day; kept',
 };
 
-/**
- * Rows of a table of answers; services without codes have no column for them. Rows one after the
- * other with the same status, or the same code, and the same effect are one.
- */
-function answerRows(answers: readonly AnswerRow[], hasCodes: boolean): string[][] {
-  const rows: string[][] = [];
-  for (const { status, code: word, means, problem } of answers) {
+/** The answers of a service by their effect, each as its status and code. */
+function answerRows(answers: readonly AnswerRow[]): string[][] {
+  const byEffect = new Map<string, string[]>();
+  for (const { status, code: word, means } of answers) {
     const statuses = typeof status === 'number' ? String(status) : status.join(' to ');
-    const codes = word === null ? '' : code(word);
-    const last = rows.at(-1);
-    const isSame = last?.[2] === EFFECTS[means] && last[3] === problem;
-    if (isSame && last[0] === statuses && last[1] !== '' && codes !== '') last[1] += `, ${codes}`;
-    else if (isSame && last[1] === codes) last[0] += `, ${statuses}`;
-    else rows.push([statuses, codes, EFFECTS[means], problem]);
+    const named = byEffect.get(EFFECTS[means]) ?? [];
+    named.push(word === null ? statuses : `${statuses} ${code(word)}`);
+    byEffect.set(EFFECTS[means], named);
   }
-  return hasCodes ? rows : rows.map(([statuses = '', , ...rest]) => [statuses, ...rest]);
+  return [...byEffect].map(([effect, named]) => [[...new Set(named)].join(', '), effect]);
 }
-
-const WHAT_FOLLOWS = {
-  accepted: 'delivered',
-  retry: 'tried again',
-  wait: 'waits as long as it asks, else tried again',
-  failed: 'given up; the tenth in a row disables the webhook',
-  dead: 'disabled at once',
-  credentials: 'disabled at once',
-  follow: 'the webhook follows the group; without the new id disabled at once',
-  bare: 'sent again without the button',
-} as const;
 
 /** The variable of most settings; the page has the rule, and the others in its table. */
 const usualVariable = (key: string) =>
@@ -121,42 +102,17 @@ export const TABLES: readonly { page: string; head: string; table: string }[] = 
   {
     page: 'docs/gateways.md',
     head: 'FCM',
-    table: table(['FCM', 'Code', 'Effect', 'In the ledger'], answerRows(FCM_ANSWERS, true)),
+    table: table(['FCM', 'Effect'], answerRows(FCM_ANSWERS)),
   },
   {
     page: 'docs/gateways.md',
     head: 'APNs',
-    table: table(['APNs', 'Reason', 'Effect', 'In the ledger'], answerRows(APNS_ANSWERS, true)),
+    table: table(['APNs', 'Effect'], answerRows(APNS_ANSWERS)),
   },
   {
     page: 'docs/gateways.md',
     head: 'Web Push',
-    table: table(['Web Push', 'Effect', 'In the ledger'], answerRows(WEBPUSH_ANSWERS, false)),
-  },
-  {
-    page: 'docs/webhooks.md',
-    head: 'Answer',
-    table: table(
-      ['Answer', 'What it means', 'What follows'],
-      WEBHOOK_ANSWERS.map(({ from, to, about, verdict }) => [
-        from === to ? `${from}` : `${from} to ${to}`,
-        about,
-        WHAT_FOLLOWS[verdict],
-      ]),
-    ),
-  },
-  {
-    page: 'docs/telegram.md',
-    head: 'Telegram',
-    table: table(
-      ['Telegram', 'What it means', 'Remedy', 'What follows'],
-      TELEGRAM_ERRORS.map(({ code: status, texts, about, remedy, verdict }) => [
-        [`${status}`, ...texts.slice(0, 1)].join(' '),
-        about,
-        remedy,
-        WHAT_FOLLOWS[verdict],
-      ]),
-    ),
+    table: table(['Web Push', 'Effect'], answerRows(WEBPUSH_ANSWERS)),
   },
   {
     page: 'docs/webhooks.md',

@@ -33,12 +33,6 @@ test('the kit for TypeScript passes every case', async () => {
   expect(faults).toEqual([]);
 });
 
-test('the document has every case', () => {
-  const document = readFileSync(join(ROOT, 'docs/device-check.md'), 'utf8');
-  const rows = CASES.map(({ name, should }) => `| \`${name}\` | ${should} |`);
-  expect(rows.filter((row) => !document.includes(row))).toEqual([]);
-});
-
 const DEVICE = 'src/device.ts';
 const LINE = 'src/line.ts';
 const MESSAGE = 'src/message.ts';
