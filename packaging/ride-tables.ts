@@ -31,7 +31,17 @@ function appRow(app: App | null): string[] {
   ];
 }
 
-/** The headers that apps read, each once for those that do the same by it. */
+/** Makes one row of those that differ in the cell at `place` alone: its values are listed. */
+function shared(rows: readonly string[][], place: number): string[][] {
+  const found = new Map<string, string[]>();
+  for (const row of rows) {
+    const others = row.toSpliced(place, 1).join();
+    const listed = [found.get(others)?.[place], row[place]].filter(Boolean).join(', ');
+    found.set(others, row.with(place, listed));
+  }
+  return [...found.values()];
+}
+
 const headerRows = (): string[][] =>
   APPS.flatMap(({ name, reads }) =>
     reads.map(({ header, effect }) => [code(header), name, effect]),
@@ -48,27 +58,18 @@ function takes(settings: readonly AppSetting[], key: string): string {
 
 const keys = new Set([...HAPP_SETTINGS, ...INCY_SETTINGS].map(({ key }) => key));
 
-/** Settings of which both apps take the same share a row. */
-function settingRows(): string[][] {
-  const rows = new Map<string, string[]>();
-  for (const key of keys) {
-    const both = [takes(HAPP_SETTINGS, key), takes(INCY_SETTINGS, key)];
-    const row = rows.get(both.join()) ?? ['', ...both];
-    row[0] = [row[0], code(key)].filter(Boolean).join(', ');
-    rows.set(both.join(), row);
-  }
-  return [...rows.values()];
-}
+const settingRows = (): string[][] =>
+  [...keys].map((key) => [code(key), takes(HAPP_SETTINGS, key), takes(INCY_SETTINGS, key)]);
 
 /** The heads and rows of the tables. */
 export const RIDE_TABLES: readonly { head: string[]; rows: string[][] }[] = [
   {
     head: ['App', 'A notification', 'Commands', 'Buttons'],
-    rows: [...APPS, null].map(appRow),
+    rows: shared([...APPS, null].map(appRow), 0),
   },
-  { head: ['Header', 'App', 'What the app does'], rows: headerRows() },
+  { head: ['Header', 'App', 'What the app does'], rows: shared(headerRows(), 1) },
   {
     head: ['Setting', 'Happ, with a Provider ID', 'INCY'],
-    rows: settingRows(),
+    rows: shared(settingRows(), 0),
   },
 ];
