@@ -117,8 +117,10 @@ mutation: ## plant mistakes by a seed and see whether a test notices (SEED=7 COU
 migration: ## write the next migration from the schema: make migration NAME=what_changes
 	@$(BUN) node_modules/drizzle-kit/bin.cjs generate --config migrations/drizzle.config.ts --name $(NAME)
 	@cd migrations/sqlite/meta && ls *_snapshot.json | head -n -1 | xargs -r rm
+	@$(BUN) migrations/compact.ts
+	@$(BUN) node_modules/@biomejs/biome/bin/biome format --write migrations/sqlite/meta
 
-generate: ## write packaging/gatepost.toml, docs/api.md and the tables of docs/ from those of the program
+generate: ## write packaging/gatepost.toml and the tables of docs/ from those of the program
 	@$(BUN) packaging/generate.ts
 
 # Without packages of their own the peers are left out, and named.

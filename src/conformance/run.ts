@@ -1,6 +1,7 @@
 /** Runs cases against a server, and reports each as it ends. */
 
 import { isRecord } from '../core/json-input.ts';
+import type { Verdict as PeerVerdict } from '../peer/verdict.ts';
 import type { Case } from './case.ts';
 import { RECORDS } from './cases.ts';
 import type { Step } from './format.ts';
@@ -25,10 +26,8 @@ export interface RunOptions {
   bring?(what: string): Promise<void>;
 }
 
-export interface Verdict {
-  case: string;
+export interface Verdict extends PeerVerdict {
   rule: string;
-  verdict: 'passed' | 'failed' | 'skipped';
   /** The reason of a skip, or the request with a different answer; null: passed. */
   at: string | null;
   /** The difference of the answer; null: none. */

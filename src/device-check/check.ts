@@ -1,5 +1,6 @@
 /** Runs the cases against an app, and reports each as it ends. */
 
+import type { Verdict as PeerVerdict } from '../peer/verdict.ts';
 import { Driver } from './app.ts';
 import { DEVICE_CASES } from './cases-device.ts';
 import { LINE_CASES } from './cases-line.ts';
@@ -9,9 +10,7 @@ import { Stage } from './stage.ts';
 
 export const CASES: readonly Case[] = [...DEVICE_CASES, ...MESSAGE_CASES, ...LINE_CASES];
 
-export interface Verdict {
-  case: string;
-  verdict: 'passed' | 'failed' | 'skipped';
+export interface Verdict extends PeerVerdict {
   should: string;
   /** The wrong behaviour of the app; null: it passed. */
   did: string | null;

@@ -1,4 +1,4 @@
-/** Who gets in, from when and until when, and what happens to those who do not (decision 2). */
+/** Who gets in, from when and until when, and what happens to those who do not. */
 
 import { afterEach, describe, expect, test } from 'bun:test';
 import { endOfDateMs } from '../../src/core/calendar.ts';

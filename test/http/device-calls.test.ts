@@ -1,4 +1,4 @@
-/** The calls that apps make by themselves, as apps make them (decision 6). */
+/** The calls that apps make by themselves, as apps make them. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { DAY_MS } from '../../src/core/calendar.ts';

@@ -1,4 +1,4 @@
-/** How parameters are read (decisions 1.1 to 1.6), as far as no case in `conformance/` says it. */
+/** How parameters are read, as far as no case in `conformance/` says it. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import type { Credentials } from '../../src/core/provider.ts';

@@ -188,7 +188,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     ours: [
       ...['src/cli/', 'src/call/', 'src/core/', 'src/client/', 'src/panel/', 'src/demo/'],
       ...['src/config/unseen.ts', 'src/conformance/', 'src/device-check/', 'src/disk/fault.ts'],
-      ...['sdk/typescript/', 'src/labels/', ...LEAVES],
+      ...['sdk/typescript/', 'src/labels/', 'src/peer/', ...LEAVES],
     ],
     types: [
       ...['src/app.ts', 'src/backup/', 'src/config/', 'src/doctor/', 'src/systemd.ts'],
@@ -274,14 +274,19 @@ const RULES: Readonly<Record<string, Rule>> = {
     reason: 'a demonstration makes its world by the core, and lives by the API',
   },
   'src/conformance': {
-    ours: ['src/conformance/', 'conformance/', ...JSON_READER],
+    ours: ['src/conformance/', 'conformance/', 'src/peer/', ...JSON_READER],
     packages: ['@sinclair/typebox'],
     reason: 'the cases are played to any server: nothing of ours may answer for it',
   },
   'src/device-check': {
-    ours: ['src/device-check/', 'src/clock.ts'],
+    ours: ['src/device-check/', 'src/peer/', 'src/clock.ts'],
     packages: ['bun', 'node:fs', 'node:os', 'node:path'],
     reason: 'the scripted server plays the protocol as documented, not as the server has it',
+  },
+  'src/peer': {
+    ours: ['src/peer/', 'src/clock.ts'],
+    packages: [],
+    reason: 'the two that play scripts share it: nothing of the server may answer for them',
   },
   'sdk/typescript': {
     ours: ['sdk/typescript/'],
@@ -419,7 +424,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   'src/*': {
     ours: [
-      ...['src/app.ts', 'src/explanations.ts', 'src/monitor/log-events.ts', 'src/open-core.ts'],
+      ...['src/app.ts', 'src/core/audit/entry.ts', 'src/explanations.ts', 'src/open-core.ts'],
+      ...['src/monitor/log-events.ts', 'src/monitor/metric-table.ts'],
       ...['src/open-outgoing.ts', 'src/backup/', 'src/cli/', 'src/config/', 'src/doctor/'],
       ...['src/http/', 'src/panel/', 'src/file-check.ts'],
       ...['src/handover/', 'src/output.ts', 'src/own-program.ts', 'src/release.ts'],

@@ -10,7 +10,7 @@ import type { Core } from '../core.ts';
 import { type Fact, type Field, type Fields, fieldsOf, outsideName } from '../field.ts';
 import type { Act, Actor } from '../port/audit.ts';
 
-/** The actions with their descriptions in docs/audit.md. */
+/** The actions with their descriptions in `gatepost explain`. */
 export const ACTIONS = {
   'install.add': 'a limited link was created',
   'install.update': 'limit, note, status, policy, buttons or subscription key of a link changed',
