@@ -1,8 +1,11 @@
 /**
- * Every page of a provider's navigation, so that a new page joins by itself: axe finds no fault,
- * and what a provider, a device or a panel wrote is text.
+ * Every page of the navigations of a provider and of the operator, so that a new page joins by
+ * itself: axe finds no fault, what a provider, a device or a panel wrote is text, and no page is
+ * wider than a small phone.
  */
 
-import { asProvider, expectSound, testEveryPage } from '../support/every-page.ts';
+import { describe } from 'bun:test';
+import { asOperator, asProvider, testEveryPage } from '../support/every-page.ts';
 
-testEveryPage('light', asProvider, { colorScheme: 'light', locale: 'en-GB' }, expectSound);
+describe('a provider', () => testEveryPage(asProvider));
+describe('the operator', () => testEveryPage(asOperator));
