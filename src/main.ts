@@ -1,4 +1,3 @@
-import { backupTools } from './backup/tools.ts';
 import { askTerminal } from './cli/confirm.ts';
 import { flagsOf } from './cli/context.ts';
 import { operatorActor } from './cli/operator.ts';
@@ -14,7 +13,6 @@ import { loadBesideServer } from './config/server-note.ts';
 import { OUTPUT_WRITER } from './handover/output-line.ts';
 import { isJournal, withPriority } from './journal.ts';
 import type { LogLevel } from './log.ts';
-import { moveOf, nodeNameOf, openCore, storeKindOf } from './open-core.ts';
 import { Output } from './output.ts';
 import { IS_PACKAGED, keepSettings, ownCommand } from './own-program.ts';
 import { PANEL_READER } from './panel/reader-line.ts';
@@ -27,8 +25,9 @@ process.umask(0o077);
 // Tools for logs and processes send these; without a handler they would end the process.
 for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => {});
 
-// Only the commands that use these load them: all others start a third sooner.
+// Only the commands that use these load them: all others start in half the time.
 const outgoing = () => import('./open-outgoing.ts');
+const data = () => import('./open-core.ts');
 
 // Not a command: an import starts it.
 if (process.argv[2] === PANEL_READER) {
@@ -72,7 +71,7 @@ const exitCode = await runCli(process.argv.slice(2), {
   openApiDocument: async () => (await import('./http/document/openapi.ts')).openApiDocument(),
   explanations: async () => (await import('./explanations.ts')).explanations(),
   nearestText,
-  openCore,
+  openCore: async (...given) => (await data()).openCore(...given),
   asOwner: async (command, isJson) => {
     const { asOwner } = await import('./handover/handover.ts');
     return asOwner(command, {
@@ -90,7 +89,8 @@ const exitCode = await runCli(process.argv.slice(2), {
     (await import('./app.ts')).startApp(loaded, signal, writeStderr),
   openEventSenders: async (config) => (await outgoing()).openEventSenders(config),
   sendEvents: async (...given) => (await outgoing()).sendEvents(...given),
-  machineOf: (config) => (config.databaseUrl === null ? '' : nodeNameOf(config)),
+  machineOf: async (config) =>
+    config.databaseUrl === null ? '' : (await data()).nodeNameOf(config),
   serviceManager: () =>
     serviceManager({
       notifySocket: env['NOTIFY_SOCKET'],
@@ -98,8 +98,11 @@ const exitCode = await runCli(process.argv.slice(2), {
       watchdogPid: env['WATCHDOG_PID'],
     }),
   operator: () => operator(),
-  backup: (config) => backupTools(storeKindOf(config)),
-  moveOf,
+  backup: async (config) => {
+    const { backupTools } = await import('./backup/tools.ts');
+    return backupTools((await data()).storeKindOf(config));
+  },
+  moveOf: async (...given) => (await data()).moveOf(...given),
   readPanel: readPanelInProcess(ownCommand(), process.env),
   openGateway: async (config, gateway) => (await outgoing()).openGateway(config, gateway),
   newestRelease: async (config) => {
@@ -114,7 +117,7 @@ const exitCode = await runCli(process.argv.slice(2), {
     const { examine } = await import('./doctor/examine.ts');
     return examine({
       loaded,
-      kind: storeKindOf(loaded.config),
+      kind: (await data()).storeKindOf(loaded.config),
       nowMs: systemClock.nowMs(),
       uid: process.getuid?.() ?? 0,
       outside,

@@ -23,7 +23,7 @@ interface RestoreOptions extends CommonOptions {
 
 async function backup(context: CliContext, file: string, options: BackupOptions): Promise<void> {
   const config = settingsFor(context, options);
-  const tools = context.backup(config);
+  const tools = await context.backup(config);
   let passphrase = tools.readPassphrase(options.passphraseFile, config);
   if (passphrase === null && options.encrypt) {
     if (!context.isTerminal) {
@@ -54,7 +54,7 @@ async function backup(context: CliContext, file: string, options: BackupOptions)
 
 async function restore(context: CliContext, file: string, options: RestoreOptions): Promise<void> {
   const config = settingsFor(context, options);
-  const tools = context.backup(config);
+  const tools = await context.backup(config);
   let passphrase = tools.readPassphrase(options.passphraseFile, config);
   const isEncrypted = (await tools.kindOf(file)) === 'encrypted';
   if (isEncrypted && passphrase === null && context.isTerminal) {

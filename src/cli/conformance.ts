@@ -1,8 +1,8 @@
 /** `gatepost conformance`: runs the cases of `conformance/` against a server of the API. */
 
 import type { Command } from 'commander';
+import type { Case } from '../conformance/case.ts';
 import { allCases } from '../conformance/cases.ts';
-import type { Case } from '../conformance/format.ts';
 import { type Caller, runCases, type Verdict } from '../conformance/run.ts';
 import { counted } from '../core/counted.ts';
 import { AUTH_KEY, PROVIDER_CODE } from '../core/formats.ts';

@@ -69,18 +69,18 @@ export interface CliContext {
     isDone: () => Promise<boolean>,
   ): Promise<void>;
   /** Returns the name of this node; empty: the data are a file of one machine. */
-  machineOf(config: Config): string;
+  machineOf(config: Config): Promise<string>;
   /** The manager that started the program and receives its state. */
   serviceManager(): ServiceManager;
   /** The actor of the audit log. */
   operator: () => Actor;
   /** Throws `OperatorError` if the database is no file. */
-  backup(config: Config): BackupTools;
+  backup(config: Config): Promise<BackupTools>;
   /**
    * Returns the move of all data into the PostgreSQL database of a URL, or (`sqlite`) from there
    * into the data directory. Throws `OperatorError` if the data is already there.
    */
-  moveOf(config: Config, to: string): Move;
+  moveOf(config: Config, to: string): Promise<Move>;
   /** Opens a gateway for a test. Throws `OperatorError` if it is not set up. */
   openGateway(config: Config, gateway: PushGateway): Promise<OpenGateway>;
   /** Asks the release page. Throws `OperatorError` if none is set or its release is refused. */

@@ -34,7 +34,7 @@ export async function notify(
   const sent = await withCore(context, options, async (core, config) => {
     const takers = await findingTakers(core);
     if (takers.length === 0) throw new OperatorError(NO_TAKER);
-    const machine = context.machineOf(config);
+    const machine = await context.machineOf(config);
     const news = await notifyFindings(core, machine, foundIn(findings), context.nowMs());
     const hasFigures = options.figures ? await notifyFigures(core, context.nowMs()) : false;
     await send(context, options, core, takers);

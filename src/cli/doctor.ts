@@ -148,7 +148,9 @@ function load(context: CliContext, options: CommonOptions): LoadedConfig | Findi
 const SET_HERE = 'set them here too, or put these settings in the file';
 
 /** Warns of settings of the running server that the checks cannot use. */
-function unseenIn({ unseen }: LoadedConfig): Finding[] {
+/** Settings of the server's log change no check. */
+function unseenIn(loaded: LoadedConfig): Finding[] {
+  const unseen = loaded.unseen.filter(({ name }) => !name.startsWith('log'));
   if (unseen.length === 0) return [];
   const what = `${unseenText(unseen)}: what follows is checked without them`;
   return [say.warning('environment_of_server_unseen', what, SET_HERE)];

@@ -4,14 +4,15 @@ import type { Command } from 'commander';
 import { counted } from '../core/counted.ts';
 import type { LinkRow } from '../core/link-csv.ts';
 import { foreseeLink, type MadeLink, makeLinks } from '../core/link-make.ts';
-import { INSTALL_ACTIVE } from '../core/port/install.ts';
+import { INSTALL_ACTIVE, type LinkTerms } from '../core/port/install.ts';
 import type { Provider } from '../core/port/provider.ts';
+import { LINK_TERMS } from '../core/terms.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { readLinkFile } from './link-csv.ts';
 import { linkTable, linkView, type ShownLink } from './link-filter.ts';
-import { addTerms, givenTerms, type TermOptions } from './link-terms.ts';
 import { PROVIDER, type ProviderOptions, providerOf } from './provider-name.ts';
+import { addTerms, givenTerms } from './term-options.ts';
 import {
   fileValue,
   installLimitValue,
@@ -24,7 +25,7 @@ import {
 /** The default limit of a link, as in the gate's upstreams. */
 const LIMIT = 3;
 
-interface AddOptions extends CommonOptions, ProviderOptions, TermOptions {
+interface AddOptions extends CommonOptions, ProviderOptions {
   count?: number;
   limit: number;
   note?: string;
@@ -32,7 +33,7 @@ interface AddOptions extends CommonOptions, ProviderOptions, TermOptions {
   code?: string;
 }
 
-interface ImportOptions extends CommonOptions, ProviderOptions, TermOptions {
+interface ImportOptions extends CommonOptions, ProviderOptions {
   limit: number;
   check?: boolean;
 }
@@ -76,7 +77,7 @@ async function add(context: CliContext, options: AddOptions): Promise<void> {
         'links_max_reached',
       );
     }
-    const terms = givenTerms(options);
+    const terms = givenTerms<LinkTerms>(LINK_TERMS, options);
     const drafts = notes.map((own) => ({ ...terms, key, code, limit, note: own }));
     const nowMs = context.nowMs();
     const made = await makeLinks(core, provider, drafts, nowMs);
@@ -100,7 +101,7 @@ async function add(context: CliContext, options: AddOptions): Promise<void> {
 async function importFile(context: CliContext, path: string, options: ImportOptions) {
   await withCore(context, options, async (core) => {
     const rows = readLinkFile(path);
-    const terms = givenTerms(options);
+    const terms = givenTerms<LinkTerms>(LINK_TERMS, options);
     const drafts = rows.map((row) => ({ ...terms, ...row, limit: row.limit ?? options.limit }));
     const provider = await providerOf(core, options);
     const made: MadeLink[] = [];
@@ -154,7 +155,7 @@ export function addAddCommands(link: Command, context: CliContext): void {
     .option('--note <text>', 'a note; with --count a number follows it', noteValue)
     .option('--key <key>', 'the subscription key of the panel', subscriptionKeyValue)
     .option('--code <code>', 'its code; a random one if omitted', newInstallCodeValue);
-  addTerms(adding).action((options: AddOptions) => add(context, options));
+  addTerms(adding, LINK_TERMS).action((options: AddOptions) => add(context, options));
 
   const importing = link
     .command('import')
@@ -172,7 +173,7 @@ export function addAddCommands(link: Command, context: CliContext): void {
       LIMIT,
     )
     .option('--check', 'read the file and show what would be made; change nothing');
-  addTerms(importing).action((path: string, options: ImportOptions) =>
+  addTerms(importing, LINK_TERMS).action((path: string, options: ImportOptions) =>
     importFile(context, path, options),
   );
 }

@@ -2,8 +2,16 @@
 
 import { type Command, Option } from 'commander';
 import { actAt } from '../core/audit/entry.ts';
-import { INSTALL_ACTIVE, INSTALL_DISABLED, type InstallChange } from '../core/port/install.ts';
+import { type Given, onlyGiven } from '../core/field.ts';
+import {
+  INSTALL_ACTIVE,
+  INSTALL_DISABLED,
+  type InstallChange,
+  type LinkTerms,
+  type OwnLink,
+} from '../core/port/install.ts';
 import { subscriptionKeyHash } from '../core/secret.ts';
+import { LINK_TERMS } from '../core/terms.ts';
 import { UsageError } from '../operator-error.ts';
 import { type CliContext, print, withCore } from './context.ts';
 import {
@@ -17,8 +25,8 @@ import {
 } from './link-filter.ts';
 import { enableImported } from './link-imported.ts';
 import type { LinkName } from './link-name.ts';
-import { addTerms, givenTerms, type TermOptions } from './link-terms.ts';
 import { refusal } from './refusal.ts';
+import { addTerms, givenTerms } from './term-options.ts';
 import { installLimitValue, noteValue, subscriptionKeyValue } from './values.ts';
 
 const STATUSES = { active: INSTALL_ACTIVE, disabled: INSTALL_DISABLED } as const;
@@ -30,7 +38,7 @@ const REFUSALS = {
   subscription_key_exists: 'subscription_key_exists',
 } as const;
 
-interface SetOptions extends ManyOptions, TermOptions {
+interface SetOptions extends ManyOptions {
   limit?: number;
   note?: string;
   status?: keyof typeof STATUSES;
@@ -38,16 +46,14 @@ interface SetOptions extends ManyOptions, TermOptions {
   key?: string | false;
 }
 
-function changeOf({ limit, note, status, key, ...terms }: SetOptions): InstallChange {
-  return {
-    ...(limit !== undefined && { installLimit: limit }),
-    ...(note !== undefined && { note: note === '' ? null : note }),
-    ...(status !== undefined && { status: STATUSES[status] }),
-    ...(key !== undefined && {
-      subscriptionKeyHash: key === false ? null : subscriptionKeyHash(key),
-    }),
-    ...givenTerms(terms),
+function changeOf({ limit, note, status, key, ...options }: SetOptions): InstallChange {
+  const own: Given<Omit<OwnLink, keyof LinkTerms>> = {
+    installLimit: limit,
+    note: note === '' ? null : note,
+    status: status && STATUSES[status],
+    subscriptionKeyHash: key === false ? null : key && subscriptionKeyHash(key),
   };
+  return { ...onlyGiven(own), ...givenTerms<LinkTerms>(LINK_TERMS, options) };
 }
 
 /** Changes links; `done` is a word such as `changed`. */
@@ -106,7 +112,7 @@ export function addSetCommands(link: Command, context: CliContext): void {
     )
     .option('--key <key>', 'the subscription key of the panel', subscriptionKeyValue)
     .option('--no-key', 'remove the subscription key');
-  addMany(addTerms(setting)).action((name: LinkName | undefined, options: SetOptions) =>
+  addMany(addTerms(setting, LINK_TERMS)).action((name: LinkName | undefined, options: SetOptions) =>
     set(context, name, options),
   );
 

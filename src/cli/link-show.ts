@@ -1,20 +1,21 @@
 /** `gatepost link show`: a limited link with its slots, present and past. */
 
 import type { Command } from 'commander';
+import { outside, rowsOf } from '../core/field.ts';
 import type { KeptRefusal } from '../core/port/figure.ts';
 import type { LinkStory, OwnedLink } from '../core/port/link.ts';
 import type { Provider } from '../core/port/provider.ts';
 import type { Buttons } from '../core/port/ride.ts';
 import type { Slot } from '../core/port/slot.ts';
 import { DEVICES_MAX, policyOf } from '../core/slot.ts';
-import { buttonView } from './buttons.ts';
+import { BUTTON_TERMS, LINK_TERMS, POLICY_TERMS } from '../core/terms.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { linkView } from './link-filter.ts';
 import { findLink, LINK_ARGUMENT, type LinkName } from './link-name.ts';
-import { policySheet, policyView } from './policy.ts';
 import { refusal } from './refusal.ts';
 import { REASON_WORDS } from './stats.ts';
 import { sheet, table } from './table.ts';
+import { policySheet } from './term-options.ts';
 import { showTime, showTimeOrNull } from './values.ts';
 
 interface ShownLink {
@@ -30,9 +31,8 @@ function detailView({ link, provider, slots, story, refused }: ShownLink) {
   return {
     ...linkView(link),
     has_subscription_key: link.hasSubscriptionKey,
-    ...policyView(link),
-    ...buttonView(link),
-    policy: policyView(policyOf(link, provider)),
+    ...outside(LINK_TERMS, link),
+    policy: outside(POLICY_TERMS, policyOf(link, provider)),
     replaced_at: showTimeOrNull(link.replacedAtMs),
     refusals: refusals && {
       count: refusals.count,
@@ -85,12 +85,12 @@ async function show(context: CliContext, name: LinkName, options: CommonOptions)
 
 /** Returns the buttons that apps get, with the origin of each. */
 function buttonSheet(own: Buttons, above: Buttons): Record<string, string | null> {
-  const shown = (url: string | null, other: string | null) =>
-    url ?? (other === null ? null : `${other} (of the provider)`);
-  return {
-    support_url: shown(own.supportUrl, above.supportUrl),
-    web_page_url: shown(own.webPageUrl, above.webPageUrl),
-  };
+  return Object.fromEntries(
+    rowsOf<Buttons>(BUTTON_TERMS).map(({ field, name }) => {
+      const inherited = above[field] && `${above[field]} (of the provider)`;
+      return [name, own[field] ?? inherited];
+    }),
+  );
 }
 
 /** Returns the link as text: its facts, its slots, and the slots that ended. */

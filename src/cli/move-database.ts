@@ -24,7 +24,7 @@ const STEPS: Readonly<Record<string, string>> = {
 
 async function moveDatabase(context: CliContext, options: MoveOptions): Promise<void> {
   const config = settingsFor(context, options);
-  const move = context.moveOf(config, options.to);
+  const move = await context.moveOf(config, options.to);
   const progress = new Progress(context, 'rows');
   const isCheck = options.check === true;
   try {

@@ -3,34 +3,46 @@
 import type { Command } from 'commander';
 import { actAt } from '../core/audit/entry.ts';
 import { counted } from '../core/counted.ts';
+import { type Given, onlyGiven, outside } from '../core/field.ts';
 import { fromStore } from '../core/outcome.ts';
 import type { Holdings } from '../core/port/count.ts';
-import type { Provider, ProviderChange } from '../core/port/provider.ts';
+import type { OwnPage } from '../core/port/my.ts';
+import type { OwnTerms, Provider, ProviderChange, ProviderTerms } from '../core/port/provider.ts';
+import type { OwnRideTerms } from '../core/port/ride.ts';
+import type { OwnPolicy } from '../core/port/slot.ts';
 import { addProvider, isActive, removeProvider, rotateKey } from '../core/provider.ts';
 import { NO_POLICY } from '../core/slot.ts';
+import {
+  OWN_POLICY_TERMS,
+  OWN_TERMS,
+  PAGE_TERMS,
+  POLICY_TERMS,
+  RIDE_TERMS,
+  type Terms as TermTable,
+} from '../core/terms.ts';
 import { UsageError } from '../operator-error.ts';
-import { addRide, givenRide, type RideOptions, rideView } from './buttons.ts';
 import { type ConfirmOptions, confirm } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { KEY_FILE, type KeyOptions, printCredentials, readKey } from './key.ts';
-import { addPage, givenPage, type PageOptions, pageView } from './page.ts';
-import { addPolicy, givenPolicy, type PolicyOptions, policySheet, policyView } from './policy.ts';
 import { granted, refusal } from './refusal.ts';
 import { sheet } from './table.ts';
+import { addTerms, givenTerms, policySheet, termsView } from './term-options.ts';
 import { EXPIRES, MAX_LINKS, NAME, orNull, PLAN, planNote, type Terms } from './terms.ts';
 import { authKeyValue, durationValue, providerCodeValue, showExpires, showTime } from './values.ts';
 
-interface AddOptions extends CommonOptions, KeyOptions, Terms, PolicyOptions, RideOptions {
+type RidesAndPage = OwnRideTerms & OwnPage;
+const RIDES_AND_PAGE: TermTable<RidesAndPage> = { ...RIDE_TERMS, ...PAGE_TERMS };
+const POLICY_AND_RIDES: TermTable<OwnPolicy & OwnRideTerms> = {
+  ...OWN_POLICY_TERMS,
+  ...RIDE_TERMS,
+};
+
+interface AddOptions extends CommonOptions, KeyOptions, Terms {
   name: string;
   code?: string;
 }
 
-interface SetOptions
-  extends CommonOptions,
-    Partial<Terms>,
-    PolicyOptions,
-    RideOptions,
-    PageOptions {
+interface SetOptions extends CommonOptions, Partial<Terms> {
   name?: string;
 }
 
@@ -50,9 +62,8 @@ function view(provider: Provider, nowMs: number) {
     expires: showExpires(provider.activeUntilMs),
     links: provider.installCount,
     max_links: provider.installCountMax,
-    ...policyView(provider),
-    ...rideView(provider),
-    ...pageView(provider),
+    ...outside(POLICY_TERMS, provider),
+    ...termsView<RidesAndPage>(RIDES_AND_PAGE, provider),
     created_at: showTime(provider.createdAtMs),
     old_key_until: isOldKeyValid ? showTime(provider.previousKeyUntilMs ?? 0) : null,
   };
@@ -71,8 +82,7 @@ async function add(context: CliContext, options: AddOptions): Promise<void> {
     installCountMax: orNull(options.maxLinks),
     code: options.code,
     authKey: readKey(context, options),
-    ...givenPolicy(options),
-    ...givenRide(options),
+    ...givenTerms<OwnPolicy & OwnRideTerms>(POLICY_AND_RIDES, options),
   };
   const nowMs = context.nowMs();
   const added = await withCore(context, options, (core) => addProvider(core, draft, nowMs), true);
@@ -107,8 +117,7 @@ async function show(context: CliContext, code: string, options: CommonOptions): 
     links: facts.links,
     max_links: facts.max_links ?? 'default',
     ...policySheet(provider, NO_POLICY),
-    ...rideView(provider),
-    ...pageView(provider),
+    ...termsView<RidesAndPage>(RIDES_AND_PAGE, provider),
     created_at: facts.created_at,
     old_key_until: facts.old_key_until ?? 'no old key',
   });
@@ -132,15 +141,13 @@ async function change(
 
 async function set(context: CliContext, code: string, options: SetOptions): Promise<void> {
   const { name, plan, expires, maxLinks } = options;
-  const wanted: ProviderChange = {
-    ...(name !== undefined && { name }),
-    ...(plan !== undefined && { plan }),
-    ...(expires !== undefined && { activeUntilMs: orNull(expires) }),
-    ...(maxLinks !== undefined && { installCountMax: orNull(maxLinks) }),
-    ...givenPolicy(options),
-    ...givenRide(options),
-    ...givenPage(options),
+  const own: Given<Omit<ProviderTerms, keyof OwnTerms | 'suspendedAtMs'>> = {
+    name,
+    plan,
+    activeUntilMs: expires && orNull(expires),
+    installCountMax: maxLinks === undefined ? undefined : orNull(maxLinks),
   };
+  const wanted = { ...onlyGiven(own), ...givenTerms<OwnTerms>(OWN_TERMS, options) };
   if (Object.keys(wanted).length === 0) {
     throw new UsageError('nothing to change: give --name, --plan or another option');
   }
@@ -196,7 +203,7 @@ export function addProviderCommands(program: Command, context: CliContext): void
     .option('--key <key>', 'a key of your choice', authKeyValue)
     .option(...KEY_FILE)
     .option(...MAX_LINKS, 'default');
-  addRide(addPolicy(adding)).action((options: AddOptions) => add(context, options));
+  addTerms(adding, POLICY_AND_RIDES).action((options: AddOptions) => add(context, options));
 
   provider
     .command('list')
@@ -217,7 +224,7 @@ export function addProviderCommands(program: Command, context: CliContext): void
     .option(...PLAN)
     .option(...EXPIRES)
     .option(...MAX_LINKS);
-  addPage(addRide(addPolicy(setting))).action((code: string, options: SetOptions) =>
+  addTerms(setting, OWN_TERMS).action((code: string, options: SetOptions) =>
     set(context, code, options),
   );
 

@@ -5,7 +5,6 @@ import type { Core } from '../core/core.ts';
 import { EXPIRE_DAYS, PUSH_TYPE } from '../core/formats.ts';
 import { isRecord } from '../core/json-input.ts';
 import { noteOn } from '../core/message/command.ts';
-import { readCommand, readNotification } from '../core/message/order.ts';
 import { COMMAND, type DistributionType, PUSH } from '../core/port/distribution.ts';
 import type { Provider } from '../core/port/provider.ts';
 import { refusalByPlan } from '../core/provider.ts';
@@ -47,6 +46,9 @@ interface CommandOptions extends SendOptions {
   reset?: string[];
 }
 
+/** Loaded late, for the filter of HTML. */
+const orders = () => import('../core/message/order.ts');
+
 /** The fields of a request by the API, which the core reads. */
 type Body = Record<string, unknown>;
 
@@ -82,6 +84,7 @@ function formOf(options: NotifyOptions): Body {
 async function notify(context: CliContext, options: NotifyOptions): Promise<void> {
   const form = { ...formOf(options), ...scheduleFields(context, options) };
   const { replaces = null } = options;
+  const { readNotification } = await orders();
   const body = { PushNotificationForm: form, ...targetFields(options), replaces };
   const read = (provider: Provider, nowMs: number) => sent(readNotification(body, nowMs), provider);
   if (options.preview) return printPreview(context, options, PUSH, read);
@@ -93,6 +96,7 @@ async function notify(context: CliContext, options: NotifyOptions): Promise<void
 }
 
 async function command(context: CliContext, options: CommandOptions, content: Body) {
+  const { readCommand } = await orders();
   const body = { ...content, ...targetFields(options), ...scheduleFields(context, options) };
   const read = (provider: Provider, nowMs: number) => sent(readCommand(body, nowMs), provider);
   if (options.preview) return printPreview(context, options, COMMAND, read);

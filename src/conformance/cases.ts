@@ -9,7 +9,8 @@ import given from '../../conformance/given.json';
 import hwids from '../../conformance/hwids.json';
 import links from '../../conformance/links.json';
 import notifications from '../../conformance/notifications.json';
-import { type Case, type CaseFile, casesOf } from './format.ts';
+import { type Case, casesOf } from './case.ts';
+import type { CaseFile } from './format.ts';
 
 type Files = Readonly<Record<string, CaseFile>>;
 

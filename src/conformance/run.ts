@@ -1,8 +1,9 @@
 /** Runs cases against a server, and reports each as it ends. */
 
 import { isRecord } from '../core/json-input.ts';
+import type { Case } from './case.ts';
 import { RECORDS } from './cases.ts';
-import type { Case, Step } from './format.ts';
+import type { Step } from './format.ts';
 import { ask, NoAnswer, type Request, Stream } from './talk.ts';
 import { type Difference, Words } from './words.ts';
 

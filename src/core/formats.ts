@@ -28,6 +28,9 @@ export type Reader<T> = (value: unknown) => T | Misfit;
 
 export type TextFormat = ReturnType<typeof text>;
 export type WholeFormat = ReturnType<typeof whole>;
+export type ChoiceFormat = Format<string | number> & {
+  readonly values: readonly (string | number)[];
+};
 
 /** Makes a format of texts; `tidy` cleans a text before it is read. */
 function text(pattern: RegExp, rule: string, tidy?: (written: string) => string) {
@@ -53,7 +56,8 @@ export function whole(
 
 /** Makes a format of a few values; numbers may come as digits. */
 function choice<T extends string | number>(values: readonly T[]) {
-  const rule = `${values.slice(0, -1).join(', ')} or ${values.at(-1)}`;
+  const last = values.at(-1);
+  const rule = values.length < 2 ? `${last}` : `${values.slice(0, -1).join(', ')} or ${last}`;
   const misfit = malformed(`must be ${rule}`);
   const fits = (one: T, value: unknown) =>
     one === value || (typeof one === 'number' && one === readInteger(value));
@@ -68,7 +72,6 @@ export const AUTH_KEY = text(/^[-_A-Za-z0-9]{32}$/, '32 letters, digits, - and _
 export const readAuthKey = AUTH_KEY.read;
 
 export const PLAN = choice(PLANS);
-export const readPlan = PLAN.read;
 
 /** The code of a link; those of imported links may be shorter than new ones. */
 export const INSTALL_CODE = text(/^[A-Za-z0-9]{8,12}$/, '8 to 12 letters and digits');
@@ -111,7 +114,8 @@ export const readInstallLimit = INSTALL_LIMIT.read;
 export const INACTIVE_DAYS = whole(0, 3650);
 export const WHEN_FULL = choice(WHEN_FULL_WORDS);
 export const COOL_DOWN_HOURS = whole(1, 720);
-export const ENFORCE = choice([0, 1]);
+export const FLAG = choice([0, 1]);
+export const ENFORCE = FLAG;
 export const WITHOUT_HWID = choice(WITHOUT_HWID_WORDS);
 export const SAME_PHONE = choice(SAME_PHONE_WORDS);
 
@@ -184,13 +188,24 @@ export const ONE_LINE = text(
 );
 export const readOneLine = ONE_LINE.read;
 
+/** The name of a provider; blanks around it go. */
+export const PROVIDER_NAME: Format<string> = {
+  rule: `${ONE_LINE.rule}, not blank`,
+  read(value) {
+    const name = readOneLine(typeof value === 'string' ? value.trim() : value);
+    return name === '' ? malformed('must not be blank') : name;
+  },
+};
+
+/** The most links of a provider. */
+export const LINK_CAP = whole(0, 999_999_999);
+
 /** A note: stored as one line, may be written on several. */
 export const NOTE = text(
   ONE_LINE_PATTERN,
   `a text of up to ${ONE_LINE_LENGTH_MAX} characters in UTF-8`,
   tidyNote,
 );
-export const readNote = NOTE.read;
 
 /** The most characters of a button's address. */
 export const BUTTON_URL_LENGTH_MAX = 255;
@@ -209,8 +224,7 @@ export const BUTTON_URL = text(
 
 /** The levels of rides that a provider may choose; they are below the operator's. */
 export const RIDE = choice(['off', 'notifications'] as const);
-export const RIDE_DESKTOP = choice([0, 1] as const);
-export const BUTTONS = choice(['missing', 'always'] as const);
+export const BUTTONS = choice(['always'] as const);
 
 /** The name and the colour of the page of a provider's users. */
 export const PAGE_NAME = text(

@@ -6,17 +6,22 @@ import { isKeyRefusal, refusedKey } from './idempotency.ts';
 import { fromStore, isRefused, Refused, saving } from './outcome.ts';
 import type { KeptRefusal } from './port/figure.ts';
 import type { KeyedCall } from './port/idempotency.ts';
-import type { Install, InstallChange, InstallSelector, NewInstall } from './port/install.ts';
+import type {
+  Install,
+  InstallChange,
+  InstallSelector,
+  LinkTerms,
+  NewInstall,
+} from './port/install.ts';
 import type { FreedSlots } from './port/link-end.ts';
 import { after, type Maybe } from './port/maybe.ts';
 import type { Page } from './port/page.ts';
 import type { Provider } from './port/provider.ts';
-import type { Buttons } from './port/ride.ts';
-import type { OwnPolicy, Slot } from './port/slot.ts';
+import type { Slot } from './port/slot.ts';
 import { refusedOn } from './same-phone.ts';
 import { randomCode, subscriptionKeyHash } from './secret.ts';
 
-interface InstallDraft extends Partial<OwnPolicy>, Partial<Buttons> {
+interface InstallDraft extends Partial<LinkTerms> {
   /** The code; null: a random one. */
   installCode: string | null;
   installLimit: number;

@@ -14,37 +14,29 @@
 
 import { counted } from './counted.ts';
 import { type CsvMistake, csvLine, csvRows, textOf } from './csv.ts';
-import { type Format, INSTALL_CODE, INSTALL_LIMIT, NOTE, SUBSCRIPTION_KEY } from './formats.ts';
+import { rowsOf } from './field.ts';
+import { LINK_FORM, type LinkForm, STAFF_TERMS } from './link-form.ts';
 import { isRefused } from './outcome.ts';
-import { INSTALL_ACTIVE, type Install } from './port/install.ts';
+import { INSTALL_ACTIVE, type LinkTerms } from './port/install.ts';
+import type { OwnedLink } from './port/link.ts';
 import { tidyNote } from './text.ts';
 
 /** A link of the file; null: the field is empty. */
-export interface LinkRow {
+export interface LinkRow extends Omit<LinkForm, 'limit'> {
   line: number;
-  key: string | null;
-  code: string | null;
   limit: number | null;
-  note: string | null;
 }
 
-const COLUMNS = ['key', 'code', 'limit', 'note'] as const;
-type Column = (typeof COLUMNS)[number];
-
-const FORMATS: Readonly<Record<Column, Format<string | number>>> = {
-  key: SUBSCRIPTION_KEY,
-  code: INSTALL_CODE,
-  limit: INSTALL_LIMIT,
-  note: NOTE,
-};
+const COLUMNS = new Map(rowsOf<LinkForm>(LINK_FORM).map((row) => [row.name, row]));
+const TERMS = rowsOf<Partial<LinkTerms>>(STAFF_TERMS);
 
 /** Further columns of a file from the console. */
-const WRITTEN = ['id', 'devices', 'status', 'created_at'] as const;
+const WRITTEN = ['id', 'devices', 'status', 'created_at'];
 
 /** Yields the links of a text and its mistakes by line; none shows a key. */
 export function* linkRows(text: string): Generator<LinkRow | CsvMistake> {
   const seen = new Map<string, number>();
-  let columns: ColumnName[] | null = null;
+  let columns: string[] | null = null;
   for (const row of csvRows(text)) {
     if ('what' in row) yield row;
     else if (columns !== null) yield rowOf(row.line, columns, row.fields, seen);
@@ -57,31 +49,26 @@ export function* linkRows(text: string): Generator<LinkRow | CsvMistake> {
   if (columns === null) yield { line: 1, what: 'the file is empty', isHead: true };
 }
 
-type ColumnName = Column | (typeof WRITTEN)[number];
-
-const isRead = (name: ColumnName): name is Column => COLUMNS.some((column) => column === name);
-
 /** Reads the first row. */
-function columnsOf(fields: readonly string[]): ColumnName[] | { what: string } {
+function columnsOf(fields: readonly string[]): string[] | { what: string } {
   const names = fields.map((field) => field.trim().toLowerCase());
-  const known: readonly string[] = [...COLUMNS, ...WRITTEN];
-  const other = names.find((name) => !known.includes(name));
+  const other = names.find((name) => !COLUMNS.has(name) && !WRITTEN.includes(name));
   const repeated = names.find((name, n) => names.indexOf(name) !== n);
   const wrong = other ?? repeated;
-  if (wrong === undefined && (names.includes('key') || names.includes('code'))) {
-    return names as ColumnName[];
-  }
+  if (wrong === undefined && (names.includes('key') || names.includes('code'))) return names;
   const what =
     wrong === undefined
       ? 'names neither key nor code'
       : `names '${wrong.slice(0, 40)}'${other === undefined ? ' twice' : ''}`;
-  return { what: `the first row ${what}; it names columns out of ${COLUMNS.join(', ')}` };
+  return {
+    what: `the first row ${what}; it names columns out of ${[...COLUMNS.keys()].join(', ')}`,
+  };
 }
 
 /** Reads a row. `seen` has the lines of the keys and codes of earlier rows. */
 function rowOf(
   line: number,
-  columns: readonly ColumnName[],
+  columns: readonly string[],
   fields: readonly string[],
   seen: Map<string, number>,
 ): LinkRow | CsvMistake {
@@ -92,14 +79,15 @@ function rowOf(
     };
   }
   const row: LinkRow = { line, key: null, code: null, limit: null, note: null };
-  for (const [n, column] of columns.entries()) {
-    if (!isRead(column)) continue;
+  for (const [n, name] of columns.entries()) {
+    const column = COLUMNS.get(name);
     const text = textOf(fields[n] ?? '');
-    const field = column === 'note' ? tidyNote(text) : text.trim();
-    if (field === '') continue;
-    const value = FORMATS[column].read(field);
-    if (isRefused(value)) return { line, what: `${column} is not ${FORMATS[column].rule}` };
-    Object.assign(row, { [column]: value });
+    const given = name === 'note' ? tidyNote(text) : text.trim();
+    if (column === undefined || given === '') continue;
+    const { field, format } = column;
+    const value = format.read(given);
+    if (isRefused(value)) return { line, what: `${name} is not ${format.rule}` };
+    Object.assign(row, { [field]: value });
   }
   if (row.key === null && row.code === null) return { line, what: 'it has neither key nor code' };
   for (const column of ['key', 'code'] as const) {
@@ -114,12 +102,25 @@ function rowOf(
 
 /** Returns the first line of a file of links. */
 export const linkHead = (): string =>
-  csvLine(['id', 'code', 'limit', 'note', 'devices', 'status', 'created_at']);
+  csvLine([
+    ...['id', 'code', 'limit', 'note', 'devices', 'status', 'created_at'],
+    ...TERMS.map(({ name }) => name),
+  ]);
 
 /** Returns the line of a link. */
-export function linkLine(link: Install): string {
+export function linkLine(link: OwnedLink): string {
   const { id, installCode, installLimit, deviceCount, note, createdAtMs } = link;
   const status = link.status === INSTALL_ACTIVE ? 'active' : 'disabled';
   const madeAt = new Date(createdAtMs).toISOString();
-  return csvLine([id, installCode, installLimit, note ?? '', deviceCount, status, madeAt]);
+  const terms = TERMS.map(({ field }) => link[field] ?? '');
+  return csvLine([
+    id,
+    installCode,
+    installLimit,
+    note ?? '',
+    deviceCount,
+    status,
+    madeAt,
+    ...terms,
+  ]);
 }

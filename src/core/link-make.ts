@@ -3,21 +3,14 @@
 import type { Core } from './core.ts';
 import { counted } from './counted.ts';
 import { addInstall, EXISTS, takenBy } from './install.ts';
+import type { LinkForm } from './link-form.ts';
 import { innermostReason, isRefused, saving } from './outcome.ts';
 import type { KeyedCall } from './port/idempotency.ts';
 import type { Provider } from './port/provider.ts';
-import type { Buttons } from './port/ride.ts';
-import type { OwnPolicy } from './port/slot.ts';
 import { subscriptionKeyHash } from './secret.ts';
 
 /** The terms of a new link; an absent one is that of its provider. */
-export interface LinkDraft extends Partial<OwnPolicy>, Partial<Buttons> {
-  /** The panel's key of the subscription, well formed; null: none. */
-  key: string | null;
-  /** The code; null: a random one. */
-  code: string | null;
-  limit: number;
-  note: string | null;
+export interface LinkDraft extends LinkForm {
   /** The key of the call: with it a repeat makes no second link. */
   keyed?: KeyedCall | null;
 }

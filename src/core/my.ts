@@ -15,13 +15,11 @@ import { isRefused } from './outcome.ts';
 import type { KeptRefusal } from './port/figure.ts';
 import type { LinkDevice } from './port/link.ts';
 import { after, type Maybe } from './port/maybe.ts';
-import type { FreeRefusal, MyLink, MyName, OwnPage } from './port/my.ts';
+import type { FreeRefusal, MyLink, MyName } from './port/my.ts';
 import type { Provider } from './port/provider.ts';
 import { isActive } from './provider.ts';
 import { subscriptionKeyHash } from './secret.ts';
 import { DEVICES_MAX } from './slot.ts';
-
-export const NO_PAGE: OwnPage = { my: 0, myName: null, myColor: null };
 
 /** The most characters of the text that opens a page. */
 export const MY_TEXT_LENGTH_MAX = 1_024;

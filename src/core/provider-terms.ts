@@ -3,114 +3,72 @@
 import { actAt } from './audit/entry.ts';
 import { endOfDateMs } from './calendar.ts';
 import type { Core } from './core.ts';
-import {
-  AUTH_KEY,
-  BUTTON_URL,
-  COOL_DOWN_HOURS,
-  ENFORCE,
-  INACTIVE_DAYS,
-  KEEP_OLD_HOURS,
-  type Reader,
-  RIDE,
-  RIDE_DESKTOP,
-  readOneLine,
-  readPlan,
-  readProviderCode,
-  SAME_PHONE,
-  WHEN_FULL,
-  WITHOUT_HWID,
-  whole,
-} from './formats.ts';
+import { type Fields, readGiven } from './field.ts';
+import { AUTH_KEY, type Format, KEEP_OLD_HOURS, readProviderCode } from './formats.ts';
 import { fromStore, isRefused, type Misfit, malformed, Refused } from './outcome.ts';
-import type { EndedByRotation, Provider, ProviderChange } from './port/provider.ts';
+import type { OwnPage } from './port/my.ts';
+import type {
+  EndedByRotation,
+  GivenProviderTerms,
+  Provider,
+  ProviderChange,
+  ProviderTerms,
+} from './port/provider.ts';
 import { addProvider, type Credentials, rotateKey } from './provider.ts';
+import { OWN_POLICY_TERMS, PROVIDER_FIELDS, RIDE_TERMS } from './terms.ts';
 import { nextTurn } from './turn.ts';
 
 const HOUR_MS = 3_600_000;
-const LINK_CAP = whole(0, 999_999_999);
 
-/** Terms of a provider from a form; absent ones stay. Null is the default, or no end. */
-interface GivenTerms {
-  name?: string | undefined;
-  plan?: string | undefined;
+/** A provider's terms as a form has them: without its page, which has a form of its own. */
+export interface FormTerms
+  extends Omit<
+    ProviderTerms,
+    'activeUntilMs' | 'installCountMax' | 'suspendedAtMs' | keyof OwnPage
+  > {
   /** The last day in UTC+3, `YYYY-MM-DD`. */
-  lastDay?: string | null | undefined;
-  linkCountMax?: number | null | undefined;
-  isSuspended?: boolean | undefined;
-  inactiveDays?: number | null | undefined;
-  whenFull?: string | null | undefined;
-  coolDownHours?: number | null | undefined;
-  enforce?: number | null | undefined;
-  withoutHwid?: string | null | undefined;
-  samePhone?: string | null | undefined;
-  /** The highest level of rides; null: the operator's setting. */
-  ride?: string | null | undefined;
-  /** 1: notifications also ride to desktop systems. */
-  rideDesktop?: number | undefined;
-  supportUrl?: string | null | undefined;
-  webPageUrl?: string | null | undefined;
-  /** `always`; null: buttons are added only where the panel sends none. */
-  buttons?: string | null | undefined;
+  lastDay: string | null;
+  linkCountMax: number | null;
 }
 
-const readName: Reader<string> = (value) => {
-  const name = readOneLine(typeof value === 'string' ? value.trim() : value);
-  return name === '' ? malformed('must not be blank') : name;
+const LAST_DAY: Format<string> = {
+  rule: 'a date, YYYY-MM-DD',
+  read: (day) =>
+    endOfDateMs(String(day)) === null ? malformed('must be a date, YYYY-MM-DD') : String(day),
 };
 
-const readEnd: Reader<number> = (value) =>
-  endOfDateMs(String(value)) ?? malformed('must be a date, YYYY-MM-DD');
+export const FORM_TERMS = {
+  name: PROVIDER_FIELDS.name,
+  plan: PROVIDER_FIELDS.plan,
+  lastDay: { format: LAST_DAY, usual: null },
+  linkCountMax: PROVIDER_FIELDS.installCountMax,
+  ...OWN_POLICY_TERMS,
+  ...RIDE_TERMS,
+} satisfies Fields<FormTerms>;
 
-const orNull =
-  <T>(read: Reader<T>): Reader<T | null> =>
-  (value) =>
-    value === null ? null : read(value);
-
-const readButtons: Reader<'always'> = (value) =>
-  value === 'always' ? value : malformed('must be always, or nothing');
-
-type ReadTerm = Reader<string | number | null>;
-
-/** Readers of terms, with the fields of the record that they set. */
-const TERMS: readonly [given: keyof GivenTerms, field: keyof ProviderChange, ReadTerm][] = [
-  ['name', 'name', readName],
-  ['plan', 'plan', readPlan],
-  ['lastDay', 'activeUntilMs', orNull(readEnd)],
-  ['linkCountMax', 'installCountMax', orNull(LINK_CAP.read)],
-  ['inactiveDays', 'inactiveDays', orNull(INACTIVE_DAYS.read)],
-  ['whenFull', 'whenFull', orNull(WHEN_FULL.read)],
-  ['coolDownHours', 'coolDownHours', orNull(COOL_DOWN_HOURS.read)],
-  ['enforce', 'enforce', orNull(ENFORCE.read)],
-  ['withoutHwid', 'withoutHwid', orNull(WITHOUT_HWID.read)],
-  ['samePhone', 'samePhone', orNull(SAME_PHONE.read)],
-  ['ride', 'ride', orNull(RIDE.read)],
-  ['rideDesktop', 'rideDesktop', RIDE_DESKTOP.read],
-  ['supportUrl', 'supportUrl', orNull(BUTTON_URL.read)],
-  ['webPageUrl', 'webPageUrl', orNull(BUTTON_URL.read)],
-  ['buttons', 'buttons', orNull(readButtons)],
-];
+/** Terms of a provider from a form; absent ones stay. Null is the default, or no end. */
+type GivenTerms = { readonly [F in keyof FormTerms]?: unknown };
 
 function readTerms(given: GivenTerms): ProviderChange | Misfit {
-  const change: Record<string, string | number | null> = {};
-  for (const [name, field, read] of TERMS) {
-    if (given[name] === undefined) continue;
-    const value = read(given[name]);
-    if (isRefused(value)) return malformed(`${name} ${value.detail}`);
-    change[field] = value;
-  }
-  return change;
+  const terms = readGiven<FormTerms>(FORM_TERMS, given);
+  if (isRefused(terms)) return terms;
+  const { lastDay, linkCountMax: installCountMax, ...same } = terms;
+  return {
+    ...same,
+    ...(lastDay !== undefined && { activeUntilMs: endOfDateMs(lastDay ?? '') }),
+    ...(installCountMax !== undefined && { installCountMax }),
+  };
 }
 
 /** Changes a provider. Refuses `provider_not_found`, and returns a misfit for an invalid term. */
 export async function editProvider(
   core: Core,
   code: string,
-  given: GivenTerms,
+  { isSuspended, ...given }: GivenTerms & { isSuspended?: boolean | undefined },
   nowMs: number,
 ): Promise<'ok' | Misfit | Refused<'provider_not_found'>> {
   const terms = readTerms(given);
   if (isRefused(terms)) return terms;
-  const { isSuspended } = given;
   const known = await core.store.findProvider(code);
   if (known === null) return new Refused('provider_not_found');
   // A second suspension keeps the time of the first.
@@ -120,12 +78,12 @@ export async function editProvider(
 }
 
 /** A new provider; one that moves here has its code and key already. */
-interface GivenProvider extends GivenTerms {
+type GivenProvider = GivenTerms & {
   name: string;
   plan: string;
   code?: string | undefined;
   authKey?: string | undefined;
-}
+};
 
 /**
  * Adds a provider from a form. Refuses `provider_code_exists`, and returns a misfit for an invalid
@@ -136,16 +94,14 @@ export async function addGivenProvider(
   { code, authKey, ...given }: GivenProvider,
   nowMs: number,
 ): Promise<Credentials | Misfit | Refused<'provider_code_exists'>> {
-  const terms = readTerms({ lastDay: null, linkCountMax: null, ...given });
+  const terms = readTerms(given);
   if (isRefused(terms)) return terms;
   if (code !== undefined && isRefused(readProviderCode(code)))
     return malformed('code is 8 letters and digits');
   if (authKey !== undefined && isRefused(AUTH_KEY.read(authKey))) {
     return malformed(`the key must be ${AUTH_KEY.rule}`);
   }
-  const draft = terms as Required<Pick<ProviderChange, 'name' | 'plan'>> & ProviderChange;
-  const { activeUntilMs = null, installCountMax = null } = terms;
-  return addProvider(core, { ...draft, activeUntilMs, installCountMax, code, authKey }, nowMs);
+  return addProvider(core, { ...(terms as GivenProviderTerms), code, authKey }, nowMs);
 }
 
 /** Gives a provider a new key; the old one stays valid for these hours. */

@@ -5,23 +5,16 @@ import type { Core } from './core.ts';
 import { readAuthKey, readProviderCode } from './formats.ts';
 import { fromStore, isRefused, Refused } from './outcome.ts';
 import { after, type Maybe } from './port/maybe.ts';
-import type { OwnPage } from './port/my.ts';
-import type { EndedByRotation, Plan, Provider } from './port/provider.ts';
+import type { EndedByRotation, GivenProviderTerms, OwnTerms, Provider } from './port/provider.ts';
 import type { Scope } from './port/provider-key.ts';
-import type { OwnRideTerms } from './port/ride.ts';
-import type { OwnPolicy } from './port/slot.ts';
 import { hashKey, randomAuthKey, randomCode, sameHash } from './secret.ts';
 import { nextTurn } from './turn.ts';
 
-export interface ProviderDraft extends Partial<OwnPolicy>, Partial<OwnRideTerms> {
-  name: string;
-  plan: Plan;
-  activeUntilMs: number | null;
-  installCountMax: number | null;
+export type ProviderDraft = GivenProviderTerms & {
   /** The code of a provider that moves here with its credentials; absent: a random one. */
   code?: string | undefined;
   authKey?: string | undefined;
-}
+};
 
 export interface Credentials {
   code: string;
@@ -121,14 +114,11 @@ export async function rotateKey(
   return typeof outcome === 'string' ? new Refused(outcome) : { code, authKey, ...outcome };
 }
 
-/** The terms of a provider for all of its links. */
-type OwnTerms = OwnPolicy & OwnRideTerms;
-
 /** Changes the terms of a provider for its links, if they differ. Returns the new terms. */
 export async function changePolicy(
   core: Core,
   provider: Provider,
-  change: Partial<OwnTerms & OwnPage>,
+  change: Partial<OwnTerms>,
   nowMs: number,
 ): Promise<OwnTerms> {
   if (Object.keys(change).length === 0) return provider;

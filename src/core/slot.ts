@@ -14,36 +14,18 @@
  */
 
 import { DAY_MS, HOUR_MS, lastMsOfDay } from './calendar.ts';
+import { usualOf } from './field.ts';
 import { INSTALL_ACTIVE, type InstallTerms } from './port/install.ts';
-import type { Buttons, OwnRideTerms } from './port/ride.ts';
+import type { OwnRideTerms } from './port/ride.ts';
 import type { Door, FullLink, LinkRefusal, OwnPolicy, Policy } from './port/slot.ts';
+import { LINK_TERMS, OWN_POLICY_TERMS, POLICY_TERMS, RIDE_TERMS } from './terms.ts';
 
 /** A policy that overrides nothing. */
-export const NO_POLICY: OwnPolicy = {
-  inactiveDays: null,
-  whenFull: null,
-  coolDownHours: null,
-  enforce: null,
-  withoutHwid: null,
-  samePhone: null,
-};
-const NO_BUTTONS: Buttons = { supportUrl: null, webPageUrl: null };
-export const NO_TERMS: InstallTerms = { ...NO_POLICY, ...NO_BUTTONS, subscriptionKeyHash: null };
-export const NO_RIDE_TERMS: OwnRideTerms = {
-  ...NO_BUTTONS,
-  ride: null,
-  rideDesktop: 0,
-  buttons: null,
-};
+export const NO_POLICY = usualOf<OwnPolicy>(OWN_POLICY_TERMS);
+export const NO_TERMS: InstallTerms = { ...usualOf(LINK_TERMS), subscriptionKeyHash: null };
+export const NO_RIDE_TERMS = usualOf<OwnRideTerms>(RIDE_TERMS);
 
-const DEFAULT_POLICY: Policy = {
-  inactiveDays: 0,
-  whenFull: 'refuse',
-  coolDownHours: 24,
-  enforce: 1,
-  withoutHwid: 'refuse',
-  samePhone: 'off',
-};
+const DEFAULT_POLICY = usualOf<Policy>(POLICY_TERMS);
 
 /**
  * The silence after which a new device may be taken for the phone of a slot: see

@@ -1,6 +1,6 @@
 /** The listening socket of the server, with TLS if it has a certificate, and its replacement. */
 
-import type { Elysia } from 'elysia';
+import type { Maybe } from '../core/port/maybe.ts';
 import { messageOf, OperatorError } from '../operator-error.ts';
 import { describeHolder, findPortHolder } from '../port-holder.ts';
 import { hostInUrl } from '../whereabouts.ts';
@@ -42,6 +42,8 @@ export interface ListenOptions {
 }
 
 type Server = Bun.Server<unknown>;
+/** Answers a request; null if it became a WebSocket. */
+type Answering = (request: Request) => Maybe<Response | null>;
 
 export interface Listener {
   /** The address: `http://HOST:PORT` or `https://HOST:PORT`. */
@@ -67,12 +69,12 @@ export interface Listener {
 
 /** Starts to listen. Throws {@link OperatorError} if it cannot listen at the address. */
 export function listen(
-  app: Elysia,
+  answer: Answering,
   options: ListenOptions,
   websocket: Bun.WebSocketHandler<unknown>,
 ): Listener {
   const { host, tls, retirementMs = RETIREMENT_MS, canHandOver = true } = options;
-  let current = start(app, options, websocket, false);
+  let current = start(answer, options, websocket, false);
   const port = current.port ?? options.port;
   /** Replaced listeners with open connections; with a timer as long as they listen. */
   const older = new Map<Server, ReturnType<typeof setTimeout> | null>();
@@ -91,11 +93,11 @@ export function listen(
   function retire(server: Server): void {
     const fetch = async (request: Request) => {
       receivedBy.set(request, server);
-      const response = await app.fetch(request);
+      const response = await answer(request);
       response?.headers.set('connection', 'close');
       return response;
     };
-    server.reload({ fetch, routes: {}, websocket } as Bun.Serve.Options<unknown>);
+    server.reload({ fetch, websocket } as Bun.Serve.Options<unknown>);
   }
 
   function drain(): void {
@@ -104,7 +106,7 @@ export function listen(
 
   function join(next: ListenOptions): Server {
     try {
-      return start(app, next, websocket, true);
+      return start(answer, next, websocket, true);
     } catch (error) {
       handover?.close(port);
       throw error;
@@ -135,7 +137,7 @@ export function listen(
       } else {
         retire(old);
         leave(old);
-        current = await startAgain(() => start(app, next, websocket, false));
+        current = await startAgain(() => start(answer, next, websocket, false));
       }
     },
     drain,
@@ -153,21 +155,21 @@ export function listen(
 }
 
 function start(
-  app: Elysia,
+  answer: Answering,
   { host, port, tls }: ListenOptions,
   websocket: Bun.WebSocketHandler<unknown>,
   isShared: boolean,
 ): Server {
   try {
-    app.listen({
+    return Bun.serve({
       hostname: host,
       port,
-      // Elysia's default would let a second server share the port in silence.
+      fetch: answer as (request: Request) => Maybe<Response>,
+      development: false,
       reusePort: isShared,
       idleTimeout: IDLE_TIMEOUT_S,
       // Bun's own refusal of a large body is not JSON; unread bodies are not buffered.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      // Elysia's .ws() keeps the whole request with each socket, and has none of the limits.
       websocket,
       ...(tls && { tls }),
     });
@@ -175,9 +177,6 @@ function start(
     const reason = whyNotListening(error, host, port);
     throw new OperatorError(`cannot listen on ${hostInUrl(host)}:${port}: ${reason}`);
   }
-  const { server } = app;
-  if (!server) throw new Error('the server did not start');
-  return server;
 }
 
 /** Listens again on a port that the old listener leaves, where no two listeners can share one. */

@@ -207,9 +207,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const live = new LiveStreams(site);
   const my = makeMy({ ...deps, settings, proxy, guessed, secretOf, connectionOf });
   const gate = makeGate({ ...doors, peerOf, panel: gatePanel(settings, doors.panels) });
-  const app = mount(deps, { ...own, streams, gate, proxy, my }, { ...site, live, files, settings });
+  const answer = mount(
+    deps,
+    { ...own, streams, gate, proxy, my },
+    { ...site, live, files, settings },
+  );
   const listener = listen(
-    app,
+    answer,
     { ...options, tls: options.tls ?? null },
     streams.handlers as Bun.WebSocketHandler<unknown>,
   );

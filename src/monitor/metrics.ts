@@ -1,9 +1,8 @@
-/** Gathers the counts of all parts, and serialises them for Prometheus. */
+/** Gathers the counts of all parts, and writes them in Prometheus' text format, version 0.0.4. */
 
-import { type Metric, Registry } from 'prom-client';
 import { isAway, type Store } from '../core/port/store.ts';
 import { type Log, reasonOf } from '../log.ts';
-import type { HttpFacts, Snapshot } from './metric-row.ts';
+import type { HttpFacts, MetricRow, Snapshot } from './metric-row.ts';
 import { METRICS } from './metric-table.ts';
 import { processFacts } from './process.ts';
 import type { Tallies } from './tallies.ts';
@@ -34,32 +33,30 @@ interface MetricSources {
 
 export interface Metrics {
   contentType: string;
-  /** Returns all metrics in Prometheus' text format. */
   text(): Promise<string>;
 }
 
 export function makeMetrics(sources: MetricSources): Metrics {
-  const registry = new Registry();
-  let snapshot: Snapshot;
-  for (const { name, help, type, read } of METRICS) {
-    // The parts keep plain counts: prom-client's metrics would find each value by its labels, which
-    // costs a request as much as a read of the database.
-    const metric = {
-      name,
-      help,
-      type,
-      get: async () => ({ name, help, type, values: read(snapshot, name), aggregator: 'sum' }),
-    };
-    registry.registerMetric(metric as unknown as Metric);
-  }
   return {
-    contentType: registry.contentType,
+    contentType: 'text/plain; version=0.0.4; charset=utf-8',
     text: async () => {
-      snapshot = await takeSnapshot(sources);
-      return registry.metrics();
+      const snapshot = await takeSnapshot(sources);
+      return `${METRICS.map((metric) => expositionOf(metric, snapshot)).join('\n\n')}\n`;
     },
   };
 }
+
+/** Writes a metric in the text format. */
+export function expositionOf({ name, type, help, read }: MetricRow, snapshot: Snapshot): string {
+  const samples = read(snapshot, name).map(({ labels, value, metricName = name }) => {
+    const pairs = Object.entries(labels).map(([label, of]) => `${label}="${escaped(String(of))}"`);
+    return `${metricName}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}`;
+  });
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...samples].join('\n');
+}
+
+/** Escapes the value of a label, as the format wants it. */
+const escaped = (text: string) => text.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n');
 
 async function takeSnapshot(sources: MetricSources): Promise<Snapshot> {
   const { store, http, tallies, log, startedAtMs } = sources;

@@ -1,6 +1,6 @@
 /**
  * The texts of statements. A value that each run fills in is there by name, as in `:hwid`; lists of
- * columns are by the names of fields.
+ * columns are by the names of fields, in a text or an array.
  *
  * @example
  * sql`SELECT ${columns('job', 'id, createdAtMs AS atMs')} FROM job …`
@@ -49,14 +49,45 @@ export function numberValues(
 export const columnOf = (field: string) =>
   field.replace(/[A-Z]/g, (big) => `_${big.toLowerCase()}`);
 
+/** A list of fields: a text with commas, or an array. */
+type ListOf<Item extends string> = Item | readonly Item[];
+
 /** Writes a list of columns as it is. */
-export const columnNames = (fields: string): SQL => sql.raw(columnOf(fields));
+export const columnNames = (fields: ListOf<string>): SQL =>
+  sql.raw(columnOf([fields].flat().join(', ')));
+
+type Of<Alias extends string, Field extends string, As extends string> = Field extends string
+  ? `${Alias}.${Field}${As extends '' ? '' : ` AS ${As}${Capitalize<Field>}`}`
+  : never;
+
+const big = (field: string) => field.replace(/^./, (first) => first.toUpperCase());
+
+/**
+ * Returns columns of the table with an alias, each as `as` and its field; without `as`, as its
+ * field.
+ *
+ * @example ofTable('p', ['whenFull'], 'provider') // ['p.whenFull AS providerWhenFull']
+ */
+export const ofTable = <
+  const Alias extends string,
+  Field extends string,
+  const As extends string = '',
+>(
+  alias: Alias,
+  fields: readonly Field[],
+  as?: As,
+) =>
+  fields.map((one) => `${alias}.${one}${as ? ` AS ${as}${big(one)}` : ''}`) as Of<
+    Alias,
+    Field,
+    As
+  >[];
 
 /** Reads a list of names of fields, each with what it is set to, or else null. */
-function fieldsIn(list: string) {
-  return list
-    .trim()
-    .split(/,\s+/)
+function fieldsIn(list: ListOf<string>) {
+  return [list]
+    .flat()
+    .flatMap((text) => text.trim().split(/,\s+/))
     .map((item) => {
       const [field = '', value] = item.split(' = ');
       return { field, column: columnOf(field), value: sql.raw(value ?? `:${field}`) };
@@ -90,10 +121,10 @@ export const sql = Object.assign(
   { raw: drizzle.raw, join: drizzle.join, identifier: drizzle.identifier, empty: drizzle.empty },
 );
 
-const written = (list: string) =>
+const written = (list: ListOf<string>) =>
   later(() => {
-    const all = fieldsIn(list.replaceAll('!', '')).map(({ field }) => {
-      const [path = '', as = path.replace(/^.*\./, '')] = field.split(' AS ');
+    const all = fieldsIn(list).map(({ field }) => {
+      const [path = '', as = path.replace(/^.*\./, '')] = field.replace('!', '').split(' AS ');
       return `${columnOf(path)} AS "${as}"`;
     });
     return sql.raw(all.join(', '));
@@ -112,7 +143,7 @@ type Known<Source extends From, List extends string> = [Unknown<Source, List>] e
  */
 export const columns = <const Source extends From, const List extends string>(
   _from: Source,
-  list: List & Known<Source, List>,
+  list: ListOf<List> & Known<Source, List>,
 ): SQL<RowOf<Source, List>> => drizzle`${written(list)}` as SQL<RowOf<Source, List>>;
 
 /** Writes expressions, each as its field; the types are those of their values. */
@@ -127,7 +158,7 @@ export const values = <Row>(expressions: { readonly [Field in keyof Row]: SQL })
 /** Fragments by fields; a list names the fields that are set to values of their names. */
 type Fragments<Name extends Table> = { readonly [Field in keyof Row<Name>]?: SQL };
 
-const setIn = (list: string, fragments: Readonly<Record<string, SQL | undefined>>) => [
+const setIn = (list: ListOf<string>, fragments: Readonly<Record<string, SQL | undefined>>) => [
   ...fieldsIn(list),
   ...Object.entries(fragments).map(([field, value]) => ({ column: columnOf(field), value })),
 ];
@@ -138,7 +169,7 @@ const setIn = (list: string, fragments: Readonly<Record<string, SQL | undefined>
  */
 export const assignments = <const Name extends Table, const List extends string>(
   _table: Name,
-  list: List & Settable<Name, List>,
+  list: ListOf<List> & Settable<Name, List>,
   fragments: Fragments<Name> = {},
 ): SQLWrapper =>
   later(() =>
@@ -157,7 +188,7 @@ export const insertInto = <
   const Given extends Fragments<Name> = Record<never, never>,
 >(
   table: Name,
-  list: List & Settable<Name, List> & Whole<Name, List, Given>,
+  list: ListOf<List> & Settable<Name, List> & Whole<Name, List, Given>,
   fragments?: Given,
 ): SQLWrapper =>
   later(() => {

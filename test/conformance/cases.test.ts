@@ -2,8 +2,9 @@
 
 import { expect, test } from 'bun:test';
 import { Value } from '@sinclair/typebox/value';
+import { FREE_CALLERS } from '../../src/conformance/case.ts';
 import { allCases, FILES, GIVEN, RECORDS } from '../../src/conformance/cases.ts';
-import { CaseFile, FREE_CALLERS } from '../../src/conformance/format.ts';
+import { CaseFile } from '../../src/conformance/format.ts';
 import { DRAWS, KINDS } from '../../src/conformance/words.ts';
 import { SPEC_MESSAGES, SPEC_NOTICES } from '../http/scenarios/spec-messages.ts';
 import { committedFiles, readText } from '../support/tree.ts';

@@ -1,7 +1,8 @@
 /** The player of the cases against servers that answer what no server should. */
 
 import { expect, test } from 'bun:test';
-import { type Case, type CaseFile, casesOf } from '../../src/conformance/format.ts';
+import { type Case, casesOf } from '../../src/conformance/case.ts';
+import type { CaseFile } from '../../src/conformance/format.ts';
 import { runCases, type Verdict } from '../../src/conformance/run.ts';
 
 const KEY = 'k'.repeat(32);

@@ -1,8 +1,9 @@
 /** The cases are played to a server of ours; and what the player says of one that is wrong. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { casesOf } from '../../src/conformance/case.ts';
 import { allCases } from '../../src/conformance/cases.ts';
-import { type CaseFile, casesOf } from '../../src/conformance/format.ts';
+import type { CaseFile } from '../../src/conformance/format.ts';
 import { runCases, type Verdict } from '../../src/conformance/run.ts';
 import { type Conforming, startConforming } from '../support/conforming.ts';
 

@@ -113,6 +113,21 @@ describe('a request id', () => {
     expect(lines()).toMatchObject([{ id, answer: 'unknown_error' }]);
   });
 
+  test('ties a fault to the path of a page, and to no path outside the routes', async () => {
+    const cookie = `__Host-gatepost=${'a'.repeat(43)}`;
+    const headers = { cookie, 'sec-fetch-site': 'same-origin' };
+    faults.arm('findSession', new Error('broken'));
+    app.expectFault('broken');
+    const answer = await fetch(`${app.url}//console/backup`, { headers });
+    const id = answer.headers.get('x-request-id');
+    expect(await answer.text()).toBe('{"rc":0,"msg":"Unknown error"}');
+    expect(lines('fault')).toMatchObject([{ id, path: '/console/backup' }]);
+    expect(lines()).toMatchObject([{ id, path: '/console/backup', answer: 'unknown_error' }]);
+    faults.arm('readSigningKey', new Error('broken'));
+    await fetch(`${app.url}/device/probe?sign=x`);
+    expect(lines('fault')).toMatchObject([{}, { path: 'other' }]);
+  });
+
   test('is of no client to choose', async () => {
     const headers = { 'x-request-id': '0123456789abcdef' };
     const reply = await call(app, '/api/list-install', own, {}, { headers });

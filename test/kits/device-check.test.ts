@@ -46,7 +46,7 @@ const STATE = 'src/state.ts';
 
 /** The case that finds the fault, what it says, and the fault: a file, a text, its replacement. */
 const FAULTS: readonly (readonly [string, RegExp, string, string, string])[] = [
-  ['register', /without domain_hash/, 'driver.ts', ', domain_hash: order.domain_hash }', ' }'],
+  ['register', /without domain_hash/, 'driver.ts', 'domain_hash: order.domain_hash,', ''],
   [
     'hwid',
     /as another install/,

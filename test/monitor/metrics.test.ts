@@ -3,7 +3,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { Histogram } from '../../src/counts.ts';
 import { expireMessages } from '../../src/jobs/keep.ts';
+import { type Snapshot, spread } from '../../src/monitor/metric-row.ts';
 import { METRICS } from '../../src/monitor/metric-table.ts';
+import { expositionOf } from '../../src/monitor/metrics.ts';
 import { call, startTestApp, type TestApp } from '../support/app.ts';
 import { Faults } from '../support/faults.ts';
 import {
@@ -239,6 +241,28 @@ test('a histogram puts a value into the first bucket that it fits into', () => {
   for (const number of [0, 1, 1.5, 2, 3]) histogram.observe(number);
   expect(histogram.counts).toEqual([2, 2, 1]);
   expect(histogram.sum).toBe(7.5);
+});
+
+test('a metric is written with its labels escaped, and its last bucket', () => {
+  const histogram = new Histogram([0.1]);
+  histogram.observe(3);
+  const labels = { of: 'a "b" \\c\nd' };
+  const row = { name: 'a', type: 'histogram', labels: ['of'], help: 'Of a.' } as const;
+  const read = (_: Snapshot, name: string) => spread(name, histogram, labels);
+  const written = expositionOf({ ...row, read }, {} as Snapshot);
+  const of = String.raw`of="a \"b\" \\c\nd"`;
+  expect(written.split('\n')).toEqual([
+    '# HELP a Of a.',
+    '# TYPE a histogram',
+    `a_bucket{${of},le="0.1"} 0`,
+    `a_bucket{${of},le="+Inf"} 1`,
+    `a_sum{${of}} 3`,
+    `a_count{${of}} 1`,
+  ]);
+  expect(parseMetrics(`${written}\n`).get('a')?.samples[0]?.labels).toEqual({
+    ...labels,
+    le: '0.1',
+  });
 });
 
 describe('the parser of the tests', () => {

@@ -80,7 +80,7 @@ function contextOf(
     explanations: async () => explanations(),
     nearestText,
     openCore,
-    moveOf,
+    moveOf: async (...given) => moveOf(...given),
     readPanel: async (job, watch) => {
       const { users, view } = await readPanel(job, { ...READING, ...watch, sleep: async () => {} });
       return { users: [...users], view };
@@ -88,7 +88,7 @@ function contextOf(
     openGateway,
     newestRelease: (config) => newestRelease(config, openOutgoing(config)),
     operator: () => operatorActor(env),
-    backup: (config) => backupTools(storeKindOf(config)),
+    backup: async (config) => backupTools(storeKindOf(config)),
     checkFiles: async (config) => checkFiles(config),
     hiddenNames: (loaded) => new HiddenNames(loaded),
     report: makeReport,
@@ -102,7 +102,7 @@ function contextOf(
         ...(onDatabase && { onDatabase }),
       }),
     sendEvents,
-    machineOf: (config) => (config.databaseUrl === null ? '' : nodeNameOf(config)),
+    machineOf: async (config) => (config.databaseUrl === null ? '' : nodeNameOf(config)),
     startApp: noServer,
     asOwner: async () => null,
     openEventSenders: async (config) => openEventSenders(config),

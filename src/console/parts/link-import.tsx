@@ -128,22 +128,21 @@ export function ImportLinks({ at, onClose, onMade }: ImportProps) {
     const rows = found.value?.rows ?? [];
     while (dealt.value < rows.length && !isOver.current) {
       const from = dealt.value;
-      const drafts = rows.slice(from, from + DRAFTS_MAX).map((row) => ({
-        key: row.key,
-        code: row.code,
+      const some = rows.slice(from, from + DRAFTS_MAX);
+      const drafts = some.map(({ line: _, why: __, ...row }) => ({
+        ...row,
         limit: row.limit ?? limit,
-        note: row.note,
       }));
       const answer = await call('links.add-many', { at, drafts });
       const whys = answer.made.map(({ why }) => why);
       // Rows after the stop can be retried.
       const stop = answer.isStopped ? whys.indexOf(whys.at(-1) ?? null) : whys.length;
       made.value = (made.value ?? 0) + whys.filter((why) => why === null).length;
-      const some = whys.slice(0, stop).flatMap((what, n) => {
+      const problems = whys.slice(0, stop).flatMap((what, n) => {
         const line = rows[from + n]?.line ?? 0;
         return what === null ? [] : [{ line, what }];
       });
-      missed.value = [...missed.value, ...some];
+      missed.value = [...missed.value, ...problems];
       dealt.value = from + stop;
       if (answer.isStopped) throw new Refusal('stopped', whys.at(-1) ?? null);
     }

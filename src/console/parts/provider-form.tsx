@@ -2,6 +2,7 @@
 
 import type { Given, Got } from '../../http/console/table.ts';
 import { texts } from '../state.ts';
+import type { Options } from './choice.tsx';
 import { Field, Select } from './form.tsx';
 import { day, number } from './format.ts';
 
@@ -33,25 +34,6 @@ export const termsIn = ({ name = '', plan, lastDay, cap }: Typed) => ({
   plan: plan as Plan,
   lastDay: wordIn(lastDay),
   linkCountMax: wholeIn(cap),
-});
-
-/** Reads the fields of {@link PolicyFields}. */
-export const policyIn = ({ coolDown, enforce, inactiveDays, ...words }: Typed) => ({
-  inactiveDays: wholeIn(inactiveDays),
-  whenFull: wordIn(words['whenFull']) as Shown['own']['whenFull'],
-  coolDownHours: wholeIn(coolDown),
-  enforce: wholeIn(enforce),
-  withoutHwid: wordIn(words['withoutHwid']) as Shown['own']['withoutHwid'],
-  samePhone: wordIn(words['samePhone']) as Shown['own']['samePhone'],
-});
-
-/** Reads the fields of {@link RideFields}. */
-export const ridesIn = ({ buttons, ride, rideDesktop, supportUrl, webPageUrl }: Typed) => ({
-  ride: wordIn(ride) as Shown['rides']['ride'],
-  rideDesktop: Number(rideDesktop),
-  supportUrl: wordIn(supportUrl),
-  webPageUrl: wordIn(webPageUrl),
-  buttons: wordIn(buttons) as Shown['rides']['buttons'],
 });
 
 const textOf = (value: number | string | null | undefined) => String(value ?? '');
@@ -95,100 +77,82 @@ export function TermFields({ of }: { of?: Shown }) {
   );
 }
 
-export function PolicyFields({ of }: { of: Shown['own'] }) {
-  const words = texts.providers;
+/** How a term is edited: as a number, an address, or one of some values. */
+type Control = { label: string; hint?: string } & (
+  | { min: number; max: number }
+  | { isUrl: true }
+  | { options: Options; isNumber?: true }
+);
+type Controls<Own> = Readonly<Record<keyof Own, Control>>;
+
+/** Terms of the provider for its links; one without a control does not compile. */
+const policyControls = (words = texts.providers): Controls<Shown['own']> => {
   const usual = ['', words.usual] as const;
   const { off, on } = words.enforceWords;
+  const options = (values: Readonly<Record<string, string>>) => [usual, ...Object.entries(values)];
+  return {
+    inactiveDays: { label: words.inactiveDays, hint: words.inactiveHint, min: 0, max: 3_650 },
+    whenFull: { label: words.whenFull, options: options(words.whenFullWords) },
+    coolDownHours: { label: words.coolDown, hint: words.coolDownHint, min: 1, max: 720 },
+    enforce: { label: words.enforce, options: [usual, ['1', on], ['0', off]], isNumber: true },
+    withoutHwid: { label: words.withoutHwid, options: options(words.withoutHwidWords) },
+    samePhone: { label: words.samePhone, options: options(words.samePhoneWords) },
+  };
+};
+
+/** Terms of what rides on subscriptions, and of the buttons beside them. */
+const rideControls = (words = texts.providers): Controls<Shown['rides']> => {
+  const { no, yes } = words.rideDesktopWords;
+  const desktop = [
+    ['0', no],
+    ['1', yes],
+  ] as const;
+  const usual = ['', words.rideUsual] as const;
+  const missing = ['', words.buttonsMissing] as const;
+  return {
+    ride: { label: words.ride, options: [usual, ...Object.entries(words.rideWords)] },
+    rideDesktop: { label: words.rideDesktop, options: desktop, isNumber: true },
+    supportUrl: { label: words.supportUrl, hint: words.buttonHint, isUrl: true },
+    webPageUrl: { label: words.webPageUrl, hint: words.buttonHint, isUrl: true },
+    buttons: { label: words.buttons, options: [missing, ...Object.entries(words.buttonsWords)] },
+  };
+};
+
+/** Reads the fields of some controls; an empty one is null. */
+const readOf = <Own,>(controls: Controls<Own>, typed: Typed) =>
+  Object.fromEntries(
+    Object.entries<Control>(controls).map(([name, control]) => {
+      const isNumber = 'min' in control || 'isNumber' in control;
+      return [name, (isNumber ? wholeIn : wordIn)(typed[name])];
+    }),
+  ) as Own;
+
+export const policyIn = (typed: Typed) => readOf(policyControls(), typed);
+export const ridesIn = (typed: Typed) => readOf(rideControls(), typed);
+
+/** The fields of some controls, with their present values. */
+function TermControls<Own>({ of, controls }: { of: Own; controls: Controls<Own> }) {
+  const url = { type: 'url', dir: 'ltr', maxLength: 255, placeholder: 'https://' } as const;
   return (
     <>
-      <Field
-        label={words.inactiveDays}
-        hint={words.inactiveHint}
-        name="inactiveDays"
-        type="number"
-        min={0}
-        max={3_650}
-        defaultValue={textOf(of.inactiveDays)}
-      />
-      <Select
-        label={words.whenFull}
-        name="whenFull"
-        options={[usual, ...Object.entries(words.whenFullWords)]}
-        value={textOf(of.whenFull)}
-      />
-      <Field
-        label={words.coolDown}
-        hint={words.coolDownHint}
-        name="coolDown"
-        type="number"
-        min={1}
-        max={720}
-        defaultValue={textOf(of.coolDownHours)}
-      />
-      <Select
-        label={words.enforce}
-        name="enforce"
-        options={[usual, ['1', on], ['0', off]]}
-        value={textOf(of.enforce)}
-      />
-      <Select
-        label={words.withoutHwid}
-        name="withoutHwid"
-        options={[usual, ...Object.entries(words.withoutHwidWords)]}
-        value={textOf(of.withoutHwid)}
-      />
-      <Select
-        label={words.samePhone}
-        name="samePhone"
-        options={[usual, ...Object.entries(words.samePhoneWords)]}
-        value={textOf(of.samePhone)}
-      />
+      {Object.entries<Control>(controls).map(([name, { label, hint, ...control }]) => {
+        const value = textOf(of[name as keyof Own] as number | string | null);
+        if ('options' in control) {
+          const { options } = control;
+          return <Select key={name} {...{ label, name, options, value }} />;
+        }
+        const input = 'min' in control ? ({ type: 'number', ...control } as const) : url;
+        const shown = { label, name, ...(hint && { hint }) };
+        return <Field key={name} {...shown} {...input} defaultValue={value} />;
+      })}
     </>
   );
 }
 
-/** The fields of headers that ride on subscriptions, and of their buttons. */
-export function RideFields({ of }: { of: Shown['rides'] }) {
-  const words = texts.providers;
-  const { no, yes } = words.rideDesktopWords;
-  const url = { type: 'url', dir: 'ltr', maxLength: 255, placeholder: 'https://' } as const;
-  return (
-    <>
-      <Select
-        label={words.ride}
-        name="ride"
-        options={[['', words.rideUsual], ...Object.entries(words.rideWords)]}
-        value={textOf(of.ride)}
-      />
-      <Select
-        label={words.rideDesktop}
-        name="rideDesktop"
-        options={[
-          ['0', no],
-          ['1', yes],
-        ]}
-        value={textOf(of.rideDesktop)}
-      />
-      <Field
-        label={words.supportUrl}
-        hint={words.buttonHint}
-        name="supportUrl"
-        {...url}
-        defaultValue={textOf(of.supportUrl)}
-      />
-      <Field
-        label={words.webPageUrl}
-        hint={words.buttonHint}
-        name="webPageUrl"
-        {...url}
-        defaultValue={textOf(of.webPageUrl)}
-      />
-      <Select
-        label={words.buttons}
-        name="buttons"
-        options={[['', words.buttonsMissing], ...Object.entries(words.buttonsWords)]}
-        value={textOf(of.buttons)}
-      />
-    </>
-  );
-}
+export const PolicyFields = ({ of }: { of: Shown['own'] }) => (
+  <TermControls of={of} controls={policyControls()} />
+);
+
+export const RideFields = ({ of }: { of: Shown['rides'] }) => (
+  <TermControls of={of} controls={rideControls()} />
+);

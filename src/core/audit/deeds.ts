@@ -4,22 +4,29 @@
  */
 
 import { isoTime } from '../calendar.ts';
+import { fieldsOf, usualOf } from '../field.ts';
 import type { AuditAnchor, AuditBlock } from '../port/audit.ts';
 import { type NewDistribution, PUSH } from '../port/distribution.ts';
 import { DOMAIN_ACTIVE, type Domain } from '../port/domain.ts';
-import type { Install, InstallTerms } from '../port/install.ts';
+import type { Install, LinkTerms, OwnLink } from '../port/install.ts';
 import type { Job } from '../port/job.ts';
-import type { NewProvider, Provider } from '../port/provider.ts';
-import type { Buttons, OwnRideTerms } from '../port/ride.ts';
-import type { OwnPolicy } from '../port/slot.ts';
+import type { NewProvider, Provider, ProviderTerms } from '../port/provider.ts';
 import type { Webhook } from '../port/webhook.ts';
 import { hwidHash, keyFingerprint } from '../secret.ts';
-import { NO_POLICY, NO_RIDE_TERMS } from '../slot.ts';
+import { LINK_FIELDS, LINK_TERMS, PROVIDER_FIELDS } from '../terms.ts';
 import { hex } from './chain.ts';
-import { type Action, type Changes, changesOf, type Deed, type Facts } from './entry.ts';
+import {
+  type Action,
+  type Changes,
+  changesIn,
+  changesOf,
+  type Deed,
+  type Facts,
+  factsIn,
+} from './entry.ts';
 
-type Link = Pick<Install, 'id' | 'installLimit' | 'status' | 'note'> & InstallTerms;
-type NewLink = Pick<Link, 'installLimit' | keyof InstallTerms>;
+type Link = Pick<Install, 'id'> & OwnLink;
+type NewLink = Omit<OwnLink, 'status'>;
 type Binding = Pick<Domain, 'id' | 'status' | 'domainName'>;
 type Hook = Pick<Webhook, 'id' | 'target' | 'events' | 'disabled'>;
 interface Moved {
@@ -120,33 +127,27 @@ export const endRide = ({ id, status }: Moved) =>
   deed('distribution.block', { id, status, rides: 'ended' });
 
 export function addProvider(draft: NewProvider): Deed {
-  const whole = { ...NO_POLICY, ...NO_RIDE_TERMS, ...draft };
-  const own = { ...policyFacts(whole), ...rideFacts(whole) };
-  const terms = { ...subscriptionOf(draft), ...setOnly(own) };
-  const object = { key: keyFingerprint(draft.keyHash), ...terms };
+  const own = { ...usualOf<ProviderTerms>(PROVIDER_FIELDS), ...draft };
+  const { plan, active_until, max_links, ...terms } = factsIn<ProviderTerms>(PROVIDER_FIELDS, own);
+  const key = keyFingerprint(draft.keyHash);
+  const object = { key, plan, active_until, max_links, ...setOnly(terms) } as Facts;
   return { action: 'provider.add', provider: draft.code, object };
 }
 
 /** A suspension or its end is a separate deed beside the other changes. */
 export function updateProvider(before: Provider, after: Provider): Deed[] {
   const about = { provider: after.code, object: {} };
-  const suspension = changesOf(
-    { suspended_at: isoTime(before.suspendedAtMs) },
-    { suspended_at: isoTime(after.suspendedAtMs) },
-  );
-  const isResumed = after.suspendedAtMs === null;
-  const rest = withText(
-    changesOf(factsOfProvider(before), factsOfProvider(after)),
-    'name',
-    before.name !== after.name,
-  );
-  const terms = withText(rest, 'page_name', before.myName !== after.myName);
+  const changes = changesIn<ProviderTerms>(PROVIDER_FIELDS, before, after);
+  if (changes === null) return [];
+  const { suspended_at: suspension, ...terms } = changes;
   const deeds: Deed[] = [];
-  if (suspension !== null) {
-    const action = isResumed ? 'provider.resume' : 'provider.suspend';
-    deeds.push({ action, ...about, change: suspension });
+  if (suspension !== undefined) {
+    const action = after.suspendedAtMs === null ? 'provider.resume' : 'provider.suspend';
+    deeds.push({ action, ...about, change: { suspended_at: suspension } });
   }
-  if (terms !== null) deeds.push({ action: 'provider.set', ...about, change: terms });
+  if (Object.keys(terms).length > 0) {
+    deeds.push({ action: 'provider.set', ...about, change: terms });
+  }
   return deeds;
 }
 
@@ -228,61 +229,17 @@ function newLink(id: number, link: NewLink): Facts {
   const facts = { id, install_limit: link.installLimit };
   const hasKey = link.subscriptionKeyHash !== null;
   // Most links have neither: a copy would take longer than the rest of the entry.
-  const hasButtons = (link.supportUrl ?? link.webPageUrl) !== null;
-  if (!hasKey && !hasButtons && !hasPolicy(link)) return facts;
+  if (!hasKey && TERM_FIELDS.every((field) => link[field] === null)) return facts;
   return {
     ...facts,
-    ...setOnly({ ...policyFacts(link), ...buttonFacts(link) }),
+    ...setOnly(factsIn<LinkTerms>(LINK_TERMS, link)),
     ...(hasKey && { subscription_key: 'set' }),
   };
 }
 
-function changesOfLink(before: Link, after: Link): Changes | null {
-  const factsOf = ({ installLimit, status, ...terms }: Link) => ({
-    install_limit: installLimit,
-    status,
-    ...policyFacts(terms),
-    ...buttonFacts(terms),
-  });
-  const isOtherKey = before.subscriptionKeyHash !== after.subscriptionKeyHash;
-  const facts = changesOf(factsOf(before), factsOf(after));
-  const changes = withText(facts, 'note', before.note !== after.note);
-  return withText(changes, 'subscription_key', isOtherKey);
-}
+const TERM_FIELDS = fieldsOf(LINK_TERMS);
 
-const policyFacts = (own: OwnPolicy): Facts => ({
-  inactive_days: own.inactiveDays,
-  when_full: own.whenFull,
-  cool_down_hours: own.coolDownHours,
-  enforce: own.enforce,
-  without_hwid: own.withoutHwid,
-  same_phone: own.samePhone,
-});
-
-const buttonFacts = ({ supportUrl, webPageUrl }: Buttons): Facts => ({
-  support_url: supportUrl,
-  web_page_url: webPageUrl,
-});
-
-const rideFacts = (own: OwnRideTerms): Facts => ({
-  ride: own.ride,
-  ride_desktop: own.rideDesktop === 1 ? 1 : null,
-  buttons: own.buttons,
-  ...buttonFacts(own),
-});
-
-const factsOfProvider = (own: Provider): Facts => ({
-  ...subscriptionOf(own),
-  ...policyFacts(own),
-  ...rideFacts(own),
-  page: own.my === 1 ? 'on' : null,
-  page_color: own.myColor,
-});
-
-/** Most links have no policy of their own. */
-const hasPolicy = (own: OwnPolicy) =>
-  (own.inactiveDays ?? own.whenFull ?? own.coolDownHours ?? own.enforce ?? own.withoutHwid) !==
-    null || own.samePhone !== null;
+const changesOfLink = (before: Link, after: Link) => changesIn<OwnLink>(LINK_FIELDS, before, after);
 
 const setOnly = (facts: Facts): Facts =>
   Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null));
@@ -300,12 +257,4 @@ function withText(changes: Changes | null, name: string, isOther: boolean): Chan
 function moved(action: Action, before: Moved, after: Moved): Deed | null {
   const change = changesOf({ status: before.status }, { status: after.status });
   return change && { action, object: { id: after.id }, change };
-}
-
-function subscriptionOf({
-  plan,
-  activeUntilMs,
-  installCountMax,
-}: Pick<Provider, 'plan' | 'activeUntilMs' | 'installCountMax'>): Facts {
-  return { plan, active_until: isoTime(activeUntilMs), max_links: installCountMax };
 }

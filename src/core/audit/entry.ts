@@ -7,6 +7,7 @@
  */
 
 import type { Core } from '../core.ts';
+import { type Fact, type Field, type Fields, fieldsOf, outsideName } from '../field.ts';
 import type { Act, Actor } from '../port/audit.ts';
 
 /** The actions with their descriptions in docs/audit.md. */
@@ -100,7 +101,6 @@ class CoreAct implements Act {
   }
 }
 
-type Fact = string | number | boolean | null;
 export type Facts = Readonly<Record<string, Fact>>;
 /** Old and new value by field; `changed` for free text. */
 export type Changes = Readonly<Record<string, readonly [Fact, Fact] | 'changed'>>;
@@ -169,6 +169,38 @@ export function changesOf(before: Facts, after: Facts): Changes | null {
   return Object.fromEntries(
     differing.map((name) => [name, [before[name] ?? null, after[name] ?? null]]),
   );
+}
+
+/** Returns the fact about a field's value. */
+function factOf<T>({ audit }: Field<T>, value: T): Fact {
+  return typeof audit === 'function' ? audit(value) : (value as Fact);
+}
+
+/** Returns the facts about a new record: no texts, and of a secret only that it is set. */
+export function factsIn<Own>(table: Fields<Own>, own: Own): Facts {
+  const facts: Record<string, Fact> = {};
+  for (const field of fieldsOf(table) as (keyof Own & string)[]) {
+    const row = table[field];
+    const isSecret = row.audit === 'secret';
+    if (row.audit === 'text' || (isSecret && own[field] === null)) continue;
+    facts[outsideName(table, field)] = isSecret ? 'set' : factOf(row, own[field]);
+  }
+  return facts;
+}
+
+/**
+ * Compares all fields of a record before and after, in the order of the table. Returns the facts
+ * that differ, and `changed` for a text or secret; null: nothing differs.
+ */
+export function changesIn<Own>(table: Fields<Own>, before: Own, after: Own): Changes | null {
+  const changes: Record<string, Changes[string]> = {};
+  for (const field of fieldsOf(table) as (keyof Own & string)[]) {
+    const row = table[field];
+    const isHidden = row.audit === 'text' || row.audit === 'secret';
+    const [old, now] = [factOf(row, before[field]), factOf(row, after[field])];
+    if (old !== now) changes[outsideName(table, field)] = isHidden ? 'changed' : [old, now];
+  }
+  return Object.keys(changes).length === 0 ? null : changes;
 }
 
 /** Returns the code of the provider that an entry concerns; null: it concerns none. */

@@ -6,7 +6,7 @@ import type { InstallChange } from '../port/install.ts';
 import type { Job, JobKind } from '../port/job.ts';
 
 /** A change of many links; absent fields stay. */
-export type BulkChange = Pick<InstallChange, 'installLimit' | 'note' | 'status'>;
+export type BulkChange = Omit<InstallChange, 'subscriptionKeyHash'>;
 
 export type JobWork =
   /** `toId`: the newest link when the job was added; later links are not changed. */

@@ -74,30 +74,6 @@ export function showsAnything(filtered: string): boolean {
   return text !== '' || / src="http/i.test(filtered);
 }
 
-/** Block elements and the line break. */
-const BREAKS_LINE = /<(?:br|\/?(?:blockquote|div|li|p|ul))(?: [^>]*)?\/?>/g;
-
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"' };
-
-/**
- * Turns filtered HTML into plain text for gateways: blocks and line breaks become line breaks, an
- * image becomes its `alt`, blanks collapse as in browsers.
- *
- * @example plainText('One<br>two &amp; <b>three</b>') // 'One\ntwo & three'
- */
-export function plainText(filtered: string): string {
-  return filtered
-    .replace(/[\s\p{Cc}]+/gu, ' ')
-    .replace(BREAKS_LINE, '\n')
-    .replace(/<img(?: [^>]*)? alt="([^"]*)"[^>]*>/g, '$1')
-    .replace(/<[^>]*>/g, '')
-    .replace(/&(amp|lt|gt|quot);/g, (_, name: string) => ENTITIES[name] ?? '')
-    .replace(/ *\n */g, '\n')
-    .replace(/ {2,}/g, ' ')
-    .replace(/\n{3,}/g, '\n\n')
-    .trim();
-}
-
 /**
  * Bounds of the HTML of one form before filtering, all bodies together: a quarter of a megabyte of
  * nested tags takes the filter seconds. Text and allowed tags beyond a bound encode to more than

@@ -2,9 +2,9 @@
 
 import { PUSH } from '../port/distribution.ts';
 import type { PushContent, PushMessage } from '../port/outbox.ts';
-import { plainText } from './html.ts';
 import { localeOf } from './locale.ts';
 import type { NotificationPayload } from './notification.ts';
+import { plainText } from './plain-text.ts';
 
 /** The operator's settings of contents. */
 export interface PushSettings {

@@ -12,7 +12,7 @@ import type { Provider } from '../port/provider.ts';
 import type { Receipt, ReceiptsAfter } from '../port/receipt.ts';
 import { nextTurn } from '../turn.ts';
 import { CANCEL_CUTOFF_MS } from './cancel.ts';
-import { plainText } from './html.ts';
+import { plainText } from './plain-text.ts';
 import {
   BLOCKED,
   CANCELLED,

@@ -6,47 +6,36 @@
 
 import { TIME_MAX_MS } from '../calendar.ts';
 import { tidyFacts } from '../device.ts';
+import { each, type Field, type Fields, fieldsOf, only, snakeCase } from '../field.ts';
 import {
-  BUTTON_URL,
-  COOL_DOWN_HOURS,
-  ENFORCE,
-  INACTIVE_DAYS,
   type Reader,
-  RIDE,
   readDomainHash,
   readDomainStatus,
   readHwid,
   readInstallCode,
-  readInstallLimit,
-  readInstallStatus,
-  readNote,
   readOneLine,
-  readPlan,
   readProviderCode,
-  SAME_PHONE,
-  WHEN_FULL,
-  WITHOUT_HWID,
   whole,
 } from '../formats.ts';
 import { isRecord, isText, type JsonBounds, readJsonObject } from '../json-input.ts';
 import { isRefused, type Misfit } from '../outcome.ts';
-import type { InstallTerms } from '../port/install.ts';
+import type { InstallTerms, LinkTerms, OwnLink } from '../port/install.ts';
 import type {
   ExportRecord,
   ImportedDomain,
   ImportedInstall,
   ImportedSlot,
 } from '../port/moving.ts';
-import type { Provider } from '../port/provider.ts';
+import type { Provider, ProviderTerms } from '../port/provider.ts';
 import { DEVICES_MAX } from '../slot.ts';
+import { LINK_FIELDS, LINK_TERMS, PROVIDER_FIELDS } from '../terms.ts';
 import {
   FieldFault,
-  type Fields,
   fit,
+  type Fields as Given,
   MISFIT,
   readFields,
   recordReader,
-  wireName,
   within,
 } from './fields.ts';
 import type { Newcomer } from './import.ts';
@@ -89,36 +78,15 @@ export function writeEnd({ installs, slots, domains }: ExportCounts): string {
   return JSON.stringify({ end: { installs, hwids: slots, domains } });
 }
 
-function providerFields(provider: Provider): Fields {
-  const { code, name, plan, keyHash, activeUntilMs, suspendedAtMs } = provider;
-  const { installCountMax, createdAtMs, inactiveDays, whenFull, coolDownHours } = provider;
-  const { enforce, withoutHwid, samePhone } = provider;
-  const { ride, rideDesktop, buttons, supportUrl, webPageUrl } = provider;
-  return wireFields({
-    code,
-    name,
-    plan,
-    keySha256: Buffer.from(keyHash).toString('hex'),
-    activeUntilMs,
-    suspendedAtMs,
-    installCountMax,
-    createdAtMs,
-    inactiveDays,
-    whenFull,
-    coolDownHours,
-    enforce,
-    withoutHwid,
-    samePhone,
-    ride,
-    rideDesktop,
-    buttons,
-    supportUrl,
-    webPageUrl,
-  });
+function providerFields(provider: Provider): Given {
+  const { code, keyHash, createdAtMs } = provider;
+  const keySha256 = Buffer.from(keyHash).toString('hex');
+  const terms = only<ProviderTerms, keyof ProviderTerms>(provider, fieldsOf(PROVIDER_FIELDS));
+  return wireFields({ code, keySha256, createdAtMs, ...terms });
 }
 
-const wireFields = (record: object): Fields =>
-  Object.fromEntries(Object.entries(record).map(([name, value]) => [wireName(name), value]));
+const wireFields = (record: object): Given =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [snakeCase(name), value]));
 
 /** Reads a line. Refuses `over_bounds` and `malformed`; one refused line rejects the whole file. */
 export function readLine(text: string): ExportLine | Misfit<'over_bounds' | 'malformed'> {
@@ -157,36 +125,29 @@ const orAbsent =
     value === undefined || value === null ? null : read(value);
 const anyText: Reader<string> = (value) => (isText(value) ? value : MISFIT);
 
-const POLICY = {
-  inactiveDays: orAbsent(numeric(INACTIVE_DAYS.read)),
-  whenFull: orAbsent(WHEN_FULL.read),
-  coolDownHours: orAbsent(numeric(COOL_DOWN_HOURS.read)),
-  enforce: orAbsent(numeric(ENFORCE.read) as Reader<0 | 1>),
-  withoutHwid: orAbsent(WITHOUT_HWID.read),
-  samePhone: orAbsent(SAME_PHONE.read),
-};
+/** Reads a field of a table; a missing one has the usual value, as in files of older versions. */
+const readerOf =
+  <T>({ format, usual }: Field<T>): Reader<T> =>
+  (value) => {
+    if (usual !== undefined && (value === undefined || value === null)) return usual;
+    const read = format.read(value);
+    // No digits in texts.
+    return typeof read === 'number' && typeof value !== 'number' ? MISFIT : (read as T);
+  };
 
-const BUTTON_URLS = {
-  supportUrl: orAbsent(BUTTON_URL.read),
-  webPageUrl: orAbsent(BUTTON_URL.read),
-};
+const readersOf = <Own>(table: Fields<Own>) =>
+  each<string, unknown>(fieldsOf(table), (field) => readerOf(table[field as keyof Own])) as {
+    [F in keyof Own]-?: Reader<Own[F]>;
+  };
 
 const readProviderFields = recordReader<Omit<Newcomer, 'keyHash'>>({
   code: readProviderCode,
+  ...readersOf<ProviderTerms>(PROVIDER_FIELDS),
   name: readOneLine,
-  plan: readPlan,
-  activeUntilMs: orNull(time),
-  suspendedAtMs: orNull(time),
-  installCountMax: orNull(count),
   createdAtMs: time,
-  ...POLICY,
-  ride: orAbsent(RIDE.read),
-  rideDesktop: (value) => (value === 1 ? 1 : 0),
-  buttons: (value) => (value === 'always' ? value : null),
-  ...BUTTON_URLS,
 });
 
-function readProvider(line: Fields): Newcomer {
+function readProvider(line: Given): Newcomer {
   const version = fit(line, 'gatepost_export', ordinal);
   if (version > EXPORT_VERSION) {
     throw new FieldFault(
@@ -206,24 +167,22 @@ const readDomain = recordReader<ImportedDomain>({
   createdAtMs: time,
 });
 
+const { installLimit, status, note } = LINK_FIELDS;
 const readLink = recordReader<
-  Omit<ImportedInstall, 'terms' | 'replacedAtMs' | 'overMax' | 'panelUser' | 'panel' | 'slots'>
+  Pick<ImportedInstall, 'id' | 'installCode' | 'createdAtMs'> & Omit<OwnLink, keyof InstallTerms>
 >({
   id: orNull(id),
   installCode: readInstallCode,
-  installLimit: numeric(readInstallLimit),
-  status: numeric(readInstallStatus),
-  note: orNull(readNote),
+  ...readersOf<Omit<OwnLink, keyof InstallTerms>>({ installLimit, status, note }),
   createdAtMs: time,
 });
 
 const readTerms = recordReader<InstallTerms>({
   subscriptionKeyHash: orNull(readDomainHash),
-  ...POLICY,
-  ...BUTTON_URLS,
+  ...readersOf<LinkTerms>(LINK_TERMS),
 });
 
-function readInstall(fields: Fields): ImportedInstall {
+function readInstall(fields: Given): ImportedInstall {
   const hwids = fields['hwids'];
   if (!Array.isArray(hwids)) throw new FieldFault('hwids is not a list');
   const link = readLink(fields);
@@ -267,7 +226,7 @@ const readEnd = recordReader<{ installs: number; hwids: number; domains: number 
   domains: count,
 });
 
-function readCounts(fields: Fields): ExportCounts {
+function readCounts(fields: Given): ExportCounts {
   const { hwids: slots, ...counts } = readEnd(fields);
   return { ...counts, slots };
 }

@@ -1,5 +1,6 @@
 /** Reads the fields of records from files and other servers; the first misfit rejects a record. */
 
+import { snakeCase } from '../field.ts';
 import type { Reader } from '../formats.ts';
 import { isRecord } from '../json-input.ts';
 import { isRefused, type Misfit, malformed } from '../outcome.ts';
@@ -26,14 +27,10 @@ export function fit<T>(fields: Fields, name: string, read: Reader<T>): T {
   return value as T;
 }
 
-/** Returns the name of a field in files: `install_code` for `installCode`. */
-export const wireName = (name: string) =>
-  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-
 /** Makes the reader of a record from readers of its fields, in the order of checking. */
 export function recordReader<T>(readers: { [Name in keyof T]-?: Reader<T[Name]> }) {
   const list = Object.entries(readers).map(
-    ([name, read]) => [name, wireName(name), read as Reader<unknown>] as const,
+    ([name, read]) => [name, snakeCase(name), read as Reader<unknown>] as const,
   );
   return (fields: Fields): T =>
     Object.fromEntries(list.map(([name, wire, read]) => [name, fit(fields, wire, read)])) as T;

@@ -9,9 +9,7 @@ import { counted } from '../counted.ts';
 import { Refused } from '../outcome.ts';
 import type { Install } from '../port/install.ts';
 import type { ImportedAs, ImportedDomain, ImportedInstall } from '../port/moving.ts';
-import type { Plan, Provider } from '../port/provider.ts';
-import type { OwnRideTerms } from '../port/ride.ts';
-import type { OwnPolicy } from '../port/slot.ts';
+import type { NewProvider, Provider } from '../port/provider.ts';
 import { isKeyOf } from '../provider.ts';
 import { hashKey, randomAuthKey } from '../secret.ts';
 import { byRows, past, pastInstall } from './fit.ts';
@@ -38,17 +36,7 @@ const CHUNK = 50;
 type Rules = { installCountMax: number; domainCountMax: number; updates: boolean };
 
 /** An imported provider. */
-export interface Newcomer extends Partial<OwnPolicy>, Partial<OwnRideTerms> {
-  code: string;
-  name: string;
-  plan: Plan;
-  /** SHA-256 of its current key. */
-  keyHash: Uint8Array;
-  activeUntilMs: number | null;
-  suspendedAtMs: number | null;
-  installCountMax: number | null;
-  createdAtMs: number;
-}
+export type Newcomer = NewProvider & Pick<Provider, 'suspendedAtMs'>;
 
 /**
  * Adds an imported provider with its key, or with a random one (`hasNewKey`), which it returns. An

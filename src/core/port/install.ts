@@ -23,18 +23,21 @@ export interface Install {
   createdAtMs: number;
 }
 
-/** Terms of a link that lists do not show. */
-export interface InstallTerms extends OwnPolicy, Buttons {
+/** Terms of a link that lists do not show, without its key. */
+export interface LinkTerms extends OwnPolicy, Buttons {}
+
+export interface InstallTerms extends LinkTerms {
   /** SHA-256 of the panel's subscription key, hexadecimal; null: the link has none. */
   subscriptionKeyHash: string | null;
 }
 
+/** The fields of a link that can be set. */
+export interface OwnLink
+  extends Omit<Install, 'id' | 'installCode' | 'deviceCount' | 'createdAtMs'>,
+    InstallTerms {}
+
 /** A change of a link; absent fields stay unchanged. */
-export interface InstallChange extends Partial<InstallTerms> {
-  installLimit?: number;
-  note?: string | null;
-  status?: number;
-}
+export type InstallChange = Partial<OwnLink>;
 
 /** Names a link by its code, its id, or both, which must name the same link then. */
 export interface InstallSelector {
@@ -42,11 +45,9 @@ export interface InstallSelector {
   installId: number | null;
 }
 
-export interface NewInstall extends InstallTerms {
+export interface NewInstall extends Omit<OwnLink, 'status'> {
   providerId: number;
   installCode: string;
-  installLimit: number;
-  note: string | null;
   createdAtMs: number;
   /** Most links of the provider, the new one included. */
   installCountMax: number;

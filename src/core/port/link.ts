@@ -5,12 +5,11 @@
 
 import type { DeviceFacts } from './device.ts';
 import type { RefusalReason } from './figure.ts';
-import type { Install } from './install.ts';
-import type { Buttons } from './ride.ts';
-import type { EndReason, OwnPolicy } from './slot.ts';
+import type { Install, LinkTerms } from './install.ts';
+import type { EndReason } from './slot.ts';
 
 /** A link with its provider. */
-export interface OwnedLink extends Install, OwnPolicy, Buttons {
+export interface OwnedLink extends Install, LinkTerms {
   providerId: number;
   providerCode: string;
   /** True if a subscription key names the link too. */

@@ -2,7 +2,7 @@
 
 import type { Act } from './audit.ts';
 import type { DeviceFacts } from './device.ts';
-import type { InstallTerms } from './install.ts';
+import type { InstallTerms, OwnLink } from './install.ts';
 import type { Maybe } from './maybe.ts';
 import type { Provider } from './provider.ts';
 
@@ -18,13 +18,10 @@ export interface ImportedSlot extends DeviceFacts {
 }
 
 /** An imported link with its HWIDs; all fields are well formed. */
-export interface ImportedInstall {
+export interface ImportedInstall extends Omit<OwnLink, keyof InstallTerms> {
   /** The id to keep if it is free; null: any. */
   id: number | null;
   installCode: string;
-  installLimit: number;
-  status: number;
-  note: string | null;
   createdAtMs: number;
   /** The terms; absent: unknown. A subscription key of another link stays with that link. */
   terms?: InstallTerms;

@@ -10,9 +10,11 @@ export const PLANS = ['basic', 'pro', 'enterprise'] as const;
 
 export type Plan = (typeof PLANS)[number];
 
-export interface Provider extends OwnPolicy, OwnRideTerms, OwnPage {
-  id: number;
-  code: string;
+/** The fields that a provider itself may set. */
+export interface OwnTerms extends OwnPolicy, OwnRideTerms, OwnPage {}
+
+/** The fields of a provider that can be set. */
+export interface ProviderTerms extends OwnTerms {
   name: string;
   plan: Plan;
   /** First moment after the subscription; null: it has no end. */
@@ -20,6 +22,11 @@ export interface Provider extends OwnPolicy, OwnRideTerms, OwnPage {
   suspendedAtMs: number | null;
   /** Cap on limited links; null: the appliance's `linksPerProviderMax`. */
   installCountMax: number | null;
+}
+
+export interface Provider extends ProviderTerms {
+  id: number;
+  code: string;
   installCount: number;
   createdAtMs: number;
   /** SHA-256 of the key. */
@@ -30,27 +37,13 @@ export interface Provider extends OwnPolicy, OwnRideTerms, OwnPage {
 }
 
 /** A change of a provider; absent fields stay unchanged. */
-export interface ProviderChange
-  extends Partial<OwnPolicy>,
-    Partial<OwnRideTerms>,
-    Partial<OwnPage> {
-  name?: string;
-  plan?: Plan;
-  activeUntilMs?: number | null;
-  installCountMax?: number | null;
-  suspendedAtMs?: number | null;
-}
+export type ProviderChange = Partial<ProviderTerms>;
 
-/** A new provider; absent parts of policy and ride terms are null. */
-export interface NewProvider extends Partial<OwnPolicy>, Partial<OwnRideTerms> {
-  code: string;
-  keyHash: Uint8Array;
-  name: string;
-  plan: Plan;
-  activeUntilMs: number | null;
-  installCountMax: number | null;
-  createdAtMs: number;
-}
+/** The terms of a new provider; absent ones have their usual value. */
+export type GivenProviderTerms = ProviderChange &
+  Pick<ProviderTerms, 'name' | 'plan' | 'activeUntilMs' | 'installCountMax'>;
+
+export type NewProvider = GivenProviderTerms & Pick<Provider, 'code' | 'keyHash' | 'createdAtMs'>;
 
 /** The sessions and invitations that a rotation of the main key ends. */
 export interface EndedByRotation {

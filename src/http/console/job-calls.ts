@@ -1,7 +1,7 @@
 /** Calls of the console for changes that take long or can be undone. */
 
-import { Type } from '@sinclair/typebox';
-import { readHwid, readInstallLimit, readNote } from '../../core/formats.ts';
+import { type Static, Type } from '@sinclair/typebox';
+import { readHwid } from '../../core/formats.ts';
 import {
   cancelJob,
   changeLinks,
@@ -11,35 +11,21 @@ import {
 } from '../../core/job/job.ts';
 import { mayDo } from '../../core/job/right.ts';
 import type { BulkChange } from '../../core/job/work.ts';
+import { readLinkChange } from '../../core/link-form.ts';
 import { isRefused, type Misfit, malformed, Refused } from '../../core/outcome.ts';
 import { paidCall, staffCall } from './call.ts';
 import { atProvider, id, inputOf, nullable, text } from './inputs.ts';
 import { linkFilterInput } from './link-filter.ts';
+import { linkChangeInput } from './link-panel-calls.ts';
 
 /** The new values of many links; null: the links are removed. */
-const change = nullable(
-  inputOf({
-    limit: Type.Optional(Type.Integer()),
-    note: Type.Optional(text(2_000)),
-    status: Type.Optional(Type.Union([Type.Literal(5), Type.Literal(10)])),
-  }),
-);
+const change = nullable(inputOf(linkChangeInput));
 
 /** Parses a change; null: the links are removed. */
-function readChange(
-  given: { limit?: number; note?: string; status?: 5 | 10 } | null,
-): BulkChange | null | Misfit {
+function readChange(given: Static<typeof change>): BulkChange | null | Misfit {
   if (given === null) return null;
-  const { limit, note, status } = given;
-  const installLimit = limit === undefined ? undefined : readInstallLimit(limit);
-  if (isRefused(installLimit)) return installLimit;
-  const newNote = note === undefined ? undefined : note === '' ? null : readNote(note);
-  if (isRefused(newNote)) return newNote;
-  const read = {
-    ...(installLimit !== undefined && { installLimit }),
-    ...(newNote !== undefined && { note: newNote }),
-    ...(status !== undefined && { status }),
-  };
+  const read = readLinkChange(given);
+  if (isRefused(read)) return read;
   return Object.keys(read).length === 0 ? malformed('nothing to change is given') : read;
 }
 

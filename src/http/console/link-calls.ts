@@ -1,14 +1,14 @@
 /** Calls of the console about links. */
 
 import { Type } from '@sinclair/typebox';
-import { readInstallLimit, readNote } from '../../core/formats.ts';
 import { readKeyedCall } from '../../core/idempotency.ts';
 import { addInstall } from '../../core/install.ts';
 import { filterAt } from '../../core/link-filter.ts';
+import { type LinkForm, readLink, STAFF_TERMS } from '../../core/link-form.ts';
 import { isRefused } from '../../core/outcome.ts';
-import type { Install } from '../../core/port/install.ts';
+import type { Install, LinkTerms } from '../../core/port/install.ts';
 import { paidCall, staffCall } from './call.ts';
-import { atProvider, id, nullable, text } from './inputs.ts';
+import { atProvider, id, inputsOf, nullable, text } from './inputs.ts';
 import { linkFilterInput } from './link-filter.ts';
 
 /** The most links of a page: about 100 KB. */
@@ -53,20 +53,20 @@ export const linkCalls = {
     },
   ),
   'links.add': paidCall(
-    atProvider({ limit: Type.Integer(), note: text(2_000), once: Type.Optional(text(64)) }),
-    async ({ core, nowMs, provider }, { once = null, ...given }) => {
-      const installLimit = readInstallLimit(given.limit);
-      if (isRefused(installLimit)) return installLimit;
-      const note = given.note === '' ? null : readNote(given.note);
-      if (isRefused(note)) return note;
-      const keyed = readKeyedCall('add-install', once, given, core.leastMs(nowMs));
+    atProvider({
+      limit: Type.Integer(),
+      note: text(2_000),
+      ...inputsOf<Partial<LinkTerms>>(STAFF_TERMS),
+      once: Type.Optional(text(64)),
+    }),
+    async ({ core, nowMs, provider }, { at, once = null, ...given }) => {
+      const read = readLink(given);
+      if (isRefused(read)) return read;
+      const keyed = readKeyedCall('add-install', once, { at, ...given }, core.leastMs(nowMs));
       if (isRefused(keyed)) return keyed;
-      const added = await addInstall(
-        core,
-        provider,
-        { installCode: null, installLimit, note, keyed },
-        nowMs,
-      );
+      const { limit: installLimit, ...form } = read as LinkForm;
+      const draft = { ...form, installCode: null, installLimit, keyed };
+      const added = await addInstall(core, provider, draft, nowMs);
       return isRefused(added) ? added : { id: added.id, code: added.installCode };
     },
   ),

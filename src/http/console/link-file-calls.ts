@@ -1,15 +1,16 @@
 /** Calls of the console that make many links, and read and write files of links in pieces. */
 
 import { type Static, Type } from '@sinclair/typebox';
-import { INSTALL_CODE, INSTALL_LIMIT, NOTE, SUBSCRIPTION_KEY } from '../../core/formats.ts';
 import { readKeyedCall } from '../../core/idempotency.ts';
 import { type LinkRow, linkHead, linkLine, linkRows } from '../../core/link-csv.ts';
 import { filterAt } from '../../core/link-filter.ts';
+import { type LinkForm, readLink, STAFF_TERMS } from '../../core/link-form.ts';
 import { foreseeLink, type LinkDraft, type MadeLink, makeLinks } from '../../core/link-make.ts';
 import { isRefused, type Misfit, malformed } from '../../core/outcome.ts';
+import type { LinkTerms } from '../../core/port/install.ts';
 import { nextTurn } from '../../core/turn.ts';
 import { paidCall, type Staff, staffCall } from './call.ts';
-import { atProvider, id, inputOf, nullable, text } from './inputs.ts';
+import { atProvider, id, inputOf, inputsOf, nullable, text } from './inputs.ts';
 import { linkFilterInput } from './link-filter.ts';
 
 /** The most links that one call makes, and the most lines that one call reads. */
@@ -25,24 +26,18 @@ const draft = inputOf({
   code: nullable(text(12)),
   limit: Type.Integer(),
   note: nullable(text(2_000)),
+  ...inputsOf<Partial<LinkTerms>>(STAFF_TERMS),
   /** With this key a repeat makes no second link. */
   once: Type.Optional(text(64)),
 });
 
 /** Parses a draft by the formats of the API. */
 function readDraft(given: Static<typeof draft>, nowMs: number): LinkDraft | Misfit {
-  const { key, code, limit, note, once = null } = given;
-  const parts = {
-    key: key === null ? null : SUBSCRIPTION_KEY.read(key),
-    code: code === null ? null : INSTALL_CODE.read(code),
-    limit: INSTALL_LIMIT.read(limit),
-    note: note === null || note === '' ? null : NOTE.read(NOTE.tidy?.(note) ?? note),
-    keyed: readKeyedCall('add-install', once, { key, code, limit, note }, nowMs),
-  };
-  for (const [name, part] of Object.entries(parts)) {
-    if (isRefused(part)) return malformed(`${name} ${part.detail}`);
-  }
-  return parts as LinkDraft;
+  const { once = null, ...form } = given;
+  const link = readLink(form);
+  if (isRefused(link)) return link;
+  const keyed = readKeyedCall('add-install', once, form, nowMs);
+  return isRefused(keyed) ? malformed(`keyed ${keyed.detail}`) : { ...(link as LinkForm), keyed };
 }
 
 /** Returns the result of a draft: its link, or the reason of its refusal. */

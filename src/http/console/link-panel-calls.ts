@@ -1,17 +1,26 @@
 /** Calls of the console about one link: panel, change, removal, final forms. */
 
 import { Type } from '@sinclair/typebox';
+import { fieldsOf, only } from '../../core/field.ts';
 import { APPS, finalLink, readSubscriptionUrl } from '../../core/final-link.ts';
-import { readInstallLimit, readNote } from '../../core/formats.ts';
 import { removeInstall, updateInstall } from '../../core/install.ts';
+import { readLinkChange, STAFF_TERMS } from '../../core/link-form.ts';
 import { lookAtLink } from '../../core/link-look.ts';
 import { pageUrlOf } from '../../core/my.ts';
 import { isRefused, malformed, Refused } from '../../core/outcome.ts';
-import { INSTALL_ACTIVE } from '../../core/port/install.ts';
+import { INSTALL_ACTIVE, type LinkTerms } from '../../core/port/install.ts';
 import { paidCall, staffCall } from './call.ts';
-import { atProvider, id, nullable, text } from './inputs.ts';
+import { atProvider, id, inputsOf, nullable, text } from './inputs.ts';
 
 const URL_LENGTH_MAX = 2_000;
+
+/** The new values of a link; absent fields stay. */
+export const linkChangeInput = {
+  limit: Type.Optional(Type.Integer()),
+  note: Type.Optional(text(2_000)),
+  status: Type.Optional(Type.Union([Type.Literal(5), Type.Literal(10)])),
+  ...inputsOf<Partial<LinkTerms>>(STAFF_TERMS),
+};
 
 export const linkPanelCalls = {
   'links.show': staffCall(atProvider({ id }), async ({ core, nowMs, provider }, given) => {
@@ -22,6 +31,7 @@ export const linkPanelCalls = {
       id: link.id,
       code: link.installCode,
       note: link.note,
+      own: only(link, fieldsOf(STAFF_TERMS)),
       status: link.status,
       limit: link.installLimit,
       deviceCount: link.deviceCount,
@@ -39,23 +49,10 @@ export const linkPanelCalls = {
     };
   }),
   'links.edit': paidCall(
-    atProvider({
-      id,
-      limit: Type.Optional(Type.Integer()),
-      note: Type.Optional(text(2_000)),
-      status: Type.Optional(Type.Union([Type.Literal(5), Type.Literal(10)])),
-    }),
-    async ({ core, nowMs, provider }, given) => {
-      const installLimit = given.limit === undefined ? undefined : readInstallLimit(given.limit);
-      if (isRefused(installLimit)) return installLimit;
-      const note = given.note === undefined || given.note === '' ? null : readNote(given.note);
-      if (isRefused(note)) return note;
-      const change = {
-        ...(installLimit !== undefined && { installLimit }),
-        ...(given.note !== undefined && { note }),
-        ...(given.status !== undefined && { status: given.status }),
-      };
-      return updateInstall(core, provider, given.id, change, nowMs);
+    atProvider({ id, ...linkChangeInput }),
+    async ({ core, nowMs, provider }, { at: _, id: linkId, ...given }) => {
+      const change = readLinkChange(given);
+      return isRefused(change) ? change : updateInstall(core, provider, linkId, change, nowMs);
     },
   ),
   'links.remove': paidCall(atProvider({ id }), async ({ core, nowMs, provider }, given) => {

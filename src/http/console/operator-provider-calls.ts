@@ -2,41 +2,28 @@
 
 import { Type } from '@sinclair/typebox';
 import { dateEndingAt } from '../../core/calendar.ts';
-import { BUTTON_URL_LENGTH_MAX, RIDE } from '../../core/formats.ts';
+import { fieldsOf, only } from '../../core/field.ts';
 import { isRefused, Refused } from '../../core/outcome.ts';
 import { PLANS, type Provider } from '../../core/port/provider.ts';
-import { SAME_PHONE, WHEN_FULL, WITHOUT_HWID } from '../../core/port/slot.ts';
 import { isActive, removeProvider } from '../../core/provider.ts';
 import {
   addGivenProvider,
   editProvider,
+  FORM_TERMS,
+  type FormTerms,
   rotateKeyFor,
   searchProviders,
 } from '../../core/provider-terms.ts';
+import { POLICY_FIELDS, RIDE_TERMS } from '../../core/terms.ts';
 import { ownerCall } from './call.ts';
-import { anyOf, inputOf, nullable, text } from './inputs.ts';
+import { anyOf, inputOf, inputsOf, nullable, text, whole } from './inputs.ts';
 
 const PAGE_COUNT = 50;
 /** The wait for a removal, s: it continues afterwards, and a repeated call completes it. */
 const REMOVAL_PATIENCE_SECONDS = 240;
 
 const code = text(8);
-const whole = Type.Integer({ minimum: 0, maximum: 999_999_999 });
-const terms = {
-  lastDay: Type.Optional(nullable(text(10))),
-  linkCountMax: Type.Optional(nullable(whole)),
-  inactiveDays: Type.Optional(nullable(whole)),
-  whenFull: Type.Optional(nullable(anyOf(WHEN_FULL))),
-  coolDownHours: Type.Optional(nullable(whole)),
-  enforce: Type.Optional(nullable(whole)),
-  withoutHwid: Type.Optional(nullable(anyOf(WITHOUT_HWID))),
-  samePhone: Type.Optional(nullable(anyOf(SAME_PHONE))),
-  ride: Type.Optional(nullable(anyOf(RIDE.values))),
-  rideDesktop: Type.Optional(whole),
-  supportUrl: Type.Optional(nullable(text(BUTTON_URL_LENGTH_MAX))),
-  webPageUrl: Type.Optional(nullable(text(BUTTON_URL_LENGTH_MAX))),
-  buttons: Type.Optional(nullable(anyOf(['always'] as const))),
-};
+const terms = inputsOf<FormTerms>(FORM_TERMS);
 
 /** Returns a provider without its keys. */
 function viewOf(provider: Provider, nowMs: number) {
@@ -65,25 +52,21 @@ export const operatorProviderCalls = {
   'providers.show': ownerCall(inputOf({ code }), async ({ core, nowMs }, given) => {
     const found = await core.store.findProvider(given.code);
     if (found === null) return new Refused('provider_not_found');
-    const { coolDownHours, createdAtMs, enforce, inactiveDays, whenFull, withoutHwid } = found;
     const oldKeyUntilMs = found.previousKeyUntilMs ?? 0;
-    const { buttons, ride, rideDesktop, samePhone, supportUrl, webPageUrl } = found;
-    const own = { inactiveDays, whenFull, coolDownHours, enforce, withoutHwid, samePhone };
-    const rides = { ride, rideDesktop, supportUrl, webPageUrl, buttons };
     return {
       ...viewOf(found, nowMs),
-      createdAtMs,
-      own,
-      rides,
+      createdAtMs: found.createdAtMs,
+      own: only(found, POLICY_FIELDS),
+      rides: only(found, fieldsOf(RIDE_TERMS)),
       linkCountDefault: core.limits.linksPerProviderMax,
       oldKeyUntilMs: oldKeyUntilMs > nowMs ? oldKeyUntilMs : null,
     };
   }),
   'providers.add': ownerCall(
     inputOf({
+      ...terms,
       name: text(255),
       plan: anyOf(PLANS),
-      ...terms,
       code: Type.Optional(code),
       authKey: Type.Optional(text(64)),
     }),
@@ -92,8 +75,6 @@ export const operatorProviderCalls = {
   'providers.edit': ownerCall(
     inputOf({
       code,
-      name: Type.Optional(text(255)),
-      plan: Type.Optional(anyOf(PLANS)),
       ...terms,
       isSuspended: Type.Optional(Type.Boolean()),
     }),

@@ -141,7 +141,7 @@ export function pageAnswer(files: ConsoleFiles, { connectionOf, settings }: Page
     const direction = language === 'fa' ? 'rtl' : 'ltr';
     const at = '/console/';
     const isSignedIn = tokenIn(request) !== null;
-    const page = isSignedIn ? bundle.pages.get(plainPath(request.url)) : undefined;
+    const page = isSignedIn ? bundle.pages.get(new URL(request.url).pathname) : undefined;
     const early = [bundle.script, page].flatMap((name) =>
       name === undefined ? [] : [name, ...(bundle.imports.get(name) ?? [])],
     );
@@ -171,10 +171,6 @@ ${[...new Set([textFile, ...early])].map((name) => `<link rel="modulepreload" hr
     });
   };
 }
-
-/** Returns the path of a request without a trailing slash. */
-const plainPath = (url: string) =>
-  /^[^?#]*?(\/console(?:\/\w+)?)\/?(?:[?#]|$)/.exec(url)?.[1] ?? '/console';
 
 /** Reads theme and language from the cookie, else from the browser's preferences. */
 function lookOf({ headers }: Request): { theme: string; language: Language } {

@@ -1,20 +1,19 @@
 /** Calls of the console about a provider's page of users. */
 
 import { Type } from '@sinclair/typebox';
-import { BUTTON_URL, PAGE_COLOR, PAGE_NAME, type TextFormat } from '../../core/formats.ts';
+import { each, type Fields, fieldsOf, readGiven } from '../../core/field.ts';
 import { pageUrlOf } from '../../core/my.ts';
-import { isRefused, type Misfit, malformed } from '../../core/outcome.ts';
+import { isRefused } from '../../core/outcome.ts';
+import type { OwnPage } from '../../core/port/my.ts';
 import { changePolicy } from '../../core/provider.ts';
 import { NO_POLICY, policyOf } from '../../core/slot.ts';
+import { PAGE_TERMS, RIDE_TERMS } from '../../core/terms.ts';
 import { paidCall, staffCall } from './call.ts';
 import { atProvider, text } from './inputs.ts';
 
-/** Reads an optional text; an empty one means none. */
-function readOptional(format: TextFormat, name: string, given: string): string | null | Misfit {
-  if (given === '') return null;
-  const read = format.read(given);
-  return isRefused(read) ? malformed(`${name} must be ${format.rule}`) : read;
-}
+const { myName, myColor } = PAGE_TERMS;
+type Form = Record<'name' | 'color' | 'supportUrl', string | null>;
+const FORM: Fields<Form> = { name: myName, color: myColor, supportUrl: RIDE_TERMS.supportUrl };
 
 export const userPageCalls = {
   'page.show': staffCall(atProvider({}), async ({ core, nowMs, provider }) => {
@@ -41,14 +40,15 @@ export const userPageCalls = {
       supportUrl: text(255),
     }),
     async ({ core, nowMs, provider }, { isOn, ...given }) => {
-      const myName = readOptional(PAGE_NAME, 'name', given.name.trim());
-      if (isRefused(myName)) return myName;
-      const myColor = readOptional(PAGE_COLOR, 'color', given.color);
-      if (isRefused(myColor)) return myColor;
-      const supportUrl = readOptional(BUTTON_URL, 'supportUrl', given.supportUrl.trim());
-      if (isRefused(supportUrl)) return supportUrl;
-      const change = { my: isOn ? 1 : 0, myName, myColor, supportUrl } as const;
-      await changePolicy(core, provider, change, nowMs);
+      // An empty text means none.
+      const read = readGiven<Form>(
+        FORM,
+        each(fieldsOf(FORM), (name) => given[name].trim() || null),
+      );
+      if (isRefused(read)) return read;
+      const { name, color, supportUrl = null } = read;
+      const page: OwnPage = { my: isOn ? 1 : 0, myName: name ?? null, myColor: color ?? null };
+      await changePolicy(core, provider, { ...page, supportUrl }, nowMs);
       return null;
     },
   ),

@@ -11,30 +11,33 @@ import {
   updateInstall,
 } from '../../core/install.ts';
 import { isRefused } from '../../core/outcome.ts';
-import { INSTALL_ACTIVE, INSTALL_DISABLED, type Install } from '../../core/port/install.ts';
+import {
+  INSTALL_ACTIVE,
+  INSTALL_DISABLED,
+  type Install,
+  type LinkTerms,
+} from '../../core/port/install.ts';
 import { after, type Maybe } from '../../core/port/maybe.ts';
 import type { Page } from '../../core/port/page.ts';
-import type { Buttons } from '../../core/port/ride.ts';
-import type { OwnPolicy } from '../../core/port/slot.ts';
+import { LINK_TERMS, POLICY_TERMS } from '../../core/terms.ts';
 import { nameOf } from '../answer/large.ts';
 import { wireTime } from '../answer/wire-time.ts';
 import { optional, providerEndpoint, required, type Values } from '../endpoint.ts';
+import type { MessageKey } from '../messages.ts';
 import { keyParam, REPEATED } from './once.ts';
 import {
-  buttonsIn,
   CODE_EXAMPLE,
   CountField,
   forms,
   LimitField,
   own,
   pageParams,
-  policyIn,
   RecordId,
   statusOf,
-  termParams,
   WireTime,
 } from './params.ts';
 import { LIST_COUNT_MAX, replyWith, replyWithList } from './reply.ts';
+import { paramsOf, termsReader } from './term-params.ts';
 
 const CodeField = Type.RegExp(INSTALL_CODE.pattern, { examples: [CODE_EXAMPLE] });
 /** A link in list-install. */
@@ -51,12 +54,23 @@ const LimitedLink = Type.Object(
   { title: 'LimitedLink' },
 );
 
+/** Terms of a link that extend the contract. */
+const termParams = <const K extends MessageKey>(misfit: K) => ({
+  ...paramsOf(LINK_TERMS, misfit, (field) =>
+    field in POLICY_TERMS ? 'that of the provider' : "the provider's",
+  ),
+  subscription_key: optional(forms.subscriptionKey, {
+    misfit,
+    about:
+      'The key of the subscription at a panel, by which the gate finds the link; `default` is none. Stored as its SHA-256 alone; no other link of the provider may have it.',
+  }),
+});
+
+const readTerms = termsReader(LINK_TERMS);
+
 /** Returns the given terms in the form of the core. */
 function termsOf(params: Values<ReturnType<typeof termParams>>) {
-  const terms: Pick<LinkChange, keyof OwnPolicy | keyof Buttons | 'subscriptionKey'> = {
-    ...policyIn(params),
-    ...buttonsIn(params),
-  };
+  const terms: Partial<LinkTerms> & Pick<LinkChange, 'subscriptionKey'> = readTerms(params);
   const { subscription_key: key } = params;
   return key === null ? terms : { ...terms, subscriptionKey: own(key) };
 }

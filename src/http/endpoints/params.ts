@@ -2,14 +2,9 @@
 
 import { type TInteger, type TSchema, Type } from '@sinclair/typebox';
 import {
-  BUTTON_URL,
-  BUTTON_URL_LENGTH_MAX,
-  COOL_DOWN_HOURS,
   DOMAIN_HASH,
-  ENFORCE,
   HWID,
   IDEMPOTENCY_KEY,
-  INACTIVE_DAYS,
   INSTALL_CODE,
   INSTALL_LIMIT,
   INSTALL_STATUS,
@@ -20,18 +15,13 @@ import {
   ONE_LINE,
   ONE_LINE_LENGTH_MAX,
   RECORD_ID,
-  SAME_PHONE,
   STATS_DAYS,
   SUBSCRIPTION_KEY,
   SUBSCRIPTION_KEY_LENGTH_MAX,
   type TextFormat,
-  WHEN_FULL,
   type WholeFormat,
-  WITHOUT_HWID,
 } from '../../core/formats.ts';
-import type { Buttons } from '../../core/port/ride.ts';
-import type { OwnPolicy } from '../../core/port/slot.ts';
-import { optional, required, type Values } from '../endpoint.ts';
+import { optional, required } from '../endpoint.ts';
 import type { MessageKey } from '../messages.ts';
 
 /** Returns the form of a text; `documented` replaces a pattern that few languages can read. */
@@ -59,11 +49,6 @@ export const choice = <const T extends string | number>(
     { ...(description && { description }) },
   );
 
-const wholeOrDefault = ({ minimum, maximum, rule }: WholeFormat) => ({
-  schema: Type.Union([Type.Integer({ minimum, maximum }), Type.Literal(DEFAULT)]),
-  rule: `${rule}, or ${DEFAULT}`,
-});
-
 /** TypeBox counts UTF-16 units in `maxLength`, JSON Schema and {@link ONE_LINE} code points. */
 const LENGTH = { maxLength: ONE_LINE_LENGTH_MAX };
 
@@ -80,33 +65,6 @@ export const forms = {
   hwid: ofText(HWID),
   idempotencyKey: ofText(IDEMPOTENCY_KEY),
   statsDays: ofWhole(STATS_DAYS),
-  inactiveDays: wholeOrDefault(INACTIVE_DAYS),
-  whenFull: {
-    schema: choice([...WHEN_FULL.values, DEFAULT]),
-    rule: `one of ${WHEN_FULL.values.join(', ')} and ${DEFAULT}`,
-  },
-  coolDownHours: wholeOrDefault(COOL_DOWN_HOURS),
-  enforce: {
-    schema: choice([...ENFORCE.values, DEFAULT]),
-    rule: `one of ${ENFORCE.values.join(', ')} and ${DEFAULT}`,
-  },
-  withoutHwid: {
-    schema: choice([...WITHOUT_HWID.values, DEFAULT]),
-    rule: `one of ${WITHOUT_HWID.values.join(', ')} and ${DEFAULT}`,
-  },
-  samePhone: {
-    schema: choice([...SAME_PHONE.values, DEFAULT]),
-    rule: `one of ${SAME_PHONE.values.join(', ')} and ${DEFAULT}`,
-  },
-  buttonUrl: {
-    schema: Type.RegExp(new RegExp(`^${DEFAULT}$|${BUTTON_URL.pattern.source}`), {
-      documented: {
-        maxLength: BUTTON_URL_LENGTH_MAX,
-        pattern: '^(default$|[Hh][Tt][Tt][Pp][Ss]?://|tg://)',
-      },
-    }),
-    rule: `${BUTTON_URL.rule}, or ${DEFAULT}`,
-  },
   /** `default` has the form of a key but means none. */
   subscriptionKey: ofText(SUBSCRIPTION_KEY, {
     minLength: 1,
@@ -146,86 +104,8 @@ export const pageParams = {
 /** The webhook of a call. */
 export const webhookIdParam = required(forms.id, { misfit: 'webhook_not_found', example: 1 });
 
-/** The parts of a policy that extend the contract; `default` stands for the policy of `above`. */
-export const policyParams = <const K extends MessageKey>(misfit: K, above = 'the provider') => ({
-  inactive_days: optional(forms.inactiveDays, {
-    misfit,
-    about: `Days after which a new device may take a slot that was not seen, if none is free; 0 is never. \`default\` is that of ${above}.`,
-  }),
-  when_full: optional(forms.whenFull, {
-    misfit,
-    about: `How a full link answers a new device: \`refuse\` it, or give it the slot that was not seen for longest. \`default\` is that of ${above}.`,
-  }),
-  cool_down_hours: optional(forms.coolDownHours, {
-    misfit,
-    about: `Hours that must pass from one such replacement on the link to the next. \`default\` is that of ${above}.`,
-  }),
-  enforce: optional(forms.enforce, {
-    misfit,
-    about: `0: a full link only counts, and admits devices over its limit, 100 at most. From the answer to 1 it refuses new ones, and those that have a slot keep it. \`default\` is that of ${above}.`,
-  }),
-  without_hwid: optional(forms.withoutHwid, {
-    misfit,
-    about: `How the gate answers an app that sends no HWID: \`refuse\` it, let it \`pass\` without a slot, or \`count\` all such apps as one device. \`default\` is that of ${above}.`,
-  }),
-  same_phone: optional(forms.samePhone, {
-    misfit,
-    about: `What a full link does with a new device of the same model, system and app as a device that was silent for a week: \`replace\` that one, once in \`cool_down_hours\`, or refuse it and \`ask\` you, in the event and in \`list-refused\`. \`default\` is that of ${above}.`,
-  }),
-});
-
-/** The buttons that apps show beside a subscription; `above` names the origin of the defaults. */
-export const buttonParams = <const K extends MessageKey>(misfit: K, above: string) => ({
-  support_url: optional(forms.buttonUrl, {
-    misfit,
-    about: `The address of the button for support in apps that have one. \`default\` is ${above}.`,
-  }),
-  web_page_url: optional(forms.buttonUrl, {
-    misfit,
-    about: `The address of the button for the provider's page, likewise.`,
-  }),
-});
-
-/** Returns the buttons of a call; `default` removes the link's or provider's own. */
-export function buttonsIn(params: Values<ReturnType<typeof buttonParams>>): Partial<Buttons> {
-  const { support_url, web_page_url } = params;
-  // A shortcut, as below.
-  if ((support_url ?? web_page_url) === null) return {};
-  return {
-    ...(support_url !== null && { supportUrl: own(support_url) }),
-    ...(web_page_url !== null && { webPageUrl: own(web_page_url) }),
-  };
-}
-
-/** Returns the parts of a policy in a call; `default` removes the own value. */
-export function policyIn(params: Values<ReturnType<typeof policyParams>>): Partial<OwnPolicy> {
-  const { cool_down_hours, enforce, inactive_days, when_full, without_hwid, same_phone } = params;
-  // A shortcut: most calls give none.
-  const first = cool_down_hours ?? inactive_days ?? when_full;
-  if ((first ?? enforce ?? without_hwid ?? same_phone) === null) return {};
-  return {
-    ...(inactive_days !== null && { inactiveDays: own(inactive_days) }),
-    ...(when_full !== null && { whenFull: own(when_full) }),
-    ...(cool_down_hours !== null && { coolDownHours: own(cool_down_hours) }),
-    ...(enforce !== null && { enforce: own(enforce) }),
-    ...(without_hwid !== null && { withoutHwid: own(without_hwid) }),
-    ...(same_phone !== null && { samePhone: own(same_phone) }),
-  };
-}
-
 /** Returns null for `default`, else the value. */
 export const own = <T>(value: T | typeof DEFAULT): T | null => (value === DEFAULT ? null : value);
-
-/** Terms of a link that extend the contract. */
-export const termParams = <const K extends MessageKey>(misfit: K) => ({
-  ...policyParams(misfit),
-  ...buttonParams(misfit, "the provider's"),
-  subscription_key: optional(forms.subscriptionKey, {
-    misfit,
-    about:
-      'The key of the subscription at a panel, by which the gate finds the link; `default` is none. Stored as its SHA-256 alone; no other link of the provider may have it.',
-  }),
-});
 
 /** The selectors of a link in list-hwid and delete-hwid; `says` is the answer without both. */
 export const selectorParams = <const K extends MessageKey>(says: K) => ({

@@ -1,8 +1,9 @@
 /** Writes the page of news: the messages of a browser, and how it gets pushes. */
 
-import { plainText, sanitizeBody } from '../../core/message/html.ts';
+import { sanitizeBody } from '../../core/message/html.ts';
 import { languageOf, localeOf } from '../../core/message/locale.ts';
 import type { NotificationPayload } from '../../core/message/notification.ts';
+import { plainText } from '../../core/message/plain-text.ts';
 import type { BrowserMessage } from '../../core/port/browser.ts';
 import type { MyLink } from '../../core/port/my.ts';
 import { Html, html, type Part } from '../document/html.ts';

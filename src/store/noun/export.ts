@@ -2,8 +2,10 @@
  * The records of a provider, in steps that read one page each; the store keeps the snapshot open.
  */
 
+import { fieldsOf, only } from '../../core/field.ts';
 import type { InstallTerms } from '../../core/port/install.ts';
 import type { ExportRecord, ImportedInstall, ImportedSlot } from '../../core/port/moving.ts';
+import { LINK_TERMS } from '../../core/terms.ts';
 import type { Statements, Step } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
 import { termsColumns } from './install-rows.ts';
@@ -15,6 +17,8 @@ const PAGE = 200;
 
 type InstallRow = Omit<ImportedInstall, 'slots' | 'terms' | 'replacedAtMs' | 'overMax'> &
   InstallTerms & { id: number; replacedAtMs: number | null; overMax: number | null };
+
+const TERM_FIELDS = ['subscriptionKeyHash', ...fieldsOf(LINK_TERMS)] as const;
 
 function statements(backend: Statements) {
   const { prepare, join } = backend;
@@ -73,26 +77,17 @@ export async function* exportRecords(
 }
 
 function installOf(row: InstallRow, slots: ImportedSlot[]): ImportedInstall {
-  const {
-    subscriptionKeyHash,
-    inactiveDays,
-    whenFull,
-    coolDownHours,
-    enforce,
-    withoutHwid,
-    samePhone,
-    supportUrl,
-    webPageUrl,
-    ...rest
-  } = row;
-  const policy = { inactiveDays, whenFull, coolDownHours, enforce, withoutHwid, samePhone };
-  const terms = { subscriptionKeyHash, ...policy, supportUrl, webPageUrl };
-  const { replacedAtMs, overMax, ...facts } = rest;
+  const { id, installCode, installLimit, status, note, createdAtMs, replacedAtMs, overMax } = row;
   return {
-    ...facts,
+    id,
+    installCode,
+    installLimit,
+    status,
+    note,
+    createdAtMs,
     ...(replacedAtMs !== null && { replacedAtMs }),
     ...(overMax !== null && { overMax }),
-    terms,
+    terms: only(row, TERM_FIELDS),
     slots,
   };
 }

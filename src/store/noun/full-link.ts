@@ -1,10 +1,11 @@
 /** Reads the policy of a full link and the slots that it may free for a new device. */
 
-import type { FullLink, OldestSlot, SlotKey } from '../../core/port/slot.ts';
+import type { FullLink, OldestSlot, OwnPolicy, SlotKey } from '../../core/port/slot.ts';
 import { isSameApp, type PhoneFacts, phoneIn } from '../../core/same-phone.ts';
 import { looksAtSlots, policyOf } from '../../core/slot.ts';
+import { POLICY_FIELDS } from '../../core/terms.ts';
 import type { Statements, Step } from '../backend.ts';
-import { columns, sql, values } from '../statement-text.ts';
+import { columns, ofTable, sql, values } from '../statement-text.ts';
 import { slotSeen, withDevice } from './look-ups.ts';
 import { shared } from './shared.ts';
 
@@ -33,14 +34,11 @@ function statements(backend: Statements) {
   const oldestFirst = sql.raw('ORDER BY "lastSeenAtMs", s.registered_at_ms, s.id');
   return {
     policy: prepare(sql`
-        SELECT ${columns(
-          { i: 'install', o: 'provider' },
-          `i.inactiveDays, i.whenFull, i.coolDownHours, i.enforce, i.withoutHwid,
-              o.inactiveDays AS providerInactiveDays, o.whenFull AS providerWhenFull,
-              o.coolDownHours AS providerCoolDownHours, o.enforce AS providerEnforce,
-              o.withoutHwid AS providerWithoutHwid, i.samePhone,
-              o.samePhone AS providerSamePhone, i.replacedAtMs`,
-        )}
+        SELECT ${columns({ i: 'install', o: 'provider' }, [
+          'i.replacedAtMs',
+          ...ofTable('i', POLICY_FIELDS),
+          ...ofTable('o', POLICY_FIELDS, 'provider'),
+        ])}
         FROM install i ${join} provider o ON o.id = i.provider_id
         WHERE i.id = ${once('installId')}`),
     oldest: prepare(sql`${slots} ${oldestFirst} LIMIT 1`),
@@ -62,7 +60,7 @@ export const fullLinkSteps = shared((backend: Statements) => {
     const row = yield* on.policy.get({ installId });
     if (row === null) return null;
     const { replacedAtMs } = row;
-    const ofProvider = {
+    const ofProvider: OwnPolicy = {
       inactiveDays: row.providerInactiveDays,
       whenFull: row.providerWhenFull,
       coolDownHours: row.providerCoolDownHours,

@@ -7,16 +7,21 @@
  */
 
 import type { SQLWrapper } from 'drizzle-orm';
+import { fieldsOf } from '../../core/field.ts';
+import { LINK_FIELDS, LINK_TERMS } from '../../core/terms.ts';
 import type { Dialect, Statements } from '../backend.ts';
 import { assignments, columns, insertInto, sql, values } from '../statement-text.ts';
 import { shared } from './shared.ts';
-import { BUTTONS, POLICY } from './terms.ts';
+
+/** The fields that can be set, without the key: its column has bytes. */
+const { subscriptionKeyHash: _, ...plain } = LINK_FIELDS;
+const PLAIN_FIELDS = fieldsOf(plain);
 
 /** Reads the subscription key, the policy and the buttons of a link. */
 export const termsColumns = ({ hex }: Dialect) => sql`
   ${values<{ subscriptionKeyHash: string | null }>({
     subscriptionKeyHash: hex('subscription_key_hash'),
-  })}, ${columns('install', `${POLICY}, ${BUTTONS}`)}`;
+  })}, ${columns('install', fieldsOf(LINK_TERMS))}`;
 
 /** Sets the fields of a link that an update may change. */
 export const setLink = ({ bytes }: Dialect): SQLWrapper => {
@@ -24,7 +29,7 @@ export const setLink = ({ bytes }: Dialect): SQLWrapper => {
   // Only an import knows that a link with another key is still that of its user.
   const panelUser = sql`CASE WHEN panel_facts IS NULL
       AND subscription_key_hash IS DISTINCT FROM ${key} THEN NULL ELSE panel_user END`;
-  return assignments('install', `installLimit, note, status, ${POLICY}, ${BUTTONS}`, {
+  return assignments('install', PLAIN_FIELDS, {
     panelUser,
     subscriptionKeyHash: key,
   });
@@ -40,15 +45,10 @@ export const linkStatements = shared((backend: Statements) => {
         SELECT ${columns('provider', 'installCount')} FROM provider WHERE id = :providerId
         ${backend.locked}`),
     add: backend.prepare(sql`
-        ${insertInto(
-          'install',
-          `providerId, installCode, installLimit, status, note, createdAtMs, ${POLICY},
-            ${BUTTONS}`,
-          {
-            id: backend.idOrNext('id', 'install'),
-            subscriptionKeyHash: backend.bytes('subscriptionKeyHash'),
-          },
-        )}
+        ${insertInto('install', ['providerId', 'installCode', 'createdAtMs', ...PLAIN_FIELDS], {
+          id: backend.idOrNext('id', 'install'),
+          subscriptionKeyHash: backend.bytes('subscriptionKeyHash'),
+        })}
         ${backend.returningId}`),
     /** Finds another link of the provider with the subscription key; finds none without a key. */
     otherWithKey: backend.prepare(sql`

@@ -1,11 +1,13 @@
 /** Queries about links by filters, for a provider or, for the operator, of all providers. */
 
 import type { SQL } from 'drizzle-orm';
+import { fieldsOf } from '../../core/field.ts';
 import type { LinkFilter, LinkStore, OwnedLink } from '../../core/port/link.ts';
+import { LINK_TERMS } from '../../core/terms.ts';
 import { asciiLower } from '../../core/text.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Backend, Prepared, Values } from '../backend.ts';
-import { columns, sql, values } from '../statement-text.ts';
+import { columns, ofTable, sql, values } from '../statement-text.ts';
 import { slotSeen, withDevice } from './look-ups.ts';
 import { DISABLED_BY_IMPORT } from './panel-link.ts';
 import { booleans, type Flagged, mapped } from './rows.ts';
@@ -85,10 +87,10 @@ function statements(backend: Backend) {
     SELECT ${columns(
       { i: 'install', p: 'provider' },
       `i.id, i.installCode, i.installLimit, i.deviceCount, i.status, i.note,
-      i.createdAtMs, i.providerId, p.code AS providerCode, i.inactiveDays, i.whenFull,
-      i.coolDownHours, i.enforce, i.withoutHwid, i.samePhone, i.supportUrl, i.webPageUrl,
-      i.replacedAtMs`,
-    )}, ${values<{ hasSubscriptionKey: number }>({
+      i.createdAtMs, i.providerId, p.code AS providerCode, i.replacedAtMs`,
+    )}, ${columns({ i: 'install' }, ofTable('i', fieldsOf(LINK_TERMS)))}, ${values<{
+      hasSubscriptionKey: number;
+    }>({
       hasSubscriptionKey: sql`CAST(i.subscription_key_hash IS NOT NULL AS integer)`,
     })}
     FROM install i ${backend.join} provider p ON p.id = i.provider_id`;

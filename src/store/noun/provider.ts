@@ -2,23 +2,25 @@
 
 import * as deeds from '../../core/audit/deeds.ts';
 import * as happenings from '../../core/event/happenings.ts';
-import type { ProviderStore } from '../../core/port/provider.ts';
-import type { OwnRideTerms } from '../../core/port/ride.ts';
-import { NO_POLICY, NO_RIDE_TERMS } from '../../core/slot.ts';
+import { fieldsOf, usualOf } from '../../core/field.ts';
+import type { ProviderStore, ProviderTerms } from '../../core/port/provider.ts';
+import { PROVIDER_FIELDS, RIDE_TERMS } from '../../core/terms.ts';
 import type { Backend } from '../backend.ts';
 import { assignments, columns, insertInto, sql } from '../statement-text.ts';
 import { oneTimeSteps } from './session.ts';
-import { PAGE, POLICY, RIDE, ridesChanged } from './terms.ts';
+import { ridesChanged } from './terms.ts';
 
-export const PROVIDER_COLUMNS = columns(
-  'provider',
-  `id, code, name, plan, activeUntilMs, suspendedAtMs, installCountMax, installCount, createdAtMs,
-  keyHash, previousKeyHash, previousKeyUntilMs, ${POLICY}, ${RIDE}, ${PAGE}`,
-);
+const FIELDS = fieldsOf(PROVIDER_FIELDS);
+
+export const PROVIDER_COLUMNS = columns('provider', [
+  ...(['id', 'code', 'installCount', 'createdAtMs'] as const),
+  ...(['keyHash', 'previousKeyHash', 'previousKeyUntilMs'] as const),
+  ...FIELDS,
+]);
 
 /** Fields that change the messages that ride. */
 const RIDE_FIELDS = [
-  ...(Object.keys(NO_RIDE_TERMS) as (keyof OwnRideTerms)[]),
+  ...fieldsOf(RIDE_TERMS),
   ...(['activeUntilMs', 'suspendedAtMs', 'my'] as const),
 ];
 
@@ -35,17 +37,14 @@ function statements(backend: Backend) {
       sql`SELECT ${PROVIDER_COLUMNS} FROM provider WHERE id > :afterId ORDER BY id LIMIT :countMax`,
     ),
     add: prepare(sql`
-        ${insertInto(
-          'provider',
-          `code, name, plan, keyHash, activeUntilMs, installCountMax, createdAtMs,
-            ${POLICY}, ${RIDE}`,
-        )} ON CONFLICT DO NOTHING`),
+        ${insertInto('provider', [
+          'code',
+          'keyHash',
+          'createdAtMs',
+          ...FIELDS,
+        ])} ON CONFLICT DO NOTHING`),
     change: prepare(sql`
-        UPDATE provider SET ${assignments(
-          'provider',
-          `name, plan, activeUntilMs, installCountMax, suspendedAtMs, ${POLICY},
-            ${RIDE}, ${PAGE}`,
-        )}
+        UPDATE provider SET ${assignments('provider', FIELDS)}
         WHERE ${ofCode}`),
     ridesChanged: ridesChanged(backend),
     rotate: prepare(sql`
@@ -67,11 +66,12 @@ export function providerNoun(backend: Backend): ProviderNoun {
       backend.read(() => on.page.all({ afterId, countMax })),
     addProvider: (draft, act) =>
       backend.write(function* (notes) {
-        const row = { ...NO_POLICY, ...NO_RIDE_TERMS, ...draft };
+        const row = { ...usualOf<ProviderTerms>(PROVIDER_FIELDS), ...draft };
         if ((yield* on.add.run(row)) === 0) return 'provider_code_exists';
-        // Of its buttons; most providers have none.
-        const { code, plan, supportUrl, webPageUrl } = row;
-        const added = (supportUrl ?? webPageUrl) === null ? null : yield* on.find.get({ code });
+        // Of its buttons and its page; most providers have none.
+        const { code, my, plan, supportUrl, webPageUrl } = row;
+        const rides = my === 1 || (supportUrl ?? webPageUrl) !== null;
+        const added = rides ? yield* on.find.get({ code }) : null;
         if (added !== null) yield* on.ridesChanged.run({ providerId: added.id });
         notes.audit(act, deeds.addProvider(draft));
         notes.event(null, act.atMs, () => happenings.providerAdded(code, plan));

@@ -1,18 +1,9 @@
-/** Terms of links and providers, as fields for lists of columns. */
+/** Tells doors about a change of what rides. */
 
 import { TIME_MAX_MS } from '../../core/calendar.ts';
 import type { Statements } from '../backend.ts';
 import { sql } from '../statement-text.ts';
 import { shared } from './shared.ts';
-
-/** The policy of a link's or a provider's own. */
-export const POLICY = 'inactiveDays, whenFull, coolDownHours, enforce, withoutHwid, samePhone';
-/** The buttons of a link or provider. */
-export const BUTTONS = 'supportUrl, webPageUrl';
-/** A provider's terms of what rides. */
-export const RIDE = `ride, rideDesktop, buttons, ${BUTTONS}`;
-/** A provider's page for its users. */
-export const PAGE = 'my, myName, myColor';
 
 /**
  * Returns the statement that tells doors about a change of the messages that ride to all devices of

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { plainText, sanitizeBody } from '../../../src/core/message/html.ts';
+import { sanitizeBody } from '../../../src/core/message/html.ts';
+import { plainText } from '../../../src/core/message/plain-text.ts';
 import { renderPush } from '../../../src/core/message/push.ts';
 import { COMMAND, PUSH } from '../../../src/core/port/distribution.ts';
 import type { PushMessage } from '../../../src/core/port/outbox.ts';

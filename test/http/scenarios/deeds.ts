@@ -62,6 +62,12 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
     'what rides, back to what it was': [
       `provider.set {} {"ride":["off",null],"ride_desktop":[1,null],"buttons":["always",null],"support_url":["tg://resolve?domain=a",null],"web_page_url":["https://example.com:8443/${'x'.repeat(230)}",null]}`,
     ],
+    'the page of users': [
+      'provider.set {} {"page":[null,"on"],"page_color":[null,"#0f766e"],"page_name":"changed"}',
+    ],
+    'the page of users, off and without a name': [
+      'provider.set {} {"page":["on",null],"page_color":["#0f766e",null],"page_name":"changed"}',
+    ],
   },
   '/api/free-slots': {
     'by install_code: all slots are free': ['install.free {"id":1,"hwids":2}'],

@@ -19,6 +19,9 @@ const answer = (changed: object = {}) =>
     support_url: null,
     web_page_url: null,
     buttons: 'missing',
+    page: 0,
+    page_name: null,
+    page_color: null,
     ...changed,
   });
 const given = {
@@ -39,19 +42,25 @@ const rides = {
   buttons: 'always',
 };
 
+const page = { page: 1, page_name: 'Магазин 1', page_color: '#0f766e' };
+
 const misfits: Scenario[] = (
   [
     ['inactive_days', 3651, 'a whole number from 0 to 3650, or default'],
     ['enforce', 'off', 'one of 0, 1 and default'],
     ['without_hwid', 'Pass', 'one of refuse, pass, count and default'],
     ['same_phone', 'on', 'one of off, ask, replace and default'],
-    ['ride', 'on', 'one of off, notifications, default'],
+    ['ride', 'on', 'one of off, notifications and default'],
     ['ride_desktop', 2, '0 or 1'],
     ['support_url', 'example.com', `${URL_RULE}`],
     ['support_url', 'https://a:b@example.com/', `${URL_RULE}`],
     ['web_page_url', `https://example.com/${'x'.repeat(240)}`, `${URL_RULE}`],
     ['web_page_url', 'https://example.com/a\r\n', `${URL_RULE}`],
-    ['buttons', 'never', 'one of missing, always'],
+    ['buttons', 'never', 'one of missing and always'],
+    ['page', 'on', '0 or 1'],
+    ['page_name', ' ', 'one line of 1 to 64 characters in UTF-8, or default'],
+    ['page_name', 'x'.repeat(65), 'one line of 1 to 64 characters in UTF-8, or default'],
+    ['page_color', 'red', '# and six hexadecimal digits, or default'],
   ] as const
 ).map(([name, value, rule]) => ({
   name: `${name}=${value}`,
@@ -135,6 +144,36 @@ export const policyScenarios: Scenario[] = [
       'provider 1 ride_version: 1 -> 2',
       'provider 1 support_url: "tg://resolve?domain=a" -> null',
       `provider 1 web_page_url: "${rides.web_page_url}" -> null`,
+    ],
+  },
+  {
+    name: 'the page of users',
+    path: POLICY,
+    says: 'ok',
+    request: page,
+    answer: answer(page),
+    changed: [
+      'provider 1 my: 0 -> 1',
+      'provider 1 my_color: null -> "#0f766e"',
+      'provider 1 my_name: null -> "Магазин 1"',
+      // For doors: answers have the page of a link without an end.
+      'provider 1 ride_until_ms: 0 -> 253402300799999',
+      'provider 1 ride_version: 0 -> 1',
+    ],
+  },
+  {
+    name: 'the page of users, off and without a name',
+    path: POLICY,
+    says: 'ok',
+    given: [asked(POLICY, OWN, page)],
+    request: { page: 0, page_name: 'default', page_color: 'default' },
+    answer: answer(),
+    changed: [
+      'provider 1 my: 1 -> 0',
+      'provider 1 my_color: "#0f766e" -> null',
+      'provider 1 my_name: "Магазин 1" -> null',
+      'provider 1 ride_until_ms: 253402300799999 -> 0',
+      'provider 1 ride_version: 1 -> 2',
     ],
   },
   ...misfits,

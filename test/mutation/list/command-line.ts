@@ -44,14 +44,6 @@ export const commandLineFiles: readonly MutatedFile[] = [
     changes: [['ridesAt(type, terms.level) ? []', 'true ? []']],
   },
   {
-    file: 'src/cli/buttons.ts',
-    tests: ['test/cli/provider.test.ts'],
-    changes: [
-      ["(url === 'none' ? null : url)", '(url)'],
-      ["ride === 'default' ? null : ride", 'ride as never'],
-    ],
-  },
-  {
     file: 'src/cli/send-options.ts',
     tests: ['test/cli/send.test.ts'],
     changes: [
@@ -102,16 +94,11 @@ export const commandLineFiles: readonly MutatedFile[] = [
     tests: ['test/cli/link.test.ts', 'test/cli/error-codes.test.ts'],
     changes: [
       ["note === '' ? null : note", 'note'],
-      ['key === false ? null : subscriptionKeyHash(key)', 'subscriptionKeyHash(String(key))'],
+      [
+        'key === false ? null : key && subscriptionKeyHash(key)',
+        'subscriptionKeyHash(String(key))',
+      ],
       ['if (!isByFilter) throw error;', ''],
-    ],
-  },
-  {
-    file: 'src/cli/policy.ts',
-    tests: ['test/cli/link.test.ts', 'test/cli/provider.test.ts'],
-    changes: [
-      ["(value === 'default' ? null : value)", 'value as T'],
-      ["if (own[field] !== null) return '';", ''],
     ],
   },
   {
@@ -269,7 +256,6 @@ export const commandLineFiles: readonly MutatedFile[] = [
     changes: [
       ['if (before !== undefined) return {', 'if (false) return {'],
       ['textOf(fields[n]', '(fields[n]'],
-      ['if (!isRead(column)) continue;', ''],
     ],
   },
   {

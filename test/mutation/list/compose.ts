@@ -73,8 +73,8 @@ export const composeFiles: readonly MutatedFile[] = [
     tests: ['test/console/lost-answer.test.ts'],
     changes: [
       [
-        '{ installCode: null, installLimit, note, keyed }',
-        '{ installCode: null, installLimit, note }',
+        '{ ...form, installCode: null, installLimit, keyed }',
+        '{ ...form, installCode: null, installLimit }',
       ],
     ],
   },

@@ -138,9 +138,4 @@ export const config: readonly MutatedFile[] = [
     tests: ['test/cli/link.test.ts'],
     changes: [['selector, null, DEVICES_MAX', 'selector, null, link.installLimit']],
   },
-  {
-    file: 'src/cli/link-terms.ts',
-    tests: ['test/cli/link-add.test.ts'],
-    changes: [['addButtons(addPolicy(command))', 'addPolicy(command)']],
-  },
 ];

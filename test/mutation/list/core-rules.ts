@@ -30,16 +30,8 @@ export const coreRules: readonly MutatedFile[] = [
       'test/cli/audit.test.ts',
     ],
     changes: [
-      ['  same_phone: own.samePhone,\n', ''],
-      ['  page_color: own.myColor,\n', ''],
-      ['own.rideDesktop === 1 ? 1 : null', 'null'],
-      ["'page_name', before.myName !== after.myName", "'page_name', false"],
-      ['max_links: installCountMax', 'max_links: null'],
       ["...(hasKey && { subscription_key: 'set' }),", ''],
-      ['before.note !== after.note', 'before.note === after.note'],
-      ['before.name !== after.name,', 'before.name === after.name,'],
       ['hwids === 0 ? null :', 'hwids > 0 ? null :'],
-      ['if (terms !== null) deeds.push', 'if (terms !== null && suspension === null) deeds.push'],
       [
         `before.status === after.status ? 'domain.rename' : turned;`,
         `before.status !== after.status ? 'domain.rename' : turned;`,
@@ -98,8 +90,12 @@ export const coreRules: readonly MutatedFile[] = [
       ['|| / src="http/i.test(filtered)', ''],
       ['this.#tagCount > HTML_TAG_COUNT_MAX ||', ''],
       ['this.#bytes > HTML_BYTES_MAX ||', ''],
-      [".replace(BREAKS_LINE, '\\n')", ''],
     ],
+  },
+  {
+    file: 'src/core/message/plain-text.ts',
+    tests: ['test/core/message/push.test.ts'],
+    changes: [[".replace(BREAKS_LINE, '\\n')", '']],
   },
   {
     file: 'src/core/idempotency.ts',

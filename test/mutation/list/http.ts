@@ -30,10 +30,7 @@ export const http: readonly MutatedFile[] = [
   {
     file: 'src/http/endpoints/params.ts',
     tests: ['test/http/coverage/install.test.ts', 'test/http/coverage/domain-hwid.test.ts'],
-    changes: [
-      ['(value === DEFAULT ? null : value)', 'value as T'],
-      ['enforce ?? without_hwid ?? same_phone) === null', 'enforce) === null'],
-    ],
+    changes: [['(value === DEFAULT ? null : value)', 'value as T']],
   },
   {
     file: 'src/http/request/query.ts',
@@ -94,8 +91,8 @@ export const http: readonly MutatedFile[] = [
     file: 'src/http/mount.ts',
     tests: ['test/http/cors.test.ts'],
     changes: [
-      ['path.startsWith(DEVICE_PATHS) && ', ''],
-      ['path.startsWith(DEVICE_PATHS) && isPreflight(request)', 'false'],
+      ['one[0].startsWith(DEVICE_PATHS) ? openToPages(one, traffic) : one', 'one'],
+      ['one[0].startsWith(DEVICE_PATHS) ?', 'true ?'],
     ],
   },
 ];

@@ -64,7 +64,6 @@ export const jobFiles: readonly MutatedFile[] = [
     file: 'src/http/console/job-calls.ts',
     tests: ['test/http/console/jobs.test.ts'],
     changes: [
-      ["note === '' ? null : readNote(note)", 'readNote(note)'],
       ['!mayDo(job.kind, signedIn.grants, provider.id)', 'false'],
       ['readHwid(given)', 'given'],
     ],

@@ -6,7 +6,6 @@ export const operatorFiles: readonly MutatedFile[] = [
     file: 'src/core/provider-terms.ts',
     tests: ['test/http/console/operator-providers.test.ts'],
     changes: [
-      ["name === '' ? malformed('must not be blank') : name", 'name'],
       ['(known.suspendedAtMs ?? nowMs)', 'nowMs'],
       ['.toLowerCase().includes(wanted)', '.includes(wanted)'],
       ['hours * HOUR_MS', 'HOUR_MS'],

@@ -309,7 +309,7 @@ export const rim: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/conformance/format.ts',
+    file: 'src/conformance/case.ts',
     tests: ['test/conformance/cases.test.ts'],
     changes: [['({ ...own, ...step })', '({ ...step, ...own })']],
   },

@@ -127,7 +127,7 @@ export const roomFiles: readonly MutatedFile[] = [
     file: 'src/console/parts/link-import.tsx',
     tests: ['test/console/link-import.test.ts'],
     changes: [
-      ['missed.value = [...missed.value, ...some];', ''],
+      ['missed.value = [...missed.value, ...problems];', ''],
       ['dealt.value >= rows.length', 'made.value >= rows.length'],
     ],
   },

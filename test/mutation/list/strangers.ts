@@ -25,10 +25,7 @@ export const strangers: readonly MutatedFile[] = [
     tests: PROBED,
     changes: [
       ['response?.status === 405 ? stranger(request) : response', 'response'],
-      [
-        'strangers.isQuiet ? stranger(request) : elsewhere(path, request)',
-        'elsewhere(path, request)',
-      ],
+      ['strangers.isQuiet ? stranger(request) : elsewhere(request)', 'elsewhere(request)'],
       ['(isAsked ? null : stranger(request))', 'null'],
       ['(isAsked ? null : stranger(request))', 'stranger(request)'],
     ],

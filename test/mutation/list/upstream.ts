@@ -323,10 +323,7 @@ export const upstream: readonly MutatedFile[] = [
   {
     file: 'src/http/mount.ts',
     tests: ['test/http/upstream/proxy.test.ts'],
-    changes: [
-      ['      this.#outside(request) ??\n', ''],
-      ['=> this.#outside(request) ?? this.#answer(request);', '=> this.#answer(request);'],
-    ],
+    changes: [['page === null ? proxy.answer(request) : quietly(request, page)', 'null']],
   },
   {
     file: 'src/http/mount.ts',

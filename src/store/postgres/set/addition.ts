@@ -1,9 +1,9 @@
 /**
  * Adds the links of many calls by one statement. It adds a link if all conditions of the statement
- * hold: its code and key are unused, also by ended links; it has no buttons; its provider has room
- * for it and for its entry in the audit log, and no webhook; and the call has no key.
- * noun/install.ts adds the others. By bench/sets.ts one of 32 costs 99 us of processor time with
- * PostgreSQL's; by the noun 1,529 us.
+ * hold: its code and key are unused, also by ended links; it has no terms beside its policy; its
+ * provider has room for it and for its entry in the audit log, and no webhook; and the call has no
+ * key. noun/install.ts adds the others. By bench/sets.ts one of 32 costs 99 us of processor time
+ * with PostgreSQL's; by the noun 1,529 us.
  */
 
 import * as deeds from '../../../core/audit/deeds.ts';
@@ -15,10 +15,11 @@ import {
   LISTED_WINDOW_MS,
 } from '../../../core/audit/listed.ts';
 import { DAY_MS, HOUR_MS } from '../../../core/calendar.ts';
+import { each, fieldsOf } from '../../../core/field.ts';
 import type { Act } from '../../../core/port/audit.ts';
 import { INSTALL_ACTIVE, type NewInstall } from '../../../core/port/install.ts';
 import type { Store } from '../../../core/port/store.ts';
-import { POLICY } from '../../noun/terms.ts';
+import { LINK_TERMS, POLICY_FIELDS, POLICY_TERMS } from '../../../core/terms.ts';
 import { columnNames, sql } from '../../statement-text.ts';
 import { TurnGroup } from '../group.ts';
 import { prepare, tableOf } from '../statement.ts';
@@ -29,6 +30,9 @@ interface Addition {
   act: Act;
 }
 
+/** The terms of a link that the statement leaves to the noun. */
+const OTHER_TERMS = fieldsOf(LINK_TERMS).filter((field) => !(field in POLICY_TERMS));
+
 const WANTED = tableOf('x', {
   installCode: 'text',
   providerId: 'bigint',
@@ -36,12 +40,9 @@ const WANTED = tableOf('x', {
   note: 'text',
   createdAtMs: 'bigint',
   subscriptionKeyHash: 'text',
-  inactiveDays: 'integer',
-  whenFull: 'text',
-  coolDownHours: 'integer',
-  enforce: 'integer',
-  withoutHwid: 'text',
-  samePhone: 'text',
+  ...each(POLICY_FIELDS, (field) =>
+    typeof POLICY_TERMS[field].usual === 'number' ? 'integer' : 'text',
+  ),
   installCountMax: 'bigint',
   atMs: 'bigint',
   head: 'text',
@@ -102,9 +103,9 @@ const ADD = prepare<{ n: number; id: number }>(sql`
       ${isNotIn('install')} ${isNotIn('install_tombstone')}
   ), added AS (
     INSERT INTO install (id, provider_id, install_code, install_limit, status, note,
-      created_at_ms, subscription_key_hash, ${columnNames(POLICY)})
+      created_at_ms, subscription_key_hash, ${columnNames(POLICY_FIELDS)})
     SELECT id, provider_id, install_code, install_limit, ${INSTALL_ACTIVE}, note, created_at_ms,
-      decode(subscription_key_hash, 'hex'), ${columnNames(POLICY)}
+      decode(subscription_key_hash, 'hex'), ${columnNames(POLICY_FIELDS)}
     FROM fitting ORDER BY install_code, n
     ON CONFLICT DO NOTHING RETURNING id
   ), audited AS (
@@ -148,8 +149,9 @@ export function addLinksTogether(context: Context, noun: Own): Own {
   });
   return {
     addInstall: async (draft, act, keyed) =>
-      (keyed || draft.supportUrl || draft.webPageUrl ? null : await group.ask({ draft, act })) ??
-      noun.addInstall(draft, act, keyed),
+      (keyed || OTHER_TERMS.some((field) => draft[field] !== null)
+        ? null
+        : await group.ask({ draft, act })) ?? noun.addInstall(draft, act, keyed),
   };
 }
 

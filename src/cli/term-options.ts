@@ -1,0 +1,124 @@
+/**
+ * Options of commands for the fields of core/terms.ts, and their output. An omitted option changes
+ * nothing; `default`, or `none` for a text, removes a value of its own.
+ */
+
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Fields, rowsOf } from '../core/field.ts';
+import type { ChoiceFormat, Format } from '../core/formats.ts';
+import { isRefused } from '../core/outcome.ts';
+import type { LinkTerms } from '../core/port/install.ts';
+import type { OwnTerms } from '../core/port/provider.ts';
+import type { OwnPolicy } from '../core/port/slot.ts';
+import { policyOf } from '../core/slot.ts';
+import { POLICY_TERMS } from '../core/terms.ts';
+
+type Own = LinkTerms & OwnTerms;
+
+/** The placeholder of each option, and its help. */
+const HELP: Readonly<Record<keyof Own, readonly [value: string, about: string]>> = {
+  inactiveDays: [
+    'days',
+    'days unseen after which a slot is freed for a new device, 0 for never, or default',
+  ],
+  whenFull: ['way', 'the answer to a new device on a full link'],
+  coolDownHours: ['hours', 'hours between two replacements, or default'],
+  enforce: ['state', 'off only counts the devices over the limit'],
+  withoutHwid: [
+    'way',
+    'the answer of the gate to apps without a HWID; count gives them one slot together',
+  ],
+  samePhone: [
+    'way',
+    'on a full link: whether a phone with a new HWID gets its silent slot, or you are asked',
+  ],
+  supportUrl: ['url', 'the address of the support button in apps, or none'],
+  webPageUrl: ['url', 'the address of the page button in apps, or none'],
+  ride: ['what', 'the highest level of rides on subscriptions; default: the configured one'],
+  rideDesktop: ['answer', 'whether notifications also ride to desktop systems'],
+  buttons: ['when', 'when buttons are sent: if the panel sends none (missing), or always'],
+  my: ['answer', 'whether users have a page where they can free slots'],
+  myName: ['name', 'the name on that page, or none'],
+  myColor: ['color', 'the colour of that page, such as #1a2b3c, or none'],
+};
+
+/** The words of numbers. */
+const WORDS: { readonly [F in keyof Own]?: Readonly<Record<string, number>> } = {
+  enforce: { on: 1, off: 0 },
+  rideDesktop: { yes: 1, no: 0 },
+  my: { on: 1, off: 0 },
+};
+
+/** The rows of a table as this file reads them; `option` is the name in the options of commands. */
+const rowsIn = (table: object) =>
+  rowsOf<Record<string, unknown>>(table as Fields<Record<string, unknown>>).map((row) => {
+    const field = row.field as keyof Own;
+    const { values } = row.format as Partial<ChoiceFormat>;
+    const none = 'pattern' in row.format ? 'none' : 'default';
+    const words = WORDS[field];
+    const flag = row.name.replaceAll('_', '-');
+    const option = flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+    return { none, ...row, field, values, words, flag, option };
+  });
+
+const reader =
+  ({ read, rule }: Format<unknown>, none: string) =>
+  (text: string): unknown => {
+    if (text === none) return text;
+    const value = read(text);
+    if (isRefused(value)) throw new InvalidArgumentError(`It is ${rule}, or ${none}.`);
+    return value;
+  };
+
+/** Adds the options of a table's fields. */
+export function addTerms(command: Command, table: object): Command {
+  for (const { field, flag, format, none, usual, values, words } of rowsIn(table)) {
+    const [value, about] = HELP[field];
+    const option = new Option(`--${flag} <${value}>`, about);
+    const choices = words === undefined ? values : Object.keys(words);
+    const all = [...(choices ?? []), ...(usual === null ? [none] : [])].map(String);
+    command.addOption(
+      choices === undefined ? option.argParser(reader(format, none)) : option.choices(all),
+    );
+  }
+  return command;
+}
+
+/** Returns the terms that the options set. */
+export function givenTerms<Own>(table: Fields<Own>, options: object): Partial<Own> {
+  const own: Record<string, unknown> = {};
+  for (const { field, none, option, words } of rowsIn(table)) {
+    const value = (options as Record<string, unknown>)[option];
+    if (value === undefined) continue;
+    own[field] = value === none ? null : (words?.[value as string] ?? value);
+  }
+  return own as Partial<Own>;
+}
+
+/** Returns terms as JSON, with the values of the options; a text that is not set is null. */
+export const termsView = <Own extends object>(table: Fields<Own>, own: Own) =>
+  Object.fromEntries(
+    rowsIn(table).map(({ field, name, none, values, words }) => {
+      const value = own[field as keyof Own] as string | number | null;
+      return [name, value === null && values ? none : wordOf(words, value)];
+    }),
+  );
+
+const wordOf = (words: Readonly<Record<string, number>> = {}, value: string | number | null) =>
+  Object.keys(words).find((word) => words[word] === value) ?? value;
+
+/**
+ * Returns an effective policy as text, with the origin of inherited values. For a link `above` is
+ * the policy of its provider; for a provider it is empty.
+ */
+export function policySheet(own: OwnPolicy, above: OwnPolicy): Record<string, string> {
+  const policy = policyOf(own, above);
+  return Object.fromEntries(
+    rowsIn(POLICY_TERMS).map(({ field, name, words }) => {
+      const of = field as keyof OwnPolicy;
+      const inherited = above[of] === null ? ' (default)' : ' (of the provider)';
+      const value = of === 'inactiveDays' && policy[of] === 0 ? 'never' : policy[of];
+      return [name, `${wordOf(words, value)}${own[of] === null ? inherited : ''}`];
+    }),
+  );
+}

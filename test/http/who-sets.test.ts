@@ -1,0 +1,160 @@
+/** The surfaces on which each field of a link and a provider can be set, and by whom. */
+
+import { expect, test } from 'bun:test';
+import type { Command } from 'commander';
+import { buildProgram } from '../../src/cli/program.ts';
+import { type CallName, RIGHTS } from '../../src/core/account/roles.ts';
+import { fieldsOf, rowsOf } from '../../src/core/field.ts';
+import { LINK_FORM, type LinkForm } from '../../src/core/link-form.ts';
+import type { OwnLink } from '../../src/core/port/install.ts';
+import type { ProviderTerms } from '../../src/core/port/provider.ts';
+import { LINK_FIELDS, type Party, PROVIDER_FIELDS } from '../../src/core/terms.ts';
+import { RECORDS } from '../../src/http/console/table.ts';
+import { endpoints } from '../../src/http/endpoints/index.ts';
+
+/** The names of a field on surfaces, where they are not its outside name. */
+const SHORT: Readonly<Record<string, readonly string[]>> = {
+  installLimit: ['limit'],
+  subscriptionKeyHash: ['key'],
+  activeUntilMs: ['expires', 'lastDay'],
+  installCountMax: ['linkCountMax'],
+  suspendedAtMs: ['isSuspended', 'suspend'],
+  my: ['isOn'],
+  myColor: ['color'],
+};
+const program = buildProgram({} as Parameters<typeof buildProgram>[0]);
+
+function command(path: string): Command {
+  return path.split(' ').reduce((above, name) => {
+    const found = above.commands.find((one) => one.name() === name);
+    if (found === undefined) throw new Error(`no command ${path}`);
+    return found;
+  }, program as Command);
+}
+
+const paramsOf = (path: string) =>
+  Object.keys(endpoints.find((one) => one.path === `/api/${path}`)?.params ?? {});
+const optionsOf = (path: string) => [
+  command(path).name(),
+  ...command(path).options.map((option) => option.long?.replace(/^--(?:no-)?/, '') ?? ''),
+];
+
+/** The fields of all objects in an input, such as the drafts of `links.add-many`. */
+function inputsIn(schema: unknown): string[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const { properties = {}, ...rest } = schema as { properties?: object };
+  const inner = [...Object.values(properties), ...Object.values(rest)];
+  return [...Object.keys(properties), ...inner.flatMap(inputsIn)];
+}
+const callOf = (name: CallName) => inputsIn(RECORDS.find(([one]) => one === name)?.[1].input);
+
+type Surfaces = Readonly<Record<string, readonly string[]>>;
+const apis = (...paths: string[]): Surfaces =>
+  Object.fromEntries(paths.map((path) => [path, paramsOf(path)]));
+const commands = (...paths: string[]): Surfaces =>
+  Object.fromEntries(paths.map((path) => [path, optionsOf(path)]));
+const calls = (...names: CallName[]): Surfaces =>
+  Object.fromEntries(names.map((name) => [name, callOf(name)]));
+
+/** Returns the surfaces that set each field, with the parties of these surfaces. */
+function settersOf(fields: readonly { field: string; name: string }[], surfaces: Surfaces) {
+  const setters = fields.map(({ field, name }) => {
+    const names = [name, name.replaceAll('_', '-'), field, ...(SHORT[field] ?? [])];
+    const on = Object.keys(surfaces).filter((surface) =>
+      surfaces[surface]?.some((one) => names.includes(one)),
+    );
+    return [field, on.join(', ')];
+  });
+  return Object.fromEntries(setters) as Record<string, string>;
+}
+
+const ofLink = settersOf(rowsOf<OwnLink>(LINK_FIELDS), {
+  ...apis('add-install', 'update-install'),
+  ...commands('link add', 'link import', 'link set'),
+  ...calls('links.add', 'links.add-many', 'links.edit', 'links.bulk'),
+  CSV: rowsOf<LinkForm>(LINK_FORM).map(({ name }) => name),
+});
+
+const ofProvider = settersOf(rowsOf<ProviderTerms>(PROVIDER_FIELDS), {
+  ...apis('policy'),
+  ...commands('provider add', 'provider set', 'provider suspend'),
+  ...calls('providers.add', 'providers.edit'),
+  // Its name is that of the page.
+  'page.set': callOf('page.set').map((name) => (name === 'name' ? 'myName' : name)),
+});
+
+const TERM = 'add-install, update-install, link add, link import, link set';
+
+test('each field of a link is set where it was in 0.20.0', () => {
+  const expected: Record<keyof OwnLink, string> = {
+    installLimit: `${TERM}, links.add, links.add-many, links.edit, links.bulk, CSV`,
+    note: 'add-install, update-install, link add, link set, links.add, links.add-many, links.edit, links.bulk, CSV',
+    status: 'update-install, link set, links.edit, links.bulk',
+    subscriptionKeyHash: 'add-install, update-install, link add, link set, links.add-many, CSV',
+    inactiveDays: TERM,
+    whenFull: TERM,
+    coolDownHours: TERM,
+    enforce: TERM,
+    withoutHwid: TERM,
+    samePhone: TERM,
+    supportUrl: TERM,
+    webPageUrl: TERM,
+  };
+  expect(ofLink).toEqual(expected);
+});
+
+const BY_OPERATOR = 'provider add, provider set, providers.add, providers.edit';
+const OWN = `policy, ${BY_OPERATOR}`;
+
+test('each field of a provider is set where it was in 0.20.0, and the page by the API too', () => {
+  const expected: Record<keyof ProviderTerms, string> = {
+    name: BY_OPERATOR,
+    plan: BY_OPERATOR,
+    activeUntilMs: BY_OPERATOR,
+    installCountMax: BY_OPERATOR,
+    suspendedAtMs: 'provider suspend, providers.edit',
+    inactiveDays: OWN,
+    whenFull: OWN,
+    coolDownHours: OWN,
+    enforce: OWN,
+    withoutHwid: OWN,
+    samePhone: OWN,
+    ride: OWN,
+    rideDesktop: OWN,
+    supportUrl: `${OWN}, page.set`,
+    webPageUrl: OWN,
+    buttons: OWN,
+    my: 'policy, provider set, page.set',
+    myName: 'policy, provider set, page.set',
+    myColor: 'policy, provider set, page.set',
+  };
+  expect(ofProvider).toEqual(expected);
+});
+
+/** The party of a surface. */
+function partyOf(surface: string): Party {
+  if (surface === 'CSV' || /^(?:links|page)\./.test(surface)) return 'staff';
+  return /^(?:link|provider)[ s]/.test(surface) ? 'operator' : 'provider';
+}
+
+const partiesOf = (on = '') => [...new Set(on.split(', ').map(partyOf))].sort();
+
+test('exactly the parties that may set a field can', () => {
+  for (const field of fieldsOf(LINK_FIELDS)) {
+    const may = [...LINK_FIELDS[field].may].sort();
+    expect([field, ...partiesOf(ofLink[field])]).toEqual([field, ...may]);
+  }
+  for (const field of fieldsOf(PROVIDER_FIELDS)) {
+    const may = [...PROVIDER_FIELDS[field].may].sort();
+    expect([field, ...partiesOf(ofProvider[field])]).toEqual([field, ...may]);
+  }
+});
+
+test('the calls of staff are those of these roles', () => {
+  const senders = ['owner', 'sender', 'operator'];
+  for (const name of ['links.add', 'links.add-many', 'links.edit', 'links.bulk'] as const) {
+    expect<readonly string[]>(RIGHTS[name].roles).toEqual(senders);
+  }
+  expect(RIGHTS['page.set'].roles).toEqual(['owner', 'operator']);
+  expect(RIGHTS['providers.edit'].roles).toEqual(['operator']);
+});
