@@ -63,8 +63,7 @@ export const LONG_ON_POSTGRES: Readonly<Record<string, string>> = {
   'core/message/deliver-lanes.test.ts': 'store/contract/distribution.test.ts',
   'core/message/deliver-model.test.ts':
     'store/contract/delivery.test.ts, store/contract/recipient.test.ts',
-  'core/message/deliver.test.ts':
-    'store/contract/delivery.test.ts, store/contract/serving.test.ts',
+  'core/message/deliver.test.ts': 'store/contract/delivery.test.ts, store/contract/serving.test.ts',
   'core/message/lane-model.test.ts': 'store/contract/distribution.test.ts',
   'core/message/push-model.test.ts':
     'store/contract/outbox.test.ts, store/contract/pushing.test.ts',

@@ -135,7 +135,10 @@ export function planRuns(
   const sorted = files.toSorted().filter((file) => isLong || !(file in LONG_FILES));
   return stores
     .flatMap((store) => {
-      return runsOn(store, sorted.filter((file) => store === 'sqlite' || isOnBoth(file, isLong)));
+      return runsOn(
+        store,
+        sorted.filter((file) => store === 'sqlite' || isOnBoth(file, isLong)),
+      );
     })
     .sort((a, b) => startRank(a) - startRank(b));
 }
