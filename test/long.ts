@@ -7,48 +7,48 @@
 /** Files that run in no pass of `make test`. */
 export const LONG_FILES: Readonly<Record<string, string>> = {
   'conformance/command.test.ts':
-    'conformance/run.test.ts plays the same cases, conformance/words.test.ts has what is printed',
+    'conformance/run.test.ts plays the cases, conformance/words.test.ts has what is printed',
   'conformance/planted.test.ts':
-    'conformance/run.test.ts and conformance/hostile.test.ts hold the cases to what they expect',
+    'conformance/run.test.ts and conformance/hostile.test.ts hold the cases to their words',
   'e2e/clocks-apart.test.ts':
-    'store/contract/distribution.test.ts has the order of a lane, core/message/lane-model.test.ts under clocks that are set',
+    'store/contract/distribution.test.ts and core/message/lane-model.test.ts have the order',
   'e2e/console-nodes.test.ts':
-    'store/contract/account.test.ts and store/contract/job.test.ts have sessions and jobs of another process, store/postgres-messages.test.ts the news of another node',
+    'store/contract/account.test.ts, store/contract/job.test.ts, store/postgres-messages.test.ts',
   'e2e/delivery-kill.test.ts':
-    'core/message/deliver-model.test.ts ends workers at each step, e2e/outbox-kill.test.ts kills the executable while it delivers',
+    'core/message/deliver-model.test.ts ends workers, e2e/outbox-kill.test.ts the executable',
   'e2e/import-panel-more.test.ts':
-    'e2e/import-panel.test.ts kills the same code with other panels, cli/import-panel.test.ts and cli/import-panel-users.test.ts read these',
+    'e2e/import-panel.test.ts kills it with other panels, cli/import-panel.test.ts reads these',
   'e2e/job-kill.test.ts':
     'core/job.test.ts ends a job at each step, store/contract/job.test.ts has its leases',
   'e2e/leap.test.ts':
-    'http/leap.test.ts and jobs/leap.test.ts move the clock under the same code, core/timekeeper.test.ts over starts',
+    'http/leap.test.ts, jobs/leap.test.ts; core/timekeeper.test.ts has it over starts',
   'e2e/outgoing-idle.test.ts':
-    'outward.test.ts expects that an idle program writes nothing, jobs/wake-loop.test.ts that it sleeps',
+    'outward.test.ts expects that an idle program writes nothing, jobs/wake-loop.test.ts sleeps',
   'e2e/push-storm.test.ts':
-    'core/message/push-model.test.ts has gateways that fail at random, e2e/push.test.ts the strict servers',
+    'core/message/push-model.test.ts fails at random, e2e/push.test.ts has the strict servers',
   'e2e/race.test.ts':
-    'store/contract/race-processes.test.ts races three processes on both stores, e2e/cap.test.ts and e2e/crash.test.ts the executable',
+    'store/contract/race-processes.test.ts races processes, e2e/cap.test.ts the executable',
   'e2e/ride-soak.test.ts':
-    'http/rides-doors.test.ts and core/ride-riding.test.ts have what rides where, e2e/rides.test.ts the executable behind proxies',
+    'http/rides-doors.test.ts, core/ride-riding.test.ts; e2e/rides.test.ts behind proxies',
   'e2e/rolling.test.ts':
     'http/port-handover.test.ts loses no connection, e2e/stop.test.ts ends the executable in order',
   'guides/first-hour.test.ts':
-    'e2e/first-run.test.ts starts the executable as printed, docs.test.ts checks what pages name, guides/readme.test.ts the first commands',
+    'e2e/first-run.test.ts starts it as printed, guides/readme.test.ts has the first commands',
   'guides/off-site.test.ts':
     'backup/restore.test.ts and cli/backup.test.ts restore a file that was moved elsewhere',
   'guides/panels.test.ts':
-    'http/upstream/real-panels.test.ts and e2e/gate-example.test.ts have the panels and files that the guides show',
+    'http/upstream/real-panels.test.ts has the panels, e2e/gate-example.test.ts the files',
   'kits/java-app.test.ts':
-    'kits/java.test.ts plays the kit against a scripted server, kits/device-check.test.ts has what each case finds',
+    'kits/java.test.ts has the kit, kits/device-check.test.ts what each case finds',
   'kits/java-check.test.ts':
-    'kits/java.test.ts plays the kit against a scripted server, kits/device-check.test.ts has what each case finds',
+    'kits/java.test.ts has the kit, kits/device-check.test.ts what each case finds',
   'kits/java-kills.test.ts':
-    'kits/java.test.ts keeps token and HWID over a kill, kits/c.test.ts and kits/typescript.test.ts the same promises',
+    'kits/java.test.ts keeps token and HWID over a kill, kits/c.test.ts the same promises',
   'kits/kotlin.test.ts': 'kits/java.test.ts has the code under the face for Kotlin',
   'kits/real-nginx.test.ts':
-    'kits/c.test.ts, kits/java.test.ts and kits/typescript.test.ts break the same connections of a scripted server',
+    'kits/c.test.ts, kits/java.test.ts, kits/typescript.test.ts break a scripted server',
   'kits/real.test.ts':
-    'kits/c.test.ts, kits/java.test.ts and kits/typescript.test.ts break the same connections of a scripted server',
+    'kits/c.test.ts, kits/java.test.ts, kits/typescript.test.ts break a scripted server',
 };
 
 /** Files whose pass on PostgreSQL is long; they run on SQLite in `make test`. */

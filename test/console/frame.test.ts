@@ -1,53 +1,31 @@
 /** The frame of the page: palette, keys, one stream for all tabs, a menu on phones, upgrades. */
 
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  expect,
-  setDefaultTimeout,
-  test,
-} from 'bun:test';
+import { beforeEach, expect, test } from 'bun:test';
 import { systemClock } from '../../src/clock.ts';
 import { texts as en } from '../../src/console/texts/en.ts';
 import { call, seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
 import {
-  type ConsoleSite,
   callFrom,
   faultsOf,
   openBlank,
   openTab,
-  startConsoleSite,
   type Tab,
+  useConsoleSite,
 } from '../support/console-page.ts';
 import { startRelay } from '../support/relay.ts';
-import { PATIENCE_MS, until } from '../support/until.ts';
+import { until } from '../support/until.ts';
 
-setDefaultTimeout(4 * PATIENCE_MS);
-
-let site: ConsoleSite;
+const site = useConsoleSite({ clock: systemClock }, { expectsTrouble: true });
 let code: string;
 let key: string;
-beforeAll(async () => {
-  site = await startConsoleSite({ clock: systemClock });
-});
 beforeEach(async () => {
   await until('no stream is left', () => site.app.server.liveCount() === 0);
   ({ code, authKey: key } = await seedProvider(site.app));
 });
-afterAll(() => site.close());
-
-const tabs: Tab[] = [];
-afterEach(async () => {
-  for (const { context } of tabs.splice(0)) await context.close();
-});
 
 async function open(path: string, options = {}): Promise<Tab> {
-  const tab = await openTab(site, ['session.key', { code, key }], path, options);
-  tabs.push(tab);
-  return tab;
+  return await openTab(site, ['session.key', { code, key }], path, options);
 }
 
 async function addLink(note: string): Promise<string> {
@@ -128,7 +106,6 @@ testChromium('all tabs have one stream, also when the first one is closed', asyn
 async function openOver(relay: ReturnType<typeof startRelay>) {
   const url = `http://localhost:${relay.port}`;
   const tab = await openTab({ ...site, url }, ['session.key', { code, key }], '/console');
-  tabs.push(tab);
   await tab.page.getByRole('heading', { level: 1 }).waitFor();
   await until('a stream is open', () => site.app.server.liveCount() === 1);
   return { ...tab, banner: tab.page.getByText(en.shell.offline) };

@@ -1,4 +1,4 @@
--- A database as Gatepost 0.10.0 left it, dumped: that of data-of-0-9-0.sql, migrated, with a link over
+-- A database as Gatepost 0.10.0 left it, dumped: that of 0.9.0, migrated, with a link over
 -- its limit, a refused device, a revoked link, a removed one and a call that may be repeated. Never
 -- edited.
 BEGIN TRANSACTION;

@@ -40,8 +40,7 @@ const RELEASES = [
   { release: '0-5-0', schema: 9, madeAtMs: Date.UTC(2026, 10, 22, 6, 21) },
   // 0.6.0 had the same schema.
   { release: '0-7-0', schema: 10, madeAtMs: Date.UTC(2026, 10, 22, 17, 52) },
-  // 0.8.0 had the same schema.
-  { release: '0-9-0', schema: 13, madeAtMs: Date.UTC(2026, 10, 22, 17, 52) },
+  // What 0.9.0 left, schema 13, was that of 0.7.0, migrated.
   { release: '0-10-0', schema: 14, madeAtMs: Date.UTC(2026, 10, 23, 5) },
 ];
 
