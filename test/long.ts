@@ -12,8 +12,16 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
     'conformance/run.test.ts and conformance/hostile.test.ts hold the cases to their words',
   'e2e/clocks-apart.test.ts':
     'store/contract/distribution.test.ts and core/message/lane-model.test.ts have the order',
+  'e2e/console-appliance.test.ts':
+    'console/operator.test.ts, console/operator-rooms.test.ts; e2e/console.test.ts as built',
+  'e2e/console-links.test.ts':
+    'console/link-panel.test.ts, console/bulk.test.ts; e2e/console.test.ts as built',
+  'e2e/console-newcomer.test.ts':
+    'console/rooms.test.ts, console/compose.test.ts; e2e/console.test.ts as built',
   'e2e/console-nodes.test.ts':
     'store/contract/account.test.ts, store/contract/job.test.ts, store/postgres-messages.test.ts',
+  'e2e/console-rooms.test.ts':
+    'console/rooms.test.ts, console/messages.test.ts; e2e/console.test.ts as built',
   'e2e/delivery-kill.test.ts':
     'core/message/deliver-model.test.ts ends workers, e2e/outbox-kill.test.ts the executable',
   'e2e/import-panel-more.test.ts':
@@ -55,6 +63,7 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
 export const LONG_ON_POSTGRES: Readonly<Record<string, string>> = {
   'cli/doctor-notify.test.ts': 'store/contract/event.test.ts',
   'core/audit/listed.test.ts': 'store/contract/audit.test.ts',
+  'core/audit/settings.test.ts': 'store/contract/audit.test.ts, core/audit/old-log.test.ts',
   'core/job.test.ts': 'store/contract/job.test.ts',
   'core/message/cancel.test.ts':
     'store/contract/race-processes.test.ts, store/contract/distribution.test.ts',
@@ -63,28 +72,39 @@ export const LONG_ON_POSTGRES: Readonly<Record<string, string>> = {
   'core/message/deliver-lanes.test.ts': 'store/contract/distribution.test.ts',
   'core/message/deliver-model.test.ts':
     'store/contract/delivery.test.ts, store/contract/recipient.test.ts',
+  'core/message/deliver-targets.test.ts':
+    'store/contract/device.test.ts, store/contract/recipient.test.ts',
   'core/message/deliver.test.ts': 'store/contract/delivery.test.ts, store/contract/serving.test.ts',
   'core/message/lane-model.test.ts': 'store/contract/distribution.test.ts',
   'core/message/push-model.test.ts':
     'store/contract/outbox.test.ts, store/contract/pushing.test.ts',
   'core/message/registration-histories.test.ts':
-    'store/contract/device.test.ts, http/messaging-register.test.ts',
+    'store/contract/device.test.ts, http/coverage/device.test.ts',
   'core/message/registration-model.test.ts':
-    'store/contract/device.test.ts, http/messaging-register.test.ts',
-  'core/slot-model.test.ts': 'store/contract/link.test.ts, core/model.test.ts',
-  'e2e/console-appliance.test.ts': 'store/contract/account.test.ts',
-  'e2e/console-links.test.ts': 'store/contract/link.test.ts, store/contract/job.test.ts',
-  'e2e/console-newcomer.test.ts': 'store/contract/link.test.ts',
-  'e2e/console-rooms.test.ts': 'store/contract/account.test.ts, store/contract/event.test.ts',
+    'store/contract/device.test.ts, http/coverage/device.test.ts',
+  'core/model.test.ts': 'store/contract/link.test.ts, core/door.test.ts',
+  'core/send-interval.test.ts': 'store/contract/distribution.test.ts',
+  'core/slot-model.test.ts': 'store/contract/link.test.ts, core/door.test.ts',
   'e2e/never-stale.test.ts':
     'store/contract/change.test.ts, store/contract/link.test.ts; this store keeps no answers',
   'e2e/outbox-kill.test.ts': 'store/contract/outbox.test.ts, e2e/crash.test.ts',
   'e2e/slot-life.test.ts': 'store/contract/race-processes.test.ts, e2e/crash.test.ts',
+  'http/audit-share.test.ts': 'store/contract/audit.test.ts',
+  'http/bounds.test.ts': 'http/coverage/install.test.ts, http/coverage/notification.test.ts',
+  'http/console/recipients.test.ts': 'store/contract/recipient.test.ts',
+  'http/credentials.test.ts': 'store/contract/provider.test.ts, http/coverage/install.test.ts',
+  'http/held-database.test.ts': 'store/postgres-held-lock.test.ts, store/postgres-outage.test.ts',
   'http/leap.test.ts': 'store/future-cuts.test.ts, core/timekeeper.test.ts',
   'http/messaging-ack.test.ts': 'store/contract/inbox.test.ts, http/coverage/device.test.ts',
   'http/messaging-inbox.test.ts': 'store/contract/inbox.test.ts, http/coverage/device.test.ts',
+  'http/messaging-register.test.ts': 'store/contract/device.test.ts, http/coverage/device.test.ts',
+  'http/messaging-token.test.ts': 'store/contract/device.test.ts, http/coverage/device.test.ts',
+  'http/slot-end-inbox.test.ts': 'store/contract/inbox.test.ts, store/contract/link.test.ts',
   'http/stream-away.test.ts': 'store/contract/inbox.test.ts, store/postgres-outage.test.ts',
   'http/stream-life.test.ts': 'store/contract/device.test.ts, store/contract/inbox.test.ts',
-  'http/stream.test.ts': 'store/contract/inbox.test.ts, http/stream-once.test.ts',
+  'http/stream-once.test.ts': 'store/contract/inbox.test.ts, store/contract/change.test.ts',
+  'http/stream.test.ts': 'store/contract/inbox.test.ts',
+  'http/webhook-replay.test.ts': 'store/contract/event.test.ts, http/coverage/webhook.test.ts',
   'jobs/leap.test.ts': 'store/future-cuts.test.ts, core/timekeeper.test.ts',
+  'store/held-lock.test.ts': 'store/postgres-held-lock.test.ts',
 };

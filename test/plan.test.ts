@@ -33,7 +33,7 @@ test('every file that the plan names is there', () => {
   expect(NAMED_FILES.filter((file) => !FILES.includes(file))).toEqual([]);
 });
 
-/** Those of the named files whose pass is not in `make test`; the reason itself, if it names none. */
+/** The named files whose pass is not in `make test`; the reason itself, if it names none. */
 const missing = (reason: string, store: string) => {
   const named = reason.match(/\S+\.test\.ts/g) ?? [reason];
   return named.filter((file) => !short.includes(`${file} on ${store}`));

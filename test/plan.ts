@@ -11,37 +11,26 @@ import { LONG_FILES, LONG_ON_POSTGRES } from './long.ts';
 type StoreKind = 'sqlite' | 'postgres';
 
 /**
- * Files that run on SQLite and on PostgreSQL wherever they run: what is promised at all doors and of
- * both stores, and of the long ones those that end a server while it works.
+ * Files that run on SQLite and on PostgreSQL wherever they run: what is promised at all doors and
+ * of both stores, and of the long ones those that end a server while it works.
  */
 const ON_BOTH = new Set([
   'core/audit/old-log.test.ts',
-  'core/audit/settings.test.ts',
   'core/door.test.ts',
-  'core/message/deliver-targets.test.ts',
-  'core/model.test.ts',
-  'core/send-interval.test.ts',
   'core/timekeeper.test.ts',
+  'e2e/console-appliance.test.ts',
+  'e2e/console-links.test.ts',
+  'e2e/console-newcomer.test.ts',
+  'e2e/console-rooms.test.ts',
   'e2e/crash.test.ts',
   'e2e/delivery-kill.test.ts',
   'e2e/job-kill.test.ts',
   'e2e/leap.test.ts',
   'e2e/race.test.ts',
   'e2e/ride-soak.test.ts',
-  'http/audit-share.test.ts',
-  'http/bounds.test.ts',
-  'http/console/recipients.test.ts',
-  'http/credentials.test.ts',
-  'http/held-database.test.ts',
-  'http/messaging-register.test.ts',
-  'http/messaging-token.test.ts',
-  'http/slot-end-inbox.test.ts',
-  'http/stream-once.test.ts',
-  'http/webhook-replay.test.ts',
   'kits/real-nginx.test.ts',
   'kits/real.test.ts',
   'store/future-cuts.test.ts',
-  'store/held-lock.test.ts',
 ]);
 /** Folders whose files run on both. */
 const FOLDERS_ON_BOTH = ['http/coverage/', 'store/contract/'];
@@ -126,7 +115,7 @@ export interface Run {
   needsDisk: boolean;
 }
 
-/** Plans the runs of files, which are named from `test/`; without `isLong`, those of `make test`. */
+/** Plans the runs of files, named from `test/`; without `isLong`, those of `make test`. */
 export function planRuns(
   files: readonly string[],
   stores: readonly StoreKind[],

@@ -8,8 +8,8 @@
  * those that import what differs from the last commit, `make test CHANGED=main` from another one.
  *
  * Some files run a second time with PostgreSQL as the store, on one server that all files share (by
- * hand: `TEST_STORE=postgres bun test ./test/FILE`). What test/long.ts has runs in `make test-long`,
- * and where `FILE` names it.
+ * hand: `TEST_STORE=postgres bun test ./test/FILE`). What test/long.ts has runs in
+ * `make test-long`, and where `FILE` names it.
  *
  * | Variable | Effect |
  * |---|---|

@@ -1,6 +1,7 @@
 /** The frame of the page: palette, keys, one stream for all tabs, a menu on phones, upgrades. */
 
 import { beforeEach, expect, test } from 'bun:test';
+import type { Locator, Page } from 'playwright-core';
 import { systemClock } from '../../src/clock.ts';
 import { texts as en } from '../../src/console/texts/en.ts';
 import { call, seedProvider } from '../support/app.ts';
@@ -102,23 +103,37 @@ testChromium('all tabs have one stream, also when the first one is closed', asyn
   await until('no stream is left', () => site.app.server.liveCount() === 0);
 });
 
+/** Gives a page a clock of its own, which {@link untilLater} moves; a stream is open then. */
+async function withClock(page: Page): Promise<void> {
+  await page.clock.install();
+  await page.reload();
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await until('a stream is open', () => site.app.server.liveCount() >= 1);
+}
+
+/** Lets the time of a page pass, as its pauses between two streams do, until it shows something. */
+const untilLater = (page: Page, shown: Locator, isThere = true) =>
+  until('the page goes on', async () => {
+    await page.clock.runFor(1_000);
+    return (await shown.isVisible()) === isThere;
+  });
+
 /** Opens the console over a way that can be cut; a stream is open then. */
 async function openOver(relay: ReturnType<typeof startRelay>) {
   const url = `http://localhost:${relay.port}`;
   const tab = await openTab({ ...site, url }, ['session.key', { code, key }], '/console');
-  await tab.page.getByRole('heading', { level: 1 }).waitFor();
-  await until('a stream is open', () => site.app.server.liveCount() === 1);
+  await withClock(tab.page);
   return { ...tab, banner: tab.page.getByText(en.shell.offline) };
 }
 
 testChromium('without a server the page says so, and goes on by itself', async () => {
   let relay = startRelay(Number(new URL(site.url).port));
-  const { banner } = await openOver(relay);
+  const { banner, page } = await openOver(relay);
   const { port } = relay;
   relay.stop();
-  await banner.waitFor();
+  await untilLater(page, banner);
   relay = startRelay(Number(new URL(site.url).port), port);
-  await banner.waitFor({ state: 'hidden' });
+  await untilLater(page, banner, false);
   relay.stop();
 });
 
@@ -140,7 +155,7 @@ testChromium(
     // Offline in truth, with the stream gone.
     await session.send('Network.emulateNetworkConditions', { offline: true, ...none });
     relay.drop();
-    await banner.waitFor();
+    await untilLater(page, banner);
     relay.stop();
   },
 );
@@ -148,10 +163,6 @@ testChromium(
 testChromium('a cable that is pulled out is noticed by the silence', async () => {
   const relay = startRelay(Number(new URL(site.url).port));
   const { banner, page } = await openOver(relay);
-  await page.clock.install();
-  await page.reload();
-  await page.getByRole('heading', { level: 1 }).waitFor();
-  await until('a stream is open', () => site.app.server.liveCount() >= 1);
   relay.silence(true);
   await page.clock.runFor(75_000);
   await banner.waitFor();
@@ -160,11 +171,11 @@ testChromium('a cable that is pulled out is noticed by the silence', async () =>
 
 testChromium('a session that ends elsewhere leads to the sign-in without a click', async () => {
   const { context, page } = await open('/console');
-  await until('a stream is open', () => site.app.server.liveCount() === 1);
+  await withClock(page);
   const other = await context.newPage();
   await openBlank(other, site.url);
   await callFrom(other, 'session.leave', {});
-  await page.getByRole('heading', { name: en.signIn.title }).waitFor();
+  await untilLater(page, page.getByRole('heading', { name: en.signIn.title }));
 });
 
 testChromium('a file of an older version loads the page anew, once', async () => {

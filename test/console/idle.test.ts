@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 const MINUTES = 10;
 const MINUTE_MS = 60_000;
 
-const site = useConsoleSite();
+const site = useConsoleSite({}, { expectsTrouble: true });
 let world: World;
 beforeAll(async () => {
   world = await makeWorld(site.app);

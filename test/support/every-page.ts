@@ -65,13 +65,13 @@ export const asOperator: Opening = async (site, world, options) => {
   return { tab, paths };
 };
 
-/** The looks of a console: each theme, both directions, and the longest words, which are Russian. */
+/** The looks of a console: each theme, both directions, and the longest words (Russian). */
 const LOOKS = [
   { colorScheme: 'light', locale: 'ru' },
   { colorScheme: 'dark', locale: 'fa-IR' },
 ] as const;
 
-/** Declares the tests that open the console over a world of hostile words, and look at all pages. */
+/** Declares the tests that open the console in a world of hostile words, and look at all pages. */
 export function testEveryPage(opening: Opening): void {
   setDefaultTimeout(4 * PATIENCE_MS);
   let site: ConsoleSite;
@@ -96,7 +96,7 @@ async function settle(page: Page, path: string): Promise<void> {
   await until('it is loaded', async () => (await page.locator('.loading').count()) === 0);
 }
 
-/** Expects that axe finds no fault, that what others wrote is text, and that a phone is wide enough. */
+/** Expects no fault of axe's, that what others wrote is text, and that a phone is wide enough. */
 async function expectSound({ page }: Tab, path: string): Promise<void> {
   await page.setViewportSize({ width: 320, height: 700 });
   await settle(page, path);
