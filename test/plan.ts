@@ -36,24 +36,33 @@ const ON_BOTH = new Set([
 const FOLDERS_ON_BOTH = ['http/coverage/', 'store/contract/'];
 
 /**
- * Files that wait most of their time for a timer, a deadline or a server that is down. They need no
- * processor, so that one worker runs them beside all others.
+ * Files that wait most of their time for a timer, a deadline or a server that is down. They need
+ * little of a processor, so that workers of their own run them beside all others.
  */
 const WAITING = new Set([
   'cli/simulate.test.ts',
+  'doctor/public.test.ts',
+  'doctor/situations-serving.test.ts',
+  'e2e/demo.test.ts',
   'e2e/monitor.test.ts',
   'e2e/outgoing-idle.test.ts',
   'e2e/outgoing-secrets.test.ts',
   'e2e/rolling.test.ts',
+  'e2e/secrets-observed.test.ts',
   'e2e/secrets.test.ts',
   'e2e/stop.test.ts',
+  'http/gate-panel.test.ts',
   'http/held-database.test.ts',
   'http/patience.test.ts',
   'http/slow.test.ts',
+  'http/upstream/panel-limits.test.ts',
+  'kits/c.test.ts',
+  'kits/java.test.ts',
   'kits/typescript.test.ts',
   'outgoing/alone.test.ts',
   'outgoing/answer.test.ts',
   'outgoing/http2.test.ts',
+  'outward.test.ts',
   'store/held-lock.test.ts',
   'store/postgres-database.test.ts',
   'store/postgres-faults.test.ts',

@@ -13,7 +13,7 @@
  *
  * | Variable | Effect |
  * |---|---|
- * | `TEST_WORKERS` | processes at a time, beside one that waits; default: processors |
+ * | `TEST_WORKERS` | processes at a time, beside two that wait; default: processors |
  * | `TEST_CHANGED` | only tests that import what differs from this commit; 1: from HEAD |
  * | `TEST_LONG=1` | all of it; kills, races and models for longer (test/support/scale.ts) |
  * | `STORE_SET=off` | the PostgreSQL store runs without its grouped statements |
@@ -91,7 +91,7 @@ const waiting = runs.filter(({ isWaiting }) => isWaiting);
 const busy = runs.filter(({ isWaiting }) => !isWaiting);
 await Promise.all([
   ...Array.from({ length: workerCount }, () => work(busy)),
-  workerCount > 1 ? work(waiting) : null,
+  ...(workerCount > 1 ? [work(waiting), work(waiting)] : []),
 ]);
 await work(waiting);
 removeFolders();
