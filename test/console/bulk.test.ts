@@ -1,37 +1,16 @@
 /** Many links are changed or removed in the browser: a preview, ten seconds, and a job. */
 
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { expect } from 'bun:test';
 import { texts as en } from '../../src/console/texts/en.ts';
 import { UNDO_MS } from '../../src/core/job/job.ts';
 import { jobStep } from '../../src/core/job/step.ts';
 import { call, seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
-import {
-  type ConsoleSite,
-  faultsOf,
-  openTab,
-  startConsoleSite,
-  type Tab,
-} from '../support/console-page.ts';
-import { PATIENCE_MS } from '../support/until.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
+import { faultsOf, openTab, useConsoleSite } from '../support/console-page.ts';
 
 const DOMAIN_HASH = 'c'.repeat(64);
 
-let site: ConsoleSite;
-beforeAll(async () => {
-  site = await startConsoleSite();
-});
-afterAll(() => site.close());
-
-const tabs: Tab[] = [];
-afterEach(async () => {
-  for (const { context, troubles } of tabs.splice(0)) {
-    expect(troubles).toEqual([]);
-    await context.close();
-  }
-});
+const site = useConsoleSite();
 
 const words = en.links;
 
@@ -49,7 +28,6 @@ async function open(path: string, options = {}) {
   }
   const by = { code: of.code, key: of.authKey };
   const tab = await openTab(site, ['session.key', by], path, options);
-  tabs.push(tab);
   const { page } = tab;
   await page.locator('.rows tbody tr').first().waitFor();
   await page.locator(`[aria-label="${en.links.more}"], [popovertarget]`).last().click();

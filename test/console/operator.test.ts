@@ -1,36 +1,21 @@
 /** The operator's pages in the browser: providers, and acting for one. */
 
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { expect } from 'bun:test';
 import { texts as base } from '../../src/console/texts/en.ts';
 import { texts as own } from '../../src/console/texts/operator-en.ts';
 import { seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
-import { type ConsoleSite, openTab, startConsoleSite, type Tab } from '../support/console-page.ts';
+import { openTab, useConsoleSite } from '../support/console-page.ts';
 import { operatorEntry } from '../support/operator.ts';
-import { PATIENCE_MS, until } from '../support/until.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
+import { until } from '../support/until.ts';
 
 const en = { ...base, ...own };
 
-let site: ConsoleSite;
-beforeAll(async () => {
-  site = await startConsoleSite();
-});
-afterAll(() => site.close());
-
-const tabs: Tab[] = [];
-afterEach(async () => {
-  for (const { context, troubles } of tabs.splice(0)) {
-    expect(troubles).toEqual([]);
-    await context.close();
-  }
-});
+const site = useConsoleSite();
 
 async function open(path: string, role: 'operator' | 'observer' = 'operator') {
   const secret = await operatorEntry(site.app, role, role);
   const tab = await openTab(site, ['session.entry', { secret }], path);
-  tabs.push(tab);
   return tab.page;
 }
 

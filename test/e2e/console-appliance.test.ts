@@ -1,5 +1,5 @@
 /**
- * Each flow of an operator in the console of the executable, in one language on each store; with
+ * Each flow of an operator in the console of the executable, in one language; with
  * TEST_LONG=1 in both: providers, an upstream, devices, messages, backups, health, the audit log.
  */
 

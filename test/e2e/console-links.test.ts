@@ -1,5 +1,5 @@
 /**
- * Each flow of links in the console of the executable, in one language on each store; with
+ * Each flow of links in the console of the executable, in one language; with
  * TEST_LONG=1 in both. What each part refuses and how it looks, test/console has.
  */
 

@@ -162,13 +162,20 @@ const MORE: Partial<Record<Part, Suite>> = {
   event: (opened) => describe('events', () => happeningContract(opened)),
 };
 
+/** Parts that show what a store keeps in its own memory: who it is, and what it will save. */
+const IN_MEMORY: ReadonlySet<Part> = new Set(['delivery', 'node', 'provider']);
+
 /** Tests one part of the contract on the kind of store that `TEST_STORE` names. */
 export function storeContract(part: Part): void {
   const suites: [string, Suite][] = Object.entries(PARTS[part]);
-  onStore(part, (opened) => {
-    for (const [method, suite] of suites) describe(method, () => suite(opened));
-    MORE[part]?.(opened);
-  });
+  onStore(
+    part,
+    (opened) => {
+      for (const [method, suite] of suites) describe(method, () => suite(opened));
+      MORE[part]?.(opened);
+    },
+    { mayRest: !IN_MEMORY.has(part) },
+  );
 }
 
 /** Tests the races of the contract, whose racers are as `how` says. */
@@ -176,16 +183,20 @@ export function raceContract(how: 'connections' | 'processes'): void {
   const suite: Suite = (opened) => {
     test.each(Object.entries(RACES))('%s', (name, race) => runRace(opened(), name, race, how));
   };
-  onStore(`races over three ${how}`, suite, CONNECTIONS);
+  onStore(`races over three ${how}`, suite, { connections: CONNECTIONS, mayRest: true });
 }
 
-/** Runs tests on a fresh, empty store each. */
-function onStore(part: string, suite: Suite, connections?: number): void {
+/** Runs tests on an empty store each. */
+function onStore(
+  part: string,
+  suite: Suite,
+  { connections, mayRest }: { connections?: number; mayRest: boolean },
+): void {
   describe(`the ${STORE === 'sqlite' ? 'SQLite' : 'PostgreSQL'} store, ${part}`, () => {
     let opened: OpenedStore;
     beforeEach(async () => {
       CLOCK.set(NOW_MS);
-      opened = await openContractStore(connections);
+      opened = await openContractStore(connections, mayRest);
     });
     afterEach(() => opened.close());
     suite(() => opened);
