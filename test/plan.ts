@@ -77,7 +77,7 @@ const ON_DISK = new Set(['e2e/outgoing-idle.test.ts']);
 
 /** Folders whose short files share a process; those of the console share a browser too. */
 const TOGETHER = new Set([
-  ...['backup', 'cli', 'client', 'config', 'console', 'core', 'doctor', 'e2e', 'gateway'],
+  ...['backup', 'call', 'cli', 'client', 'config', 'console', 'core', 'doctor', 'e2e', 'gateway'],
   ...['http', 'jobs', 'monitor', 'panel', 'store', 'tls', 'webhook'],
 ]);
 /** Files of these folders with a process of their own: long ones, and what changes a schema. */

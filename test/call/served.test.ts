@@ -59,3 +59,8 @@ test('what reads leaves no entry in the audit log, and nothing is for nobody', (
     expect([name, may?.length]).not.toEqual([name, 0]);
   }
 });
+
+test('the page makes each call', () => {
+  const made = new Set(namesIn('src/console/', /'([a-z]+\.[a-z-]+)'/g));
+  expect(RECORDS.flatMap(([name]) => (made.has(name) ? [] : [name]))).toEqual([]);
+});
