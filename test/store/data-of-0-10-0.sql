@@ -1,4 +1,4 @@
--- A database as Gatepost 0.10.0 left it, dumped: that of data-of-0-7-0.sql, migrated, with a link over
+-- A database as Gatepost 0.10.0 left it, dumped: that of 0.9.0, migrated, with a link over
 -- its limit, a refused device, a revoked link, a removed one and a call that may be repeated. Never
 -- edited.
 -- Schema 14, 082f6b018756aea62a69c8ac931c8a6de1dd41ac5c5c7cc3e92d153d35c6a8c2.
