@@ -6,7 +6,7 @@ import type { Core } from './core.ts';
 import { type Fields, readGiven } from './field.ts';
 import { AUTH_KEY, type Format, KEEP_OLD_HOURS, readProviderCode } from './formats.ts';
 import { fromStore, isRefused, type Misfit, malformed, Refused } from './outcome.ts';
-import type { OwnPage } from './port/my.ts';
+import type { OwnMy } from './port/my.ts';
 import type {
   EndedByRotation,
   GivenProviderTerms,
@@ -22,10 +22,7 @@ const HOUR_MS = 3_600_000;
 
 /** A provider's terms as a form has them: without its page, which has a form of its own. */
 export interface FormTerms
-  extends Omit<
-    ProviderTerms,
-    'activeUntilMs' | 'installCountMax' | 'suspendedAtMs' | keyof OwnPage
-  > {
+  extends Omit<ProviderTerms, 'activeUntilMs' | 'installCountMax' | 'suspendedAtMs' | keyof OwnMy> {
   /** The last day in UTC+3, `YYYY-MM-DD`. */
   lastDay: string | null;
   linkCountMax: number | null;

@@ -55,7 +55,7 @@ export const myFiles: readonly MutatedFile[] = [
         " || myPath === '' || origin === '') return null;\n  const { hwid",
         ') return null;\n  const { hwid',
       ],
-      ['!hasPages(provider, nowMs)', 'false'],
+      ['!hasMy(provider, nowMs)', 'false'],
     ],
   },
   {

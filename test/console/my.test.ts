@@ -99,7 +99,7 @@ testChromium(
       const { code, authKey } = await seedProvider(site.app);
       const signIn = ['session.key', { code, key: authKey }] as const;
       const { page, troubles } = await openTab(site, [...signIn], '/console/userpage');
-      const words = en.userPage;
+      const words = en.my;
       await page.getByLabel(words.state).selectOption('on');
       await page.getByLabel(words.name).fill('Northwind <b>');
       await page.getByLabel(words.color).fill('#0f766e');
