@@ -5,14 +5,14 @@ import { LOOK, OWN } from '../core/account/roles.ts';
 import { each, type Fields, fieldsOf, readGiven } from '../core/field.ts';
 import { pageUrlOf } from '../core/my.ts';
 import { isRefused } from '../core/outcome.ts';
-import type { OwnPage } from '../core/port/my.ts';
+import type { OwnMy } from '../core/port/my.ts';
 import { changePolicy } from '../core/provider.ts';
 import { NO_POLICY, policyOf } from '../core/slot.ts';
-import { PAGE_TERMS, RIDE_TERMS } from '../core/terms.ts';
+import { MY_TERMS, RIDE_TERMS } from '../core/terms.ts';
 import { lookCall, paidCall } from './call.ts';
 import { atProvider, text } from './inputs.ts';
 
-const { myName, myColor } = PAGE_TERMS;
+const { myName, myColor } = MY_TERMS;
 type Form = Record<'name' | 'color' | 'supportUrl', string | null>;
 const FORM: Fields<Form> = { name: myName, color: myColor, supportUrl: RIDE_TERMS.supportUrl };
 
@@ -50,7 +50,7 @@ export const userPageCalls = {
       );
       if (isRefused(read)) return read;
       const { name, color, supportUrl = null } = read;
-      const page: OwnPage = { my: isOn ? 1 : 0, myName: name ?? null, myColor: color ?? null };
+      const page: OwnMy = { my: isOn ? 1 : 0, myName: name ?? null, myColor: color ?? null };
       await changePolicy(core, provider, { ...page, supportUrl }, nowMs);
       return null;
     },

@@ -30,7 +30,7 @@ const MAC_BYTES = 12;
 const REFERENCE = /^[0-9a-z]{1,9}\.[-_A-Za-z0-9]{16}$/;
 
 /** Returns true if the users of a provider have pages now. */
-export const hasPages = (provider: Provider, nowMs: number): boolean =>
+export const hasMy = (provider: Provider, nowMs: number): boolean =>
   provider.my === 1 && isActive(provider, nowMs);
 
 /**
@@ -46,7 +46,7 @@ export function pageUrlOf(
   const { gateUpstreams, myPath, myUrl } = limits;
   const host = gateUpstreams.find((one) => one.provider === provider.code)?.host;
   const origin = myUrl === '' && host !== undefined ? `https://${host}` : myUrl;
-  if (myPath === '' || origin === '' || !hasPages(provider, nowMs)) return null;
+  if (myPath === '' || origin === '' || !hasMy(provider, nowMs)) return null;
   return `${origin}${myPath}?link=${installCode}`;
 }
 

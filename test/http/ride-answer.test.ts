@@ -23,7 +23,7 @@ const riders = (more: Partial<Riders> = {}): Riders => ({
   isDue: true,
   buttons: { supportUrl: null, webPageUrl: null },
   buttonsAlways: false,
-  hasPages: false,
+  hasMy: false,
   ...more,
 });
 const MESSAGE = {
@@ -225,7 +225,7 @@ describe('2,000 odd texts', () => {
         untilMs: 200,
       };
       const terms = { ride: null, ridesOnDesktop: false, supportUrl: null, webPageUrl: null };
-      found = { ...terms, buttonsAlways: false, hasPages: false, version, rides: [ride] };
+      found = { ...terms, buttonsAlways: false, hasMy: false, version, rides: [ride] };
       const fetched = {
         request: REQUEST,
         link: linkOf(app?.userAgent ?? '', version),

@@ -78,11 +78,11 @@ interface RefusingLink {
   installCode?: string;
   note?: string | null;
   /** 1: its user may free a slot on the page of the link. */
-  hasPages?: number;
+  hasMy?: number;
 }
 
 export function linkRefused(
-  { id, installCode = '', note = null, hasPages = 0 }: RefusingLink,
+  { id, installCode = '', note = null, hasMy = 0 }: RefusingLink,
   { reason, device, count, day }: Refusals,
 ): Happening {
   const date = new Date(day * DAY_MS).toISOString().slice(0, 10);
@@ -94,7 +94,7 @@ export function linkRefused(
     count,
     day: date,
     ...deviceFacts(device),
-    ...pageFact(hasPages, reason),
+    ...pageFact(hasMy, reason),
   });
 }
 
@@ -105,12 +105,12 @@ const deviceFacts = (device: RefusedDevice | null): EventData => ({
   ...(device?.formerHwid && { former_hwid: device.formerHwid }),
 });
 
-const pageFact = (hasPages: number, reason: RefusalReason): EventData =>
-  hasPages === 1 && reason === 'link_limit_reached' ? { has_page: true } : {};
+const pageFact = (hasMy: number, reason: RefusalReason): EventData =>
+  hasMy === 1 && reason === 'link_limit_reached' ? { has_page: true } : {};
 
 /** The refusal of a phone as chats get it: the first, 10th, 100th … one. Chats get no code. */
 export const phoneRefused = (
-  { id, note = null, hasPages = 0 }: RefusingLink,
+  { id, note = null, hasMy = 0 }: RefusingLink,
   device: RefusedDevice,
   { reason, count }: Pick<Refusals, 'reason' | 'count'>,
 ): Happening =>
@@ -120,7 +120,7 @@ export const phoneRefused = (
     reason,
     [PHONE_COUNT]: count,
     ...deviceFacts(device),
-    ...pageFact(hasPages, reason),
+    ...pageFact(hasMy, reason),
   });
 
 export const deviceAdmitted = (link: Link, hwid: string) =>

@@ -19,7 +19,7 @@ import type { PanelKey } from '../../core/panel/token.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
 import type { AdmittedDevice } from '../../core/port/install.ts';
 import { after, type Maybe } from '../../core/port/maybe.ts';
-import type { PageSites } from '../../core/port/my.ts';
+import type { MySites } from '../../core/port/my.ts';
 import type { Ways } from '../../core/port/way.ts';
 import type { Riders } from '../../core/ride/riding.ts';
 import { PASSES } from '../../core/without-hwid.ts';
@@ -54,7 +54,7 @@ import type { TextSettings } from './texts.ts';
 /** Settings that are read for each request, so that a change applies at once. */
 export interface GateSettings
   extends TextSettings,
-    PageSites,
+    MySites,
     Pick<Ways, 'gateProviderIdFile' | 'gateRide' | 'gateUpdateIntervalHours'> {
   /** Templates of paths with a subscription key. */
   readonly gateKeyPaths: readonly KeyPath[];

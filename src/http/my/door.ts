@@ -7,14 +7,14 @@ import type { Clock } from '../../clock.ts';
 import { actingAs, type Core } from '../../core/core.ts';
 import {
   freeMine,
-  hasPages,
+  hasMy,
   type KeyPaths,
   MY_TEXT_LENGTH_MAX,
   openMy,
   readMyName,
 } from '../../core/my.ts';
 import { type PanelKind, panelOf } from '../../core/panel/kind.ts';
-import type { MyName, PageSites } from '../../core/port/my.ts';
+import type { MyName, MySites } from '../../core/port/my.ts';
 import { languagesOf } from '../../core/ride/languages.ts';
 import type { Log } from '../../log.ts';
 import type { Concluder } from '../bound/concluder.ts';
@@ -32,7 +32,7 @@ import { myLanguage } from './texts.ts';
 import { askView, linkView, PLACES_EACH, type Said, type ViewOf } from './view.ts';
 
 /** Settings that are read for each request, so that a change applies at once. */
-export interface MySettings extends UpstreamSettings, PageSites {
+export interface MySettings extends UpstreamSettings, MySites {
   readonly gateKeyPaths: KeyPaths['keyPaths'];
   readonly gateKey: KeyPaths['key'];
   readonly gateKeySecretFile: string;
@@ -189,7 +189,7 @@ export function makeMy(deps: MyDeps): MyDoor {
   /** Answers at a panel's host. The path belongs to the panel unless its provider has the page. */
   async function answerAtPanel(request: Request, site: Upstream, part: Part): Promise<Response> {
     const provider = await core.store.findProvider(site.provider);
-    const isOurs = provider !== null && hasPages(provider, clock.nowMs());
+    const isOurs = provider !== null && hasMy(provider, clock.nowMs());
     return (isOurs ? null : proxy.answer(request)) ?? answer(request, site, part);
   }
 

@@ -92,7 +92,7 @@ function withPage(
   pageUrl: () => string | null,
   panel: PanelKind | null,
 ): Riders | null {
-  if (riders === null || !riders.hasPages || riders.buttons.webPageUrl !== null) return riders;
+  if (riders === null || !riders.hasMy || riders.buttons.webPageUrl !== null) return riders;
   const webPageUrl = pageUrl();
   const replaces = webPageUrl !== null && panel !== null && PANEL_TRAITS[panel].hasOwnButton;
   const buttons = { ...riders.buttons, webPageUrl };

@@ -109,7 +109,7 @@ export async function decide(
       isNewKey: true,
       unknown,
       takesSlot: takesSlot && !isPage,
-      opensPage: false,
+      opensMy: false,
     };
   }
   const page = isApp ? null : await forPage(core, request, nowMs);
@@ -130,7 +130,7 @@ export async function decide(
   }
   if ('refused' in found) {
     // An unknown link has no page.
-    return found === unknown ? found : { ...found, opensPage: page === FOR_PAGE };
+    return found === unknown ? found : { ...found, opensMy: page === FOR_PAGE };
   }
   // The panel proves the spelling that came.
   const proves = key !== null && found.key?.key === key.key ? key.key : null;

@@ -11,7 +11,7 @@ export interface Denied extends DeniedLink {
   /** The name under which it is counted; absent: that of the refusal. */
   outcome?: Outcome;
   /** True for a browser at the address of an open link: the page of users opens by it. */
-  opensPage?: boolean;
+  opensMy?: boolean;
 }
 
 /** A slot that is taken after the panel has responded. */
@@ -42,7 +42,7 @@ export interface Forwarding {
   /** The key that a subscription of the panel proves; null: none names the link. */
   key: string | null;
   /** True if the page of users opens by the address of the request. */
-  opensPage: boolean;
+  opensMy: boolean;
   /** The link that would admit the device, which takes a slot; null: none yet, or no slot. */
   link: AdmittedDevice | null;
   /** True: the app sends no HWID, and shares a slot with its kind. */
@@ -67,7 +67,7 @@ export const WITHOUT_SLOT: Forwarding = {
   takesSlot: false,
   believesOther: false,
   unknown: unknownTo(ANY_HWID),
-  opensPage: true,
+  opensMy: true,
   link: null,
   isShared: false,
   holdsSlot: false,

@@ -7,11 +7,11 @@
 import type { Core } from '../../core/core.ts';
 import { hostName } from '../../core/host-name.ts';
 import { mayPass, type Path, readRequestPath } from '../../core/key-path.ts';
-import { hasPages } from '../../core/my.ts';
+import { hasMy } from '../../core/my.ts';
 import { isOfStranger, NOT_FOUND, unknownTo, WITHOUT_HWID } from '../../core/named-link.ts';
 import { panelOf } from '../../core/panel/kind.ts';
 import { oldNameIn } from '../../core/panel/token.ts';
-import type { PageSites } from '../../core/port/my.ts';
+import type { MySites } from '../../core/port/my.ts';
 import type { Ways } from '../../core/port/way.ts';
 import type { Concluder } from '../bound/concluder.ts';
 import { readDeviceHeaders } from '../gate/device-headers.ts';
@@ -39,7 +39,7 @@ import type { Upstream, UpstreamSettings } from './settings.ts';
 
 interface ProxyOptions extends Omit<ForwardDeps, 'isEnding'> {
   core: Core;
-  settings: UpstreamSettings & Pick<PageSites, 'myPath'> & Pick<Ways, 'rideHosts'>;
+  settings: UpstreamSettings & Pick<MySites, 'myPath'> & Pick<Ways, 'rideHosts'>;
   traffic: Traffic;
   rides: RideDesk;
   strangers: Strangers;
@@ -157,7 +157,7 @@ async function responseTo(deps: ProxyDeps, request: Request, panel: Panel): Prom
   if ('refused' in named) return refuse(deps, asked, named);
   const decided = await decide(deps, panel, named, deps.clock.nowMs());
   // The address of an old token opens no page.
-  const decision = named === read ? decided : { ...decided, opensPage: false };
+  const decision = named === read ? decided : { ...decided, opensMy: false };
   if ('refused' in decision) return refuse(deps, asked, decision);
   return exchange(deps, asked, decision, named);
 }
@@ -217,7 +217,7 @@ async function exchange(
   const hasLink = !isNewKey && !forwarding.isForAll;
   const nowMs = clock.nowMs();
   const pageUrl = () =>
-    forwarding.opensPage
+    forwarding.opensMy
       ? addressOfRequest(settings, originAt(deps, request), upstream.host, target)
       : null;
   const fetch = { request, isShared, pageUrl };
@@ -261,20 +261,20 @@ async function exchange(
   return { ...(await respond(deps, request, panel, given)), isGuess };
 }
 
-/** Refuses a request; `opensPage`: sends its browser to the page of users. */
+/** Refuses a request; `opensMy`: sends its browser to the page of users. */
 async function refuse(
   { clock, core, settings, ...deps }: ProxyDeps,
   { panel: { upstream }, request, target }: Asked,
   denied: Denied,
 ): Promise<ProxyResponse> {
-  const { isGuess, opensPage, refused } = denied;
+  const { isGuess, opensMy, refused } = denied;
   const { outcome = refused.reason ?? refused.says } = denied;
   const origin = originAt(deps, request);
   const nowMs = clock.nowMs();
-  if (opensPage) {
+  if (opensMy) {
     const provider = await core.store.findProvider(upstream.provider);
     const own =
-      provider !== null && hasPages(provider, nowMs)
+      provider !== null && hasMy(provider, nowMs)
         ? addressOfRequest(settings, origin, upstream.host, target)
         : null;
     if (own !== null) return { outcome, response: redirect(own) };

@@ -74,7 +74,7 @@ export const EN = {
     status: 'Status',
     changed: 'Changed',
     reason: 'Reason',
-    userPage: 'Customer page',
+    my: 'Customer page',
     refusals: 'Refusals that day',
     failures: 'Failed in a row',
     failingSince: 'Failing since',

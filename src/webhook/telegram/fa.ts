@@ -66,7 +66,7 @@ export const FA: Words = {
     status: 'وضعیت',
     changed: 'تغییرات',
     reason: 'علت',
-    userPage: 'صفحهٔ کاربر',
+    my: 'صفحهٔ کاربر',
     refusals: 'دفعات رد در این روز',
     failures: 'شکست‌های پیاپی',
     failingSince: 'ناموفق از',

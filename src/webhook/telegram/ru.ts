@@ -66,7 +66,7 @@ export const RU: Words = {
     status: 'Состояние',
     changed: 'Изменено',
     reason: 'Причина',
-    userPage: 'Страница клиента',
+    my: 'Страница клиента',
     refusals: 'Отказов за сутки',
     failures: 'Неудач подряд',
     failingSince: 'Не удаётся с',

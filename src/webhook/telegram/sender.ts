@@ -2,7 +2,7 @@
 
 import type { EventSender, Verdict } from '../../core/outbox/carrier.ts';
 import type { StoredEvent } from '../../core/port/event.ts';
-import type { PageSites } from '../../core/port/my.ts';
+import type { MySites } from '../../core/port/my.ts';
 import type { Webhook } from '../../core/port/webhook.ts';
 import { isPublicSite } from '../../core/public-site.ts';
 import type { Outgoing } from '../../outgoing/outgoing.ts';
@@ -13,7 +13,7 @@ import { showLinkText, telegramText } from './text.ts';
 /** Most concurrent calls to Telegram, of all bots together. */
 const ORIGIN_CONCURRENCY = 16;
 
-export interface TelegramSettings extends PageSites {
+export interface TelegramSettings extends MySites {
   readonly telegramEndpoint: string;
 }
 
@@ -80,7 +80,7 @@ export class TelegramSender implements EventSender {
   }
 }
 
-const pageOf = ({ myPath, myUrl }: PageSites): string | null =>
+const pageOf = ({ myPath, myUrl }: MySites): string | null =>
   myPath === '' || myUrl === '' ? null : `${myUrl}${myPath}`;
 
 /** Returns the address of an event's link in the console; null: it has none that Telegram takes. */

@@ -60,7 +60,7 @@ export function telegramText(
   const lines = new Lines(words, FORMATS[locale], shownData(event.data, shows));
   const body = LINES.map((line) => line(lines)).filter((line) => line !== null);
   if (event.kind === TEST_EVENT) body.unshift(words.welcome);
-  if (page !== null && event.data['has_page'] === true) body.push(lines.text('userPage', page));
+  if (page !== null && event.data['has_page'] === true) body.push(lines.text('my', page));
   const title = `<b>${words.titles[titleOf(event)]}</b>`;
   const all = [title, ...body, lines.line('time', lines.instant(event.atMs))];
   const mark = words.isRightToLeft ? RIGHT_TO_LEFT_MARK : '';

@@ -66,7 +66,7 @@ export const ZH: Words = {
     status: '状态',
     changed: '修改内容',
     reason: '原因',
-    userPage: '用户页面',
+    my: '用户页面',
     refusals: '当日拒绝次数',
     failures: '连续失败次数',
     failingSince: '开始失败时间',

@@ -122,7 +122,7 @@ const webhooks = {
   failed: (n: number) => count(n, 'event was given up', 'events were given up'),
 };
 
-const userPage = {
+const my = {
   title: 'Customer page',
   what: 'The customer of a link sees its devices there and can remove one, without an account.',
   on: 'On: the customers of all links have it',
@@ -187,4 +187,4 @@ const staff = {
   in: (days: number) => `in ${count(days, 'day', 'days')}`,
 };
 
-export const texts = { overview, domains, webhooks, userPage, staff };
+export const texts = { overview, domains, webhooks, my, staff };

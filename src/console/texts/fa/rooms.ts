@@ -123,7 +123,7 @@ const webhooks: Like<typeof english.webhooks> = {
   failed: (n) => `${number.format(n)} رویداد نرسید`,
 };
 
-const userPage: Like<typeof english.userPage> = {
+const my: Like<typeof english.my> = {
   title: 'صفحهٔ کاربر',
   what: 'کاربر آنجا دستگاه‌هایش را می‌بیند و می‌تواند یکی را حذف کند، بدون حساب.',
   on: 'روشن: کاربران همهٔ لینک‌ها آن را دارند',
@@ -188,4 +188,4 @@ const staff: Like<typeof english.staff> = {
   in: (days) => `پس از ${number.format(days)} روز`,
 };
 
-export const texts = { overview, domains, webhooks, userPage, staff };
+export const texts = { overview, domains, webhooks, my, staff };

@@ -123,7 +123,7 @@ const webhooks: Like<typeof english.webhooks> = {
   failed: (n) => `Не доставлено: ${count(n, 'событие', 'события', 'событий')}`,
 };
 
-const userPage: Like<typeof english.userPage> = {
+const my: Like<typeof english.my> = {
   title: 'Страница клиента',
   what: 'Клиент видит там свои устройства и может удалить одно, без учётной записи.',
   on: 'Включена: она есть у клиентов на всех ссылках',
@@ -188,4 +188,4 @@ const staff: Like<typeof english.staff> = {
   in: (days) => `через ${count(days, 'день', 'дня', 'дней')}`,
 };
 
-export const texts = { overview, domains, webhooks, userPage, staff };
+export const texts = { overview, domains, webhooks, my, staff };

@@ -119,7 +119,7 @@ const webhooks: Like<typeof english.webhooks> = {
   failed: (n) => `${n} 个事件未送达`,
 };
 
-const userPage: Like<typeof english.userPage> = {
+const my: Like<typeof english.my> = {
   title: '用户页面',
   what: '用户可在此查看自己的设备并删除一台，无需登录。',
   on: '开启：所有链接的用户都可使用',
@@ -183,4 +183,4 @@ const staff: Like<typeof english.staff> = {
   in: (days) => `${days} 天后`,
 };
 
-export const texts = { overview, domains, webhooks, userPage, staff };
+export const texts = { overview, domains, webhooks, my, staff };

@@ -13,7 +13,7 @@ type Shown = Got<'page.show'>;
 const USUAL = '#2456c9';
 
 function Settings({ at, shown, onSaved }: { at: string; shown: Shown; onSaved: () => unknown }) {
-  const words = texts.userPage;
+  const words = texts.my;
   return (
     <Form
       submit={texts.common.save}
@@ -61,8 +61,8 @@ function Settings({ at, shown, onSaved }: { at: string; shown: Shown; onSaved: (
   );
 }
 
-export function UserPagePage({ at }: { at: string }) {
-  const words = texts.userPage;
+export function MyPage({ at }: { at: string }) {
+  const words = texts.my;
   const loaded = useLoaded((signal) => call('page.show', { at }, signal), at);
   const shown = loaded.value.value;
   return (
