@@ -5,7 +5,7 @@ import { OPERATE } from '../core/account/roles.ts';
 import { dateEndingAt } from '../core/calendar.ts';
 import { fieldsOf, only } from '../core/field.ts';
 import { isRefused, Refused } from '../core/outcome.ts';
-import type { OwnPage } from '../core/port/my.ts';
+import type { OwnMy } from '../core/port/my.ts';
 import { PLANS, type Provider } from '../core/port/provider.ts';
 import { isActive, removeProvider } from '../core/provider.ts';
 import {
@@ -87,7 +87,7 @@ export const operatorProviderCalls = {
       isSuspended: Type.Optional(Type.Boolean()),
     }),
     /** The page has a form of its own. */
-    ({ core, nowMs }: Doer, { code: of, ...given }: { code: string } & Partial<OwnPage>) =>
+    ({ core, nowMs }: Doer, { code: of, ...given }: { code: string } & Partial<OwnMy>) =>
       editProvider(core, of, given, nowMs),
   ),
   'providers.rotate': operatorCall(
