@@ -44,6 +44,8 @@ async function get(path: string, init: RequestInit = {}) {
   const monitor = running[0] ?? start();
   const response = await fetch(`${monitor.url}${path}`, init);
   const { status, headers } = response;
+  // A cache between would say that it is ready when it is not.
+  expect(headers.get('cache-control')).toBe('no-store');
   return { status, body: await response.text(), type: headers.get('content-type') };
 }
 

@@ -62,6 +62,7 @@ test.each([
 
 test('types, imports, short texts and the patience of a loop have none', async () => {
   expect(await made('for (const a of b) for (; c < D_MAX; c++);')).toEqual([]);
+  expect(await made('async () => { await a; };')).toEqual([]);
   const text = "import a from 'b'; type C = { d: 1 }; interface E { f: true }";
   expect(await made(text)).toEqual([]);
 });

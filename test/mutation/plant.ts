@@ -77,7 +77,8 @@ export function changesIn(source: SourceFile): Change[] {
       swap('guard', node, ';');
     }
     if (is.isExpressionStatement(node) && isEffect(node.expression)) swap('statement', node, ';');
-    if (is.isAwaitExpression(node)) swap('await', node, node.expression.getText());
+    if (is.isAwaitExpression(node) && !isLast(node.parent))
+      swap('await', node, node.expression.getText());
     if (is.isSpreadAssignment(node) || is.isSpreadElement(node)) drop('spread', node);
     if (is.isPropertyAssignment(node) || is.isShorthandPropertyAssignment(node)) {
       drop('field', node);
@@ -156,6 +157,12 @@ function isOfTypes(node: Node): boolean {
     is.isImportDeclaration(node)
   );
 }
+
+/** Nothing of a function comes after its last statement, whether it is waited for or not. */
+const isLast = (node: Node) =>
+  is.isExpressionStatement(node) &&
+  is.isBlock(node.parent) &&
+  node.parent.statements.at(-1) === node;
 
 /** A loop gives up after so many turns: one more is no mistake. */
 const isPatience = (condition: Node) =>
