@@ -2,6 +2,7 @@
 
 import { type Command, Option } from 'commander';
 import type { Core } from '../core/core.ts';
+import { onlyGiven } from '../core/field.ts';
 import {
   type ChatFact,
   SIGNATURE_SCHEMES,
@@ -17,8 +18,9 @@ import {
   removeWebhook,
   rotateWebhook,
   type WebhookDraft,
+  type WebhookEdit,
 } from '../core/webhook.ts';
-import { freshSecret, shownUrl, webhookView } from '../core/webhook-view.ts';
+import { freshSecret, shownUrl, webhookRecord } from '../core/webhook-view.ts';
 import { UsageError } from '../operator-error.ts';
 import { secretIn } from '../permissions.ts';
 import { type ConfirmOptions, confirm } from './confirm.ts';
@@ -77,7 +79,7 @@ async function ownerOf({ store }: Core, code: string | undefined): Promise<Owner
   return provider.id;
 }
 
-function draftOf(options: AddOptions): WebhookDraft {
+function draftOf(options: AddOptions): Pick<WebhookDraft, 'target' | 'token'> {
   const { url, telegram, tokenFile, signature, locale, with: shows = [] } = options;
   if ((url === undefined) === (telegram === undefined)) {
     throw new UsageError('give either --url or --telegram');
@@ -86,18 +88,13 @@ function draftOf(options: AddOptions): WebhookDraft {
     if (tokenFile !== undefined) throw new UsageError('--token-file goes with --telegram');
     if (locale !== undefined) throw new UsageError('--locale goes with --telegram');
     if (options.with !== undefined) throw new UsageError('--with goes with --telegram');
-    return { kind: 'webhook', url, scheme: signature ?? 'v1', events: [], token: null };
+    const target = { kind: 'webhook', url, scheme: signature ?? 'v1' } as const;
+    return { target, token: null };
   }
   if (tokenFile === undefined) throw new UsageError('--telegram needs --token-file');
   if (signature !== undefined) throw new UsageError('--signature goes with --url');
-  return {
-    kind: 'telegram',
-    chat: telegram ?? '',
-    locale: locale ?? 'en',
-    shows,
-    events: [],
-    token: secretIn(tokenFile).trim(),
-  };
+  const target = { kind: 'telegram', chat: telegram ?? '', locale: locale ?? 'en', shows } as const;
+  return { target, token: secretIn(tokenFile).trim() };
 }
 
 const SHOWN_ONCE = 'The secret is shown only once. The receiver needs it to verify events.';
@@ -126,32 +123,14 @@ async function add(context: CliContext, options: AddOptions): Promise<void> {
     const events = granted(readEvents(options.events, owner), '');
     const outcome = await addWebhook(core, owner, { ...draft, events }, nowMs);
     const whose = options.provider === undefined ? 'the operator' : `provider ${options.provider}`;
-    return { ...granted(outcome, whose), target: draft };
+    return { ...granted(outcome, whose), target: draft.target };
   });
   printSecret(context, options, added, added.secret);
 }
 
 function view(webhook: Owned<Webhook>, nowMs: number) {
-  const shown = webhookView(webhook, nowMs);
-  return {
-    id: shown.id,
-    provider_code: webhook.providerCode,
-    kind: shown.kind,
-    url: shown.url,
-    url_fingerprint: shown.urlFingerprint,
-    signature: shown.signature,
-    public_key: shown.publicKey,
-    chat: shown.chat,
-    bot: shown.bot,
-    locale: shown.locale,
-    with: shown.shows,
-    events: shown.events,
-    secret_fingerprint: shown.secretFingerprint,
-    old_secret_until: shown.previousUntilMs === null ? null : showTime(shown.previousUntilMs),
-    created_at: showTime(shown.createdAtMs),
-    disabled_at: shown.disabled === null ? null : showTime(shown.disabled.atMs),
-    disabled_why: shown.disabled?.why ?? null,
-  };
+  const { id, ...shown } = webhookRecord(webhook, nowMs, showTime);
+  return { id, provider_code: webhook.providerCode, ...shown };
 }
 
 async function list(context: CliContext, options: OwnerOptions): Promise<void> {
@@ -187,16 +166,16 @@ async function set(context: CliContext, id: number, options: SetOptions): Promis
   }
   await withCore(context, options, async (core) => {
     const webhook = granted(await findWebhook(core, id), id);
-    const edit = {
-      ...(url !== undefined && { url }),
-      ...(telegram !== undefined && { chat: telegram }),
-      ...(locale !== undefined && { locale }),
-      ...(shows !== undefined && { shows }),
-      ...(options.events !== undefined && {
-        events: granted(readEvents(options.events, webhook.providerId), id),
-      }),
-      ...((enable || disable) && { isEnabled: enable === true }),
-    };
+    const { events } = options;
+    const edit = onlyGiven<WebhookEdit>({
+      url,
+      chat: telegram,
+      locale,
+      shows,
+      events:
+        events === undefined ? undefined : granted(readEvents(events, webhook.providerId), id),
+      isEnabled: enable || disable ? enable === true : undefined,
+    });
     return granted(await editWebhook(core, webhook, edit, context.nowMs()), id);
   });
   print(context, options, { id, done: 'changed' }, `webhook ${id} changed`);

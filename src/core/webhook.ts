@@ -14,6 +14,7 @@ import {
   CHAT_FACTS,
   type ChatFact,
   DISABLED_BY_OWNER,
+  type OwnWebhook,
   type Webhook,
   type WebhookChange,
   type WebhookTarget,
@@ -24,18 +25,18 @@ import { newWebhookSecret } from './webhook-key.ts';
 /** The provider's id; null: the operator. */
 export type OwnerId = number | null;
 
-export type WebhookDraft = WebhookTarget & {
-  events: readonly EventKind[];
+export interface WebhookDraft extends OwnWebhook {
+  target: WebhookTarget;
   /** The token of the bot; null: the target is a URL. */
   token: string | null;
-};
+}
 
-interface WebhookEdit {
+/** The changes that an owner may make; absent fields stay. */
+export interface WebhookEdit extends Partial<OwnWebhook> {
   url?: string;
   chat?: string;
   locale?: (WebhookTarget & { kind: 'telegram' })['locale'];
   shows?: readonly ChatFact[];
-  events?: readonly EventKind[];
   isEnabled?: boolean;
 }
 
@@ -70,13 +71,13 @@ export async function addWebhook(
 ): Promise<
   { id: number; secret: string } | Misfit | Refused<'webhook_limit_reached' | 'webhook_save_error'>
 > {
-  const { events, token, ...wanted } = draft;
+  const { target: wanted, token, ...own } = draft;
   const target = readTarget(core, ownerId, wanted);
   if (isRefused(target)) return target;
   const secret = target.kind === 'webhook' ? newWebhookSecret(target.scheme) : readToken(token);
   if (isRefused(secret)) return secret;
   const added = core.store.addWebhook(
-    { providerId: ownerId, target, events, secret, createdAtMs: nowMs },
+    { ...own, providerId: ownerId, target, secret, createdAtMs: nowMs },
     core.limits.webhooksPerOwnerMax,
     actAt(core, nowMs),
   );
@@ -99,7 +100,7 @@ export async function findWebhook(
 export async function editWebhook(
   core: Core,
   webhook: Webhook,
-  { url, chat, locale, shows, events, isEnabled }: WebhookEdit,
+  { url, chat, locale, shows, isEnabled, ...own }: WebhookEdit,
   nowMs: number,
 ): Promise<Webhook | Misfit | Refused<'webhook_not_found' | 'webhook_save_error'>> {
   const old = webhook.target;
@@ -124,8 +125,8 @@ export async function editWebhook(
   if (isRefused(target)) return target;
   const isAsBefore = isEnabled === undefined || isEnabled === (webhook.disabled === null);
   const change: WebhookChange = {
+    ...own,
     target,
-    ...(events !== undefined && { events }),
     ...(!isAsBefore && { disabled: isEnabled ? null : { atMs: nowMs, why: DISABLED_BY_OWNER } }),
   };
   const edited = await save(core, webhook, change, nowMs);

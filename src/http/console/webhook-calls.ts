@@ -1,8 +1,8 @@
 /** Calls of the console about the webhooks of a provider. */
 
-import { Type } from '@sinclair/typebox';
+import { type TSchema, Type } from '@sinclair/typebox';
 import { isRefused, Refused } from '../../core/outcome.ts';
-import { type EventKind, PROVIDER_EVENTS } from '../../core/port/event.ts';
+import { PROVIDER_EVENTS } from '../../core/port/event.ts';
 import {
   CHAT_FACTS,
   SIGNATURE_SCHEMES,
@@ -16,6 +16,7 @@ import {
   removeWebhook,
   rotateWebhook,
   tryWebhook,
+  type WebhookEdit,
 } from '../../core/webhook.ts';
 import { freshSecret, webhookView } from '../../core/webhook-view.ts';
 import { paidCall, type Staff, staffCall } from './call.ts';
@@ -33,6 +34,13 @@ const events = Type.Array(anyOf(PROVIDER_EVENTS), {
 });
 
 const chatFacts = Type.Array(anyOf(CHAT_FACTS), { maxItems: CHAT_FACTS.length });
+
+/** The changes that the console offers; another address is another webhook there. */
+const EDIT = {
+  events: Type.Optional(events),
+  isEnabled: Type.Optional(Type.Boolean()),
+  shows: Type.Optional(chatFacts),
+} satisfies Record<Exclude<keyof WebhookEdit, 'url' | 'chat' | 'locale'>, TSchema>;
 
 /** Finds the provider's webhook. */
 const own = ({ core, provider }: Staff, webhookId: number) =>
@@ -83,20 +91,14 @@ export const webhookCalls = {
       events,
     }),
     async ({ core, nowMs, provider }, given) => {
-      const { target, token } = given;
-      const draft = { ...target, token, events: given.events as EventKind[] };
+      const { at: _, ...draft } = given;
       const added = await addWebhook(core, provider.id, draft, nowMs);
       if (isRefused(added)) return added;
-      return { id: added.id, ...freshSecret(target, added.secret) };
+      return { id: added.id, ...freshSecret(draft.target, added.secret) };
     },
   ),
   'webhooks.edit': paidCall(
-    atProvider({
-      id,
-      events: Type.Optional(events),
-      isEnabled: Type.Optional(Type.Boolean()),
-      shows: Type.Optional(chatFacts),
-    }),
+    atProvider({ id, ...EDIT }),
     async (staff, { id: webhookId, at: _, ...edit }) => {
       const webhook = await own(staff, webhookId);
       if (isRefused(webhook)) return webhook;

@@ -1,13 +1,13 @@
 /** Webhooks: an extension of the contract. */
 
-import { type Static, Type } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
+import { onlyGiven } from '../../core/field.ts';
 import { isRefused, type Refused } from '../../core/outcome.ts';
 import { PROVIDER_EVENTS } from '../../core/port/event.ts';
 import {
   CHAT_FACTS,
   SIGNATURE_SCHEMES,
   WEBHOOK_LOCALES,
-  type Webhook,
   type WebhookTarget,
 } from '../../core/port/webhook.ts';
 import {
@@ -18,8 +18,9 @@ import {
   readEvents,
   removeWebhook,
   rotateWebhook,
+  type WebhookEdit,
 } from '../../core/webhook.ts';
-import { freshSecret, webhookView } from '../../core/webhook-view.ts';
+import { freshSecret, webhookRecord } from '../../core/webhook-view.ts';
 import { wireTime } from '../answer/wire-time.ts';
 import { optional, providerEndpoint } from '../endpoint.ts';
 import { anyText, forms, oneOf, RecordId, webhookIdParam } from './params.ts';
@@ -138,7 +139,7 @@ const addEndpoint = providerEndpoint({
         : ({ kind: 'webhook', url, scheme: signature ?? 'v1' } as const);
     const stray = strayOf(params);
     if (stray !== null) return invalid(stray);
-    const draft = { ...target, events, token };
+    const draft = { target, events, token };
     const added = misfitAsParam(await addWebhook(core, provider.id, draft, nowMs));
     if (isRefused(added)) return added;
     return { says: 'ok', body: { id: added.id, ...secretBody(target, added.secret) } };
@@ -158,34 +159,11 @@ const listEndpoint = providerEndpoint({
   async handle({ core, provider, nowMs, settings: { outputOffsetMinutes } }) {
     const webhooks = await core.store.listWebhooks(provider.id);
     const data = webhooks
-      .map((webhook) => rowOf(webhook, nowMs, outputOffsetMinutes))
+      .map((webhook) => webhookRecord(webhook, nowMs, (ms) => wireTime(ms, outputOffsetMinutes)))
       .sort((one, other) => other.id - one.id);
     return { says: 'ok', body: { data } };
   },
 });
-
-function rowOf(webhook: Webhook, nowMs: number, offsetMinutes: number): Static<typeof WebhookRow> {
-  const view = webhookView(webhook, nowMs);
-  const time = (ms: number | null) => (ms === null ? null : wireTime(ms, offsetMinutes));
-  return {
-    id: view.id,
-    kind: view.kind,
-    url: view.url,
-    url_fingerprint: view.urlFingerprint,
-    signature: view.signature,
-    public_key: view.publicKey,
-    chat: view.chat,
-    bot: view.bot,
-    locale: view.locale,
-    with: [...view.shows],
-    events: [...view.events],
-    secret_fingerprint: view.secretFingerprint,
-    old_secret_until: time(view.previousUntilMs),
-    created_at: wireTime(view.createdAtMs, offsetMinutes),
-    disabled_at: time(view.disabled?.atMs ?? null),
-    disabled_why: view.disabled?.why ?? null,
-  };
-}
 
 const updateEndpoint = providerEndpoint({
   method: 'GET',
@@ -223,14 +201,14 @@ const updateEndpoint = providerEndpoint({
     if (isRefused(events)) return events;
     const shows = params.with === null ? null : misfitAsParam(readChatFacts(params.with));
     if (isRefused(shows)) return shows;
-    const edit = {
-      ...(params.url !== null && { url: params.url }),
-      ...(params.chat !== null && { chat: params.chat }),
-      ...(params.locale !== null && { locale: params.locale }),
-      ...(shows !== null && { shows }),
-      ...(events !== null && { events }),
-      ...(params.enabled !== null && { isEnabled: params.enabled === 1 }),
-    };
+    const edit = onlyGiven<WebhookEdit>({
+      url: params.url ?? undefined,
+      chat: params.chat ?? undefined,
+      locale: params.locale ?? undefined,
+      shows: shows ?? undefined,
+      events: events ?? undefined,
+      isEnabled: params.enabled === null ? undefined : params.enabled === 1,
+    });
     const edited = misfitAsParam(await editWebhook(core, webhook, edit, nowMs));
     return isRefused(edited) ? edited : 'ok';
   },

@@ -208,7 +208,7 @@ export const commandLineFiles: readonly MutatedFile[] = [
     tests: ['test/cli/webhook.test.ts'],
     changes: [
       ["if (locale !== undefined) throw new UsageError('--locale goes with --telegram');", ''],
-      ['isEnabled: enable === true', 'isEnabled: true'],
+      ['isEnabled: enable || disable ? enable === true', 'isEnabled: enable || disable ? true'],
     ],
   },
   {
