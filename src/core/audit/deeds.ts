@@ -4,10 +4,11 @@
  */
 
 import { isoTime } from '../calendar.ts';
+import { BINDING_FIELDS } from '../domain-fields.ts';
 import { fieldsOf, usualOf } from '../field.ts';
 import type { AuditAnchor, AuditBlock } from '../port/audit.ts';
 import { type NewDistribution, PUSH } from '../port/distribution.ts';
-import { DOMAIN_ACTIVE, type Domain } from '../port/domain.ts';
+import { DOMAIN_ACTIVE, type Domain, type OwnBinding } from '../port/domain.ts';
 import type { Install, LinkTerms, OwnLink } from '../port/install.ts';
 import type { Job } from '../port/job.ts';
 import type { NewProvider, Provider, ProviderTerms } from '../port/provider.ts';
@@ -16,19 +17,11 @@ import { hwidHash, keyFingerprint } from '../secret.ts';
 import { LINK_FIELDS, LINK_TERMS, PROVIDER_FIELDS } from '../terms.ts';
 import { type FlatWebhook, flatWebhook, OWN_WEBHOOK, WEBHOOK_FIELDS } from '../webhook-fields.ts';
 import { hex } from './chain.ts';
-import {
-  type Action,
-  type Changes,
-  changesIn,
-  changesOf,
-  type Deed,
-  type Facts,
-  factsIn,
-} from './entry.ts';
+import { type Action, changesIn, changesOf, type Deed, type Facts, factsIn } from './entry.ts';
 
 type Link = Pick<Install, 'id'> & OwnLink;
 type NewLink = Omit<OwnLink, 'status'>;
-type Binding = Pick<Domain, 'id' | 'status' | 'domainName'>;
+type Binding = Pick<Domain, 'id'> & OwnBinding;
 type Hook = Pick<Webhook, 'id' | 'target' | 'disabled'> & OwnWebhook;
 interface Moved {
   id: number;
@@ -232,15 +225,8 @@ const changesOfLink = (before: Link, after: Link) => changesIn<OwnLink>(LINK_FIE
 const setOnly = (facts: Facts): Facts =>
   Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null));
 
-function changesOfBinding(before: Binding, after: Binding): Changes | null {
-  const change = changesOf({ status: before.status }, { status: after.status });
-  return withText(change, 'domain_name', before.domainName !== after.domainName);
-}
-
-/** Adds that a text changed, without its values. */
-function withText(changes: Changes | null, name: string, isOther: boolean): Changes | null {
-  return isOther ? { ...changes, [name]: 'changed' } : changes;
-}
+const changesOfBinding = (before: Binding, after: Binding) =>
+  changesIn<OwnBinding>(BINDING_FIELDS, before, after);
 
 function moved(action: Action, before: Moved, after: Moved): Deed | null {
   const change = changesOf({ status: before.status }, { status: after.status });
