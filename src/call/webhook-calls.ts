@@ -1,6 +1,6 @@
 /** Calls of the console about the webhooks of a provider. */
 
-import { Type } from '@sinclair/typebox';
+import { type TSchema, Type } from '@sinclair/typebox';
 import { OWN, OWN_LOOK } from '../core/account/roles.ts';
 import { isRefused, Refused } from '../core/outcome.ts';
 import { type EventKind, PROVIDER_EVENTS } from '../core/port/event.ts';
@@ -18,6 +18,7 @@ import {
   removeWebhook,
   rotateWebhook,
   tryWebhook,
+  type WebhookEdit,
 } from '../core/webhook.ts';
 import { freshSecret, webhookView } from '../core/webhook-view.ts';
 import { type Caller, type DoerAt, type Inside, lookCall, sharedCall } from './call.ts';
@@ -31,7 +32,7 @@ const TEST_PATIENCE_SECONDS = 45;
 const KEEP_OLD_MS = 24 * 3_600_000;
 
 /** The command line has the operator's kinds too. */
-const events = Type.Unsafe<EventKind[]>(
+const events = Type.Unsafe<readonly EventKind[]>(
   Type.Array(anyOf(PROVIDER_EVENTS), { maxItems: PROVIDER_EVENTS.length }),
 );
 
@@ -57,13 +58,14 @@ async function queueOf({ core: { store } }: DoerAt, webhook: Webhook) {
   };
 }
 
-const editInput = atProvider({
-  id,
+/** The changes that the console offers; another address is another webhook there. */
+const EDIT = {
   events: Type.Optional(events),
   isEnabled: Type.Optional(Type.Boolean()),
   shows: Type.Optional(chatFacts),
-});
-type Edit = Parameters<typeof editWebhook>[2];
+} satisfies Record<Exclude<keyof WebhookEdit, 'url' | 'chat' | 'locale'>, TSchema>;
+
+const editInput = atProvider({ id, ...EDIT });
 const rotateInput = atProvider({ id, token: nullable(text(200)) });
 
 export const webhookCalls = {
@@ -100,11 +102,9 @@ export const webhookCalls = {
       events,
     }),
     async ({ core, nowMs, provider }: DoerAt, given) => {
-      const { target, token } = given;
-      const draft = { ...target, token, events: given.events };
-      const added = await addWebhook(core, provider.id, draft, nowMs);
+      const added = await addWebhook(core, provider.id, given, nowMs);
       if (isRefused(added)) return added;
-      return { id: added.id, ...freshSecret(target, added.secret) };
+      return { id: added.id, ...freshSecret(given.target, added.secret) };
     },
   ),
   'webhooks.edit': sharedCall(
@@ -112,7 +112,7 @@ export const webhookCalls = {
     ['webhook.update'],
     { api: { path: '/api/webhook-update', needs: 'main' }, commands: ['webhook set'] },
     editInput,
-    async (doer: DoerAt, given: Inside<typeof editInput> & Edit) => {
+    async (doer: DoerAt, given: Inside<typeof editInput> & WebhookEdit) => {
       const { id: webhookId, ...edit } = given;
       const webhook = await own(doer, webhookId);
       if (isRefused(webhook)) return webhook;

@@ -2,6 +2,7 @@
 
 import { type Command, Option } from 'commander';
 import type { Core } from '../core/core.ts';
+import { onlyGiven } from '../core/field.ts';
 import {
   type ChatFact,
   SIGNATURE_SCHEMES,
@@ -14,8 +15,9 @@ import {
   readEvents,
   type TargetFault,
   targetOf,
+  type WebhookEdit,
 } from '../core/webhook.ts';
-import { type freshSecret, shownUrl, webhookView } from '../core/webhook-view.ts';
+import { type freshSecret, shownUrl, webhookRecord } from '../core/webhook-view.ts';
 import { UsageError } from '../operator-error.ts';
 import { secretIn } from '../permissions.ts';
 import { type ConfirmOptions, confirm } from './confirm.ts';
@@ -131,26 +133,8 @@ async function add(context: CliContext, options: AddOptions): Promise<void> {
 }
 
 function view(webhook: Owned<Webhook>, nowMs: number) {
-  const shown = webhookView(webhook, nowMs);
-  return {
-    id: shown.id,
-    provider_code: webhook.providerCode,
-    kind: shown.kind,
-    url: shown.url,
-    url_fingerprint: shown.urlFingerprint,
-    signature: shown.signature,
-    public_key: shown.publicKey,
-    chat: shown.chat,
-    bot: shown.bot,
-    locale: shown.locale,
-    with: shown.shows,
-    events: shown.events,
-    secret_fingerprint: shown.secretFingerprint,
-    old_secret_until: shown.previousUntilMs === null ? null : showTime(shown.previousUntilMs),
-    created_at: showTime(shown.createdAtMs),
-    disabled_at: shown.disabled === null ? null : showTime(shown.disabled.atMs),
-    disabled_why: shown.disabled?.why ?? null,
-  };
+  const { id, ...shown } = webhookRecord(webhook, nowMs, showTime);
+  return { id, provider_code: webhook.providerCode, ...shown };
 }
 
 async function list(context: CliContext, options: OwnerOptions): Promise<void> {
@@ -186,18 +170,18 @@ async function set(context: CliContext, id: number, options: SetOptions): Promis
   }
   await withCore(context, options, async (core) => {
     const webhook = granted(await findWebhook(core, id), id);
-    const edit = {
-      id,
-      ...(url !== undefined && { url }),
-      ...(telegram !== undefined && { chat: telegram }),
-      ...(locale !== undefined && { locale }),
-      ...(shows !== undefined && { shows }),
-      ...(options.events !== undefined && {
-        events: granted(readEvents(options.events, webhook.providerId), id),
-      }),
-      ...((enable || disable) && { isEnabled: enable === true }),
-    };
-    return granted(await make('webhooks.edit', doerAt(context, core, webhook), edit), id);
+    const { events } = options;
+    const edit = onlyGiven<WebhookEdit>({
+      url,
+      chat: telegram,
+      locale,
+      shows,
+      events:
+        events === undefined ? undefined : granted(readEvents(events, webhook.providerId), id),
+      isEnabled: enable || disable ? enable === true : undefined,
+    });
+    const change = await make('webhooks.edit', doerAt(context, core, webhook), { id, ...edit });
+    return granted(change, id);
   });
   print(context, options, { id, done: 'changed' }, `webhook ${id} changed`);
 }

@@ -33,6 +33,11 @@ export interface Field<T> {
 /** A table with a row for each field of a record; one without a row does not compile. */
 export type Fields<Own> = { readonly [F in keyof Own]-?: Field<Own[F]> };
 
+/** A table of fields that have their formats elsewhere. */
+export type NoFormat<Own> = {
+  readonly [F in keyof Own]-?: Omit<Field<Own[F]>, 'format'> & { readonly format?: unknown };
+};
+
 export type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`
   : Name;
@@ -84,10 +89,10 @@ export const inSnakeCase = <Own extends object>(own: Own) =>
   };
 
 /** Returns the outside name of a field: `when_full` for `whenFull`. */
-export const outsideName = <Table extends Fields<object>, F extends keyof Table & string>(
+export const outsideName = <Table extends NoFormat<object>, F extends keyof Table & string>(
   table: Table,
   field: F,
-) => ((table[field] as Field<unknown>).name ?? snakeCase(field)) as OutsideName<Table, F>;
+) => ((table[field] as { name?: string }).name ?? snakeCase(field)) as OutsideName<Table, F>;
 
 /** A value for each field; undefined: it is not given. */
 export type Given<Own> = { readonly [F in keyof Own]-?: Own[F] | undefined };

@@ -122,7 +122,7 @@ export const SAME_PHONE = choice(SAME_PHONE_WORDS);
 export const INSTALL_STATUS = choice([INSTALL_DISABLED, INSTALL_ACTIVE]);
 export const readInstallStatus = INSTALL_STATUS.read;
 
-const DOMAIN_STATUS = choice([DOMAIN_DISABLED, DOMAIN_ACTIVE]);
+export const DOMAIN_STATUS = choice([DOMAIN_DISABLED, DOMAIN_ACTIVE]);
 export const readDomainStatus = DOMAIN_STATUS.read;
 
 /** The stricter of the two patterns of the specification. */

@@ -14,7 +14,7 @@ import type {
   ProviderTerms,
 } from './port/provider.ts';
 import { addProvider, type Credentials, changeProvider, rotateKey } from './provider.ts';
-import { OWN_POLICY_TERMS, MY_TERMS, PROVIDER_FIELDS, RIDE_TERMS } from './terms.ts';
+import { MY_TERMS, OWN_POLICY_TERMS, PROVIDER_FIELDS, RIDE_TERMS } from './terms.ts';
 import { nextTurn } from './turn.ts';
 
 const HOUR_MS = 3_600_000;

@@ -14,6 +14,7 @@ import {
   CHAT_FACTS,
   type ChatFact,
   DISABLED_BY_OWNER,
+  type OwnWebhook,
   type Webhook,
   type WebhookChange,
   type WebhookTarget,
@@ -24,11 +25,11 @@ import { newWebhookSecret } from './webhook-key.ts';
 /** The provider's id; null: the operator. */
 export type OwnerId = number | null;
 
-type WebhookDraft = WebhookTarget & {
-  events: readonly EventKind[];
+interface WebhookDraft extends OwnWebhook {
+  target: WebhookTarget;
   /** The token of the bot; null: the target is a URL. */
   token: string | null;
-};
+}
 
 /** The fields of a new target and the token of its bot; null: not given. */
 interface GivenTarget<Token> {
@@ -69,12 +70,12 @@ export function targetOf<Token>({
   return { kind: 'telegram', chat, locale: locale ?? 'en', shows: shows ?? [] };
 }
 
-interface WebhookEdit {
+/** The changes that an owner may make; absent fields stay. */
+export interface WebhookEdit extends Partial<OwnWebhook> {
   url?: string;
   chat?: string;
   locale?: (WebhookTarget & { kind: 'telegram' })['locale'];
   shows?: readonly ChatFact[];
-  events?: readonly EventKind[];
   isEnabled?: boolean;
 }
 
@@ -109,13 +110,13 @@ export async function addWebhook(
 ): Promise<
   { id: number; secret: string } | Misfit | Refused<'webhook_limit_reached' | 'webhook_save_error'>
 > {
-  const { events, token, ...wanted } = draft;
+  const { target: wanted, token, ...own } = draft;
   const target = readTarget(core, ownerId, wanted);
   if (isRefused(target)) return target;
   const secret = target.kind === 'webhook' ? newWebhookSecret(target.scheme) : readToken(token);
   if (isRefused(secret)) return secret;
   const added = core.store.addWebhook(
-    { providerId: ownerId, target, events, secret, createdAtMs: nowMs },
+    { ...own, providerId: ownerId, target, secret, createdAtMs: nowMs },
     core.limits.webhooksPerOwnerMax,
     actAt(core, nowMs),
   );
@@ -138,7 +139,7 @@ export async function findWebhook(
 export async function editWebhook(
   core: Core,
   webhook: Webhook,
-  { url, chat, locale, shows, events, isEnabled }: WebhookEdit,
+  { url, chat, locale, shows, isEnabled, ...own }: WebhookEdit,
   nowMs: number,
 ): Promise<Webhook | Misfit | Refused<'webhook_not_found' | 'webhook_save_error'>> {
   const old = webhook.target;
@@ -163,8 +164,8 @@ export async function editWebhook(
   if (isRefused(target)) return target;
   const isAsBefore = isEnabled === undefined || isEnabled === (webhook.disabled === null);
   const change: WebhookChange = {
+    ...own,
     target,
-    ...(events !== undefined && { events }),
     ...(!isAsBefore && { disabled: isEnabled ? null : { atMs: nowMs, why: DISABLED_BY_OWNER } }),
   };
   const edited = await save(core, webhook, change, nowMs);

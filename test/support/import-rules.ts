@@ -143,8 +143,8 @@ const RULES: Readonly<Record<string, Rule>> = {
     reason: 'names of values and columns read the same in every SQL',
   },
   'src/store/webhook-row.ts': {
-    ours: ['src/store/statement-text.ts'],
-    types: ['src/core/port/'],
+    ours: ['src/core/field.ts', 'src/store/statement-text.ts'],
+    types: ['src/core/port/', 'src/store/row.ts'],
     packages: [],
     reason: 'a row reads the same in every SQL',
   },

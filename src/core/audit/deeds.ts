@@ -4,31 +4,25 @@
  */
 
 import { isoTime } from '../calendar.ts';
+import { BINDING_FIELDS } from '../domain-fields.ts';
 import { fieldsOf, usualOf } from '../field.ts';
 import type { AuditAnchor, AuditBlock } from '../port/audit.ts';
 import { type NewDistribution, PUSH } from '../port/distribution.ts';
-import { DOMAIN_ACTIVE, type Domain } from '../port/domain.ts';
+import { DOMAIN_ACTIVE, type Domain, type OwnBinding } from '../port/domain.ts';
 import type { Install, LinkTerms, OwnLink } from '../port/install.ts';
 import type { Job } from '../port/job.ts';
 import type { NewProvider, Provider, ProviderTerms } from '../port/provider.ts';
-import type { Webhook } from '../port/webhook.ts';
+import type { OwnWebhook, Webhook } from '../port/webhook.ts';
 import { hwidHash, keyFingerprint } from '../secret.ts';
 import { LINK_FIELDS, LINK_TERMS, PROVIDER_FIELDS } from '../terms.ts';
+import { type FlatWebhook, flatWebhook, OWN_WEBHOOK, WEBHOOK_FIELDS } from '../webhook-fields.ts';
 import { hex } from './chain.ts';
-import {
-  type Action,
-  type Changes,
-  changesIn,
-  changesOf,
-  type Deed,
-  type Facts,
-  factsIn,
-} from './entry.ts';
+import { type Action, changesIn, changesOf, type Deed, type Facts, factsIn } from './entry.ts';
 
 type Link = Pick<Install, 'id'> & OwnLink;
 type NewLink = Omit<OwnLink, 'status'>;
-type Binding = Pick<Domain, 'id' | 'status' | 'domainName'>;
-type Hook = Pick<Webhook, 'id' | 'target' | 'events' | 'disabled'>;
+type Binding = Pick<Domain, 'id'> & OwnBinding;
+type Hook = Pick<Webhook, 'id' | 'target' | 'disabled'> & OwnWebhook;
 interface Moved {
   id: number;
   status: number;
@@ -176,20 +170,12 @@ export function removeProvider({
 }
 
 /** Omits the address, which may be a secret. */
-export const addWebhook = ({ id, target, events }: Omit<Hook, 'disabled'>) =>
-  deed('webhook.add', { id, kind: target.kind, events: kindsIn(events) });
+export const addWebhook = ({ id, target, ...own }: Omit<Hook, 'disabled'>) =>
+  deed('webhook.add', { id, kind: target.kind, ...factsIn<OwnWebhook>(OWN_WEBHOOK, own) });
 
 export function updateWebhook(before: Hook, after: Hook): Deed | null {
-  const factsOf = ({ target, events, disabled }: Hook) => ({
-    kind: target.kind,
-    scheme: target.kind === 'webhook' ? target.scheme : null,
-    locale: target.kind === 'telegram' ? target.locale : null,
-    with: target.kind === 'telegram' ? (target.shows ?? []).join(',') : '',
-    events: kindsIn(events),
-    enabled: disabled === null,
-  });
-  const isElsewhere = addressOf(before.target) !== addressOf(after.target);
-  const change = withText(changesOf(factsOf(before), factsOf(after)), 'address', isElsewhere);
+  const [was, is] = [flatWebhook(before), flatWebhook(after)];
+  const change = changesIn<FlatWebhook>(WEBHOOK_FIELDS, was, is);
   return change && { action: 'webhook.update', object: { id: after.id }, change };
 }
 
@@ -219,11 +205,6 @@ export function pruneAudit(
   return deed('audit.prune', { entries, through, hash: hex(hash), until: isoTime(atMs) });
 }
 
-const addressOf = (target: Webhook['target']) =>
-  target.kind === 'webhook' ? target.url : target.chat;
-
-const kindsIn = (events: Webhook['events']) => (events.length === 0 ? 'all' : events.join(','));
-
 /** Returns the facts of a new link: its terms, and only whether it has a subscription key. */
 function newLink(id: number, link: NewLink): Facts {
   const facts = { id, install_limit: link.installLimit };
@@ -244,15 +225,8 @@ const changesOfLink = (before: Link, after: Link) => changesIn<OwnLink>(LINK_FIE
 const setOnly = (facts: Facts): Facts =>
   Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null));
 
-function changesOfBinding(before: Binding, after: Binding): Changes | null {
-  const change = changesOf({ status: before.status }, { status: after.status });
-  return withText(change, 'domain_name', before.domainName !== after.domainName);
-}
-
-/** Adds that a text changed, without its values. */
-function withText(changes: Changes | null, name: string, isOther: boolean): Changes | null {
-  return isOther ? { ...changes, [name]: 'changed' } : changes;
-}
+const changesOfBinding = (before: Binding, after: Binding) =>
+  changesIn<OwnBinding>(BINDING_FIELDS, before, after);
 
 function moved(action: Action, before: Moved, after: Moved): Deed | null {
   const change = changesOf({ status: before.status }, { status: after.status });

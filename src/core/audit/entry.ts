@@ -7,7 +7,7 @@
  */
 
 import type { Core } from '../core.ts';
-import { type Fact, type Field, type Fields, fieldsOf, outsideName } from '../field.ts';
+import { type Fact, type Field, fieldsOf, type NoFormat, outsideName } from '../field.ts';
 import type { Act, Actor } from '../port/audit.ts';
 
 /** The actions with their descriptions in `gatepost explain`. */
@@ -176,12 +176,12 @@ export function changesOf(before: Facts, after: Facts): Changes | null {
 }
 
 /** Returns the fact about a field's value. */
-function factOf<T>({ audit }: Field<T>, value: T): Fact {
+function factOf<T>({ audit }: Pick<Field<T>, 'audit'>, value: T): Fact {
   return typeof audit === 'function' ? audit(value) : (value as Fact);
 }
 
 /** Returns the facts about a new record: no texts, and of a secret only that it is set. */
-export function factsIn<Own>(table: Fields<Own>, own: Own): Facts {
+export function factsIn<Own>(table: NoFormat<Own>, own: Own): Facts {
   const facts: Record<string, Fact> = {};
   for (const field of fieldsOf(table) as (keyof Own & string)[]) {
     const row = table[field];
@@ -196,7 +196,7 @@ export function factsIn<Own>(table: Fields<Own>, own: Own): Facts {
  * Compares all fields of a record before and after, in the order of the table. Returns the facts
  * that differ, and `changed` for a text or secret; null: nothing differs.
  */
-export function changesIn<Own>(table: Fields<Own>, before: Own, after: Own): Changes | null {
+export function changesIn<Own>(table: NoFormat<Own>, before: Own, after: Own): Changes | null {
   const changes: Record<string, Changes[string]> = {};
   for (const field of fieldsOf(table) as (keyof Own & string)[]) {
     const row = table[field];

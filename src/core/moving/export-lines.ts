@@ -7,11 +7,11 @@
 import { TIME_MAX_MS } from '../calendar.ts';
 import { tidyFacts } from '../device.ts';
 import { FACT_FIELDS } from '../device-facts.ts';
+import { BINDING_FIELDS } from '../domain-fields.ts';
 import { each, type Field, type Fields, fieldsOf, inSnakeCase, only } from '../field.ts';
 import {
   type Reader,
   readDomainHash,
-  readDomainStatus,
   readHwid,
   readInstallCode,
   readOneLine,
@@ -20,6 +20,7 @@ import {
 } from '../formats.ts';
 import { isRecord, isText, type JsonBounds, readJsonObject } from '../json-input.ts';
 import { isRefused, type Misfit } from '../outcome.ts';
+import type { OwnBinding } from '../port/domain.ts';
 import type { InstallTerms, LinkTerms, OwnLink } from '../port/install.ts';
 import type {
   ExportRecord,
@@ -160,8 +161,7 @@ function readProvider(line: Given): Newcomer {
 const readDomain = recordReader<ImportedDomain>({
   id: orNull(id),
   domainHash: readDomainHash,
-  domainName: readOneLine,
-  status: numeric(readDomainStatus),
+  ...readersOf<OwnBinding>(BINDING_FIELDS),
   createdAtMs: time,
 });
 

@@ -2,6 +2,7 @@
 
 import type { Act } from './audit.ts';
 import type { DeviceFacts } from './device.ts';
+import type { OwnBinding } from './domain.ts';
 import type { InstallTerms, OwnLink } from './install.ts';
 import type { Maybe } from './maybe.ts';
 import type { Provider } from './provider.ts';
@@ -84,12 +85,10 @@ export interface PanelLink {
 }
 
 /** An imported binding; all fields are well formed. */
-export interface ImportedDomain {
+export interface ImportedDomain extends OwnBinding {
   /** The id to keep if it is free; null: any. */
   id: number | null;
   domainHash: string;
-  domainName: string;
-  status: number;
   createdAtMs: number;
 }
 

@@ -1,17 +1,19 @@
 /** Webhooks: an extension of the contract. */
 
-import { type Static, Type } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
 import { webhookCalls } from '../../call/webhook-calls.ts';
+import { onlyGiven } from '../../core/field.ts';
 import { isRefused, type Refused } from '../../core/outcome.ts';
 import { PROVIDER_EVENTS } from '../../core/port/event.ts';
+import { CHAT_FACTS, SIGNATURE_SCHEMES, WEBHOOK_LOCALES } from '../../core/port/webhook.ts';
 import {
-  CHAT_FACTS,
-  SIGNATURE_SCHEMES,
-  WEBHOOK_LOCALES,
-  type Webhook,
-} from '../../core/port/webhook.ts';
-import { readChatFacts, readEvents, type TargetFault, targetOf } from '../../core/webhook.ts';
-import { type freshSecret, webhookView } from '../../core/webhook-view.ts';
+  readChatFacts,
+  readEvents,
+  type TargetFault,
+  targetOf,
+  type WebhookEdit,
+} from '../../core/webhook.ts';
+import { type freshSecret, webhookRecord } from '../../core/webhook-view.ts';
 import { wireTime } from '../answer/wire-time.ts';
 import { callEndpoint, optional, providerEndpoint } from '../endpoint.ts';
 import { anyText, forms, oneOf, RecordId, webhookIdParam } from './params.ts';
@@ -131,34 +133,11 @@ const listEndpoint = providerEndpoint({
   async handle({ core, provider, nowMs, settings: { outputOffsetMinutes } }) {
     const webhooks = await core.store.listWebhooks(provider.id);
     const data = webhooks
-      .map((webhook) => rowOf(webhook, nowMs, outputOffsetMinutes))
+      .map((webhook) => webhookRecord(webhook, nowMs, (ms) => wireTime(ms, outputOffsetMinutes)))
       .sort((one, other) => other.id - one.id);
     return { says: 'ok', body: { data } };
   },
 });
-
-function rowOf(webhook: Webhook, nowMs: number, offsetMinutes: number): Static<typeof WebhookRow> {
-  const view = webhookView(webhook, nowMs);
-  const time = (ms: number | null) => (ms === null ? null : wireTime(ms, offsetMinutes));
-  return {
-    id: view.id,
-    kind: view.kind,
-    url: view.url,
-    url_fingerprint: view.urlFingerprint,
-    signature: view.signature,
-    public_key: view.publicKey,
-    chat: view.chat,
-    bot: view.bot,
-    locale: view.locale,
-    with: [...view.shows],
-    events: [...view.events],
-    secret_fingerprint: view.secretFingerprint,
-    old_secret_until: time(view.previousUntilMs),
-    created_at: wireTime(view.createdAtMs, offsetMinutes),
-    disabled_at: time(view.disabled?.atMs ?? null),
-    disabled_why: view.disabled?.why ?? null,
-  };
-}
 
 const updateEndpoint = callEndpoint(webhookCalls['webhooks.edit'], {
   method: 'GET',
@@ -192,15 +171,15 @@ const updateEndpoint = callEndpoint(webhookCalls['webhooks.edit'], {
     if (isRefused(events)) return events;
     const shows = params.with === null ? null : misfitAsParam(readChatFacts(params.with));
     if (isRefused(shows)) return shows;
-    return {
-      id: params.id,
-      ...(params.url !== null && { url: params.url }),
-      ...(params.chat !== null && { chat: params.chat }),
-      ...(params.locale !== null && { locale: params.locale }),
-      ...(shows !== null && { shows }),
-      ...(events !== null && { events }),
-      ...(params.enabled !== null && { isEnabled: params.enabled === 1 }),
-    };
+    const edit = onlyGiven<WebhookEdit>({
+      url: params.url ?? undefined,
+      chat: params.chat ?? undefined,
+      locale: params.locale ?? undefined,
+      shows: shows ?? undefined,
+      events: events ?? undefined,
+      isEnabled: params.enabled === null ? undefined : params.enabled === 1,
+    });
+    return { id: params.id, ...edit };
   },
   reply: () => 'ok',
 });

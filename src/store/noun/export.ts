@@ -3,6 +3,7 @@
  */
 
 import { FACT_FIELDS } from '../../core/device-facts.ts';
+import { BINDING_NAMES } from '../../core/domain-fields.ts';
 import { fieldsOf, only } from '../../core/field.ts';
 import type { InstallTerms } from '../../core/port/install.ts';
 import type { ExportRecord, ImportedInstall, ImportedSlot } from '../../core/port/moving.ts';
@@ -27,7 +28,7 @@ function statements(backend: Statements) {
   return {
     provider: prepare(sql`SELECT ${PROVIDER_COLUMNS} FROM provider WHERE code = :code`),
     domains: prepare(sql`
-        SELECT ${columns('domain', 'id, domainHash, domainName, status, createdAtMs')}
+        SELECT ${columns('domain', ['id', 'domainHash', ...BINDING_NAMES, 'createdAtMs'])}
         FROM domain ${page}`),
     installs: prepare(sql`
         SELECT ${columns(

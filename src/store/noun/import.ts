@@ -2,8 +2,11 @@
 
 import type { SQL } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
+import { BINDING_NAMES } from '../../core/domain-fields.ts';
+import { only } from '../../core/field.ts';
 import { merge, mergeInstall, panelTerms } from '../../core/moving/merge.ts';
 import type { Act } from '../../core/port/audit.ts';
+import type { OwnBinding } from '../../core/port/domain.ts';
 import type { Install, InstallTerms } from '../../core/port/install.ts';
 import type { ImportedInstall, ImportStore } from '../../core/port/moving.ts';
 import { NO_TERMS } from '../../core/slot.ts';
@@ -228,13 +231,14 @@ export function importNoun(backend: Backend): ImportNoun {
     importDomain: (providerId, wanted, { domainCountMax, updates }, act) =>
       backend.write(function* (notes) {
         const { id, ...facts } = wanted;
-        const { domainHash, domainName, status } = facts;
+        const { domainHash } = facts;
+        const own = only<OwnBinding, keyof OwnBinding>(facts, BINDING_NAMES);
         const owner = yield* domains.countOf.get({ providerId });
         if (owner === null) throw new Error(`provider ${providerId} was removed meanwhile`);
         const known = yield* domains.findByHash.get({ providerId, domainHash });
         if (known !== null) {
-          const { was, after } = merge(known, { domainName, status }, updates);
-          if (was === 'updated') yield* domains.change.run({ id: known.id, domainName, status });
+          const { was, after } = merge(known, own, updates);
+          if (was === 'updated') yield* domains.change.run({ id: known.id, ...own });
           notes.audit(act, deeds.importDomain(known, after), providerId);
           return { was, id: known.id };
         }

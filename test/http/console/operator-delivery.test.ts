@@ -43,7 +43,7 @@ test('gateways, and a webhook that fails, with its problem and without its secre
   const nowMs = app.clock.nowMs();
   const provider = await store.findProvider(code);
   const target = { kind: 'webhook', url: 'https://bot.example.com/secret', scheme: 'v1' } as const;
-  const draft = { ...target, token: null, events: [] };
+  const draft = { target, token: null, events: [] };
   await addWebhook(app.core, provider?.id ?? 0, draft, nowMs);
   expect(await operator.get('gateways.list', {})).toMatchObject({
     gateways: [
