@@ -1,5 +1,8 @@
 /** The policy of a provider's links: policy. */
 
+import { outside, usualOf } from '../../../src/core/field.ts';
+import type { OwnPage } from '../../../src/core/port/my.ts';
+import { PAGE_TERMS } from '../../../src/core/terms.ts';
 import { asked, gateScenarios, OWN, type Scenario } from './scenario.ts';
 
 const POLICY = '/api/policy';
@@ -19,9 +22,7 @@ const answer = (changed: object = {}) =>
     support_url: null,
     web_page_url: null,
     buttons: 'missing',
-    page: 0,
-    page_name: null,
-    page_color: null,
+    ...outside(PAGE_TERMS, usualOf<OwnPage>(PAGE_TERMS)),
     ...changed,
   });
 const given = {
