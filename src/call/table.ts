@@ -9,6 +9,7 @@ import { linkCalls } from './link-calls.ts';
 import { linkFileCalls } from './link-file-calls.ts';
 import { linkPanelCalls } from './link-panel-calls.ts';
 import { messageCalls } from './message-calls.ts';
+import { myCalls } from './my-calls.ts';
 import { operatorAccountCalls } from './operator-account-calls.ts';
 import { operatorBackupCalls } from './operator-backup-calls.ts';
 import { operatorDeliveryCalls } from './operator-delivery-calls.ts';
@@ -20,7 +21,6 @@ import { overviewCalls } from './overview-calls.ts';
 import { sendCalls } from './send-calls.ts';
 import { accountCalls, sessionCalls } from './session-calls.ts';
 import { staffCalls } from './staff-calls.ts';
-import { userPageCalls } from './user-page-calls.ts';
 import { webhookCalls } from './webhook-calls.ts';
 
 const CALLS = {
@@ -37,7 +37,7 @@ const CALLS = {
   ...staffCalls,
   ...sendCalls,
   ...webhookCalls,
-  ...userPageCalls,
+  ...myCalls,
   ...operatorProviderCalls,
   ...operatorMachineCalls,
   ...operatorRecordCalls,

@@ -66,7 +66,7 @@ test('calls about a provider', async () => {
   const member = (await operator.get('staff.list', { at })).find(({ name }) => name === 'bert');
   await make('staff.change-role', { at, id: member?.id ?? 0, role: 'sender' });
   await make('staff.remove', { at, id: member?.id ?? 0 });
-  await make('page.set', { at, isOn: true, name: 'b', color: '', supportUrl: '' });
+  await make('page.set', { at, my: 1, myName: 'b', myColor: '', supportUrl: '' });
 });
 
 test('calls about the appliance', async () => {

@@ -2,8 +2,11 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { showTime } from '../../src/cli/values.ts';
+import { outside } from '../../src/core/field.ts';
 import type { OwnedLink } from '../../src/core/port/link.ts';
 import type { Store } from '../../src/core/port/store.ts';
+import { NO_TERMS } from '../../src/core/slot.ts';
+import { LINK_TERMS } from '../../src/core/terms.ts';
 import {
   addLink,
   addProvider,
@@ -113,9 +116,7 @@ describe('show', () => {
       note: null,
       created_at: TIME,
       has_subscription_key: false,
-      ...NO_POLICY,
-      support_url: null,
-      web_page_url: null,
+      ...outside(LINK_TERMS, NO_TERMS),
       policy: {
         inactive_days: 0,
         when_full: 'refuse',

@@ -3,6 +3,9 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { outside, usualOf } from '../../src/core/field.ts';
+import type { OwnMy } from '../../src/core/port/my.ts';
+import { MY_TERMS } from '../../src/core/terms.ts';
 import { call } from '../support/app.ts';
 import { runHere } from '../support/command-line.ts';
 import { type ServerProcess, startServe, temporaryFolder } from '../support/process.ts';
@@ -181,9 +184,8 @@ test('list and show tell everything but keys', async () => {
     buttons: 'missing',
     support_url: null,
     web_page_url: null,
+    ...outside(MY_TERMS, usualOf<OwnMy>(MY_TERMS)),
     page: 'off',
-    page_name: null,
-    page_color: null,
     created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
     old_key_until: null,
   };

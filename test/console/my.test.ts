@@ -99,7 +99,7 @@ testChromium(
       const { code, authKey } = await seedProvider(site.app);
       const signIn = ['session.key', { code, key: authKey }] as const;
       const { page, troubles } = await openTab(site, [...signIn], '/console/userpage');
-      await page.getByLabel(en.heads.page, { exact: true }).selectOption('on');
+      await page.getByLabel(en.heads.page, { exact: true }).selectOption('1');
       await page.getByLabel(en.heads.page_name).fill('Northwind <b>');
       await page.getByLabel(en.heads.page_color).fill('#0f766e');
       const shots = process.env['MY_SHOTS'];

@@ -30,8 +30,6 @@ const SHORT: Readonly<Record<string, readonly string[]>> = {
   activeUntilMs: ['expires', 'lastDay'],
   installCountMax: ['linkCountMax'],
   suspendedAtMs: ['isSuspended', 'suspend'],
-  my: ['isOn'],
-  myColor: ['color'],
 };
 const LANGUAGES = [
   [labels, EN, en],
@@ -95,9 +93,7 @@ const ofLink = settersOf(rowsOf<OwnLink>(LINK_FIELDS), {
 const ofProvider = settersOf(rowsOf<ProviderTerms>(PROVIDER_FIELDS), {
   ...apis('policy'),
   ...commands('provider add', 'provider set', 'provider suspend'),
-  ...calls('providers.add', 'providers.edit'),
-  // Its name is that of the page.
-  'page.set': callOf('page.set').map((name) => (name === 'name' ? 'myName' : name)),
+  ...calls('providers.add', 'providers.edit', 'page.set'),
 });
 
 const TERM = 'add-install, update-install, link add, link import, link set';

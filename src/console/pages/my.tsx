@@ -1,5 +1,6 @@
 /** The settings of the page of users: on or off, the provider's name, colour and support link. */
 
+import type { JSX } from 'preact';
 import type { Got } from '../../call/table.ts';
 import { call } from '../call.ts';
 import { Field, Form, Select } from '../parts/form.tsx';
@@ -12,51 +13,55 @@ type Shown = Got<'page.show'>;
 /** The colour of a page without its own. */
 const USUAL = '#2456c9';
 
-function Settings({ at, shown, onSaved }: { at: string; shown: Shown; onSaved: () => unknown }) {
-  const words = texts.my;
-  return (
-    <Form
-      submit={texts.common.save}
-      done={texts.common.saved}
-      keeps
-      onSubmit={async ({ on, name = '', color = '', supportUrl = '' }) => {
-        const own = color === USUAL ? '' : color;
-        await call('page.set', { at, isOn: on === 'on', name, color: own, supportUrl });
-        await onSaved();
-      }}
-    >
-      <Select
-        label={texts.heads.page}
-        name="on"
-        value={shown.isOn ? 'on' : 'off'}
-        options={[
-          ['off', words.off],
-          ['on', words.on],
-        ]}
-      />
+/** Returns the control of each setting; one without a control does not compile. */
+function controlsOf(own: Shown['own']): Record<keyof Shown['own'], JSX.Element> {
+  const { heads, my: words } = texts;
+  const options = [
+    ['0', words.off],
+    ['1', words.on],
+  ] as const;
+  const { my, myColor, myName, supportUrl } = own;
+  const color = myColor ?? USUAL;
+  return {
+    my: <Select label={heads.page} name="my" value={String(my)} options={options} />,
+    myName: (
       <Field
-        label={texts.heads.page_name}
+        label={heads.page_name}
         hint={words.nameHint}
-        name="name"
+        name="myName"
         maxLength={64}
         dir="auto"
-        defaultValue={shown.name ?? ''}
+        defaultValue={myName ?? ''}
       />
+    ),
+    myColor: <Field label={heads.page_color} name="myColor" type="color" defaultValue={color} />,
+    supportUrl: (
       <Field
-        label={texts.heads.page_color}
-        name="color"
-        type="color"
-        defaultValue={shown.color ?? USUAL}
-      />
-      <Field
-        label={texts.heads.support_url}
+        label={heads.support_url}
         hint={words.supportHint}
         name="supportUrl"
         maxLength={255}
         dir="ltr"
         autocomplete="off"
-        defaultValue={shown.supportUrl ?? ''}
+        defaultValue={supportUrl ?? ''}
       />
+    ),
+  };
+}
+
+function Settings({ at, shown, onSaved }: { at: string; shown: Shown; onSaved: () => unknown }) {
+  return (
+    <Form
+      submit={texts.common.save}
+      done={texts.common.saved}
+      keeps
+      onSubmit={async ({ my, myColor = '', ...given }) => {
+        const own = myColor === USUAL ? null : myColor;
+        await call('page.set', { at, ...given, my: my === '1' ? 1 : 0, myColor: own });
+        await onSaved();
+      }}
+    >
+      {Object.values(controlsOf(shown.own))}
     </Form>
   );
 }
@@ -76,7 +81,7 @@ export function MyPage({ at }: { at: string }) {
             {may('page.set') ? (
               <Settings key={at} at={at} shown={shown} onSaved={() => loaded.load()} />
             ) : (
-              <p>{shown.isOn ? words.on : words.off}</p>
+              <p>{shown.own.my === 1 ? words.on : words.off}</p>
             )}
             <p class="hint">{words.coolDown(number(shown.coolDownHours))}</p>
             {shown.previewUrl === null ? (

@@ -47,7 +47,7 @@ test('nothing is changed or sent without a subscription; what is there is seen',
     'messages.cancel': { id: 1 },
     'send.notification': { body },
     'send.command': { body },
-    'page.set': { isOn: true, name: '', color: '', supportUrl: '' },
+    'page.set': { my: 1, myName: '', myColor: '', supportUrl: '' },
     'send.check': { kind: 'push', body },
   };
   for (const [name, given] of Object.entries(changes)) {

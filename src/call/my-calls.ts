@@ -1,31 +1,26 @@
 /** Calls of the console about a provider's page of users. */
 
-import { Type } from '@sinclair/typebox';
 import { LOOK, OWN } from '../core/account/roles.ts';
-import { each, type Fields, fieldsOf, readGiven } from '../core/field.ts';
+import { type Fields, fieldsOf, only, readGiven } from '../core/field.ts';
 import { pageUrlOf } from '../core/my.ts';
 import { isRefused } from '../core/outcome.ts';
 import type { OwnMy } from '../core/port/my.ts';
+import type { OwnRideTerms } from '../core/port/ride.ts';
 import { changePolicy } from '../core/provider.ts';
 import { NO_POLICY, policyOf } from '../core/slot.ts';
 import { MY_TERMS, RIDE_TERMS } from '../core/terms.ts';
 import { lookCall, paidCall } from './call.ts';
-import { atProvider, text } from './inputs.ts';
+import { atProvider, inputsOf } from './inputs.ts';
 
-const { myName, myColor } = MY_TERMS;
-type Form = Record<'name' | 'color' | 'supportUrl', string | null>;
-const FORM: Fields<Form> = { name: myName, color: myColor, supportUrl: RIDE_TERMS.supportUrl };
+type Form = OwnMy & Pick<OwnRideTerms, 'supportUrl'>;
+const FORM: Fields<Form> = { ...MY_TERMS, supportUrl: RIDE_TERMS.supportUrl };
 
-export const userPageCalls = {
+export const myCalls = {
   'page.show': lookCall(LOOK, atProvider({}), async ({ core, nowMs, provider }) => {
     const newest = { id: null, beforeId: null, countMax: 1 };
     const [link] = await core.store.listInstalls(provider.id, newest);
-    const { my, myColor, myName, supportUrl } = provider;
     return {
-      isOn: my === 1,
-      name: myName,
-      color: myColor,
-      supportUrl,
+      own: only(provider, fieldsOf(FORM)) satisfies Form,
       /** True: the operator has switched the page off for all providers. */
       isForbidden: core.limits.myPath === '',
       /** The address of the newest link's page; null: no link, or the settings lack an address. */
@@ -36,22 +31,16 @@ export const userPageCalls = {
   'page.set': paidCall(
     OWN,
     ['provider.set'],
-    atProvider({
-      isOn: Type.Boolean(),
-      name: text(255),
-      color: text(7),
-      supportUrl: text(255),
-    }),
-    async ({ core, nowMs, provider }, { isOn, ...given }) => {
+    atProvider(inputsOf<Form>(FORM)),
+    async ({ core, nowMs, provider }, given) => {
       // An empty text means none.
-      const read = readGiven<Form>(
-        FORM,
-        each(fieldsOf(FORM), (name) => given[name].trim() || null),
-      );
+      const tidy = Object.entries(given).map(([field, value]) => [
+        field,
+        typeof value === 'string' ? value.trim() || null : value,
+      ]);
+      const read = readGiven<Form>(FORM, Object.fromEntries(tidy));
       if (isRefused(read)) return read;
-      const { name, color, supportUrl = null } = read;
-      const page: OwnMy = { my: isOn ? 1 : 0, myName: name ?? null, myColor: color ?? null };
-      await changePolicy(core, provider, { ...page, supportUrl }, nowMs);
+      await changePolicy(core, provider, read, nowMs);
       return null;
     },
   ),
