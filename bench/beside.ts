@@ -22,7 +22,7 @@ async function writeOn(core: Core, batch: number): Promise<never> {
   if (provider === null) throw new Error('there is no provider to write for');
   const act = { actor: core.actor(), atMs: Date.now() };
   const add = () =>
-    core.store.addInstall(
+    core.store.addLink(
       {
         ...NO_TERMS,
         providerId: provider.id,

@@ -13,7 +13,7 @@ import {
   bind,
   FACTS,
   HASH,
-  installDraft,
+  linkDraft,
 } from '../test/store/contract/fixture.ts';
 import {
   deliver,
@@ -44,14 +44,14 @@ let made = 0;
 let acknowledged = 0;
 const CALLS: Record<string, (store: Store, n: number) => unknown> = {
   findProvider: (store, n) => store.findProvider(providerCodeOf(n)),
-  listInstalls: (store, n) =>
-    store.listInstalls(at(providerIds, n), { id: at(linkIds, n), beforeId: null, countMax: 1 }),
+  listLinksOf: (store, n) =>
+    store.listLinksOf(at(providerIds, n), { id: at(linkIds, n), beforeId: null, countMax: 1 }),
   findSlot: (store, n) =>
     store.findSlot({ installCode: codeOf(n), domainHash: HASH, hwid: hwidOf(n) }),
   findDeviceByToken: (store, n) => store.findDeviceByToken(at(holders, n).tokenHash),
-  addInstall: (store, n) => {
+  addLink: (store, n) => {
     const installCode = `New${made++}`.padEnd(12, 'x');
-    return store.addInstall(installDraft(at(providerIds, n), { installCode, ...NO_LIMIT }), ACT);
+    return store.addLink(linkDraft(at(providerIds, n), { installCode, ...NO_LIMIT }), ACT);
   },
   takeSlot: (store, n) =>
     store.takeSlot(

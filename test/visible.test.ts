@@ -1,7 +1,7 @@
 /** Text from files, panels and devices controls neither a terminal nor a log nor a spreadsheet. */
 
 import { expect, test } from 'bun:test';
-import { csvLine, textOf } from '../src/core/csv.ts';
+import { cellText, csvLine } from '../src/core/csv.ts';
 import { makeLog } from '../src/log.ts';
 import { visible, visibleLines } from '../src/visible.ts';
 import { commandLine } from './support/command-line.ts';
@@ -95,6 +95,6 @@ test.each(['=1+1', '+1', '-1', '@x', '＝1+1', '＋1', '－1', '＠x', '\t=1'])(
   (text) => {
     const cell = csvLine([text]).slice(0, -2).replaceAll('"', '');
     expect(cell).toBe(`'${text}`);
-    expect(textOf(cell)).toBe(text);
+    expect(cellText(cell)).toBe(text);
   },
 );

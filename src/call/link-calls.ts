@@ -3,11 +3,11 @@
 import { Type } from '@sinclair/typebox';
 import { LOOK, SEND } from '../core/account/roles.ts';
 import { readKeyedCall } from '../core/idempotency.ts';
-import { addInstall } from '../core/install.ts';
+import { addLink } from '../core/link.ts';
 import { filterAt } from '../core/link-filter.ts';
 import { type LinkForm, readLink, STAFF_TERMS } from '../core/link-form.ts';
 import { isRefused } from '../core/outcome.ts';
-import type { Install, LinkTerms } from '../core/port/install.ts';
+import type { Link, LinkTerms } from '../core/port/link.ts';
 import { lookCall, paidCall } from './call.ts';
 import { atProvider, id, inputsOf, nullable, text } from './inputs.ts';
 import { linkFilterInput } from './link-filter-input.ts';
@@ -18,7 +18,7 @@ const PAGE_COUNT_MAX = 1_000;
 const IDS_MAX = 200;
 
 /** A link as a row of the list shows it. */
-const rowOf = (link: Install) => ({
+const rowOf = (link: Link) => ({
   id: link.id,
   code: link.installCode,
   note: link.note,
@@ -71,7 +71,7 @@ export const linkCalls = {
       if (isRefused(keyed)) return keyed;
       const { limit: installLimit, ...form } = read as LinkForm;
       const draft = { ...form, installCode: null, installLimit, keyed };
-      const added = await addInstall(core, provider, draft, nowMs);
+      const added = await addLink(core, provider, draft, nowMs);
       return isRefused(added) ? added : { id: added.id, code: added.installCode };
     },
   ),

@@ -8,7 +8,7 @@ import { filterAt } from '../core/link-filter.ts';
 import { type LinkForm, readLink, STAFF_TERMS } from '../core/link-form.ts';
 import { foreseeLink, type LinkDraft, type MadeLink, makeLinks } from '../core/link-make.ts';
 import { isRefused, type Misfit, malformed } from '../core/outcome.ts';
-import type { LinkTerms } from '../core/port/install.ts';
+import type { LinkTerms } from '../core/port/link.ts';
 import { nextTurn } from '../core/turn.ts';
 import { lookCall, paidCall, type Staff } from './call.ts';
 import { atProvider, id, inputOf, inputsOf, nullable, text } from './inputs.ts';

@@ -4,12 +4,12 @@ import { Type } from '@sinclair/typebox';
 import { LOOK, SEND } from '../core/account/roles.ts';
 import { fieldsOf, only, onlyGiven } from '../core/field.ts';
 import { APPS, finalLink, readSubscriptionUrl } from '../core/final-link.ts';
-import { removeInstall, updateInstall } from '../core/install.ts';
+import { removeLink, updateLink } from '../core/link.ts';
 import { readLinkChange, STAFF_TERMS } from '../core/link-form.ts';
 import { lookAtLink } from '../core/link-look.ts';
 import { pageUrlOf } from '../core/my.ts';
 import { isRefused, malformed, Refused } from '../core/outcome.ts';
-import { INSTALL_ACTIVE, type LinkTerms } from '../core/port/install.ts';
+import { INSTALL_ACTIVE, type LinkTerms } from '../core/port/link.ts';
 import { LINK_TERMS } from '../core/terms.ts';
 import { type DoerFor, type Inside, lookCall, sharedCall } from './call.ts';
 import { atProvider, id, inputsOf, nullable, text } from './inputs.ts';
@@ -68,7 +68,7 @@ export const linkPanelCalls = {
       if (isRefused(change)) return change;
       const terms = only(form, fieldsOf(LINK_TERMS));
       const wanted = { ...terms, ...change, ...onlyGiven({ subscriptionKey }) };
-      return updateInstall(core, provider, linkId, wanted, nowMs);
+      return updateLink(core, provider, linkId, wanted, nowMs);
     },
   ),
   'links.remove': sharedCall(
@@ -76,7 +76,7 @@ export const linkPanelCalls = {
     ['install.remove'],
     { api: { path: '/api/remove-install', needs: 'links' }, commands: ['link remove'] },
     atProvider({ id }),
-    ({ core, nowMs, provider }: DoerFor, given) => removeInstall(core, provider, given.id, nowMs),
+    ({ core, nowMs, provider }: DoerFor, given) => removeLink(core, provider, given.id, nowMs),
   ),
   /** Returns the final link in the forms that apps read. */
   'links.final': lookCall(

@@ -18,7 +18,7 @@ const FORM: Fields<Form> = { ...MY_TERMS, supportUrl: RIDE_TERMS.supportUrl };
 export const myCalls = {
   'page.show': lookCall(LOOK, atProvider({}), async ({ core, nowMs, provider }) => {
     const newest = { id: null, beforeId: null, countMax: 1 };
-    const [link] = await core.store.listInstalls(provider.id, newest);
+    const [link] = await core.store.listLinksOf(provider.id, newest);
     return {
       own: only(provider, fieldsOf(FORM)) satisfies Form,
       /** True: the operator has switched the page off for all providers. */

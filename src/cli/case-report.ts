@@ -2,7 +2,7 @@
 
 import { counted } from '../core/counted.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
-import type { Verdict } from '../peer/verdict.ts';
+import type { PeerVerdict } from '../peer/verdict.ts';
 import type { CliContext } from './context.ts';
 
 const SIGNS = { passed: 'ok  ', failed: 'FAIL', skipped: 'skip' } as const;
@@ -18,7 +18,7 @@ export function checkNames(
 }
 
 /** Returns the beginning of a line about a verdict. */
-export const startOf = ({ case: name, verdict }: Verdict, nameWidth: number): string =>
+export const startOf = ({ case: name, verdict }: PeerVerdict, nameWidth: number): string =>
   `${SIGNS[verdict]}  ${name.padEnd(nameWidth)}  `;
 
 /** Returns what prints an event: as JSON, or as the text for people. */
@@ -29,7 +29,7 @@ export const printer =
   };
 
 /** Prints each verdict, then their numbers. Throws {@link OperatorError} if a case failed. */
-export async function report<V extends Verdict>(
+export async function report<V extends PeerVerdict>(
   context: CliContext,
   json: boolean | undefined,
   lineOf: (verdict: V) => string,

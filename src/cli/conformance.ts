@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import type { Case } from '../conformance/case.ts';
 import { allCases } from '../conformance/cases.ts';
-import { type Caller, runCases, type Verdict } from '../conformance/run.ts';
+import { type Caller, type CaseVerdict, runCases } from '../conformance/run.ts';
 import { AUTH_KEY, PROVIDER_CODE } from '../core/formats.ts';
 import { isRecord, readJsonObject } from '../core/json-input.ts';
 import { isRefused } from '../core/outcome.ts';
@@ -77,7 +77,7 @@ function shown(value: unknown): string {
   return text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text;
 }
 
-function lineOf(one: Verdict): string {
+function lineOf(one: CaseVerdict): string {
   const { at, difference, rule, verdict } = one;
   const start = startOf(one, NAME_WIDTH);
   if (verdict === 'skipped') return `${start}${at}`;
@@ -98,7 +98,7 @@ async function conform(
   if (Object.keys(callers).length > 0) warnIfOpen(context, url);
   const { nowMs, sleep } = context;
   const how = { url, callers, writes: write, nowMs, sleep };
-  await report<Verdict>(context, json, lineOf, (tell) => runCases(cases, how, tell));
+  await report<CaseVerdict>(context, json, lineOf, (tell) => runCases(cases, how, tell));
 }
 
 export function addConformanceCommand(program: Command, context: CliContext): void {

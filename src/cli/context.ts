@@ -10,7 +10,7 @@ import type { ShownSetting } from '../config/render.ts';
 import type { Config } from '../config/settings/index.ts';
 import { type Unseen, unseenFileText, unseenText } from '../config/unseen.ts';
 import { actingAs, type Core } from '../core/core.ts';
-import type { EventSenders, Verdict } from '../core/outbox/carrier.ts';
+import type { AttemptVerdict, EventSenders } from '../core/outbox/carrier.ts';
 import type { Actor } from '../core/port/audit.ts';
 import type { PushContent } from '../core/port/outbox.ts';
 import type { PushAddress, PushGateway } from '../core/port/registration.ts';
@@ -127,7 +127,7 @@ type Terminal = Pick<CliContext, 'stdout' | 'stderr'>;
 
 /** An open gateway: sends a message once. */
 interface OpenGateway {
-  (address: PushAddress, content: PushContent): Promise<Verdict>;
+  (address: PushAddress, content: PushContent): Promise<AttemptVerdict>;
   close(): void;
 }
 

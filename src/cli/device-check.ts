@@ -5,7 +5,7 @@
 
 import type { Command } from 'commander';
 import { DOMAIN_HASH, LINK } from '../device-check/app.ts';
-import { CASES, checkDriver, checkPhone, type Verdict } from '../device-check/check.ts';
+import { CASES, type CheckVerdict, checkDriver, checkPhone } from '../device-check/check.ts';
 import { Stage } from '../device-check/stage.ts';
 import { UsageError } from '../operator-error.ts';
 import { visible } from '../visible.ts';
@@ -24,7 +24,7 @@ interface CheckOptions extends CommonOptions {
 const NAME_WIDTH = Math.max(...CASES.map(({ name }) => name.length));
 
 /** Returns a line about a verdict. Parts of it come from the app, so they are made visible. */
-export function lineOf(one: Verdict): string {
+export function lineOf(one: CheckVerdict): string {
   const { verdict, should, did } = one;
   const start = startOf(one, NAME_WIDTH);
   if (verdict === 'passed') return `${start}${should}`;
@@ -40,7 +40,7 @@ async function check(context: CliContext, options: CheckOptions): Promise<void> 
   if ((against === undefined) === (listen === undefined)) {
     throw new UsageError('one of --against and --listen is required');
   }
-  await report<Verdict>(context, json, lineOf, async (tell) => {
+  await report<CheckVerdict>(context, json, lineOf, async (tell) => {
     if (against !== undefined) return checkDriver(against, cases, { pace }, tell);
     const stage = new Stage(host, listen ?? 0, 1);
     context.stderr(

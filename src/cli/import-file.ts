@@ -10,7 +10,7 @@ import {
 } from '../core/moving/export-lines.ts';
 import type { Mover, Newcomer } from '../core/moving/import.ts';
 import { isRefused } from '../core/outcome.ts';
-import type { ImportedDomain, ImportedInstall } from '../core/port/moving.ts';
+import type { ImportedDomain, ImportedLink } from '../core/port/moving.ts';
 import { nextTurn } from '../core/turn.ts';
 import { OperatorError } from '../operator-error.ts';
 
@@ -85,7 +85,7 @@ export async function storeFile(
 ): Promise<void> {
   await mover.core.store.reserveIds(highest);
   let domains: ImportedDomain[] = [];
-  let installs: ImportedInstall[] = [];
+  let installs: ImportedLink[] = [];
   let rows = 0;
   const flush = async () => {
     await mover.domains(domains);

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { counted } from '../core/counted.ts';
 import type { LinkRow } from '../core/link-csv.ts';
 import { foreseeLink, type MadeLink, makeLinks } from '../core/link-make.ts';
-import { INSTALL_ACTIVE, type LinkTerms } from '../core/port/install.ts';
+import { INSTALL_ACTIVE, type LinkTerms } from '../core/port/link.ts';
 import type { Provider } from '../core/port/provider.ts';
 import { LINK_TERMS } from '../core/terms.ts';
 import { labels } from '../labels/en.ts';
@@ -48,7 +48,7 @@ function numbered(note: string | undefined, count: number): (string | null)[] {
 }
 
 /** Returns a new link in the form of lists. */
-function newLink(
+function addedLink(
   { code: providerCode }: Provider,
   { id, installCode }: { id: number; installCode: string },
   note: string | null,
@@ -84,7 +84,7 @@ async function add(context: CliContext, options: AddOptions): Promise<void> {
     const made = await makeLinks(core, provider, drafts, nowMs);
     // Not read back: a failed read must not hide the codes of created links.
     const links = made.flatMap((one, n) =>
-      one.done === 'added' ? [newLink(provider, one, notes[n] ?? null, limit, nowMs)] : [],
+      one.done === 'added' ? [addedLink(provider, one, notes[n] ?? null, limit, nowMs)] : [],
     );
     const views = links.map(linkView);
     if (views.length > 0) {

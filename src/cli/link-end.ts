@@ -2,8 +2,8 @@
 
 import type { Command } from 'commander';
 import { counted } from '../core/counted.ts';
-import { freeSlot, freeSlots, listSlots, revokeInstall } from '../core/install.ts';
-import type { OwnedLink } from '../core/port/link.ts';
+import { freeSlot, freeSlots, listSlots, revokeLink } from '../core/link.ts';
+import type { OwnedLink } from '../core/port/link-view.ts';
 import { DEVICES_MAX } from '../core/slot.ts';
 import { UsageError } from '../operator-error.ts';
 import { type ConfirmOptions, confirm } from './confirm.ts';
@@ -112,7 +112,7 @@ async function revoke(context: CliContext, name: LinkName, options: EndOptions):
   const { link, revoked } = await withCore(context, options, async (core) => {
     const { link: found } = await findNamed(core, name);
     await confirm(context, options, `Replace the code of ${described(found)}, and free its slots`);
-    const outcome = await revokeInstall(core, { id: found.providerId }, found.id, nowMs);
+    const outcome = await revokeLink(core, { id: found.providerId }, found.id, nowMs);
     return { link: found, revoked: granted(outcome, found.installCode) };
   });
   const { installCode, freedCount: freed, hadKey } = revoked;

@@ -4,8 +4,8 @@ import type { Command } from 'commander';
 import type { Core } from '../core/core.ts';
 import { counted } from '../core/counted.ts';
 import { isRefused } from '../core/outcome.ts';
-import { INSTALL_ACTIVE, INSTALL_DISABLED, type Install } from '../core/port/install.ts';
-import type { LinkFilter, OwnedLink } from '../core/port/link.ts';
+import { INSTALL_ACTIVE, INSTALL_DISABLED, type Link } from '../core/port/link.ts';
+import type { LinkFilter, OwnedLink } from '../core/port/link-view.ts';
 import { activityWord } from '../core/status-word.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { type ConfirmOptions, confirm } from './confirm.ts';
@@ -54,7 +54,7 @@ export async function filterOf(core: Core, options: FilterOptions): Promise<Link
 }
 
 /** A link in the form of lists. */
-export type ShownLink = Install & Pick<OwnedLink, 'providerCode'>;
+export type ShownLink = Link & Pick<OwnedLink, 'providerCode'>;
 
 /** Returns a link as JSON, with the names of the API. */
 export function linkView(link: ShownLink) {

@@ -9,7 +9,7 @@ import {
   readSubscriptionKey,
 } from '../core/formats.ts';
 import { isRefused } from '../core/outcome.ts';
-import type { OwnedLink } from '../core/port/link.ts';
+import type { OwnedLink } from '../core/port/link-view.ts';
 import { subscriptionKeyHash } from '../core/secret.ts';
 import { OperatorError } from '../operator-error.ts';
 import { visible } from '../visible.ts';

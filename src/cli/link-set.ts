@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander';
 import { type Given, onlyGiven } from '../core/field.ts';
-import { INSTALL_ACTIVE, INSTALL_DISABLED, type LinkTerms } from '../core/port/install.ts';
+import { INSTALL_ACTIVE, INSTALL_DISABLED, type LinkTerms } from '../core/port/link.ts';
 import { LINK_TERMS } from '../core/terms.ts';
 import { labels } from '../labels/en.ts';
 import { UsageError } from '../operator-error.ts';

@@ -39,14 +39,14 @@ function addressOf(monitorHost: string, port: number | null): string | null {
   return `http://${hereInUrl(monitorHost)}:${port}`;
 }
 
-interface Answer {
+interface ReadyAnswer {
   /** The answer comes from a server on this data directory. */
   isOurs: boolean;
   isReady: boolean;
   sentence: string;
 }
 
-async function ask(url: string, identity: string): Promise<Answer> {
+async function ask(url: string, identity: string): Promise<ReadyAnswer> {
   try {
     const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MAX_MS) });
     if (answer.headers.get(IDENTITY_HEADER) !== identity) {

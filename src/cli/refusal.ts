@@ -1,7 +1,7 @@
 /** Refusals of the core as sentences, and the output of failures. */
 
 import { CommanderError } from 'commander';
-import { EXISTS } from '../core/install.ts';
+import { EXISTS } from '../core/link.ts';
 import { innermostReason, isRefused, type Refused } from '../core/outcome.ts';
 import { isAway, isBusy, WriteFailed } from '../core/port/store.ts';
 import { machineFault } from '../disk/fault.ts';

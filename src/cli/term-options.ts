@@ -7,7 +7,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Fields, rowsOf } from '../core/field.ts';
 import type { ChoiceFormat, Format } from '../core/formats.ts';
 import { isRefused } from '../core/outcome.ts';
-import type { LinkTerms } from '../core/port/install.ts';
+import type { LinkTerms } from '../core/port/link.ts';
 import type { OwnTerms } from '../core/port/provider.ts';
 import type { OwnPolicy } from '../core/port/slot.ts';
 import { policyOf } from '../core/slot.ts';

@@ -29,7 +29,7 @@ export interface Request {
   body: string | null;
 }
 
-interface Answer {
+interface CaseAnswer {
   status: number;
   headers: Headers;
   /** The object in the JSON; a text if it is none; null: empty. */
@@ -37,7 +37,7 @@ interface Answer {
 }
 
 /** Makes a call. Throws {@link NoAnswer} if no readable answer comes. */
-export async function ask({ method, url, headers, body }: Request): Promise<Answer> {
+export async function ask({ method, url, headers, body }: Request): Promise<CaseAnswer> {
   const patience = AbortSignal.timeout(PATIENCE_MS);
   try {
     const response = await fetch(url, {

@@ -13,12 +13,12 @@
  */
 
 import { counted } from './counted.ts';
-import { type CsvMistake, csvLine, csvRows, textOf } from './csv.ts';
+import { type CsvMistake, cellText, csvLine, csvRows } from './csv.ts';
 import { rowsOf } from './field.ts';
 import { LINK_FORM, type LinkForm, STAFF_TERMS } from './link-form.ts';
 import { isRefused } from './outcome.ts';
-import { INSTALL_ACTIVE, type LinkTerms } from './port/install.ts';
-import type { OwnedLink } from './port/link.ts';
+import { INSTALL_ACTIVE, type LinkTerms } from './port/link.ts';
+import type { OwnedLink } from './port/link-view.ts';
 import { activityWord } from './status-word.ts';
 import { tidyNote } from './text.ts';
 
@@ -82,7 +82,7 @@ function rowOf(
   const row: LinkRow = { line, key: null, code: null, limit: null, note: null };
   for (const [n, name] of columns.entries()) {
     const column = COLUMNS.get(name);
-    const text = textOf(fields[n] ?? '');
+    const text = cellText(fields[n] ?? '');
     const given = name === 'note' ? tidyNote(text) : text.trim();
     if (column === undefined || given === '') continue;
     const { field, format } = column;

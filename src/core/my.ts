@@ -13,7 +13,7 @@ import { hostHash, hostName } from './host-name.ts';
 import { type KeyReading, keyIn, readRequestPath } from './key-path.ts';
 import { isRefused } from './outcome.ts';
 import type { KeptRefusal } from './port/figure.ts';
-import type { LinkDevice } from './port/link.ts';
+import type { LinkDevice } from './port/link-view.ts';
 import { after, type Maybe } from './port/maybe.ts';
 import type { FreeRefusal, MyLink, MyName } from './port/my.ts';
 import type { Provider } from './port/provider.ts';

@@ -108,7 +108,7 @@ export function decideByName<T>(
     const isNamed = !isQuiet || refused.says !== 'hwid_required' || namesLink(core, call, nowMs);
     return after(isNamed, (is) => ({ refused, key, isGuess: false, isUnnamed: !is }));
   };
-  const judge = (call: GateCall, key: KeyInPath | null): Maybe<Found> =>
+  const decideFor = (call: GateCall, key: KeyInPath | null): Maybe<Found> =>
     after(isApp ? settleHwid(core, call, nowMs) : call, (settled): Maybe<Found> => {
       if (settled === PASSES) return { call, key, outcome: PASSES };
       if (isRefused(settled)) return refuse(call, settled, key);
@@ -118,7 +118,7 @@ export function decideByName<T>(
           : { call: settled, key, outcome: outcome as T },
       );
     });
-  const byCode = () => judge({ ...device, installCode: code }, null);
+  const byCode = () => decideFor({ ...device, installCode: code }, null);
   if (key === null) return byCode();
   const byKey = () => {
     const named = { ...device, installCode: null, subscriptionKey: key.key };
@@ -126,7 +126,7 @@ export function decideByName<T>(
     const call = former ? callOfKey(core, named, former, mayJoin, nowMs) : named;
     return after(call, (its) =>
       after(
-        judge(its, { ...key, key: its.subscriptionKey }),
+        decideFor(its, { ...key, key: its.subscriptionKey }),
         (found) => found ?? (code === null ? null : byCode()),
       ),
     );

@@ -28,7 +28,7 @@ import {
   WITHOUT_HWID,
   whole,
 } from './formats.ts';
-import type { LinkTerms, OwnLink } from './port/install.ts';
+import type { LinkTerms, OwnLink } from './port/link.ts';
 import type { OwnMy } from './port/my.ts';
 import type { OwnTerms, ProviderTerms } from './port/provider.ts';
 import type { Buttons, OwnRideTerms } from './port/ride.ts';

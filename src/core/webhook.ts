@@ -7,7 +7,7 @@ import { actAt } from './audit/entry.ts';
 import type { Core } from './core.ts';
 import { TELEGRAM_CHAT } from './formats.ts';
 import { readOperatorUrl, readPublicUrl } from './outbox/address.ts';
-import type { EventSenders, Verdict } from './outbox/carrier.ts';
+import type { AttemptVerdict, EventSenders } from './outbox/carrier.ts';
 import { fromStore, isRefused, type Misfit, malformed, Refused, saving } from './outcome.ts';
 import { type EventKind, OPERATOR_EVENTS, PROVIDER_EVENTS, TEST_EVENT } from './port/event.ts';
 import {
@@ -244,7 +244,7 @@ export async function tryWebhook(
   webhook: Webhook,
   nowMs: number,
   signal: AbortSignal,
-): Promise<Verdict> {
+): Promise<AttemptVerdict> {
   const { id, providerId, target } = webhook;
   const data = { webhook_id: id };
   const event = { id: 0, providerId, kind: TEST_EVENT, atMs: nowMs, data } as const;

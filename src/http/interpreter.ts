@@ -11,8 +11,8 @@ import { after, type Maybe } from '../core/port/maybe.ts';
 import { isAway, isBusy, isFull, TooManyDeeds } from '../core/port/store.ts';
 import { type Log, reasonOf } from '../log.ts';
 import { accessOf } from './access.ts';
-import { isLarge, nameOf } from './answer/large.ts';
-import { type Outgoing, Responses, textOf } from './answer/respond.ts';
+import { callerName, isLarge } from './answer/large.ts';
+import { bodyOf, type Outgoing, Responses } from './answer/respond.ts';
 import type { Answer, Endpoint, Reply } from './endpoint.ts';
 import { IDLE_TIMEOUT_S } from './listener.ts';
 import { type MessageKey, messages } from './messages.ts';
@@ -52,7 +52,7 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
     return after(grantAccess(call), (refusal) => {
       if (refusal !== null) return refusal;
       if (call.provider === undefined) return proceed(call);
-      return deps.core.store.onBehalfOf(call, nameOf, proceed);
+      return deps.core.store.onBehalfOf(call, callerName, proceed);
     });
   }
 
@@ -70,7 +70,7 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
     }
     const body = await readBody(request, bodyBytesMax, deps.bodyTimeMaxMs, {
       enter: (bytes) => large.enterBody(request, call, bytes),
-      turn: () => large.turns.next(nameOf(call)),
+      turn: () => large.turns.next(callerName(call)),
     });
     if (isRefused(body)) {
       return { says: 'unknown_error', detail: body.detail, isLast: body.says === 'late' };
@@ -122,13 +122,13 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
   function send(call: IncomingCall, given: MessageKey | Answered): Maybe<Response> {
     const answered = typeof given === 'string' ? { says: given } : given;
     if (answered.payload) return conclude(call, answered, answered.payload);
-    const text = textOf(answered.says, answered.body);
+    const text = bodyOf(answered.says, answered.body);
     if (!isLarge(text)) return conclude(call, answered, text);
     const { request, provider, device } = call;
     const caller = { provider, device, sender: answered.sender };
     return large.admit(request, caller, text).then((isAdmitted) => {
       if (isAdmitted) return conclude(call, answered, text);
-      return conclude(call, CROWDED, textOf(CROWDED.says));
+      return conclude(call, CROWDED, bodyOf(CROWDED.says));
     });
   }
 

@@ -5,7 +5,7 @@
  */
 
 import type { OutsideName } from '../core/field.ts';
-import type { LinkTerms } from '../core/port/install.ts';
+import type { LinkTerms } from '../core/port/link.ts';
 import type { OwnTerms } from '../core/port/provider.ts';
 import type { LINK_FIELDS, PROVIDER_FIELDS } from '../core/terms.ts';
 

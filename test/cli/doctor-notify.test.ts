@@ -1,7 +1,7 @@
 /** `gatepost doctor --notify`: chats get what is new, also where no server runs. */
 
 import { afterEach, beforeEach, expect, test } from 'bun:test';
-import type { EventSenders, Verdict } from '../../src/core/outbox/carrier.ts';
+import type { AttemptVerdict, EventSenders } from '../../src/core/outbox/carrier.ts';
 import type { StoredEvent } from '../../src/core/port/event.ts';
 import { about, type Finding } from '../../src/finding.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
@@ -17,7 +17,7 @@ const TOKEN = `123456789:${'s3cret'.repeat(6)}`;
 let database: TestDatabase | null;
 let line: CommandLine;
 let findings: Finding[];
-let verdict: Verdict;
+let verdict: AttemptVerdict;
 let sent: StoredEvent[];
 const sender = {
   concurrency: 1,

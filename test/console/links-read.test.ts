@@ -1,7 +1,7 @@
 /** The list of links reads what is in view, and on as the person scrolls. */
 
 import { expect } from 'bun:test';
-import { addInstall } from '../../src/core/install.ts';
+import { addLink } from '../../src/core/link.ts';
 import { seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
 import { openTab, useConsoleSite } from '../support/console-page.ts';
@@ -17,7 +17,7 @@ testChromium('a list that is opened reads one page, the end of it on a jump', as
   if (provider === null) throw new Error('there is no provider');
   const note = (n: number) => `customer ${n}`;
   const add = (n: number) =>
-    addInstall(core, provider, { installCode: null, installLimit: 3, note: note(n) }, 1);
+    addLink(core, provider, { installCode: null, installLimit: 3, note: note(n) }, 1);
   // Newest first: the customers are shown in the order of their numbers.
   for (let n = LINKS; n > 0; n -= 50) {
     await Promise.all(Array.from({ length: 50 }, (_, back) => add(n - back)));

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { STATUS_NAMES } from '../../src/core/message/status.ts';
 import { DOMAIN_ACTIVE, DOMAIN_DISABLED } from '../../src/core/port/domain.ts';
-import { INSTALL_ACTIVE, INSTALL_DISABLED } from '../../src/core/port/install.ts';
+import { INSTALL_ACTIVE, INSTALL_DISABLED } from '../../src/core/port/link.ts';
 import { ACTIVITY_NAMES, activityWord, wordOf } from '../../src/core/status-word.ts';
 
 test('links and domains have the same statuses', () => {

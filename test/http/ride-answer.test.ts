@@ -3,7 +3,7 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import type { Core } from '../../src/core/core.ts';
 import { PUSH } from '../../src/core/port/distribution.ts';
-import type { AdmittedDevice } from '../../src/core/port/install.ts';
+import type { AdmittedDevice } from '../../src/core/port/link.ts';
 import type { CarriedStamp, ProviderRides, Ride } from '../../src/core/port/ride.ts';
 import type { Riders } from '../../src/core/ride/riding.ts';
 import { encodeText } from '../../src/core/ride/text.ts';

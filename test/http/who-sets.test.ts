@@ -10,7 +10,7 @@ import { texts as ru } from '../../src/console/texts/ru.ts';
 import { texts as zh } from '../../src/console/texts/zh.ts';
 import { fieldsOf, rowsOf } from '../../src/core/field.ts';
 import { LINK_FORM, type LinkForm } from '../../src/core/link-form.ts';
-import type { OwnLink } from '../../src/core/port/install.ts';
+import type { OwnLink } from '../../src/core/port/link.ts';
 import type { ProviderTerms } from '../../src/core/port/provider.ts';
 import { LINK_FIELDS, type Party, PROVIDER_FIELDS } from '../../src/core/terms.ts';
 import { endpoints } from '../../src/http/endpoints/index.ts';

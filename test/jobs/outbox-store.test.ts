@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import type { Core } from '../../src/core/core.ts';
-import type { Verdict } from '../../src/core/outbox/carrier.ts';
+import type { AttemptVerdict } from '../../src/core/outbox/carrier.ts';
 import type { Provider } from '../../src/core/port/provider.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { Outbox } from '../../src/jobs/outbox/worker.ts';
@@ -132,7 +132,7 @@ test('each device has its push, and the distribution ends with the last', async 
 test('a dead address and a wrong message fail those devices alone', async () => {
   const { provider, devices } = await seedPhones(10);
   const [dead = 0, wrong = 0] = devices;
-  const answers = new Map<string, Verdict>([
+  const answers = new Map<string, AttemptVerdict>([
     [`phone ${dead}`, { verdict: 'dead', problem: 'the app is gone' }],
     [`phone ${wrong}`, { verdict: 'failed', problem: 'it is too long' }],
   ]);

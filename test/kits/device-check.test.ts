@@ -6,7 +6,7 @@
 import { describe, expect, test } from 'bun:test';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CASES, checkDriver, type Verdict } from '../../src/device-check/check.ts';
+import { CASES, type CheckVerdict, checkDriver } from '../../src/device-check/check.ts';
 import { binary, ROOT, run, temporaryFolder } from '../support/process.ts';
 
 const KIT = join(ROOT, 'sdk/typescript');
@@ -25,7 +25,7 @@ const UNHURRIED: Readonly<Record<string, number>> = {
 const driverIn = (folder: string) => `${process.execPath} ${join(folder, 'driver.ts')}`;
 
 async function verdicts(folder: string, names: readonly string[], own: Partial<Times> = {}) {
-  const found: Verdict[] = [];
+  const found: CheckVerdict[] = [];
   const cases = CASES.filter(({ name }) => names.includes(name));
   const times = { pace: PACE, ...own };
   await checkDriver(driverIn(folder), cases, times, (verdict) => found.push(verdict));

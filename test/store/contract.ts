@@ -44,7 +44,6 @@ import { panelContract } from './contract/import-panel.ts';
 import { panelUserContract } from './contract/import-panel-user.ts';
 import { importTogetherContract } from './contract/import-together.ts';
 import { inboxContract } from './contract/inbox.ts';
-import { installContract } from './contract/install.ts';
 import { jobContract } from './contract/job.ts';
 import { keepingContract } from './contract/keeping.ts';
 import { laneContract } from './contract/lane.ts';
@@ -52,6 +51,7 @@ import { ledgerContract } from './contract/ledger.ts';
 import { linkContract } from './contract/link.ts';
 import { linkEndContract } from './contract/link-end.ts';
 import { linkJoinContract } from './contract/link-join.ts';
+import { linkViewContract } from './contract/link-view.ts';
 import { messageContract } from './contract/message.ts';
 import { myContract } from './contract/my.ts';
 import { namedContract } from './contract/named.ts';
@@ -94,9 +94,9 @@ export const PARTS = {
     ...sightingContract,
   },
   link: {
-    ...installContract,
-    ...slotContract,
     ...linkContract,
+    ...slotContract,
+    ...linkViewContract,
     ...linkEndContract,
     ...linkJoinContract,
     ...domainContract,
@@ -238,9 +238,9 @@ function visibleContract(opened: () => OpenedStore): void {
     const beside = await openBeside();
     const { providerId } = await addDoor(store);
     await knock(store, 'a');
-    expect(await beside.listInstalls(providerId, ALL)).toMatchObject([{ deviceCount: 1 }]);
+    expect(await beside.listLinksOf(providerId, ALL)).toMatchObject([{ deviceCount: 1 }]);
     await knock(beside, 'b');
-    expect(await store.listInstalls(providerId, ALL)).toMatchObject([{ deviceCount: 2 }]);
+    expect(await store.listLinksOf(providerId, ALL)).toMatchObject([{ deviceCount: 2 }]);
   });
 
   test('an id is never used twice', async () => {

@@ -124,7 +124,7 @@ export function Funnel({ at, shown, turn }: { at: string; shown: Shown; turn: nu
   }, [id, asked.value, isSmall && turn]);
 
   const totals = counted.value?.totals;
-  const textOf = (value: number) =>
+  const countText = (value: number) =>
     counted.value?.isAtLeast ? words.atLeast(number(value)) : number(value);
   const acts = kind === 'push' ? (['opened'] as const) : (['executed', 'refused'] as const);
   const most = Math.max(recipients, sent + failed);
@@ -135,7 +135,7 @@ export function Funnel({ at, shown, turn }: { at: string; shown: Shown; turn: nu
       most={most}
       look={look}
       name={words.steps[name]}
-      text={textOf(value)}
+      text={countText(value)}
     />
   );
   return (

@@ -26,7 +26,7 @@ import { may, texts, wordsFor } from '../state.ts';
 type List = Got<'webhooks.list'>;
 type Webhook = List['webhooks'][number];
 
-const nameOf = ({ chat, url }: Webhook) => url ?? chat ?? '';
+const receiverName = ({ chat, url }: Webhook) => url ?? chat ?? '';
 
 function State({ of }: { of: Webhook }) {
   const words = texts.webhooks;
@@ -164,7 +164,7 @@ function WebhookCard({ at, kinds, of, onChange }: CardProps) {
     <section class="card" aria-busy={isBusy.value}>
       <div class="title">
         <h2>
-          <bdi>{nameOf(of)}</bdi>
+          <bdi>{receiverName(of)}</bdi>
         </h2>
         <State of={of} />
       </div>
@@ -200,7 +200,7 @@ function WebhookCard({ at, kinds, of, onChange }: CardProps) {
               }}
             >
               <p>
-                <bdi>{nameOf(of)}</bdi>
+                <bdi>{receiverName(of)}</bdi>
               </p>
               <p>{words.sureHint}</p>
             </Ask>

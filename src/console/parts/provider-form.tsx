@@ -36,7 +36,7 @@ export const termsIn = ({ name = '', plan, lastDay, cap }: Typed) => ({
   linkCountMax: wholeIn(cap),
 });
 
-const textOf = (value: number | string | null | undefined) => String(value ?? '');
+const inputText = (value: number | string | null | undefined) => String(value ?? '');
 
 export function TermFields({ of }: { of?: Shown }) {
   const words = texts.providers;
@@ -62,7 +62,7 @@ export function TermFields({ of }: { of?: Shown }) {
         name="lastDay"
         type="date"
         max="9999-12-30"
-        defaultValue={textOf(of?.lastDay)}
+        defaultValue={inputText(of?.lastDay)}
       />
       <Field
         label={texts.heads.max_links}
@@ -71,7 +71,7 @@ export function TermFields({ of }: { of?: Shown }) {
         type="number"
         min={0}
         max={999_999_999}
-        defaultValue={textOf(of?.linkCountMax)}
+        defaultValue={inputText(of?.linkCountMax)}
       />
     </>
   );
@@ -145,7 +145,7 @@ function TermControls<Own>({ of, controls }: { of: Own; controls: Controls<Own> 
   return (
     <>
       {Object.entries<Control>(controls).map(([name, { label, hint, ...control }]) => {
-        const value = textOf(of[name as keyof Own] as number | string | null);
+        const value = inputText(of[name as keyof Own] as number | string | null);
         if ('options' in control) {
           const { options } = control;
           return <Select key={name} {...{ label, name, options, value }} />;

@@ -22,7 +22,7 @@ const REASON_LENGTH_MAX = 500;
 /** Most characters of a remedy. */
 const TODO_LENGTH_MAX = 300;
 
-interface Link {
+interface EventLink {
   id: number;
   installLimit: number;
   deviceCount: number;
@@ -30,11 +30,11 @@ interface Link {
 
 const happening = (kind: Happening['kind'], data: EventData): Happening => ({ kind, data });
 
-export const linkCreated = ({ id, installLimit }: Pick<Link, 'id' | 'installLimit'>) =>
+export const linkCreated = ({ id, installLimit }: Pick<EventLink, 'id' | 'installLimit'>) =>
   happening('link.created', { install_id: id, install_limit: installLimit });
 
 /** `deed`: the audit entry of the change. */
-export const linkUpdated = (link: Link & { status: number }, deed: Deed) =>
+export const linkUpdated = (link: EventLink & { status: number }, deed: Deed) =>
   happening('link.updated', { ...linkFacts(link), status: link.status, changed: changedIn(deed) });
 
 interface EndedLink {
@@ -51,10 +51,10 @@ export const linkRemoved = ({ id, freedCount }: EndedLink) =>
   happening('link.removed', { install_id: id, freed: freedCount });
 
 /** The last free slot of a link was taken. */
-export const linkFull = (link: Link) => happening('link.full', linkFacts(link));
+export const linkFull = (link: EventLink) => happening('link.full', linkFacts(link));
 
 /** A link that only counts admitted a device that it would have refused. */
-export const linkOverLimit = (link: Link, hwid: string) =>
+export const linkOverLimit = (link: EventLink, hwid: string) =>
   happening('link.over_limit', { ...linkFacts(link), hwid });
 
 /**
@@ -123,11 +123,11 @@ export const phoneRefused = (
     ...pageFact(hasMy, reason),
   });
 
-export const deviceAdmitted = (link: Link, hwid: string) =>
+export const deviceAdmitted = (link: EventLink, hwid: string) =>
   happening('device.admitted', { ...linkFacts(link), hwid });
 
 interface EndedSlot {
-  link: Link;
+  link: EventLink;
   hwid: string;
   lastSeenAtMs: number;
   /** The new device that took the slot; null: none. */
@@ -297,7 +297,7 @@ export const ending = (
 export const subscriptionEnded = (endedAtMs: number) =>
   happening('subscription.ended', { ended_at: isoTime(endedAtMs) });
 
-function linkFacts({ id, installLimit, deviceCount }: Link): EventData {
+function linkFacts({ id, installLimit, deviceCount }: EventLink): EventData {
   return { install_id: id, install_count: deviceCount, install_limit: installLimit };
 }
 

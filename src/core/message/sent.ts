@@ -128,12 +128,12 @@ export function contentOf({ notificationType, payload }: DistributionDetail): Se
     return { kind: 'command', action: text(action), text: begin, isCut };
   }
   const locales = isRecord(form['locales']) ? Object.entries(form['locales']) : [];
-  const texts = locales.map(([locale, one]) => textOf(locale, isRecord(one) ? one : {}));
-  const base = textOf('', { ...form, 'link-for-open': form['link_for_open'] });
+  const texts = locales.map(([locale, one]) => sentText(locale, isRecord(one) ? one : {}));
+  const base = sentText('', { ...form, 'link-for-open': form['link_for_open'] });
   return { kind: 'push', texts: [base, ...texts], image: text(form['background_image']) };
 }
 
-function textOf(locale: string, form: Readonly<Record<string, unknown>>): SentText {
+function sentText(locale: string, form: Readonly<Record<string, unknown>>): SentText {
   const { title, body, 'link-for-open': link } = form;
   return { locale, title: text(title), body: plainText(text(body)), link: text(link) };
 }

@@ -21,13 +21,8 @@ import {
 import { isRecord, isText, type JsonBounds, readJsonObject } from '../json-input.ts';
 import { isRefused, type Misfit } from '../outcome.ts';
 import type { OwnBinding } from '../port/domain.ts';
-import type { InstallTerms, LinkTerms, OwnLink } from '../port/install.ts';
-import type {
-  ExportRecord,
-  ImportedDomain,
-  ImportedInstall,
-  ImportedSlot,
-} from '../port/moving.ts';
+import type { LinkTerms, LinkTermsAndKey, OwnLink } from '../port/link.ts';
+import type { ExportRecord, ImportedDomain, ImportedLink, ImportedSlot } from '../port/moving.ts';
 import type { Provider, ProviderTerms } from '../port/provider.ts';
 import { DEVICES_MAX } from '../slot.ts';
 import { LINK_FIELDS, LINK_TERMS, PROVIDER_FIELDS } from '../terms.ts';
@@ -58,7 +53,7 @@ export interface ExportCounts {
 export type ExportLine =
   | { kind: 'provider'; provider: Newcomer }
   | { kind: 'domain'; domain: ImportedDomain }
-  | { kind: 'install'; install: ImportedInstall }
+  | { kind: 'install'; install: ImportedLink }
   | { kind: 'end'; counts: ExportCounts };
 
 /** Formats a record as a line without its line feed. */
@@ -94,8 +89,7 @@ export function readLine(text: string): ExportLine | Misfit<'over_bounds' | 'mal
   return readFields(() => {
     if ('gatepost_export' in line) return { kind: 'provider', provider: readProvider(line) };
     if ('domain' in line) return { kind: 'domain', domain: readDomain(within(line, 'domain')) };
-    if ('install' in line)
-      return { kind: 'install', install: readInstall(within(line, 'install')) };
+    if ('install' in line) return { kind: 'install', install: readLink(within(line, 'install')) };
     if ('end' in line) return { kind: 'end', counts: readCounts(within(line, 'end')) };
     throw new FieldFault('neither provider, domain, install nor end');
   });
@@ -166,24 +160,24 @@ const readDomain = recordReader<ImportedDomain>({
 });
 
 const { installLimit, status, note } = LINK_FIELDS;
-const readLink = recordReader<
-  Pick<ImportedInstall, 'id' | 'installCode' | 'createdAtMs'> & Omit<OwnLink, keyof InstallTerms>
+const readLinkLine = recordReader<
+  Pick<ImportedLink, 'id' | 'installCode' | 'createdAtMs'> & Omit<OwnLink, keyof LinkTermsAndKey>
 >({
   id: orNull(id),
   installCode: readInstallCode,
-  ...readersOf<Omit<OwnLink, keyof InstallTerms>>({ installLimit, status, note }),
+  ...readersOf<Omit<OwnLink, keyof LinkTermsAndKey>>({ installLimit, status, note }),
   createdAtMs: time,
 });
 
-const readTerms = recordReader<InstallTerms>({
+const readTerms = recordReader<LinkTermsAndKey>({
   subscriptionKeyHash: orNull(readDomainHash),
   ...readersOf<LinkTerms>(LINK_TERMS),
 });
 
-function readInstall(fields: Given): ImportedInstall {
+function readLink(fields: Given): ImportedLink {
   const hwids = fields['hwids'];
   if (!Array.isArray(hwids)) throw new FieldFault('hwids is not a list');
-  const link = readLink(fields);
+  const link = readLinkLine(fields);
   const overMax = fit(fields, 'over_max', orAbsent(numeric(whole(0, DEVICES_MAX).read)));
   if (hwids.length > Math.max(link.installLimit, overMax ?? 0)) {
     throw new FieldFault('hwids has more than install_limit');

@@ -15,8 +15,8 @@ import { isRecord } from '../json-input.ts';
 import { isRefused, type Misfit, malformed } from '../outcome.ts';
 import { keyOfPanelUser } from '../panel/token.ts';
 import type { DeviceFacts } from '../port/device.ts';
-import { INSTALL_ACTIVE, INSTALL_DISABLED } from '../port/install.ts';
-import type { ImportedInstall, ImportedSlot, PanelFacts, PanelNotes } from '../port/moving.ts';
+import { INSTALL_ACTIVE, INSTALL_DISABLED } from '../port/link.ts';
+import type { ImportedLink, ImportedSlot, PanelFacts, PanelNotes } from '../port/moving.ts';
 import { randomCode, subscriptionKeyHash } from '../secret.ts';
 import { NO_TERMS } from '../slot.ts';
 import { tidyFact } from '../text.ts';
@@ -141,7 +141,7 @@ export function keyHashesOf({ kind }: PanelRules, user: PanelUser) {
 }
 
 interface PanelLinkDraft {
-  install: ImportedInstall & { panel: PanelNotes };
+  install: ImportedLink & { panel: PanelNotes };
   /** Devices whose HWID is invalid for Gatepost. */
   unusable: number;
   isMended: boolean;

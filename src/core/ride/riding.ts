@@ -4,7 +4,7 @@
  */
 
 import type { DeviceFacts } from '../port/device.ts';
-import type { AdmittedDevice } from '../port/install.ts';
+import type { AdmittedDevice } from '../port/link.ts';
 import { after, type Maybe } from '../port/maybe.ts';
 import type {
   Buttons,

@@ -23,7 +23,7 @@ import { REQUEST_BOUNDS } from '../../core/json-input.ts';
 import { isRefused, malformed, Refused } from '../../core/outcome.ts';
 import type { Provider } from '../../core/port/provider.ts';
 import { TooManyDeeds } from '../../core/port/store.ts';
-import { isLarge, nameOf } from '../answer/large.ts';
+import { callerName, isLarge } from '../answer/large.ts';
 import { reportFault } from '../interpreter.ts';
 import { readBody } from '../request/body.ts';
 import { type CallDeps, CallerGone } from '../request/call.ts';
@@ -87,7 +87,7 @@ function accountIn({ name, password, code, key }: Readonly<Record<string, unknow
 /** The refusal if the room of unread answers is full. */
 const CROWDED = new Refused('too_many_requests');
 
-function textOf(outcome: unknown): string {
+function outcomeJson(outcome: unknown): string {
   if (!(outcome instanceof Refused)) return JSON.stringify({ ok: outcome ?? null });
   return JSON.stringify({ refused: outcome.says, detail: outcome.detail ?? null });
 }
@@ -122,7 +122,7 @@ function answering(
         session = (await lookSignedIn(core, tokenIn(request), nowMs))?.session.id;
         return session === undefined ? null : large.enterBody(request, { session }, bytes);
       },
-      turn: () => large.turns.next(nameOf({ session })),
+      turn: () => large.turns.next(callerName({ session })),
     });
     if (isRefused(given)) return given;
     // The session may have ended while the body arrived.
@@ -212,9 +212,9 @@ function answering(
     return deps.concluder.conclude(tally, decided, async (requestId) => {
       if (requestId !== undefined) headers.set('x-request-id', requestId);
       // A success without a value has `ok`.
-      const body = textOf(outcome);
+      const body = outcomeJson(outcome);
       const isAdmitted = !isLarge(body) || (await large.admit(request, about, body));
-      return new Response(isAdmitted ? body : textOf(CROWDED), { headers });
+      return new Response(isAdmitted ? body : outcomeJson(CROWDED), { headers });
     });
   };
 }

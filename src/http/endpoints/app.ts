@@ -7,7 +7,7 @@ import { readDeviceInfo } from '../../core/device-info.ts';
 import { admitDevice } from '../../core/door.ts';
 import { HWID, PROVIDER_CODE } from '../../core/formats.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
-import { INSTALL_ACTIVE } from '../../core/port/install.ts';
+import { INSTALL_ACTIVE } from '../../core/port/link.ts';
 import { appEndpoint, optional, type Values } from '../endpoint.ts';
 import {
   anyText,
@@ -61,7 +61,7 @@ export function wordsOf(params: Values<typeof factParams>): DeviceWords {
   };
 }
 
-const installEndpoint = appEndpoint({
+const linkEndpoint = appEndpoint({
   method: 'GET',
   path: '/install',
   olderPath: '/api/install',
@@ -143,4 +143,4 @@ const providerEndpoint = appEndpoint({
   },
 });
 
-export const appEndpoints = [installEndpoint, providerEndpoint];
+export const appEndpoints = [linkEndpoint, providerEndpoint];

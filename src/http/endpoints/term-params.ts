@@ -11,7 +11,7 @@ import {
   type TextFormat,
   type WholeFormat,
 } from '../../core/formats.ts';
-import type { LinkTerms } from '../../core/port/install.ts';
+import type { LinkTerms } from '../../core/port/link.ts';
 import type { OwnTerms } from '../../core/port/provider.ts';
 import { explained } from '../../labels/en.ts';
 import { optional, type Param } from '../endpoint.ts';

@@ -17,7 +17,7 @@ import { isRefused } from '../../core/outcome.ts';
 import { type PanelKind, panelOf } from '../../core/panel/kind.ts';
 import type { PanelKey } from '../../core/panel/token.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
-import type { AdmittedDevice } from '../../core/port/install.ts';
+import type { AdmittedDevice } from '../../core/port/link.ts';
 import { after, type Maybe } from '../../core/port/maybe.ts';
 import type { MySites } from '../../core/port/my.ts';
 import type { Ways } from '../../core/port/way.ts';

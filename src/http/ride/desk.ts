@@ -3,7 +3,7 @@
 import type { Core } from '../../core/core.ts';
 import { PANEL_TRAITS } from '../../core/panel/index.ts';
 import type { PanelKind } from '../../core/panel/kind.ts';
-import type { AdmittedDevice } from '../../core/port/install.ts';
+import type { AdmittedDevice } from '../../core/port/link.ts';
 import { after, type Maybe } from '../../core/port/maybe.ts';
 import type { Way, Ways } from '../../core/port/way.ts';
 import { languagesOf } from '../../core/ride/languages.ts';

@@ -12,7 +12,7 @@ import { isRefused, type Misfit, malformed } from '../../core/outcome.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
 import type { Log } from '../../log.ts';
 import { PartyQueue } from '../../queue.ts';
-import { textOf } from '../answer/respond.ts';
+import { bodyOf } from '../answer/respond.ts';
 import { reportFault } from '../interpreter.ts';
 import {
   CLOSE_FAULT,
@@ -105,7 +105,7 @@ export class TokenFrames {
     const token = readTokenFrame(frame);
     if (isRefused(token)) {
       const { detail } = token;
-      socket.send(textOf('unknown_error', { detail }));
+      socket.send(bodyOf('unknown_error', { detail }));
       this.#end(socket, CLOSE_MALFORMED, detail);
       return;
     }
@@ -124,11 +124,11 @@ export class TokenFrames {
     if (device !== null) {
       this.forget(socket);
       // Before any message: the stream sends nothing before it has read the inbox.
-      if (this.deps.admit(socket, device)) socket.send(textOf('ok'));
+      if (this.deps.admit(socket, device)) socket.send(bodyOf('ok'));
       return;
     }
     await this.deps.guessed(socket.data.client, () => {
-      socket.send(textOf('device_token_error'));
+      socket.send(bodyOf('device_token_error'));
       this.#end(socket, CLOSE_TOKEN, 'the token is of no device');
     });
   }

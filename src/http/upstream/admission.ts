@@ -5,7 +5,7 @@ import type { Core } from '../../core/core.ts';
 import { admitDevice, type RefusedAtDoor } from '../../core/door.ts';
 import { NOT_FOUND, WITHOUT_HWID } from '../../core/named-link.ts';
 import { isRefused } from '../../core/outcome.ts';
-import type { AdmittedDevice } from '../../core/port/install.ts';
+import type { AdmittedDevice } from '../../core/port/link.ts';
 import { SUBSCRIPTION_HEADERS } from '../../core/subscription.ts';
 import { decide, holdsNamedSlot, type SubscriptionRequest } from './decision.ts';
 import type { UpstreamResponse } from './exchange.ts';
@@ -34,7 +34,7 @@ interface Asked {
   forwarding: Forwarding;
 }
 
-type Admission = AdmittedDevice | Denied | ProxyError;
+type AdmissionOutcome = AdmittedDevice | Denied | ProxyError;
 
 /**
  * Admits the device if the response of the panel allows it; null: it takes no slot. A device that
@@ -45,7 +45,7 @@ export async function admissionOf(
   deps: Deps,
   asked: Asked,
   response: UpstreamResponse,
-): Promise<Admission | null> {
+): Promise<AdmissionOutcome | null> {
   try {
     return await admission(deps, asked, response);
   } catch (fault) {
@@ -58,7 +58,7 @@ async function admission(
   deps: Deps,
   asked: Asked,
   response: UpstreamResponse,
-): Promise<Admission | null> {
+): Promise<AdmissionOutcome | null> {
   const { core, clock } = deps;
   const { forwarding, panel, subscription } = asked;
   const { believesOther, isForPage, isUnproven, slot } = forwarding;
@@ -106,7 +106,7 @@ async function enter(
   { panel, request }: Asked,
   slot: WantedSlot,
   provedKey: string | null,
-): Promise<Admission> {
+): Promise<AdmissionOutcome> {
   const admitted = slot.isNew
     ? await deps.newLinks.make(panel, slot, deps.limitLinks(request))
     : await admitDevice(deps.core, slot.call, slot.facts, slot.nowMs);

@@ -3,7 +3,7 @@
 import { ANY_HWID, type DeviceCall, type NewKeyCall } from '../../core/door.ts';
 import { type Denied as DeniedLink, unknownTo } from '../../core/named-link.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
-import type { AdmittedDevice } from '../../core/port/install.ts';
+import type { AdmittedDevice } from '../../core/port/link.ts';
 import type { Outcome } from './responses.ts';
 
 /** A refusal with a text for the user. */

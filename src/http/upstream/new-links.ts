@@ -7,7 +7,7 @@ import type { Clock } from '../../clock.ts';
 import type { Core } from '../../core/core.ts';
 import { AT_DOOR, admitNewKey, type RefusedAtDoor } from '../../core/door.ts';
 import { isRefused, type Refused } from '../../core/outcome.ts';
-import type { AdmittedDevice } from '../../core/port/install.ts';
+import type { AdmittedDevice } from '../../core/port/link.ts';
 import { admitNewKeyWithoutHwid } from '../../core/without-hwid.ts';
 import type { Log } from '../../log.ts';
 import type { WantedSlot } from './forwarding.ts';

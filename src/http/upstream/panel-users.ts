@@ -5,7 +5,7 @@
 
 import type { Clock } from '../../clock.ts';
 import { actingAs, type Core } from '../../core/core.ts';
-import { enableImported } from '../../core/install.ts';
+import { enableImported } from '../../core/link.ts';
 import { PANEL_TRAITS } from '../../core/panel/index.ts';
 import { panelOf } from '../../core/panel/kind.ts';
 import { isDisabledByImport, isProvedBy, provedTie } from '../../core/panel/proof.ts';

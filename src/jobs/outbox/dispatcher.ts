@@ -3,7 +3,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Core } from '../../core/core.ts';
 import type { PushSettings } from '../../core/message/push.ts';
-import type { EventSenders, Gateways, Verdict } from '../../core/outbox/carrier.ts';
+import type { AttemptVerdict, EventSenders, Gateways } from '../../core/outbox/carrier.ts';
 import type { DestinationKind, EventDispatch, PushDispatch } from '../../core/port/outbox.ts';
 import { PUSH_GATEWAYS } from '../../core/port/registration.ts';
 import type { Webhook } from '../../core/port/webhook.ts';
@@ -13,7 +13,7 @@ import type { PushContents } from './contents.ts';
 
 export interface AttemptResult {
   /** The verdict; null: the attempt does not count, as it was aborted or its target has changed. */
-  verdict: Verdict | null;
+  verdict: AttemptVerdict | null;
   /** The time at which the message expires, UTC ms; null: it does not. */
   expiresAtMs: number | null;
 }
@@ -21,7 +21,7 @@ export interface AttemptResult {
 /** Receives the outcome of each attempt and its duration in seconds. */
 type AttemptObserver = (
   kind: DestinationKind,
-  outcome: Verdict['verdict'],
+  outcome: AttemptVerdict['verdict'],
   seconds: number,
 ) => void;
 
@@ -111,7 +111,7 @@ export class Dispatcher {
   }
 
   /** Saves the new id of a chat that moved. Returns true if the event must be sent there. */
-  async #followChat(webhook: Webhook, verdict: Verdict): Promise<boolean> {
+  async #followChat(webhook: Webhook, verdict: AttemptVerdict): Promise<boolean> {
     const { id, target } = webhook;
     if (verdict.verdict !== 'dead' || verdict.movedTo === undefined) return false;
     if (target.kind !== 'telegram') return false;

@@ -7,7 +7,7 @@
 
 import type { Clock } from '../../clock.ts';
 import type { Core } from '../../core/core.ts';
-import { type Judgement, judgeAttempt, judgeTrial } from '../../core/outbox/judge.ts';
+import { decideAttempt, decideTrial, type Judgement } from '../../core/outbox/judge.ts';
 import type {
   Destination,
   DestinationHealth,
@@ -288,8 +288,8 @@ export class OutboxRun {
         dispatch: { ...dispatch, queuedAtMs: dispatch.queuedAtMs + aheadMs },
         expiresAtMs: result.expiresAtMs && result.expiresAtMs + aheadMs,
       };
-      const judge = this.#isTrial ? judgeTrial : judgeAttempt;
-      const judgement = judge(attempt, this.#health, host.random);
+      const decide = this.#isTrial ? decideTrial : decideAttempt;
+      const judgement = decide(attempt, this.#health, host.random);
       this.#isTrial = false;
       this.#apply(judgement, nowMs);
       const { settlement } = judgement;

@@ -5,20 +5,20 @@
 import { FACT_FIELDS } from '../../core/device-facts.ts';
 import { BINDING_NAMES } from '../../core/domain-fields.ts';
 import { fieldsOf, only } from '../../core/field.ts';
-import type { InstallTerms } from '../../core/port/install.ts';
-import type { ExportRecord, ImportedInstall, ImportedSlot } from '../../core/port/moving.ts';
+import type { LinkTermsAndKey } from '../../core/port/link.ts';
+import type { ExportRecord, ImportedLink, ImportedSlot } from '../../core/port/moving.ts';
 import { LINK_TERMS } from '../../core/terms.ts';
 import type { Statements, Step } from '../backend.ts';
 import { columns, ofTable, sql, values } from '../statement-text.ts';
-import { termsColumns } from './install-rows.ts';
+import { termsColumns } from './link-rows.ts';
 import { slotSeen, withDevice } from './look-ups.ts';
 import { PROVIDER_COLUMNS } from './provider.ts';
 
 /** Records that a step reads. */
 const PAGE = 200;
 
-type InstallRow = Omit<ImportedInstall, 'slots' | 'terms' | 'replacedAtMs' | 'overMax'> &
-  InstallTerms & { id: number; replacedAtMs: number | null; overMax: number | null };
+type LinkRow = Omit<ImportedLink, 'slots' | 'terms' | 'replacedAtMs' | 'overMax'> &
+  LinkTermsAndKey & { id: number; replacedAtMs: number | null; overMax: number | null };
 
 const TERM_FIELDS = ['subscriptionKeyHash', ...fieldsOf(LINK_TERMS)] as const;
 
@@ -35,7 +35,7 @@ function statements(backend: Statements) {
           'install',
           'id, installCode, installLimit, status, note, createdAtMs, replacedAtMs',
         )},
-          ${values<{ overMax: InstallRow['overMax'] }>({
+          ${values<{ overMax: LinkRow['overMax'] }>({
             overMax: sql`CASE WHEN over_max > install_limit THEN over_max END`,
           })},
           ${termsColumns(backend)}
@@ -73,12 +73,12 @@ export async function* exportRecords(
     const byLink = Map.groupBy(slots, ({ installId }) => installId);
     for (const row of rows) {
       const own = (byLink.get(row.id) ?? []).map(({ installId: _, ...slot }) => slot);
-      yield { kind: 'install', install: installOf(row, own) };
+      yield { kind: 'install', install: linkOf(row, own) };
     }
   }
 }
 
-function installOf(row: InstallRow, slots: ImportedSlot[]): ImportedInstall {
+function linkOf(row: LinkRow, slots: ImportedSlot[]): ImportedLink {
   const { id, installCode, installLimit, status, note, createdAtMs, replacedAtMs, overMax } = row;
   return {
     id,

@@ -10,8 +10,8 @@ import type { ImportedSlot } from '../../core/port/moving.ts';
 import { hwidHash } from '../../core/secret.ts';
 import type { Backend, Step } from '../backend.ts';
 import { columns, sql } from '../statement-text.ts';
-import { linkStatements } from './install-rows.ts';
 import { knownDeviceSteps } from './known-device.ts';
+import { linkStatements } from './link-rows.ts';
 
 /** Chooses the opposite of a device's call, because the known facts are later here. */
 const knownWins = (known: DeviceAtProvider, moved: DeviceFacts) => mergeFacts(moved, known);
@@ -77,9 +77,11 @@ export function slotImport(backend: Backend) {
       // A HWID and its hash are one device.
       const known = [...here, ...slots];
       const isByHash = known.some(({ hwid }) => hashInHwid(hwid) !== null);
-      const nameOf = ({ hwid }: { hwid: string }) => (isByHash ? hwidHash(hwid) : hwid);
-      const names = new Set(here.map(nameOf));
-      const missing = slots.filter((slot) => !names.has(nameOf(slot)) && names.add(nameOf(slot)));
+      const storedHwid = ({ hwid }: { hwid: string }) => (isByHash ? hwidHash(hwid) : hwid);
+      const names = new Set(here.map(storedHwid));
+      const missing = slots.filter(
+        (slot) => !names.has(storedHwid(slot)) && names.add(storedHwid(slot)),
+      );
       const added = missing.slice(0, Math.max(0, room));
       const counts = {
         slotsAdded: added.length,

@@ -20,7 +20,7 @@ import { runOn, STATEMENTS, waitFor } from './dialect.ts';
 import { isConflict, isLost, isStorageFault, retryReason } from './fault.ts';
 import type { Sealer } from './sealer.ts';
 import type { Signals } from './signals.ts';
-import type { Answer, Bound, Runner } from './statement.ts';
+import type { Bound, QueryResult, Runner } from './statement.ts';
 
 /** Attempts at one write. */
 const ATTEMPTS_MAX = 8;
@@ -76,7 +76,7 @@ export class Write implements Runner {
     });
   }
 
-  ask<Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>> {
+  ask<Row>(text: string, params: readonly Bound[]): Promise<QueryResult<Row>> {
     return this.on.ask(text, params);
   }
 

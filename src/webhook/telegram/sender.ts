@@ -1,13 +1,13 @@
 /** Sends events to Telegram chats by `sendMessage` of the Bot API. */
 
-import type { EventSender, Verdict } from '../../core/outbox/carrier.ts';
+import type { AttemptVerdict, EventSender } from '../../core/outbox/carrier.ts';
 import type { StoredEvent } from '../../core/port/event.ts';
 import type { MySites } from '../../core/port/my.ts';
 import type { Webhook } from '../../core/port/webhook.ts';
 import { isPublicSite } from '../../core/public-site.ts';
 import type { Outgoing } from '../../outgoing/outgoing.ts';
 import { DELIVERY_TIMEOUT_MS } from '../standard.ts';
-import { ANSWER_BOUNDS, judgeTelegram, type TelegramVerdict } from './answers.ts';
+import { ANSWER_BOUNDS, classifyTelegram, type TelegramVerdict } from './answers.ts';
 import { showLinkText, telegramText } from './text.ts';
 
 /** Most concurrent calls to Telegram, of all bots together. */
@@ -34,7 +34,7 @@ export class TelegramSender implements EventSender {
     event: StoredEvent,
     _nowMs: number,
     signal: AbortSignal,
-  ): Promise<Verdict> {
+  ): Promise<AttemptVerdict> {
     const { target } = webhook;
     if (target.kind !== 'telegram') return { verdict: 'failed', problem: 'not a Telegram chat' };
     const { locale, shows } = target;
@@ -76,7 +76,7 @@ export class TelegramSender implements EventSender {
       },
       signal,
     );
-    return judgeTelegram(answer);
+    return classifyTelegram(answer);
   }
 }
 

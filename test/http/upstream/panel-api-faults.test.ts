@@ -62,7 +62,7 @@ async function open(panel: PanelKind) {
       slots: [],
       terms: { ...NO_TERMS, subscriptionKeyHash: subscriptionKeyHash(keyOf(panel, user)) },
     };
-    await app.core.store.importInstall(
+    await app.core.store.importLink(
       ...[providerId, link, { installCountMax: 100, updates: false }, ACT],
     );
   }

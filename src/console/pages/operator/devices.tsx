@@ -33,7 +33,7 @@ const shownAs = (place: 'system' | 'app', row: Row) =>
     .join(' ')
     .trim();
 
-const nameOf = ({ deviceName }: Row) => deviceName || texts.link.nameless;
+const deviceTitle = ({ deviceName }: Row) => deviceName || texts.link.nameless;
 
 function DeviceRow({ row, isOpen }: { row: Row; isOpen: boolean }) {
   return (
@@ -45,7 +45,7 @@ function DeviceRow({ row, isOpen }: { row: Row; isOpen: boolean }) {
           id={`device-${row.id}`}
           onClick={() => goHere({ hwid: row.hwid })}
         >
-          <bdi>{nameOf(row)}</bdi>
+          <bdi>{deviceTitle(row)}</bdi>
         </button>
       </th>
       <td>
@@ -138,7 +138,7 @@ function DevicePanel({ hwid, onClose, onGone }: PanelProps) {
   const shown = loaded.value.value;
   const words = texts.records;
   return (
-    <Panel title={<bdi>{shown ? nameOf(shown.device) : hwid}</bdi>} onClose={onClose}>
+    <Panel title={<bdi>{shown ? deviceTitle(shown.device) : hwid}</bdi>} onClose={onClose}>
       <Status of={loaded}>
         {shown && (
           <>
@@ -148,7 +148,7 @@ function DevicePanel({ hwid, onClose, onGone }: PanelProps) {
               {may('devices.forget') && (
                 <Ask
                   label={words.forget}
-                  title={words.forgetSure(nameOf(shown.device))}
+                  title={words.forgetSure(deviceTitle(shown.device))}
                   onYes={async () => {
                     await call('devices.forget', { hwid });
                     onGone();

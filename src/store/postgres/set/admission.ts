@@ -10,7 +10,7 @@
 import { FACT_FIELDS } from '../../../core/device-facts.ts';
 import type { DeviceFacts } from '../../../core/port/device.ts';
 import { DOMAIN_ACTIVE } from '../../../core/port/domain.ts';
-import { INSTALL_ACTIVE } from '../../../core/port/install.ts';
+import { INSTALL_ACTIVE } from '../../../core/port/link.ts';
 import type { AdmittedLink, SlotKey } from '../../../core/port/slot.ts';
 import type { Store } from '../../../core/port/store.ts';
 import { isFirstOfDay, UNREPORTED } from '../../noun/known-device.ts';

@@ -3,25 +3,19 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { INSTALL_CODE } from '../../core/formats.ts';
 import { readKeyedCall } from '../../core/idempotency.ts';
-import {
-  addInstall,
-  findNamed,
-  type LinkChange,
-  searchLinks,
-  updateInstall,
-} from '../../core/install.ts';
+import { addLink, findNamed, type LinkEdit, searchLinks, updateLink } from '../../core/link.ts';
 import { isRefused } from '../../core/outcome.ts';
 import {
   INSTALL_ACTIVE,
   INSTALL_DISABLED,
-  type Install,
+  type Link,
   type LinkTerms,
-} from '../../core/port/install.ts';
+} from '../../core/port/link.ts';
 import { after, type Maybe } from '../../core/port/maybe.ts';
 import type { Page } from '../../core/port/page.ts';
 import { ACTIVITY_NAMES } from '../../core/status-word.ts';
 import { LINK_TERMS, POLICY_TERMS } from '../../core/terms.ts';
-import { nameOf } from '../answer/large.ts';
+import { callerName } from '../answer/large.ts';
 import { wireTime } from '../answer/wire-time.ts';
 import { optional, providerEndpoint, required, type Values } from '../endpoint.ts';
 import type { MessageKey } from '../messages.ts';
@@ -71,12 +65,12 @@ const readTerms = termsReader(LINK_TERMS);
 
 /** Returns the given terms in the form of the core. */
 function termsOf(params: Values<ReturnType<typeof termParams>>) {
-  const terms: Partial<LinkTerms> & Pick<LinkChange, 'subscriptionKey'> = readTerms(params);
+  const terms: Partial<LinkTerms> & Pick<LinkEdit, 'subscriptionKey'> = readTerms(params);
   const { subscription_key: key } = params;
   return key === null ? terms : { ...terms, subscriptionKey: own(key) };
 }
 
-const addInstallEndpoint = providerEndpoint({
+const addLinkEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/add-install',
   repeat: 'keyed',
@@ -105,7 +99,7 @@ const addInstallEndpoint = providerEndpoint({
   fields: { ok: { install_code: CodeField, id: RecordId } },
   answerHeaders: {
     'x-install-id': {
-      about: "Comes with `Install code exists`: the `id` of the provider's own link that has it.",
+      about: "Comes with `Link code exists`: the `id` of the provider's own link that has it.",
       example: '1',
     },
   },
@@ -123,7 +117,7 @@ const addInstallEndpoint = providerEndpoint({
       key === null ? null : readKeyedCall('add-install', null, params, core.leastMs(nowMs));
     if (isRefused(keyed)) return keyed;
     const draft = { ...termsOf(params), installCode, installLimit, note, keyed };
-    return after(addInstall(core, provider, draft, nowMs), (added) => {
+    return after(addLink(core, provider, draft, nowMs), (added) => {
       if (!isRefused(added)) {
         const { id, installCode: code, isRepeat } = added;
         const body = { install_code: code, id };
@@ -137,7 +131,7 @@ const addInstallEndpoint = providerEndpoint({
   },
 });
 
-const updateInstallEndpoint = providerEndpoint({
+const updateLinkEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/update-install',
   repeat: 'same',
@@ -174,18 +168,18 @@ const updateInstallEndpoint = providerEndpoint({
   ],
   handle({ core, provider, params, nowMs }) {
     const { id, install_limit: installLimit, note, status } = params;
-    const change: LinkChange = {
+    const change: LinkEdit = {
       ...(installLimit !== null && { installLimit }),
       ...(note !== null && { note: note === '' ? null : note }),
       ...(status !== null && { status }),
       ...termsOf(params),
     };
-    const updated = updateInstall(core, provider, id, change, nowMs);
+    const updated = updateLink(core, provider, id, change, nowMs);
     return replyWith(updated, (link) => ({ install_code: link.installCode, id }));
   },
 });
 
-const listInstallEndpoint = providerEndpoint({
+const listLinkEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/list-install',
   repeat: 'reads',
@@ -216,11 +210,11 @@ const listInstallEndpoint = providerEndpoint({
   fields: { ok: { data: Type.Array(LimitedLink, { maxItems: LIST_COUNT_MAX }) } },
   says: ['ok', 'unknown_error'],
   handle: ({ core, provider, params, settings: { outputOffsetMinutes }, limits }) => {
-    const turn = () => limits.turns.next(nameOf({ provider }));
+    const turn = () => limits.turns.next(callerName({ provider }));
     const { install_code: installCode, subscription_key: subscriptionKey, search, over } = params;
-    const matching = (page: Page): Maybe<readonly Install[]> =>
+    const matching = (page: Page): Maybe<readonly Link[]> =>
       search === null && over !== 1
-        ? core.store.listInstalls(provider.id, page)
+        ? core.store.listLinksOf(provider.id, page)
         : searchLinks(core, provider, { search, isOver: over === 1 }, page, turn);
     const named = (page: Page) =>
       after(findNamed(core, provider, { installCode, subscriptionKey }), (link) =>
@@ -246,8 +240,8 @@ const listInstallEndpoint = providerEndpoint({
  * Returns whether a link that was found by a name is on the page: the selected link, if there is
  * one.
  */
-function isOn({ id }: Page, link: Install | null): link is Install {
+function isOn({ id }: Page, link: Link | null): link is Link {
   return link !== null && (id === null || link.id === id);
 }
 
-export const installEndpoints = [addInstallEndpoint, updateInstallEndpoint, listInstallEndpoint];
+export const linkEndpoints = [addLinkEndpoint, updateLinkEndpoint, listLinkEndpoint];

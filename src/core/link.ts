@@ -1,4 +1,4 @@
-/** Limited links ("install" on the wire): their codes, limits and slots. */
+/** Limited links ("selector" on the wire): their codes, limits and slots. */
 
 import { actAt } from './audit/entry.ts';
 import type { Core } from './core.ts';
@@ -6,13 +6,7 @@ import { isKeyRefusal, refusedKey } from './idempotency.ts';
 import { fromStore, isRefused, Refused, saving } from './outcome.ts';
 import type { KeptRefusal } from './port/figure.ts';
 import type { KeyedCall } from './port/idempotency.ts';
-import type {
-  Install,
-  InstallChange,
-  InstallSelector,
-  LinkTerms,
-  NewInstall,
-} from './port/install.ts';
+import type { Link, LinkChange, LinkSelector, LinkTerms, NewLink } from './port/link.ts';
 import type { FreedSlots } from './port/link-end.ts';
 import { after, type Maybe } from './port/maybe.ts';
 import type { Page } from './port/page.ts';
@@ -21,7 +15,7 @@ import type { Slot } from './port/slot.ts';
 import { refusedOn } from './same-phone.ts';
 import { randomCode, subscriptionKeyHash } from './secret.ts';
 
-interface InstallDraft extends Partial<LinkTerms> {
+interface LinkDraft extends Partial<LinkTerms> {
   /** The code; null: a random one. */
   installCode: string | null;
   installLimit: number;
@@ -33,12 +27,7 @@ interface InstallDraft extends Partial<LinkTerms> {
 }
 
 /** Makes the record of a new link, with a random code if the draft has none. */
-export function newInstall(
-  core: Core,
-  provider: Provider,
-  draft: InstallDraft,
-  nowMs: number,
-): NewInstall {
+export function newLink(core: Core, provider: Provider, draft: LinkDraft, nowMs: number): NewLink {
   const { installCode, installLimit, note, subscriptionKey = null } = draft;
   const { coolDownHours = null, inactiveDays = null, whenFull = null } = draft;
   const { enforce = null, withoutHwid = null, samePhone = null } = draft;
@@ -79,17 +68,17 @@ export const EXISTS = {
  * `install_code_limit_reached` for a provider at its cap of links. With a key it adds one link and
  * returns it to each repeat; refuses `malformed` for a key of another call.
  */
-export async function addInstall(
+export async function addLink(
   core: Core,
   provider: Provider,
-  draft: InstallDraft,
+  draft: LinkDraft,
   nowMs: number,
 ): Promise<
   | { id: number; installCode: string; isRepeat?: true | undefined }
   | Refused<'install_code_exists' | 'install_code_limit_reached' | 'malformed'>
 > {
-  const added = newInstall(core, provider, draft, nowMs);
-  const outcome = await core.store.addInstall(added, actAt(core, nowMs), draft.keyed);
+  const added = newLink(core, provider, draft, nowMs);
+  const outcome = await core.store.addLink(added, actAt(core, nowMs), draft.keyed);
   if (typeof outcome === 'object') {
     const { id, installCode = added.installCode, isRepeat } = outcome;
     return { id, installCode, isRepeat };
@@ -98,7 +87,7 @@ export async function addInstall(
   if (outcome === 'install_code_limit_reached') return new Refused(outcome);
   const { installCode, subscriptionKey = null } = draft;
   const isCodeTaken = outcome === 'install_code_exists' || outcome === 'install_code_ended';
-  if (isCodeTaken && installCode === null) return addInstall(core, provider, draft, nowMs);
+  if (isCodeTaken && installCode === null) return addLink(core, provider, draft, nowMs);
   const refused = { detail: EXISTS[outcome], recordId: undefined };
   if (!outcome.endsWith('_exists')) return new Refused('install_code_exists', refused);
   const name = isCodeTaken
@@ -110,7 +99,7 @@ export async function addInstall(
 
 /**
  * Returns why a new link of the provider cannot have this code or key, in the words of
- * {@link addInstall}; null: it can. Null as a code means a random one, null as a key none.
+ * {@link addLink}; null: it can. Null as a code means a random one, null as a key none.
  */
 export async function takenBy(
   { store }: Core,
@@ -118,7 +107,7 @@ export async function takenBy(
   {
     installCode,
     subscriptionKeyHash: keyHash,
-  }: Pick<NewInstall, 'subscriptionKeyHash'> & {
+  }: Pick<NewLink, 'subscriptionKeyHash'> & {
     installCode: string | null;
   },
 ): Promise<string | null> {
@@ -128,13 +117,13 @@ export async function takenBy(
     if (ended !== null) return EXISTS[ended];
   }
   if (keyHash === null) return null;
-  if ((await store.findInstallByKey(id, keyHash)) !== null) return EXISTS.subscription_key_exists;
+  if ((await store.findLinkByKey(id, keyHash)) !== null) return EXISTS.subscription_key_exists;
   const ended = await store.findEnded(id, { subscriptionKeyHash: keyHash });
   return ended && EXISTS[ended];
 }
 
 /** A change of a link; absent fields stay unchanged. */
-export interface LinkChange extends Omit<InstallChange, 'subscriptionKeyHash'> {
+export interface LinkEdit extends Omit<LinkChange, 'subscriptionKeyHash'> {
   /** Well formed; null: removes the key. */
   subscriptionKey?: string | null;
 }
@@ -144,23 +133,23 @@ export interface LinkChange extends Omit<InstallChange, 'subscriptionKeyHash'> {
  * with the id, `install_limit_below_count` for a limit below its taken slots, and
  * `install_save_error` for the subscription key of another link or if it could not be saved.
  */
-export async function updateInstall(
+export async function updateLink(
   core: Core,
   provider: Pick<Provider, 'id'>,
   id: number,
-  { subscriptionKey, ...change }: LinkChange,
+  { subscriptionKey, ...change }: LinkEdit,
   nowMs: number,
 ): Promise<
   | { installCode: string }
   | Refused<'install_not_found' | 'install_limit_below_count' | 'install_save_error'>
 > {
-  const wanted: InstallChange =
+  const wanted: LinkChange =
     subscriptionKey === undefined
       ? change
       : { ...change, subscriptionKeyHash: subscriptionKey && subscriptionKeyHash(subscriptionKey) };
   const updated = await saving(
     'install_save_error',
-    core.store.updateInstall(provider.id, id, wanted, actAt(core, nowMs)),
+    core.store.updateLink(provider.id, id, wanted, actAt(core, nowMs)),
   );
   if (updated === 'subscription_key_exists') {
     return new Refused('install_save_error', { detail: KEY_IS_TAKEN });
@@ -187,7 +176,7 @@ export async function searchLinks(
   { search, isOver }: { search: string | null; isOver: boolean },
   { id, beforeId, countMax }: Page,
   turn: () => Promise<void>,
-): Promise<Install[]> {
+): Promise<Link[]> {
   const filter = { providerCode: provider.code, isFull: false, status: null, search, isOver };
   if (id === null) return core.store.listLinks({ ...filter, beforeId, countMax }, turn);
   const ending = Math.min(id + 1, beforeId ?? id + 1);
@@ -199,11 +188,11 @@ export function findNamed(
   core: Core,
   provider: Provider,
   { installCode, subscriptionKey }: { installCode: string | null; subscriptionKey: string | null },
-): Maybe<Install | null> {
+): Maybe<Link | null> {
   const byKey =
     subscriptionKey === null
       ? null
-      : core.store.findInstallByKey(provider.id, subscriptionKeyHash(subscriptionKey));
+      : core.store.findLinkByKey(provider.id, subscriptionKeyHash(subscriptionKey));
   if (installCode === null) return byKey;
   return after(byKey, (keyed) =>
     after(core.store.findLink(installCode), (link) => {
@@ -220,11 +209,11 @@ export function findNamed(
 export function listSlots(
   core: Core,
   provider: Pick<Provider, 'id'>,
-  install: InstallSelector,
+  selector: LinkSelector,
   hwid: string | null,
   countMax: number,
 ): Maybe<Slot[] | Refused<'install_code_error'>> {
-  return after(core.store.listSlots(provider.id, install, hwid, countMax), fromStore);
+  return after(core.store.listSlots(provider.id, selector, hwid, countMax), fromStore);
 }
 
 /**
@@ -235,18 +224,18 @@ export function listSlots(
 export async function freeSlot(
   core: Core,
   provider: Pick<Provider, 'id'>,
-  install: InstallSelector,
+  selector: LinkSelector,
   hwid: string,
   nowMs: number,
 ): Promise<{ deviceCount: number } | Refused<'install_code_error'>> {
-  return fromStore(await core.store.freeSlot(provider.id, install, hwid, actAt(core, nowMs)));
+  return fromStore(await core.store.freeSlot(provider.id, selector, hwid, actAt(core, nowMs)));
 }
 
 /** Finds the id of the provider's link by the given code and id. */
 async function idOf(
   { store }: Core,
   provider: Pick<Provider, 'id'>,
-  { installCode, installId }: InstallSelector,
+  { installCode, installId }: LinkSelector,
 ): Promise<number | null> {
   const link =
     installCode === null
@@ -263,9 +252,9 @@ async function idOf(
 export async function listRefused(
   core: Core,
   provider: Pick<Provider, 'id'>,
-  install: InstallSelector,
+  selector: LinkSelector,
 ): Promise<KeptRefusal[] | Refused<'install_code_error'>> {
-  const id = await idOf(core, provider, install);
+  const id = await idOf(core, provider, selector);
   return id === null ? new Refused('install_code_error') : refusedOn(core, provider.id, id);
 }
 
@@ -276,11 +265,11 @@ export async function listRefused(
 export async function freeSlots(
   core: Core,
   provider: Pick<Provider, 'id'>,
-  install: InstallSelector,
+  selector: LinkSelector,
   nowMs: number,
   sinceMs?: number,
 ): Promise<FreedSlots | Refused<'install_code_error'>> {
-  const id = await idOf(core, provider, install);
+  const id = await idOf(core, provider, selector);
   if (id === null) return new Refused('install_code_error');
   const freed = await core.store.freeSlots(provider.id, id, actAt(core, nowMs), sinceMs);
   return typeof freed === 'string' ? new Refused('install_code_error') : freed;
@@ -291,7 +280,7 @@ export async function freeSlots(
  * registrations that it claimed. From then on the old code and key belong to no link. Waits for a
  * `turn` between steps. Refuses `install_not_found` if the provider has no link with the id.
  */
-export async function revokeInstall(
+export async function revokeLink(
   core: Core,
   provider: Pick<Provider, 'id'>,
   id: number,
@@ -304,9 +293,9 @@ export async function revokeInstall(
   const installCode = randomCode(12);
   const revoked = await saving(
     'install_save_error',
-    core.store.revokeInstall(provider.id, id, installCode, actAt(core, nowMs), turn),
+    core.store.revokeLink(provider.id, id, installCode, actAt(core, nowMs), turn),
   );
-  if (revoked === 'install_code_exists') return revokeInstall(core, provider, id, nowMs, turn);
+  if (revoked === 'install_code_exists') return revokeLink(core, provider, id, nowMs, turn);
   if (typeof revoked === 'string') return new Refused(revoked);
   if (isRefused(revoked)) return revoked;
   const { freedCount, hadKey, deviceIds } = revoked;
@@ -319,14 +308,12 @@ export async function revokeInstall(
  * Removes a link with its slots; its code and its subscription key can never make a link again.
  * Refuses `install_not_found` if the provider has no link with the id.
  */
-export async function removeInstall(
+export async function removeLink(
   core: Core,
   provider: Pick<Provider, 'id'>,
   id: number,
   nowMs: number,
 ): Promise<FreedSlots | Refused<'install_not_found' | 'install_save_error'>> {
   const act = actAt(core, nowMs);
-  return fromStore(
-    await saving('install_save_error', core.store.removeInstall(provider.id, id, act)),
-  );
+  return fromStore(await saving('install_save_error', core.store.removeLink(provider.id, id, act)));
 }

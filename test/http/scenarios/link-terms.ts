@@ -1,6 +1,6 @@
 /** What links have of their own beside the contract: add-install, update-install, list-install. */
 
-import { record } from './install.ts';
+import { record } from './link.ts';
 import {
   aLink,
   asked,
@@ -70,7 +70,7 @@ const termMisfits = (
 const URL_RULE = 'an http, https or tg URL of up to 255 ASCII characters, or default';
 const buttons = { support_url: 'tg://resolve?domain=a', web_page_url: 'https://example.com/' };
 
-const addInstall: Scenario[] = [
+const addLink: Scenario[] = [
   {
     name: 'a policy and a subscription key of its own',
     path: ADD,
@@ -120,7 +120,7 @@ const addInstall: Scenario[] = [
     says: 'install_code_exists',
     given: [aLinkOfTerms(OTHER_CODE)],
     request: { install_limit: 1, install_code: CODE, subscription_key: KEY },
-    answer: '{"rc":2,"msg":"Install code exists"}',
+    answer: '{"rc":2,"msg":"Link code exists"}',
     answerHeaders: { 'x-install-id': '1' },
     detail: OTHER_KEY_DETAIL,
   },
@@ -135,7 +135,7 @@ const addInstall: Scenario[] = [
   ...termMisfits(ADD, 'unknown_error', [], { install_limit: 1 }, UNKNOWN),
 ];
 
-const updateInstall: Scenario[] = [
+const updateLink: Scenario[] = [
   {
     name: 'buttons',
     path: UPDATE,
@@ -323,4 +323,4 @@ const listInstall: Scenario[] = [
   },
 ];
 
-export const installTermScenarios = [...addInstall, ...updateInstall, ...listInstall];
+export const linkTermScenarios = [...addLink, ...updateLink, ...listInstall];
