@@ -5,7 +5,7 @@ import type { Core } from '../src/core/core.ts';
 import { addProvider } from '../src/core/provider.ts';
 import { NO_TERMS } from '../src/core/slot.ts';
 import { nextTurn } from '../src/core/turn.ts';
-import { openCore } from '../src/open-core.ts';
+import { openCore } from '../src/parts/open-core.ts';
 import type { Case } from './driver.ts';
 import { spawnKept } from './process.ts';
 

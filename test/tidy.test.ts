@@ -145,13 +145,13 @@ interface Ban {
 const BANS: readonly Ban[] = [
   {
     pattern: /\bDate\.now\b|\bnew Date\(\)|\bDate\(\)/,
-    except: ['src/clock.ts'],
+    except: ['src/base/clock.ts'],
     reason: 'the time is read once per request or tick and passed on, so that tests can move it',
   },
   {
     pattern: /\bperformance\.now\b/,
     // How long a lock has been waited for and held: a steady clock, whatever happens to the wall's.
-    except: ['src/clock.ts', 'src/store/sqlite/writer.ts'],
+    except: ['src/base/clock.ts', 'src/store/sqlite/writer.ts'],
     reason: 'a second clock is a second time',
   },
   {
@@ -160,14 +160,14 @@ const BANS: readonly Ban[] = [
     // Commands beside the server inherit what main left of it; Bun's default is that of the start.
     except: [
       ...['src/main.ts', 'src/outgoing/http2.ts'],
-      ...['src/own-program.ts', 'src/backup/shelf.ts'],
+      ...['src/parts/own-program.ts', 'src/backup/shelf.ts'],
     ],
     reason: 'a setting that is read elsewhere is in no table and no document',
   },
   {
     pattern: /\bprocess\.(?:exit|abort|kill|reallyExit)\b/,
     // A program of the operator is ended with whatever it started, as a group.
-    except: ['src/main.ts', 'src/operator-program.ts'],
+    except: ['src/main.ts', 'src/base/operator-program.ts'],
     reason: 'a part that ends the program cuts off the writes of all others',
   },
   {
@@ -183,12 +183,12 @@ const BANS: readonly Ban[] = [
   {
     pattern: /\bprocess\.std(?:out|err)\.write\b/,
     // The log escapes by itself; questions are texts of the program's own.
-    except: ['src/main.ts', 'src/log.ts', 'src/cli/confirm.ts', 'src/cli/passphrase.ts'],
+    except: ['src/main.ts', 'src/base/log.ts', 'src/cli/confirm.ts', 'src/cli/passphrase.ts'],
     reason: 'runCli escapes the output: text of a file or a device must not control a terminal',
   },
   {
     pattern: /\\u202[ae]/i,
-    except: ['src/visible.ts'],
+    except: ['src/base/visible.ts'],
     reason: 'one function escapes invisible characters, so that no surface forgets one',
   },
   {

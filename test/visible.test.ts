@@ -1,9 +1,9 @@
 /** Text from files, panels and devices controls neither a terminal nor a log nor a spreadsheet. */
 
 import { expect, test } from 'bun:test';
+import { makeLog } from '../src/base/log.ts';
+import { visible, visibleLines } from '../src/base/visible.ts';
 import { cellText, csvLine } from '../src/core/csv.ts';
-import { makeLog } from '../src/log.ts';
-import { visible, visibleLines } from '../src/visible.ts';
 import { commandLine } from './support/command-line.ts';
 
 /** Clears the screen, sets the title, turns the line round, begins a new one, by C1 codes too. */

@@ -1,14 +1,14 @@
 /**
- * The state of the process and its machine, as the operator's pages show it; `src/appliance.ts`
- * implements it.
+ * The state of the process and its machine, as the operator's pages show it;
+ * `src/parts/appliance.ts` implements it.
  */
 
+import type { Finding } from '../base/finding.ts';
 import type { Core } from '../core/core.ts';
 import type { SendOnce } from '../core/outbox/gateway-test.ts';
 import type { Misfit, Refused } from '../core/outcome.ts';
 import type { PushGateway } from '../core/port/registration.ts';
 import type { PanelReaction, UpstreamKeys } from '../core/port/upstream.ts';
-import type { Finding } from '../finding.ts';
 
 /** A setting with its effective value; a secret is masked. */
 interface ShownSetting {
@@ -129,7 +129,7 @@ export interface UpstreamCheck {
   binding: 'active' | 'not_bound' | 'disabled' | 'provider_not_found';
 }
 
-/** The upstreams of the gate; `src/live-upstreams.ts` implements them. */
+/** The upstreams of the gate; `src/parts/live-upstreams.ts` implements them. */
 export interface UpstreamDesk {
   list(): ListedUpstreams;
   /**

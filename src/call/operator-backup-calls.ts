@@ -1,9 +1,9 @@
 /** Calls of the console about backups. A passphrase encrypts a copy for a download. */
 
+import { OperatorError } from '../base/operator-error.ts';
 import { readBackupPassphrase } from '../core/account/formats.ts';
 import { noteDownload } from '../core/audit/entry.ts';
 import { isRefused, Refused } from '../core/outcome.ts';
-import { OperatorError } from '../operator-error.ts';
 import { freshCall, operatorCall, watchCall } from './call.ts';
 import { inputOf, text } from './inputs.ts';
 

@@ -1,7 +1,7 @@
 /** Prints verdicts of cases that were played to an app or a server: each, then their numbers. */
 
+import { OperatorError, UsageError } from '../base/operator-error.ts';
 import { counted } from '../core/counted.ts';
-import { OperatorError, UsageError } from '../operator-error.ts';
 import type { PeerVerdict } from '../peer/verdict.ts';
 import type { CliContext } from './context.ts';
 

@@ -1,14 +1,14 @@
 /** `gatepost conformance`: runs the cases of `conformance/` against a server of the API. */
 
 import type { Command } from 'commander';
+import { OperatorError, UsageError } from '../base/operator-error.ts';
+import { secretIn } from '../base/permissions.ts';
 import type { Case } from '../conformance/case.ts';
 import { allCases } from '../conformance/cases.ts';
 import { type Caller, type CaseVerdict, runCases } from '../conformance/run.ts';
 import { AUTH_KEY, PROVIDER_CODE } from '../core/formats.ts';
 import { isRecord, readJsonObject } from '../core/json-input.ts';
 import { isRefused } from '../core/outcome.ts';
-import { OperatorError, UsageError } from '../operator-error.ts';
-import { secretIn } from '../permissions.ts';
 import { checkNames, report, startOf } from './case-report.ts';
 import type { CliContext, CommonOptions } from './context.ts';
 import { warnIfOpen } from './import-origin.ts';

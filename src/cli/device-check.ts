@@ -4,11 +4,11 @@
  */
 
 import type { Command } from 'commander';
+import { UsageError } from '../base/operator-error.ts';
+import { visible } from '../base/visible.ts';
 import { DOMAIN_HASH, LINK } from '../device-check/app.ts';
 import { CASES, type CheckVerdict, checkDriver, checkPhone } from '../device-check/check.ts';
 import { Stage } from '../device-check/stage.ts';
-import { UsageError } from '../operator-error.ts';
-import { visible } from '../visible.ts';
 import { checkNames, report, startOf } from './case-report.ts';
 import type { CliContext, CommonOptions } from './context.ts';
 import { paceValue, portValue } from './values.ts';

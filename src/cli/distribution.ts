@@ -1,6 +1,8 @@
 /** `gatepost distribution …`: notifications and commands, and their delivery. */
 
 import type { Command } from 'commander';
+import { OperatorError } from '../base/operator-error.ts';
+import { visible } from '../base/visible.ts';
 import { counted } from '../core/counted.ts';
 import { BLOCKED, CANCELLED, isTerminal, STATUS_NAMES } from '../core/message/status.ts';
 import { TARGET_HWID_COUNT_MAX } from '../core/message/target.ts';
@@ -8,8 +10,6 @@ import { isRefused } from '../core/outcome.ts';
 import { type DistributionDetail, PUSH } from '../core/port/distribution.ts';
 import type { LedgerRow, LedgerTotals } from '../core/port/ledger.ts';
 import { countRecipients } from '../core/target-count.ts';
-import { OperatorError } from '../operator-error.ts';
-import { visible } from '../visible.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { addReceiptsCommand } from './distribution-receipts.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';

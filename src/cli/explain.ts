@@ -1,7 +1,7 @@
 /** `gatepost explain`: the meaning of a code, wherever it was seen. */
 
 import type { Command } from 'commander';
-import { OperatorError } from '../operator-error.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import { type CliContext, type CommonOptions, printTable } from './context.ts';
 
 /** Returns a text without case, blanks at the ends and a full stop. */

@@ -1,6 +1,7 @@
 /** Imports a file of `gatepost export`: reads all of it before it stores anything. */
 
 import { statSync } from 'node:fs';
+import { OperatorError } from '../base/operator-error.ts';
 import { counted } from '../core/counted.ts';
 import {
   type ExportCounts,
@@ -12,7 +13,6 @@ import type { Mover, Newcomer } from '../core/moving/import.ts';
 import { isRefused } from '../core/outcome.ts';
 import type { ImportedDomain, ImportedLink } from '../core/port/moving.ts';
 import { nextTurn } from '../core/turn.ts';
-import { OperatorError } from '../operator-error.ts';
 
 /** The most rows in memory; the mover divides them among commits. */
 const ROWS_MAX = 500;

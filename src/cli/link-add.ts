@@ -1,6 +1,7 @@
 /** `gatepost link add` and `link import`: make limited links, one or many. */
 
 import type { Command } from 'commander';
+import { OperatorError, UsageError } from '../base/operator-error.ts';
 import { counted } from '../core/counted.ts';
 import type { LinkRow } from '../core/link-csv.ts';
 import { foreseeLink, type MadeLink, makeLinks } from '../core/link-make.ts';
@@ -8,7 +9,6 @@ import { INSTALL_ACTIVE, type LinkTerms } from '../core/port/link.ts';
 import type { Provider } from '../core/port/provider.ts';
 import { LINK_TERMS } from '../core/terms.ts';
 import { labels } from '../labels/en.ts';
-import { OperatorError, UsageError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { readLinkFile } from './link-csv.ts';
 import { linkTable, linkView, type ShownLink } from './link-filter.ts';

@@ -1,11 +1,11 @@
 /** `gatepost link free`, `revoke` and `remove`: end slots, codes and links. */
 
 import type { Command } from 'commander';
+import { UsageError } from '../base/operator-error.ts';
 import { counted } from '../core/counted.ts';
 import { freeSlot, freeSlots, listSlots, revokeLink } from '../core/link.ts';
 import type { OwnedLink } from '../core/port/link-view.ts';
 import { DEVICES_MAX } from '../core/slot.ts';
-import { UsageError } from '../operator-error.ts';
 import { type ConfirmOptions, confirm } from './confirm.ts';
 import { type CliContext, print, withCore } from './context.ts';
 import { addMany, changeLinks, type ManyOptions } from './link-filter.ts';

@@ -1,13 +1,13 @@
 /** The links of a command: one by its name, or many by a filter, after a preview. */
 
 import type { Command } from 'commander';
+import { OperatorError, UsageError } from '../base/operator-error.ts';
 import type { Core } from '../core/core.ts';
 import { counted } from '../core/counted.ts';
 import { isRefused } from '../core/outcome.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED, type Link } from '../core/port/link.ts';
 import type { LinkFilter, OwnedLink } from '../core/port/link-view.ts';
 import { activityWord } from '../core/status-word.ts';
-import { OperatorError, UsageError } from '../operator-error.ts';
 import { type ConfirmOptions, confirm } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { findNamed, LINKS_ARGUMENT, type LinkName } from './link-name.ts';

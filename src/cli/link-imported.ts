@@ -1,9 +1,9 @@
 /** `gatepost link enable --disabled-by-import`: lists and enables links that imports disabled. */
 
+import { OperatorError, UsageError } from '../base/operator-error.ts';
 import { counted } from '../core/counted.ts';
 import { enableImported } from '../core/link.ts';
 import type { OwnedLink } from '../core/port/link-view.ts';
-import { OperatorError, UsageError } from '../operator-error.ts';
 import { type CliContext, print, withCore } from './context.ts';
 import {
   filterOf,

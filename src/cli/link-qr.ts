@@ -2,6 +2,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { OperatorError, UsageError } from '../base/operator-error.ts';
 import type { Core } from '../core/core.ts';
 import { counted } from '../core/counted.ts';
 import { APPS, type App, finalLink } from '../core/final-link.ts';
@@ -10,7 +11,6 @@ import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
 import { INSTALL_ACTIVE } from '../core/port/link.ts';
 import type { OwnedLink } from '../core/port/link-view.ts';
 import { subscriptionKeyHash } from '../core/secret.ts';
-import { OperatorError, UsageError } from '../operator-error.ts';
 import { type CliContext, print, withCore } from './context.ts';
 import { readLinkFile } from './link-csv.ts';
 import { addFilter, choose, type ManyOptions, refuseNoChoice } from './link-filter.ts';

@@ -1,11 +1,11 @@
 /** `gatepost link set`, `enable` and `disable`: change one limited link, or many by a filter. */
 
 import { type Command, Option } from 'commander';
+import { UsageError } from '../base/operator-error.ts';
 import { type Given, onlyGiven } from '../core/field.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED, type LinkTerms } from '../core/port/link.ts';
 import { LINK_TERMS } from '../core/terms.ts';
 import { labels } from '../labels/en.ts';
-import { UsageError } from '../operator-error.ts';
 import type { CliContext } from './context.ts';
 import { addMany, changeLinks, type ManyOptions } from './link-filter.ts';
 import { enableLinks } from './link-imported.ts';

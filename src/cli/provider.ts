@@ -1,6 +1,7 @@
 /** `gatepost provider …`: the providers and their credentials. */
 
 import type { Command } from 'commander';
+import { UsageError } from '../base/operator-error.ts';
 import { dateEndingAt } from '../core/calendar.ts';
 import { counted } from '../core/counted.ts';
 import { type Given, onlyGiven, outside } from '../core/field.ts';
@@ -19,7 +20,6 @@ import {
   RIDE_TERMS,
   type Terms as TermTable,
 } from '../core/terms.ts';
-import { UsageError } from '../operator-error.ts';
 import { type ConfirmOptions, confirm } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { KEY_FILE, type KeyOptions, printCredentials, readKey } from './key.ts';

@@ -1,8 +1,8 @@
 /** `gatepost ready`: the health check for containers without other programs. */
 
 import type { Command } from 'commander';
-import { OperatorError } from '../operator-error.ts';
-import { hereInUrl, IDENTITY_HEADER, identityOf, notedMonitor } from '../whereabouts.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import { hereInUrl, IDENTITY_HEADER, identityOf, notedMonitor } from '../base/whereabouts.ts';
 import { type CliContext, type CommonOptions, print, settingsFor } from './context.ts';
 
 /** The longest wait for the monitor, ms. */

@@ -1,11 +1,11 @@
 /** Refusals of the core as sentences, and the output of failures. */
 
 import { CommanderError } from 'commander';
+import { busyText, type ErrorCode, OperatorError, UsageError } from '../base/operator-error.ts';
 import { EXISTS } from '../core/link.ts';
 import { innermostReason, isRefused, type Refused } from '../core/outcome.ts';
 import { isAway, isBusy, WriteFailed } from '../core/port/store.ts';
 import { machineFault } from '../disk/fault.ts';
-import { busyText, type ErrorCode, OperatorError, UsageError } from '../operator-error.ts';
 
 /** The sentence of each refusal, for the code, HWID or id that was refused. */
 const SENTENCES = {

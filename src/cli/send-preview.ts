@@ -1,5 +1,6 @@
 /** `--preview` of messages to devices: the text in each app. */
 
+import { visible } from '../base/visible.ts';
 import { ridesAt } from '../core/device-reach.ts';
 import type { DistributionType } from '../core/port/distribution.ts';
 import type { Provider } from '../core/port/provider.ts';
@@ -7,7 +8,6 @@ import type { Ways } from '../core/port/way.ts';
 import type { RidingPayload } from '../core/ride/parts.ts';
 import { type Preview, previewsOf, type Shown } from '../core/ride/preview.ts';
 import { type RidingTerms, ridingOf } from '../core/ride/ways.ts';
-import { visible } from '../visible.ts';
 
 /** Returns the preview of a message, as JSON and as text. */
 export function previewOf(

@@ -2,8 +2,8 @@
 
 import type { Command } from 'commander';
 import { Device } from '../../sdk/typescript/src/index.ts';
-import { UsageError } from '../operator-error.ts';
-import { type Leave, Places } from '../queue.ts';
+import { UsageError } from '../base/operator-error.ts';
+import { type Leave, Places } from '../base/queue.ts';
 import { printer } from './case-report.ts';
 import type { CliContext, CommonOptions } from './context.ts';
 import { nextSignal } from './signals.ts';

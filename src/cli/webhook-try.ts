@@ -1,9 +1,9 @@
 /** `gatepost webhook test`: sends a real event and explains the answer. */
 
 import type { Command } from 'commander';
+import { OperatorError } from '../base/operator-error.ts';
 import type { AttemptVerdict } from '../core/outbox/carrier.ts';
 import { findWebhook, tryWebhook } from '../core/webhook.ts';
-import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, print, settingsFor, withCore } from './context.ts';
 import { granted } from './refusal.ts';
 import { webhookIdValue } from './values.ts';

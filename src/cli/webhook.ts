@@ -1,6 +1,8 @@
 /** `gatepost webhook …`: the webhooks and Telegram chats that receive events. */
 
 import { type Command, Option } from 'commander';
+import { UsageError } from '../base/operator-error.ts';
+import { secretIn } from '../base/permissions.ts';
 import type { Core } from '../core/core.ts';
 import { onlyGiven } from '../core/field.ts';
 import {
@@ -18,8 +20,6 @@ import {
   type WebhookEdit,
 } from '../core/webhook.ts';
 import { type freshSecret, shownUrl, webhookRecord } from '../core/webhook-view.ts';
-import { UsageError } from '../operator-error.ts';
-import { secretIn } from '../permissions.ts';
 import { type ConfirmOptions, confirm } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { make } from './make.ts';

@@ -3,10 +3,10 @@
  * failures, and bounds on all answers. Uses only the documented API.
  */
 
+import { unlessAborted } from '../base/deadline.ts';
 import { counted } from '../core/counted.ts';
 import { type JsonBounds, readJsonObject } from '../core/json-input.ts';
 import { isRefused } from '../core/outcome.ts';
-import { unlessAborted } from '../deadline.ts';
 
 export interface ProviderClientOptions {
   /** The base URL; paths are appended to it. */

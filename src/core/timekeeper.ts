@@ -33,7 +33,7 @@ export interface LeapFacts {
   isSpent: boolean;
 }
 
-/** The clocks of the machine, as src/clock.ts has them. */
+/** The clocks of the machine, as src/base/clock.ts has them. */
 interface Machine {
   nowMs(): number;
   steadyMs(): number;

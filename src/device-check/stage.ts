@@ -4,7 +4,7 @@
  */
 
 import type { Server, ServerWebSocket } from 'bun';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../base/clock.ts';
 import { Watch } from '../peer/watch.ts';
 import { areFit, bodyOf, fieldsOf, type Item, itemsIn, itemsOf, subprotocolToken } from './sent.ts';
 

@@ -1,10 +1,10 @@
 /** Checks the gate: its panels, their bindings, and its trusted proxies. */
 
+import { about, type Finding } from '../base/finding.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/settings/index.ts';
 import { counted } from '../core/counted.ts';
 import type { PanelReaction } from '../core/port/upstream.ts';
-import { about, type Finding } from '../finding.ts';
 import { lacksSecret, openingsOf } from '../http/upstream/openings.ts';
 import { checkPanel } from '../http/upstream/panel-check.ts';
 import type { BoundHost, DatabaseReport } from '../store/kind.ts';

@@ -1,7 +1,7 @@
 /** Parts that the gateways share. */
 
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { AttemptVerdict } from '../core/outbox/carrier.ts';
 import type { PushContent } from '../core/port/outbox.ts';
 import type { Outgoing } from '../outgoing/outgoing.ts';

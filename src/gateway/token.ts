@@ -1,8 +1,8 @@
 /** The access token of a gateway: one for all calls, until it expires or is rejected. */
 
+import { unlessAborted } from '../base/deadline.ts';
+import { messageOf } from '../base/operator-error.ts';
 import type { AttemptVerdict } from '../core/outbox/carrier.ts';
-import { unlessAborted } from '../deadline.ts';
-import { messageOf } from '../operator-error.ts';
 import type { UsedToken } from './answer.ts';
 
 export interface NewToken {

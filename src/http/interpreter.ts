@@ -4,12 +4,12 @@
  * that is available is used without a promise, because a promise costs as much as a read.
  */
 
+import { type Log, reasonOf } from '../base/log.ts';
 import { authenticateDevice } from '../core/device.ts';
 import { REQUEST_BOUNDS } from '../core/json-input.ts';
 import { innermostReason, isRefused, type Reason, type Refused } from '../core/outcome.ts';
 import { after, type Maybe } from '../core/port/maybe.ts';
 import { isAway, isBusy, isFull, TooManyDeeds } from '../core/port/store.ts';
-import { type Log, reasonOf } from '../log.ts';
 import { accessOf } from './access.ts';
 import { callerName, isLarge } from './answer/large.ts';
 import { bodyOf, type Outgoing, Responses } from './answer/respond.ts';

@@ -1,10 +1,10 @@
 /** The HTTP server: assembles its parts, listens and stops. `mount.ts` has the routes. */
 
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
 import type { Appliance } from '../call/appliance.ts';
-import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
 import type { EventSenders } from '../core/outbox/carrier.ts';
-import type { Log } from '../log.ts';
 import { Large } from './answer/large.ts';
 import { AuthFailures } from './bound/auth-failures.ts';
 import { Concluder } from './bound/concluder.ts';

@@ -3,7 +3,7 @@
  * errors, and `gatepost explain` are made from it.
  */
 
-import type { LogLevel } from '../log.ts';
+import type { LogLevel } from '../base/log.ts';
 
 interface LogEvent {
   level: LogLevel;

@@ -1,13 +1,13 @@
 /** Counts of commits, deliveries, log events and more; `http/traffic.ts` counts requests. */
 
+import { Counts, Histogram } from '../base/counts.ts';
+import type { LogLevel } from '../base/log.ts';
 import { STATUS_NAMES } from '../core/message/status.ts';
 import { FIGURES, type Figure } from '../core/port/figure.ts';
 import { STATEMENT_KINDS, type StatementKind } from '../core/port/health.ts';
 import { DESTINATION_KINDS, type DestinationKind } from '../core/port/outbox.ts';
 import { type Store, withMethods } from '../core/port/store.ts';
 import { wordOf } from '../core/status-word.ts';
-import { Counts, Histogram } from '../counts.ts';
-import type { LogLevel } from '../log.ts';
 import { LOG_EVENTS } from './log-events.ts';
 
 /** The log event of a scheduled backup that failed. */

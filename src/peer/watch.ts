@@ -1,6 +1,6 @@
 /** Waits for what the other side of a connection does: a peer that plays a script looks at it. */
 
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../base/clock.ts';
 
 const { steadyMs } = systemClock;
 

@@ -1,10 +1,10 @@
 /** Sends events to webhooks by the Standard Webhooks specification. */
 
+import { VERSION } from '../base/version.ts';
 import type { AttemptVerdict, EventSender } from '../core/outbox/carrier.ts';
 import type { StoredEvent } from '../core/port/event.ts';
 import type { Webhook } from '../core/port/webhook.ts';
 import type { Outgoing } from '../outgoing/outgoing.ts';
-import { VERSION } from '../version.ts';
 import { classifyAnswer } from './answers.ts';
 import { bodyOf, messageId, signedHeaders } from './signature.ts';
 

@@ -1,13 +1,13 @@
 /** `gatepost explain`: every code that the program gives out has a meaning, found as it is seen. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { FINDINGS } from '../../src/base/finding-names.ts';
+import { ERROR_CODES, EXIT_CODES } from '../../src/base/operator-error.ts';
+import { explanations } from '../../src/cli/explanations.ts';
 import { ACTIONS } from '../../src/core/audit/entry.ts';
-import { explanations } from '../../src/explanations.ts';
-import { FINDINGS } from '../../src/finding-names.ts';
 import { messages } from '../../src/http/messages.ts';
 import { LOG_EVENTS } from '../../src/monitor/log-events.ts';
 import { METRICS } from '../../src/monitor/metric-table.ts';
-import { ERROR_CODES, EXIT_CODES } from '../../src/operator-error.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { committedFiles, readText } from '../support/tree.ts';
 
@@ -61,7 +61,11 @@ test('without a code it lists all, once for each kind', async () => {
 
 describe('each code is one of the program', () => {
   const sources = committedFiles().filter((path) => path.startsWith('src/'));
-  const tables = ['src/finding-names.ts', 'src/monitor/log-events.ts', 'src/explanations.ts'];
+  const tables = [
+    'src/base/finding-names.ts',
+    'src/monitor/log-events.ts',
+    'src/cli/explanations.ts',
+  ];
   const text = sources
     .filter((path) => !tables.includes(path))
     .map(readText)

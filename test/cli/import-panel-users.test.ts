@@ -8,7 +8,7 @@ import type { Maybe } from '../../src/core/port/maybe.ts';
 import type { Store } from '../../src/core/port/store.ts';
 import { subscriptionKeyHash } from '../../src/core/secret.ts';
 import { NO_TERMS } from '../../src/core/slot.ts';
-import { openCore } from '../../src/open-core.ts';
+import { openCore } from '../../src/parts/open-core.ts';
 import { ACT } from '../support/actor.ts';
 import { freshFolder } from '../support/app.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';

@@ -2,10 +2,10 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { OperatorError, UsageError } from '../../src/base/operator-error.ts';
 import { changeBetween, loadConfig, reloaded } from '../../src/config/load.ts';
 import { shownSettings } from '../../src/config/render.ts';
 import { settingRows } from '../../src/config/settings/index.ts';
-import { OperatorError, UsageError } from '../../src/operator-error.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gatepost-config-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

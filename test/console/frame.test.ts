@@ -2,7 +2,7 @@
 
 import { beforeEach, expect, test } from 'bun:test';
 import type { Locator, Page } from 'playwright-core';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { texts as en } from '../../src/console/texts/en.ts';
 import { call, seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';

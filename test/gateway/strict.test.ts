@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import type { AttemptVerdict, Gateway } from '../../src/core/outbox/carrier.ts';
 import type { PushAddress } from '../../src/core/port/registration.ts';
 import { apnsId } from '../../src/gateway/apns.ts';

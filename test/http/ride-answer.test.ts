@@ -1,6 +1,7 @@
 /** What rides, on the headers of an answer. */
 
 import { afterAll, describe, expect, test } from 'bun:test';
+import { makeLog } from '../../src/base/log.ts';
 import type { Core } from '../../src/core/core.ts';
 import { PUSH } from '../../src/core/port/distribution.ts';
 import type { AdmittedDevice } from '../../src/core/port/link.ts';
@@ -10,7 +11,6 @@ import { encodeText } from '../../src/core/ride/text.ts';
 import { addRiders, intervalHeader, stampsOf } from '../../src/http/ride/answer.ts';
 import { RideDesk } from '../../src/http/ride/desk.ts';
 import { keepFresh } from '../../src/http/upstream/headers.ts';
-import { makeLog } from '../../src/log.ts';
 import { Random } from '../support/random.ts';
 import { NOTHING, RIDING_APPS } from '../support/riding-apps.ts';
 

@@ -1,12 +1,12 @@
 /** The worker of the outbox on a real database: what distributions and webhooks see of it. */
 
 import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { makeLog } from '../../src/base/log.ts';
 import type { Core } from '../../src/core/core.ts';
 import type { AttemptVerdict } from '../../src/core/outbox/carrier.ts';
 import type { Provider } from '../../src/core/port/provider.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { Outbox } from '../../src/jobs/outbox/worker.ts';
-import { makeLog } from '../../src/log.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { addWebhook, makeLink } from '../store/contract/webhook.ts';
 import {

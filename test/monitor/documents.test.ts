@@ -1,7 +1,7 @@
 /** The table of events, the dashboard and the alerts say what the program does, and no more. */
 
 import { describe, expect, test } from 'bun:test';
-import type { Counts } from '../../src/counts.ts';
+import type { Counts } from '../../src/base/counts.ts';
 import { LOG_EVENTS } from '../../src/monitor/log-events.ts';
 import { METRICS } from '../../src/monitor/metric-table.ts';
 import { Tallies } from '../../src/monitor/tallies.ts';

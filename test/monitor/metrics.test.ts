@@ -1,7 +1,7 @@
 /** `/metrics`: read by a parser of its own grammar, and by promtool where there is one. */
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { Histogram } from '../../src/counts.ts';
+import { Histogram } from '../../src/base/counts.ts';
 import { expireMessages } from '../../src/jobs/keep.ts';
 import { type Snapshot, spread } from '../../src/monitor/metric-row.ts';
 import { METRICS } from '../../src/monitor/metric-table.ts';

@@ -1,14 +1,14 @@
 /** The monitor's listener: what it answers, and what it does when its address is taken. */
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { makeLog } from '../../src/log.ts';
+import { makeLog } from '../../src/base/log.ts';
+import { OperatorError } from '../../src/base/operator-error.ts';
 import type { Readiness } from '../../src/monitor/readiness.ts';
 import {
   type MonitorOptions,
   type RunningMonitor,
   startMonitor,
 } from '../../src/monitor/server.ts';
-import { OperatorError } from '../../src/operator-error.ts';
 import { open } from '../support/socket.ts';
 import { until } from '../support/until.ts';
 

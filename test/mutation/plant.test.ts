@@ -102,7 +102,7 @@ test('each folder of src has a file with places, and a test that is asked about 
 });
 
 test('what does not compile is no mistake', async () => {
-  const file = 'src/deadline.ts';
+  const file = 'src/base/deadline.ts';
   const first = (await compiler.mistakesIn(file)).find(({ kind }) => kind === 'negation');
   if (first === undefined) throw new Error(`${file} decides nothing`);
   expect(await compiler.compiles(first)).toBe(true);

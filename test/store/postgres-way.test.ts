@@ -8,7 +8,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import type { ImportedLink } from '../../src/core/port/moving.ts';
 import type { Store } from '../../src/core/port/store.ts';
 import { NO_TERMS } from '../../src/core/slot.ts';
-import { openCore, storeKindOf } from '../../src/open-core.ts';
+import { openCore, storeKindOf } from '../../src/parts/open-core.ts';
 import { ACT } from '../support/actor.ts';
 import { selfSigned, TestAuthority } from '../support/certificate.ts';
 import { describePostgres } from '../support/needs.ts';

@@ -1,5 +1,6 @@
 /** An outbox in memory, and carriers that do as a test says: the worker without a database. */
 
+import { makeLog } from '../../src/base/log.ts';
 import type { Core } from '../../src/core/core.ts';
 import type { AttemptVerdict, EventSender, Gateway } from '../../src/core/outbox/carrier.ts';
 import { HEALTHY } from '../../src/core/outbox/circuit.ts';
@@ -21,7 +22,6 @@ import type { Webhook, WebhookChange } from '../../src/core/port/webhook.ts';
 import { Signals } from '../../src/core/signals.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { Outbox } from '../../src/jobs/outbox/worker.ts';
-import { makeLog } from '../../src/log.ts';
 import { ACT } from './actor.ts';
 import { WIDE_LIMITS } from './bounds.ts';
 import { FakeClock } from './clock.ts';

@@ -1,7 +1,7 @@
 /** Both senders of events against strict servers: signatures, HTML, misdeeds on command. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import type { Core } from '../../src/core/core.ts';
 import { readNetwork } from '../../src/core/outbox/address.ts';
 import type { AttemptVerdict, EventSenders } from '../../src/core/outbox/carrier.ts';

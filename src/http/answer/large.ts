@@ -1,6 +1,6 @@
 /** Large answers and bodies: each needs a place in a room; lists are read in pages. */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { AuthenticDevice } from '../../core/device.ts';
 import { byteLength } from '../../core/json-input.ts';
 import { after, type Maybe } from '../../core/port/maybe.ts';

@@ -3,7 +3,7 @@
  * is wrong, counts as a failed authentication too, and is delayed beyond the limit of a minute.
  */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
 import { dropBody } from '../request/body.ts';
 import type { EndpointTally, Traffic } from '../traffic.ts';

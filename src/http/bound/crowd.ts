@@ -4,8 +4,8 @@
  * calls of another by one call, however many connections it has.
  */
 
+import { PartyQueue } from '../../base/queue.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
-import { PartyQueue } from '../../queue.ts';
 
 /** Calls that start at once until a turn of the event loop ends: at most twice as many. */
 const AT_ONCE_MAX = 128;

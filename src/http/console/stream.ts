@@ -4,6 +4,7 @@
  * commits. Checks session and role again before each event.
  */
 
+import { PartyQueue } from '../../base/queue.ts';
 import { holds, LOOK } from '../../core/account/roles.ts';
 import { isOfAppliance, lookSignedIn, type SignedIn } from '../../core/account/session.ts';
 import { Changes } from '../../core/changes.ts';
@@ -11,7 +12,6 @@ import { readProviderCode } from '../../core/formats.ts';
 import { isRefused, Refused } from '../../core/outcome.ts';
 import type { Provider } from '../../core/port/provider.ts';
 import { nextTurn } from '../../core/turn.ts';
-import { PartyQueue } from '../../queue.ts';
 import { reportFault } from '../interpreter.ts';
 import { parseQuery, valueIn } from '../request/query.ts';
 import type { ConsoleDeps } from './answer.ts';

@@ -1,6 +1,6 @@
 /** The panel behind the proxies that call `/gate`, as the gate asks it. */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Core } from '../../core/core.ts';
 import { type DeviceCall, verdictOn } from '../../core/door.ts';
 import type { KeyInPath, SignedToken } from '../../core/key-path.ts';

@@ -8,7 +8,8 @@
  * | 500 | is refused because of a fault |
  */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import type { Core } from '../../core/core.ts';
 import { admitDevice, type DeviceCall, judgeDevice, type RefusedAtDoor } from '../../core/door.ts';
 import { type KeyInPath, type KeyPath, keyIn, type Path } from '../../core/key-path.ts';
@@ -23,7 +24,6 @@ import type { MySites } from '../../core/port/my.ts';
 import type { Ways } from '../../core/port/way.ts';
 import type { Riders } from '../../core/ride/riding.ts';
 import { PASSES } from '../../core/without-hwid.ts';
-import type { Log } from '../../log.ts';
 import type { Concluder } from '../bound/concluder.ts';
 import { MinuteLine } from '../bound/limiter.ts';
 import { reportFault, settle } from '../interpreter.ts';

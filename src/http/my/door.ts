@@ -3,7 +3,8 @@
  * the page. Every request that opens no page gets the same answer and counts as a guess.
  */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import { actingAs, type Core } from '../../core/core.ts';
 import {
   freeMine,
@@ -16,7 +17,6 @@ import {
 import { type PanelKind, panelOf } from '../../core/panel/kind.ts';
 import type { MyName, MySites } from '../../core/port/my.ts';
 import { languagesOf } from '../../core/ride/languages.ts';
-import type { Log } from '../../log.ts';
 import type { Concluder } from '../bound/concluder.ts';
 import type { MinuteLimiter } from '../bound/limiter.ts';
 import type { Connection } from '../console/site.ts';

@@ -1,5 +1,6 @@
 /** Reads what rides on answers, for the proxy and for `/gate`. */
 
+import { type Log, reasonOf } from '../../base/log.ts';
 import type { Core } from '../../core/core.ts';
 import { PANEL_TRAITS } from '../../core/panel/index.ts';
 import type { PanelKind } from '../../core/panel/kind.ts';
@@ -8,7 +9,6 @@ import { after, type Maybe } from '../../core/port/maybe.ts';
 import type { Way, Ways } from '../../core/port/way.ts';
 import { languagesOf } from '../../core/ride/languages.ts';
 import { type Riders, Rides } from '../../core/ride/riding.ts';
-import { type Log, reasonOf } from '../../log.ts';
 import { MinuteLine } from '../bound/limiter.ts';
 import { type Carried, stampsOf } from './answer.ts';
 

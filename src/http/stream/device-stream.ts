@@ -3,7 +3,8 @@
  * it until the device acknowledges, and drops its state when it closes.
  */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import { DAY_MS } from '../../core/calendar.ts';
 import type { Core } from '../../core/core.ts';
 import { type AuthenticDevice, noteSeen } from '../../core/device.ts';
@@ -13,7 +14,6 @@ import { ACK_COUNT_MAX, acknowledge, INBOX_LIMITS, readInbox } from '../../core/
 import { isRefused, type Misfit, malformed } from '../../core/outcome.ts';
 import type { AckItem, Glance, Message } from '../../core/port/inbox.ts';
 import { isAway } from '../../core/port/store.ts';
-import type { Log } from '../../log.ts';
 import { callerName } from '../answer/large.ts';
 import { messageText, senderOf } from '../answer/message-view.ts';
 import { Budget } from '../bound/budget.ts';

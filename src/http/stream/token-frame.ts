@@ -4,14 +4,14 @@
  * for each address, their time and their frames are bounded.
  */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import { PartyQueue } from '../../base/queue.ts';
 import type { Core } from '../../core/core.ts';
 import { type AuthenticDevice, authenticateDevice } from '../../core/device.ts';
 import { readJsonObject } from '../../core/json-input.ts';
 import { isRefused, type Misfit, malformed } from '../../core/outcome.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
-import type { Log } from '../../log.ts';
-import { PartyQueue } from '../../queue.ts';
 import { bodyOf } from '../answer/respond.ts';
 import { reportFault } from '../interpreter.ts';
 import {

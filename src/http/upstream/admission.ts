@@ -1,6 +1,6 @@
 /** Admits devices by the response of a panel: only a subscription gives a slot. */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Core } from '../../core/core.ts';
 import { admitDevice, type RefusedAtDoor } from '../../core/door.ts';
 import { NOT_FOUND, WITHOUT_HWID } from '../../core/named-link.ts';

@@ -7,7 +7,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { isIP } from 'node:net';
-import { boundInterims, readInSlices } from '../../slices.ts';
+import { boundInterims, readInSlices } from '../../outgoing/slices.ts';
 import {
   type Bounds,
   Exchange,

@@ -1,7 +1,7 @@
 /** A question to an upstream, from its start to the last byte of the answer. */
 
 import type http from 'node:http';
-import { isTooFine } from '../../slices.ts';
+import { isTooFine } from '../../outgoing/slices.ts';
 import { answerHeaders } from './headers.ts';
 import type { Upstream } from './settings.ts';
 

@@ -1,9 +1,9 @@
 /** Questions of the proxy to a panel: place in its queue, headers, and failures. */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { Deadline } from '../../base/deadline.ts';
+import type { Log } from '../../base/log.ts';
 import { panelOf } from '../../core/panel/kind.ts';
-import { Deadline } from '../../deadline.ts';
-import type { Log } from '../../log.ts';
 import { countedAs } from '../request/address.ts';
 import { decodedFor } from './decoded-response.ts';
 import { Failure, type UpstreamResponse } from './exchange.ts';

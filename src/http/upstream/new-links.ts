@@ -3,13 +3,13 @@
  * does, each guess would make a link, and none is made there. Links that exist go on as before.
  */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import type { Core } from '../../core/core.ts';
 import { AT_DOOR, admitNewKey, type RefusedAtDoor } from '../../core/door.ts';
 import { isRefused, type Refused } from '../../core/outcome.ts';
 import type { AdmittedDevice } from '../../core/port/link.ts';
 import { admitNewKeyWithoutHwid } from '../../core/without-hwid.ts';
-import type { Log } from '../../log.ts';
 import type { WantedSlot } from './forwarding.ts';
 import type { PanelFollowers } from './panel-followers.ts';
 import type { Panel } from './panels.ts';

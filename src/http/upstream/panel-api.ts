@@ -4,13 +4,13 @@
  * minute.
  */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import { readAccessHeaders } from '../../core/panel/access-headers.ts';
 import { type AskPanel, isStatusOfPanel, Silent } from '../../core/panel/api.ts';
 import { PANEL_TRAITS } from '../../core/panel/index.ts';
 import { knowsUsersOf, type PanelKind, panelOf } from '../../core/panel/kind.ts';
 import { panelApiUser, panelLimitOf } from '../../core/panel/user.ts';
-import type { Log } from '../../log.ts';
 import { MinuteLine } from '../bound/limiter.ts';
 import { UpstreamClient } from './client.ts';
 import { decodedFor } from './decoded-response.ts';

@@ -1,8 +1,8 @@
 /** Asks a panel whether it answers, for the doctor and for an operator who adds an upstream. */
 
+import { hostInUrl } from '../../base/whereabouts.ts';
 import { panelOf } from '../../core/panel/kind.ts';
 import type { PanelReaction } from '../../core/port/upstream.ts';
-import { hostInUrl } from '../../whereabouts.ts';
 import { Failure } from './exchange.ts';
 import { type Probe, probe, told } from './probe.ts';
 import type { Upstream } from './settings.ts';

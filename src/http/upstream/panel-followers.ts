@@ -1,9 +1,9 @@
 /** Follows the APIs of panels at the door: limits, and the users of links. */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import type { Core } from '../../core/core.ts';
 import type { RefusedAtDoor } from '../../core/door.ts';
-import type { Log } from '../../log.ts';
 import { type PanelApiDeps, sourceOf } from './panel-api.ts';
 import { PanelApis } from './panel-apis.ts';
 import { PanelEntry } from './panel-entry.ts';

@@ -4,7 +4,8 @@
  * away.
  */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import { actingAs, type Core } from '../../core/core.ts';
 import { updateLink } from '../../core/link.ts';
 import { isRefused } from '../../core/outcome.ts';
@@ -12,7 +13,6 @@ import type { PanelLimit } from '../../core/panel/limit-rule.ts';
 import { isProvedBy } from '../../core/panel/proof.ts';
 import { panelApiUser, panelLimitOf } from '../../core/panel/user.ts';
 import { subscriptionKeyHash } from '../../core/secret.ts';
-import type { Log } from '../../log.ts';
 import { reportFault } from '../interpreter.ts';
 import { Answers, type PanelSource, remember, sourceOf } from './panel-api.ts';
 import { type PanelApis, perApi } from './panel-apis.ts';

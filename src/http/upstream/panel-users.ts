@@ -3,7 +3,8 @@
  * enables links that an import disabled once the panel's API says that their users are active.
  */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import { actingAs, type Core } from '../../core/core.ts';
 import { enableImported } from '../../core/link.ts';
 import { PANEL_TRAITS } from '../../core/panel/index.ts';
@@ -12,7 +13,6 @@ import { isDisabledByImport, isProvedBy, provedTie } from '../../core/panel/proo
 import { panelApiUser, panelUserName } from '../../core/panel/user.ts';
 import type { Actor } from '../../core/port/audit.ts';
 import { subscriptionKeyHash } from '../../core/secret.ts';
-import type { Log } from '../../log.ts';
 import { reportFault } from '../interpreter.ts';
 import { Answers, type PanelApi, type PanelSource, remember, sourceOf } from './panel-api.ts';
 import { type PanelApis, perApi } from './panel-apis.ts';

@@ -1,6 +1,6 @@
 /** Asks a panel one question of ours, as the proxy asks those of apps. */
 
-import { wordsOfErrno } from '../../errno.ts';
+import { wordsOfErrno } from '../../base/errno.ts';
 import { UpstreamClient } from './client.ts';
 import { Failure, type UpstreamResponse } from './exchange.ts';
 import type { Upstream } from './settings.ts';

@@ -1,7 +1,7 @@
 /** Passes on answers of panels, decoded where needed, with the headers that ride on them. */
 
-import type { Clock } from '../../clock.ts';
-import type { Log } from '../../log.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import type { AdmittedFetch, RideDesk } from '../ride/desk.ts';
 import { decodedFor } from './decoded-response.ts';
 import { Failure, type UpstreamResponse } from './exchange.ts';

@@ -1,6 +1,6 @@
 /** Adds the messages that ride to an answer of the panel. */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { panelOf } from '../../core/panel/kind.ts';
 import { addRiders, intervalHeader } from '../ride/answer.ts';
 import type { AdmittedFetch, RideDesk } from '../ride/desk.ts';

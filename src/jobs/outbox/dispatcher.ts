@@ -1,6 +1,7 @@
 /** Makes one attempt at a dispatch: a push through its gateway, or an event to its webhook. */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import type { Core } from '../../core/core.ts';
 import type { PushSettings } from '../../core/message/push.ts';
 import type { AttemptVerdict, EventSenders, Gateways } from '../../core/outbox/carrier.ts';
@@ -8,7 +9,6 @@ import type { DestinationKind, EventDispatch, PushDispatch } from '../../core/po
 import { PUSH_GATEWAYS } from '../../core/port/registration.ts';
 import type { Webhook } from '../../core/port/webhook.ts';
 import { moveChat } from '../../core/webhook.ts';
-import type { Log } from '../../log.ts';
 import type { PushContents } from './contents.ts';
 
 export interface AttemptResult {

@@ -5,7 +5,8 @@
  * repeats no more than the attempts that were in progress.
  */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Leave, NoPlace } from '../../base/queue.ts';
 import type { Core } from '../../core/core.ts';
 import { decideAttempt, decideTrial, type Judgement } from '../../core/outbox/judge.ts';
 import type {
@@ -15,7 +16,6 @@ import type {
   EventDispatch,
   OutboxStore,
 } from '../../core/port/outbox.ts';
-import type { Leave, NoPlace } from '../../queue.ts';
 import type { AttemptResult } from './dispatcher.ts';
 import { DueQueue } from './due-queue.ts';
 import { Outcomes } from './outcomes.ts';

@@ -1,5 +1,6 @@
 /** The doctor's reads of a database of either kind. */
 
+import type { Finding } from '../../base/finding.ts';
 import { INSTALL_LIMIT } from '../../core/formats.ts';
 import { hostHash } from '../../core/host-name.ts';
 import { JUNK_WORDS } from '../../core/junk-hwid.ts';
@@ -10,7 +11,6 @@ import type { KeptTime } from '../../core/port/time.ts';
 import type { KeptUpstream } from '../../core/port/upstream.ts';
 import type { DisabledWebhooks } from '../../core/port/webhook.ts';
 import { activityWord } from '../../core/status-word.ts';
-import type { Finding } from '../../finding.ts';
 import type { Statements, Step } from '../backend.ts';
 import type { BoundHost, DatabaseReport, HostOfProvider, HostsOf, PrivateName } from '../kind.ts';
 import { columns, sql, values } from '../statement-text.ts';

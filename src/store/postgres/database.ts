@@ -1,12 +1,12 @@
 /** The connections to PostgreSQL, with a deadline for each statement. Lost reads are repeated. */
 
 import type { SQL } from 'bun';
-import { systemClock } from '../../clock.ts';
+import { systemClock } from '../../base/clock.ts';
+import { type Countdown, Deadlines } from '../../base/deadline.ts';
+import { messageOf } from '../../base/operator-error.ts';
+import { type Leave, Places } from '../../base/queue.ts';
 import { StoreAway, StoreBusy, WriteFailed } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
-import { type Countdown, Deadlines } from '../../deadline.ts';
-import { messageOf } from '../../operator-error.ts';
-import { type Leave, Places } from '../../queue.ts';
 import { OutcomeUnknown } from '../refusal.ts';
 import { Troubles } from '../troubles.ts';
 import { type Ban, type DatabaseOptions, plainLockMs, transactionsOf } from './database-options.ts';

@@ -8,9 +8,9 @@
  * write that depends on a row locks it first and reads it by a later statement.
  */
 
-import { type Clock, systemClock } from '../../clock.ts';
+import { type Clock, systemClock } from '../../base/clock.ts';
+import type { Countdown } from '../../base/deadline.ts';
 import { StoreAway, StoreBusy, WriteFailed } from '../../core/port/store.ts';
-import type { Countdown } from '../../deadline.ts';
 import type { LeastMs, StoreOptions } from '../kind.ts';
 import type { FigureCounter } from '../noun/figure-counter.ts';
 import { noteStatements, WriteNotes } from '../noun/notes.ts';

@@ -1,10 +1,10 @@
 /** Writes an event as a Telegram message: a title, and a line for each field of its data. */
 
+import { withoutUnseen } from '../../base/visible.ts';
 import { PHONE_COUNT } from '../../core/event/happenings.ts';
 import { type EventData, type StoredEvent, TEST_EVENT } from '../../core/port/event.ts';
 import { CHAT_FACTS, type ChatFact, type WEBHOOK_LOCALES } from '../../core/port/webhook.ts';
 import { ACTIVITY_NAMES, wordOf } from '../../core/status-word.ts';
-import { withoutUnseen } from '../../visible.ts';
 import { EN, type Words } from './en.ts';
 import { FA } from './fa.ts';
 import { Formats } from './formats.ts';

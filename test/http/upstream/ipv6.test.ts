@@ -2,13 +2,13 @@
 
 import { afterEach, expect, test } from 'bun:test';
 import { createServer } from 'node:net';
+import { hereInUrl } from '../../../src/base/whereabouts.ts';
 import { baseUrlValue, outsideValue } from '../../../src/cli/values.ts';
 import { baseUrl } from '../../../src/config/readers.ts';
 import { Stage } from '../../../src/device-check/stage.ts';
 import { lookAtApi, sourceOf } from '../../../src/http/upstream/panel-api.ts';
 import { checkPanel } from '../../../src/http/upstream/panel-check.ts';
 import { readPanelApi } from '../../../src/panel/panel-api.ts';
-import { hereInUrl } from '../../../src/whereabouts.ts';
 import { READING } from '../../support/reading.ts';
 import { KEY, startFronted, upstreamTo } from '../../support/upstream.ts';
 

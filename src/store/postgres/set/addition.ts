@@ -2,7 +2,7 @@
  * Adds the links of many calls by one statement. It adds a link if all conditions of the statement
  * hold: its code and key are unused, also by ended links; it has no terms beside its policy; its
  * provider has room for it and for its entry in the audit log, and no webhook; and the call has no
- * key. noun/install.ts adds the others. By bench/sets.ts one of 32 costs 99 us of processor time
+ * key. noun/link.ts adds the others. By bench/sets.ts one of 32 costs 99 us of processor time
  * with PostgreSQL's; by the noun 1,529 us.
  */
 

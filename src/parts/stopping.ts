@@ -1,7 +1,7 @@
 /** Drains the server, and stops its parts in order and in time, also if one fails or hangs. */
 
-import { systemClock } from './clock.ts';
-import { type Log, reasonOf } from './log.ts';
+import { systemClock } from '../base/clock.ts';
+import { type Log, reasonOf } from '../base/log.ts';
 
 export interface Part {
   name: string;

@@ -4,33 +4,33 @@
  */
 
 import { lookup } from 'node:dns/promises';
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
 import type {
   GivenUpstream,
   ListedUpstreams,
   UpstreamCheck,
   UpstreamDesk,
-} from './call/appliance.ts';
-import type { Clock } from './clock.ts';
+} from '../call/appliance.ts';
 import {
   mergeUpstreams,
   ownUpstreamKeys,
   readUpstream,
   readUpstreamKeys,
   upstreamToml,
-} from './config/upstreams.ts';
-import type { Core } from './core/core.ts';
-import { hostHash } from './core/host-name.ts';
-import { keepUpstream, removeUpstream } from './core/kept-upstream.ts';
-import { isRefused, type Misfit, malformed, Refused } from './core/outcome.ts';
-import { DOMAIN_ACTIVE } from './core/port/domain.ts';
-import type { KeptUpstream, UpstreamKeys } from './core/port/upstream.ts';
-import { activityWord } from './core/status-word.ts';
-import { isCertified } from './doctor/gate.ts';
-import { bindUpstreams } from './http/upstream/bind.ts';
-import { warnOfOpenings } from './http/upstream/openings.ts';
-import { checkPanel } from './http/upstream/panel-check.ts';
-import type { Upstream } from './http/upstream/settings.ts';
-import type { Log } from './log.ts';
+} from '../config/upstreams.ts';
+import type { Core } from '../core/core.ts';
+import { hostHash } from '../core/host-name.ts';
+import { keepUpstream, removeUpstream } from '../core/kept-upstream.ts';
+import { isRefused, type Misfit, malformed, Refused } from '../core/outcome.ts';
+import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
+import type { KeptUpstream, UpstreamKeys } from '../core/port/upstream.ts';
+import { activityWord } from '../core/status-word.ts';
+import { isCertified } from '../doctor/gate.ts';
+import { bindUpstreams } from '../http/upstream/bind.ts';
+import { warnOfOpenings } from '../http/upstream/openings.ts';
+import { checkPanel } from '../http/upstream/panel-check.ts';
+import type { Upstream } from '../http/upstream/settings.ts';
 
 /** The time limit of a DNS lookup, ms. */
 const LOOKUP_MAX_MS = 3_000;

@@ -1,16 +1,16 @@
 /** The part of app.ts that starts upkeep: backups, their copies, the look for newer versions. */
 
-import { runAfter } from './backup/after.ts';
-import { addScheduledBackup, backupByChild, newestScheduled } from './backup/shelf.ts';
-import { type Clock, systemClock } from './clock.ts';
-import type { Config } from './config/settings/index.ts';
-import type { Core } from './core/core.ts';
-import { type BackupJob, startBackupJob } from './jobs/backup.ts';
-import { makeBackupCopies } from './jobs/backup-copy.ts';
-import { noticeUpkeep } from './jobs/notice.ts';
-import { makeReleaseCheck } from './jobs/release.ts';
-import type { Log } from './log.ts';
-import type { Outgoing } from './outgoing/outgoing.ts';
+import { runAfter } from '../backup/after.ts';
+import { addScheduledBackup, backupByChild, newestScheduled } from '../backup/shelf.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import type { Config } from '../config/settings/index.ts';
+import type { Core } from '../core/core.ts';
+import { type BackupJob, startBackupJob } from '../jobs/backup.ts';
+import { makeBackupCopies } from '../jobs/backup-copy.ts';
+import { noticeUpkeep } from '../jobs/notice.ts';
+import { makeReleaseCheck } from '../jobs/release.ts';
+import type { Outgoing } from '../outgoing/outgoing.ts';
 import { ownCommand } from './own-program.ts';
 import { newestRelease } from './release.ts';
 

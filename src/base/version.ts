@@ -1,6 +1,6 @@
 /** Version and commit of this program. `make build` fills in the commit. */
 
-import { version } from '../package.json';
+import { version } from '../../package.json';
 
 declare const GATEPOST_COMMIT: string | undefined;
 

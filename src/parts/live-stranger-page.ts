@@ -1,13 +1,13 @@
 /** The answer to strangers that the operator chose: a file, or what an address answers. */
 
 import { extname } from 'node:path';
-import type { Config } from './config/settings/index.ts';
-import type { StrangerPage } from './http/strangers.ts';
-import type { Log } from './log.ts';
-import { OperatorError } from './operator-error.ts';
-import { type OutgoingAnswer, OutgoingFailure } from './outgoing/call.ts';
-import type { Outgoing } from './outgoing/outgoing.ts';
-import { readAtMost } from './permissions.ts';
+import type { Log } from '../base/log.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import { readAtMost } from '../base/permissions.ts';
+import type { Config } from '../config/settings/index.ts';
+import type { StrangerPage } from '../http/strangers.ts';
+import { type OutgoingAnswer, OutgoingFailure } from '../outgoing/call.ts';
+import type { Outgoing } from '../outgoing/outgoing.ts';
 
 type Settings = Pick<Config, 'strangers' | 'strangerPage'>;
 

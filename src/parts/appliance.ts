@@ -1,16 +1,16 @@
 /** Collects the facts of this process for the operator's pages, and runs checks beside it. */
 
-import type { Appliance, AuditCheck, Checkup } from './call/appliance.ts';
-import type { LoadedConfig } from './config/load.ts';
-import { shownSettings } from './config/render.ts';
-import { isRecord } from './core/json-input.ts';
-import type { Histogram } from './counts.ts';
-import type { Finding } from './finding.ts';
-import { type Log, reasonOf } from './log.ts';
-import { processFacts } from './monitor/process.ts';
-import type { Readiness } from './monitor/readiness.ts';
+import type { Histogram } from '../base/counts.ts';
+import type { Finding } from '../base/finding.ts';
+import { type Log, reasonOf } from '../base/log.ts';
+import { VERSION } from '../base/version.ts';
+import type { Appliance, AuditCheck, Checkup } from '../call/appliance.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { shownSettings } from '../config/render.ts';
+import { isRecord } from '../core/json-input.ts';
+import { processFacts } from '../monitor/process.ts';
+import type { Readiness } from '../monitor/readiness.ts';
 import type { Ended, RunOwn } from './own-program.ts';
-import { VERSION } from './version.ts';
 
 /** Time for a check: the doctor waits 3 s for a panel, the audit log may have millions of rows. */
 const CHECK_TIME_MAX_MS = 120_000;

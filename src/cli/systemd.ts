@@ -4,7 +4,7 @@
  */
 
 import { dlopen } from 'bun:ffi';
-import { OperatorError } from './operator-error.ts';
+import { OperatorError } from '../base/operator-error.ts';
 
 export interface ServiceManager {
   /** Starting; extends the timeout while it waits, as for a first certificate. */

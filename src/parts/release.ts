@@ -4,11 +4,11 @@
  */
 
 import { createHash, createPublicKey, verify } from 'node:crypto';
-import type { Config } from './config/settings/index.ts';
-import { OperatorError } from './operator-error.ts';
-import { OutgoingFailure } from './outgoing/call.ts';
-import type { Outgoing } from './outgoing/outgoing.ts';
-import { VERSION } from './version.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import { VERSION } from '../base/version.ts';
+import type { Config } from '../config/settings/index.ts';
+import { OutgoingFailure } from '../outgoing/call.ts';
+import type { Outgoing } from '../outgoing/outgoing.ts';
 
 export interface NewestRelease {
   version: string;

@@ -1,12 +1,12 @@
 /** Every code that Gatepost gives out, with its meaning, for `gatepost explain`. */
 
-import type { Explanation } from './cli/context.ts';
-import { ACTIONS } from './core/audit/entry.ts';
-import { FINDINGS } from './finding-names.ts';
-import { messages } from './http/messages.ts';
-import { LOG_EVENTS } from './monitor/log-events.ts';
-import { METRICS } from './monitor/metric-table.ts';
-import { ERROR_CODES, EXIT_CODES } from './operator-error.ts';
+import { FINDINGS } from '../base/finding-names.ts';
+import { ERROR_CODES, EXIT_CODES } from '../base/operator-error.ts';
+import { ACTIONS } from '../core/audit/entry.ts';
+import { messages } from '../http/messages.ts';
+import { LOG_EVENTS } from '../monitor/log-events.ts';
+import { METRICS } from '../monitor/metric-table.ts';
+import type { Explanation } from './context.ts';
 
 /** Returns a meaning with the names of what comes with the code behind it. */
 const withNames = (about: string, names: readonly string[]) =>

@@ -1,17 +1,17 @@
 /** Opens outgoing connections, for the server and for commands that test them. */
 
-import { systemClock } from './clock.ts';
-import type { Config } from './config/settings/index.ts';
-import type { Core } from './core/core.ts';
-import type { EventSenders } from './core/outbox/carrier.ts';
-import type { PushContent } from './core/port/outbox.ts';
-import type { PushAddress, PushGateway } from './core/port/registration.ts';
-import { makeGateways } from './gateway/gateways.ts';
-import { Outbox } from './jobs/outbox/worker.ts';
-import { OperatorError } from './operator-error.ts';
-import { readAuthorities } from './outgoing/authorities.ts';
-import { Outgoing } from './outgoing/outgoing.ts';
-import { makeEventSenders } from './webhook/senders.ts';
+import { systemClock } from '../base/clock.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import type { Config } from '../config/settings/index.ts';
+import type { Core } from '../core/core.ts';
+import type { EventSenders } from '../core/outbox/carrier.ts';
+import type { PushContent } from '../core/port/outbox.ts';
+import type { PushAddress, PushGateway } from '../core/port/registration.ts';
+import { makeGateways } from '../gateway/gateways.ts';
+import { Outbox } from '../jobs/outbox/worker.ts';
+import { readAuthorities } from '../outgoing/authorities.ts';
+import { Outgoing } from '../outgoing/outgoing.ts';
+import { makeEventSenders } from '../webhook/senders.ts';
 
 /** Opens outgoing connections; each call reads the current settings. */
 export function openOutgoing(settings: Config): Outgoing {

@@ -10,7 +10,7 @@ export const IS_PACKAGED = IS_COMPILED && process.execPath === '/usr/bin/gatepos
 
 /** Returns the command line of this program: the executable, or Bun with its source. */
 export function ownCommand(): string[] {
-  return IS_COMPILED ? [process.execPath] : [process.execPath, `${import.meta.dir}/main.ts`];
+  return IS_COMPILED ? [process.execPath] : [process.execPath, `${import.meta.dir}/../main.ts`];
 }
 
 let settings: Readonly<Record<string, string | undefined>> = {};

@@ -1,9 +1,9 @@
 /** The part of app.ts that opens the monitor, and notes its address in the data directory. */
 
-import { DEFAULT, type LoadedConfig } from './config/load.ts';
-import { reasonOf } from './log.ts';
-import { type MonitorOptions, type RunningMonitor, startMonitor } from './monitor/server.ts';
-import { forgetMonitor, identityOf, noteMonitor } from './whereabouts.ts';
+import { reasonOf } from '../base/log.ts';
+import { forgetMonitor, identityOf, noteMonitor } from '../base/whereabouts.ts';
+import { DEFAULT, type LoadedConfig } from '../config/load.ts';
+import { type MonitorOptions, type RunningMonitor, startMonitor } from '../monitor/server.ts';
 
 /** Opens the monitor; null: it is off. */
 export function openMonitor(

@@ -1,9 +1,9 @@
 /** Makes the guard of the clock of this machine, which logs leaps. */
 
-import { bootMs, systemClock } from './clock.ts';
-import type { Config } from './config/settings/index.ts';
-import { Timekeeper } from './core/timekeeper.ts';
-import type { Log } from './log.ts';
+import { bootMs, systemClock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import type { Config } from '../config/settings/index.ts';
+import { Timekeeper } from '../core/timekeeper.ts';
 import { nodeNameOf } from './open-core.ts';
 
 export function openTimekeeper(config: Config, log: Log): Timekeeper {

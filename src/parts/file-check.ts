@@ -1,10 +1,10 @@
 /** Reads what a reload reads, and changes nothing: mistakes are found before the signal. */
 
 import { existsSync } from 'node:fs';
-import { systemClock } from './clock.ts';
-import { SecretFiles } from './config/secret-files.ts';
-import type { Config } from './config/settings/index.ts';
-import { makeGateways, vapidFileOf } from './gateway/gateways.ts';
+import { systemClock } from '../base/clock.ts';
+import { SecretFiles } from '../config/secret-files.ts';
+import type { Config } from '../config/settings/index.ts';
+import { makeGateways, vapidFileOf } from '../gateway/gateways.ts';
 import { readStrangerPage } from './live-stranger-page.ts';
 import { openOutgoing } from './open-outgoing.ts';
 

@@ -1,28 +1,28 @@
 /** Opens the core on its data: a file on this machine, or PostgreSQL. */
 
 import { hostname } from 'node:os';
-import { databaseConflicts } from './config/conflicts.ts';
+import { messageOf, OperatorError, UsageError } from '../base/operator-error.ts';
+import { firstLineOfSecret, makeOwnFolder, refuseOpenData } from '../base/permissions.ts';
+import { databaseConflicts } from '../config/conflicts.ts';
 import {
   type DatabaseUrl,
   isOnThisMachine,
   databaseUrl as readDatabaseUrl,
-} from './config/database-url.ts';
-import type { Config } from './config/settings/index.ts';
-import { mergeUpstreams } from './config/upstreams.ts';
-import { SYSTEM } from './core/audit/entry.ts';
-import type { Core } from './core/core.ts';
-import { RIDE_LEVELS, type RideRules } from './core/port/ride.ts';
-import { Signals } from './core/signals.ts';
+} from '../config/database-url.ts';
+import type { Config } from '../config/settings/index.ts';
+import { mergeUpstreams } from '../config/upstreams.ts';
+import { SYSTEM } from '../core/audit/entry.ts';
+import type { Core } from '../core/core.ts';
+import { RIDE_LEVELS, type RideRules } from '../core/port/ride.ts';
+import { Signals } from '../core/signals.ts';
+import { Tallies } from '../monitor/tallies.ts';
+import { readAuthorities } from '../outgoing/authorities.ts';
+import type { StoreKind, StoreOptions } from '../store/kind.ts';
+import type { Move } from '../store/move/job.ts';
+import type { DatabaseOptions } from '../store/postgres/database-options.ts';
+import { postgresKind } from '../store/postgres/kind.ts';
+import { SQLITE } from '../store/sqlite/kind.ts';
 import type { LiveGateways } from './live-gateways.ts';
-import { Tallies } from './monitor/tallies.ts';
-import { messageOf, OperatorError, UsageError } from './operator-error.ts';
-import { readAuthorities } from './outgoing/authorities.ts';
-import { firstLineOfSecret, makeOwnFolder, refuseOpenData } from './permissions.ts';
-import type { StoreKind, StoreOptions } from './store/kind.ts';
-import type { Move } from './store/move/job.ts';
-import type { DatabaseOptions } from './store/postgres/database-options.ts';
-import { postgresKind } from './store/postgres/kind.ts';
-import { SQLITE } from './store/sqlite/kind.ts';
 
 /** Returns the kind of store; no other file chooses it. */
 export function storeKindOf(config: Config): StoreKind {
@@ -72,7 +72,7 @@ export function moveOf(config: Config, place: string): Move {
     const from = placeOf(config, databaseUrl);
     // Loaded late: see postgres/kind.ts.
     return async (job) =>
-      (await import('./store/move/to-file.ts')).moveToFile({ dataDir, place: from }, job);
+      (await import('../store/move/to-file.ts')).moveToFile({ dataDir, place: from }, job);
   }
   if (databaseUrl !== null) {
     throw new OperatorError(
@@ -84,7 +84,7 @@ export function moveOf(config: Config, place: string): Move {
   if (conflicts.length > 0) throw new OperatorError(conflicts.join('; '), 'config_invalid');
   const server = placeOf(config, to);
   return async (job) =>
-    (await import('./store/move/to-server.ts')).moveToServer({ dataDir, place: server }, job);
+    (await import('../store/move/to-server.ts')).moveToServer({ dataDir, place: server }, job);
 }
 
 function urlOf(text: string): DatabaseUrl {

@@ -7,7 +7,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 const GZIPPED = /^([\w.-]+)\.gz$/;
-const BUILT = join(import.meta.dir, '..', 'dist', 'console');
+const BUILT = join(import.meta.dir, '..', '..', 'dist', 'console');
 
 /** Returns the gzipped files by name; none if they were not built. */
 export function consoleFiles(): Map<string, Blob> {

@@ -1,16 +1,16 @@
 /** The gateways of this process, and the worker of the outbox that sends through them. */
 
-import type { Clock } from './clock.ts';
-import type { Config } from './config/settings/index.ts';
-import type { Core } from './core/core.ts';
-import type { EventSenders } from './core/outbox/carrier.ts';
-import type { SendOnce } from './core/outbox/gateway-test.ts';
-import type { PushGateway } from './core/port/registration.ts';
-import { type GatewaySet, makeGateways, NO_GATEWAYS } from './gateway/gateways.ts';
-import { Outbox } from './jobs/outbox/worker.ts';
-import type { Log } from './log.ts';
-import type { Tallies } from './monitor/tallies.ts';
-import type { Outgoing } from './outgoing/outgoing.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import type { Config } from '../config/settings/index.ts';
+import type { Core } from '../core/core.ts';
+import type { EventSenders } from '../core/outbox/carrier.ts';
+import type { SendOnce } from '../core/outbox/gateway-test.ts';
+import type { PushGateway } from '../core/port/registration.ts';
+import { type GatewaySet, makeGateways, NO_GATEWAYS } from '../gateway/gateways.ts';
+import { Outbox } from '../jobs/outbox/worker.ts';
+import type { Tallies } from '../monitor/tallies.ts';
+import type { Outgoing } from '../outgoing/outgoing.ts';
 
 interface LiveGatewayParts {
   settings: Config;
