@@ -114,6 +114,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       ...['src/store/findings.ts', 'src/store/statement-text.ts'],
       ...['src/core/', ...LEAVES],
     ],
+    types: ['src/store/row.ts'],
     packages: ['drizzle-orm'],
     reason: 'a noun is written once, on the interface of backend.ts, and knows neither database',
   },
