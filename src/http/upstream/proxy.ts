@@ -65,13 +65,13 @@ export interface PanelProxy {
   answer(request: Request, exposure: Exposure): Promise<Response> | null;
   /** Returns the panel of a request's host; null: it is the host of no panel. */
   upstreamOf(request: Request): Upstream | null;
-  /** Waits for `answered`; aborts questions in flight after {@link LAST_MS}. */
+  /** Waits for `answered`; aborts requests in flight after {@link LAST_MS}. */
   stop(answered: Promise<void>): Promise<void>;
 }
 
 /** The name under which requests for panels are counted. */
 const ENDPOINT = 'upstream';
-/** The time of questions in flight when the server stops, ms. */
+/** The time of requests in flight when the server stops, ms. */
 const LAST_MS = 3_000;
 
 export function makeProxy(options: ProxyOptions): PanelProxy {
@@ -239,8 +239,8 @@ async function exchange(
   // Only a whole response gives a slot.
   const isNew = forwarding.takesSlot && !forwarding.holdsSlot;
   const isWhole = forwarding.isUnproven || isNew || before?.isDue === true;
-  const question = { path: target, isWhole };
-  const response = await forward(deps, request, panel, question, forwarding);
+  const asks = { path: target, isWhole };
+  const response = await forward(deps, request, panel, asks, forwarding);
   if (typeof response === 'string') return failed(response, hasLink);
   if (response instanceof Failure) {
     const { isDropped, kind } = response;
