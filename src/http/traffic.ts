@@ -115,13 +115,14 @@ export class Traffic {
    */
   conclude(
     tally: EndpointTally,
-    { startMs, isGuess, account = null, ...decided }: Decided,
+    { request, says, startMs, isGuess, account = null, providerCode, requestId: id }: Decided,
   ): Maybe<string | undefined> {
     const { clientOf, clock } = this.options;
-    const requestId = this.count(tally, { ...decided, tookMs: clock.steadyMs() - startMs });
-    const delay = isGuess ? this.guessed(clientOf(decided.request), account) : undefined;
+    const tookMs = clock.steadyMs() - startMs;
+    const requestId = this.count(tally, { request, says, tookMs, providerCode, requestId: id });
+    const delay = isGuess ? this.guessed(clientOf(request), account) : undefined;
     if (delay === undefined) return requestId;
-    dropBody(decided.request);
+    dropBody(request);
     return delay.then(() => requestId);
   }
 
