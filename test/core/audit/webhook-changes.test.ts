@@ -4,7 +4,7 @@ import type { Webhook } from '../../../src/core/port/webhook.ts';
 import { USUAL_WEBHOOK } from '../../../src/core/webhook-fields.ts';
 
 const URL = 'https://bot.example.com/a-secret';
-const HOOK: Pick<Webhook, 'id' | 'target' | 'events' | 'disabled'> = {
+const HOOK: Pick<Webhook, 'id' | 'target' | 'disabled' | keyof typeof USUAL_WEBHOOK> = {
   id: 1,
   target: { kind: 'webhook', url: URL, scheme: 'v1' },
   ...USUAL_WEBHOOK,
