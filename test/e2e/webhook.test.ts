@@ -4,22 +4,15 @@
  */
 
 import { afterAll, beforeAll, beforeEach, expect, setSystemTime, test } from 'bun:test';
-import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import type { Credentials } from '../../src/core/provider.ts';
 import type { Visit } from '../servers/ledger.ts';
-import { reachEnv } from '../servers/reach-env.ts';
 import { type StrictServers, startStrictServers } from '../servers/strict-servers.ts';
 import { FORMER_CHAT } from '../servers/telegram.ts';
 import { call } from '../support/app.ts';
-import {
-  addProviderByCommand,
-  type ServerProcess,
-  startServe,
-  temporaryFolder,
-} from '../support/process.ts';
-import { addWebhook, expectNoViolations } from '../support/reach.ts';
-import { addLink, bind, enter, expectOk } from '../support/shop.ts';
+import type { ServerProcess } from '../support/process.ts';
+import { addWebhook, expectNoViolations, openReaching } from '../support/reach.ts';
+import { addLink, enter, expectOk } from '../support/shop.ts';
 import { until } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
@@ -40,19 +33,11 @@ beforeEach(async () => {
 const hookUrl = (name: string, server: 'webhook' | 'webhook2' = 'webhook') =>
   `${servers.origin(server)}/hook/${name}`;
 
-/** A provider with a binding at a server of its own. */
-async function open(more: Record<string, string> = {}) {
-  const dataDir = join(temporaryFolder(), 'data');
-  const by = await addProviderByCommand(dataDir, '--plan', 'enterprise');
-  const env = {
-    ...reachEnv(servers),
+const open = (more: Record<string, string> = {}) =>
+  openReaching(servers, {
     GATEPOST_WEBHOOK_TELEGRAM_ENDPOINT: servers.origin('telegram'),
     ...more,
-  };
-  const server = await startServe({ dataDir, env });
-  await bind(server, by);
-  return { server, by };
-}
+  });
 
 function delivered(
   count: number,
