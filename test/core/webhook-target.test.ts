@@ -1,7 +1,7 @@
 /** A new webhook has a URL or a chat, and what belongs to it alone. */
 
 import { expect, test } from 'bun:test';
-import { targetOf } from '../../src/core/webhook.ts';
+import { addWebhook, editWebhook, targetOf } from '../../src/core/webhook.ts';
 import { readSettings } from '../../src/core/webhook-fields.ts';
 
 const NONE = { url: null, signature: null, chat: null, token: null, locale: null, shows: null };
@@ -42,4 +42,14 @@ test('settings are read as lists and between commas', () => {
   );
   expect(readSettings(1, read)).toEqual(read as never);
   expect(readSettings(null, { events: 'all' })).toEqual({ events: [] });
+});
+
+test('the core reads settings itself, whatever a surface let pass', async () => {
+  const core = {} as Parameters<typeof addWebhook>[0];
+  const given = { events: ['backup.failed'] } as const;
+  const target = { kind: 'telegram', chat: '-100' } as const;
+  const webhook = { providerId: 1, target } as unknown as Parameters<typeof editWebhook>[1];
+  const misfit = { says: 'malformed', detail: expect.stringMatching(/^events must be all/) };
+  expect(await addWebhook(core, 1, { target, token: 'x', ...given }, 0)).toMatchObject(misfit);
+  expect(await editWebhook(core, webhook, given, 0)).toMatchObject(misfit);
 });
