@@ -2,7 +2,7 @@
 
 import { type TOptional, type TProperties, type TUnsafe, Type } from '@sinclair/typebox';
 import { type Fields, rowsOf } from '../core/field.ts';
-import type { ChoiceFormat } from '../core/formats.ts';
+import type { ChoiceFormat, ListFormat } from '../core/formats.ts';
 import { PROVIDER_ROLES } from '../core/port/account.ts';
 import { SCOPES } from '../core/port/provider-key.ts';
 
@@ -43,8 +43,10 @@ export const inputsOf = <Own extends object>(table: Fields<Own>) =>
   Object.fromEntries(
     rowsOf(table).map(({ field, format, usual }) => {
       const { values: [first] = [], values = [] } = format as Partial<ChoiceFormat>;
-      const words = typeof first === 'string' ? anyOf(values as string[]) : text(LENGTH_MAX);
-      const schema = 'minimum' in format || typeof first === 'number' ? whole : words;
+      const { words: listed } = format as Partial<ListFormat>;
+      const one = typeof first === 'string' ? anyOf(values as string[]) : text(LENGTH_MAX);
+      const some = listed && Type.Array(anyOf(listed), { maxItems: listed.length });
+      const schema = 'minimum' in format || typeof first === 'number' ? whole : (some ?? one);
       return [field, Type.Optional(usual === null ? nullable(schema) : schema)];
     }),
   ) as unknown as { [F in keyof Own]-?: TOptional<TUnsafe<Loose<Own[F]>>> };

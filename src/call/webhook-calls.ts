@@ -1,16 +1,10 @@
 /** Calls of the console about the webhooks of a provider. */
 
-import { type TSchema, Type } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
 import { OWN, OWN_LOOK } from '../core/account/roles.ts';
 import { isRefused, Refused } from '../core/outcome.ts';
-import { type EventKind, PROVIDER_EVENTS } from '../core/port/event.ts';
-import {
-  CHAT_FACTS,
-  type ChatFact,
-  SIGNATURE_SCHEMES,
-  WEBHOOK_LOCALES,
-  type Webhook,
-} from '../core/port/webhook.ts';
+import { PROVIDER_EVENTS } from '../core/port/event.ts';
+import { type OwnWebhook, SIGNATURE_SCHEMES, type Webhook } from '../core/port/webhook.ts';
 import {
   addWebhook,
   editWebhook,
@@ -20,9 +14,16 @@ import {
   tryWebhook,
   type WebhookEdit,
 } from '../core/webhook.ts';
+import {
+  CHAT_FIELDS,
+  OWN_WEBHOOK,
+  type OwnChat,
+  WEBHOOK_SETTINGS,
+  type WebhookSettings,
+} from '../core/webhook-fields.ts';
 import { freshSecret, webhookView } from '../core/webhook-view.ts';
 import { type Caller, type DoerAt, type Inside, lookCall, sharedCall } from './call.ts';
-import { anyOf, atProvider, id, nullable, text } from './inputs.ts';
+import { anyOf, atProvider, id, inputsOf, nullable, text } from './inputs.ts';
 
 /** The most waiting deliveries that are counted, and failed ones that are shown. */
 const WAITING_SHOWN = 100;
@@ -30,15 +31,6 @@ const FAILED_SHOWN = 5;
 /** The wait for a test, s: a receiver may take 15 s, after up to 15 s in the queue. */
 const TEST_PATIENCE_SECONDS = 45;
 const KEEP_OLD_MS = 24 * 3_600_000;
-
-/** The command line has the operator's kinds too. */
-const events = Type.Unsafe<readonly EventKind[]>(
-  Type.Array(anyOf(PROVIDER_EVENTS), { maxItems: PROVIDER_EVENTS.length }),
-);
-
-const chatFacts = Type.Unsafe<readonly ChatFact[]>(
-  Type.Array(anyOf(CHAT_FACTS), { maxItems: CHAT_FACTS.length }),
-);
 
 /** Finds the provider's webhook. */
 const own = ({ core, provider }: DoerAt, webhookId: number) =>
@@ -59,13 +51,11 @@ async function queueOf({ core: { store } }: DoerAt, webhook: Webhook) {
 }
 
 /** The changes that the console offers; another address is another webhook there. */
-const EDIT = {
-  events: Type.Optional(events),
+const editInput = atProvider({
+  id,
   isEnabled: Type.Optional(Type.Boolean()),
-  shows: Type.Optional(chatFacts),
-} satisfies Record<Exclude<keyof WebhookEdit, 'url' | 'chat' | 'locale'>, TSchema>;
-
-const editInput = atProvider({ id, ...EDIT });
+  ...inputsOf<WebhookSettings>(WEBHOOK_SETTINGS),
+});
 const rotateInput = atProvider({ id, token: nullable(text(200)) });
 
 export const webhookCalls = {
@@ -94,12 +84,11 @@ export const webhookCalls = {
         Type.Object({
           kind: Type.Literal('telegram'),
           chat: text(64),
-          locale: anyOf(WEBHOOK_LOCALES),
-          shows: Type.Optional(chatFacts),
+          ...inputsOf<OwnChat>(CHAT_FIELDS),
         }),
       ]),
       token: nullable(text(200)),
-      events,
+      ...inputsOf<OwnWebhook>(OWN_WEBHOOK),
     }),
     async ({ core, nowMs, provider }: DoerAt, given) => {
       const added = await addWebhook(core, provider.id, given, nowMs);

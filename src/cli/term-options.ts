@@ -1,20 +1,21 @@
 /**
- * Options of commands for the fields of core/terms.ts, and their output. An omitted option changes
- * nothing; `default`, or `none` for a text, removes a value of its own.
+ * Options of commands for the fields of core/terms.ts and core/webhook-fields.ts, and their output.
+ * An omitted option changes nothing; `default`, or `none` for a text, removes a value of its own.
  */
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Fields, rowsOf } from '../core/field.ts';
-import type { ChoiceFormat, Format } from '../core/formats.ts';
+import type { ChoiceFormat, Format, ListFormat } from '../core/formats.ts';
 import { isRefused } from '../core/outcome.ts';
 import type { LinkTerms } from '../core/port/link.ts';
 import type { OwnTerms } from '../core/port/provider.ts';
 import type { OwnPolicy } from '../core/port/slot.ts';
 import { policyOf } from '../core/slot.ts';
 import { POLICY_TERMS } from '../core/terms.ts';
+import type { WebhookSettings } from '../core/webhook-fields.ts';
 import { explained, labels } from '../labels/en.ts';
 
-type Own = LinkTerms & OwnTerms;
+type Own = LinkTerms & OwnTerms & WebhookSettings;
 
 /** The words of numbers. */
 const WORDS: { readonly [F in keyof Own]?: Readonly<Record<string, number>> } = {
@@ -28,11 +29,13 @@ const rowsIn = (table: object) =>
   rowsOf<Record<string, unknown>>(table as Fields<Record<string, unknown>>).map((row) => {
     const field = row.field as keyof Own;
     const { values } = row.format as Partial<ChoiceFormat>;
+    const isList = 'words' in row.format;
     const none = 'pattern' in row.format ? 'none' : 'default';
     const words = WORDS[field];
     const flag = row.name.replaceAll('_', '-');
     const option = flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
-    return { none, ...row, field, values, words, flag, option };
+    const omitted = isList ? (row.format as ListFormat).none : row.usual;
+    return { none, ...row, field, values, isList, omitted, words, flag, option };
   });
 
 const reader =
@@ -44,22 +47,27 @@ const reader =
     return value;
   };
 
-/** Adds the options of a table's fields. */
-export function addTerms(command: Command, table: object): Command {
-  for (const { field, flag, format, name, none, usual, values, words } of rowsIn(table)) {
+/**
+ * Adds the options of a table's fields; the core reads lists. With `isNew` the help tells the
+ * values of a record that is given none.
+ */
+export function addTerms(command: Command, table: object, isNew = false): Command {
+  for (const row of rowsIn(table)) {
+    const { field, flag, format, isList, name, none, omitted, usual, values, words } = row;
     const [value, help] = explained[field].option;
     const label = labels[name as keyof typeof labels];
-    const option = new Option(`--${flag} <${value}>`, `${label}${help}`);
+    const ending = isNew && typeof omitted === 'string' ? `; ${omitted} if omitted` : '';
+    const option = new Option(`--${flag} <${value}>`, `${label}${help}${ending}`);
     const choices = words === undefined ? values : Object.keys(words);
     const all = [...(choices ?? []), ...(usual === null ? [none] : [])].map(String);
-    command.addOption(
-      choices === undefined ? option.argParser(reader(format, none)) : option.choices(all),
-    );
+    if (choices !== undefined) option.choices(all);
+    else if (!isList) option.argParser(reader(format, none));
+    command.addOption(option);
   }
   return command;
 }
 
-/** Returns the terms that the options set. */
+/** Returns the terms that the options set, lists as texts. */
 export function givenTerms<Own>(table: Fields<Own>, options: object): Partial<Own> {
   const own: Record<string, unknown> = {};
   for (const { field, none, option, words } of rowsIn(table)) {

@@ -28,9 +28,6 @@ import {
 import { hostHash, hostName } from '../core/host-name.ts';
 import { addressOf, readOperatorUrl } from '../core/outbox/address.ts';
 import { isRefused } from '../core/outcome.ts';
-import { OPERATOR_EVENTS, PROVIDER_EVENTS } from '../core/port/event.ts';
-import type { ChatFact } from '../core/port/webhook.ts';
-import { readChatFacts, readEvents } from '../core/webhook.ts';
 
 const mistake = (text: string) => new InvalidArgumentError(text);
 
@@ -134,25 +131,6 @@ export function calledUrlValue(text: string): string {
   const url = readOperatorUrl(text);
   if (isRefused(url)) throw mistake(`the URL ${url.detail}`);
   return text;
-}
-
-/** Reads comma-separated kinds of events, either all of providers or all of the operator. */
-export function eventsValue(text: string): string {
-  const outcomes = [readEvents(text, null), readEvents(text, 0)];
-  if (outcomes.every((outcome) => isRefused(outcome))) {
-    const [ofProvider, ofOperator] = [PROVIDER_EVENTS.join(', '), OPERATOR_EVENTS.join(', ')];
-    throw mistake(
-      `events are all, or kinds of a provider: ${ofProvider}; or kinds of the operator: ${ofOperator}`,
-    );
-  }
-  return text;
-}
-
-/** Reads what a chat shows besides, or `none`. */
-export function chatFactsValue(text: string): ChatFact[] {
-  const facts = readChatFacts(text);
-  if (isRefused(facts)) throw mistake(facts.detail ?? '');
-  return facts;
 }
 
 export function actionValue(text: string): Action {

@@ -5,20 +5,9 @@ import { UsageError } from '../base/operator-error.ts';
 import { secretIn } from '../base/permissions.ts';
 import type { Core } from '../core/core.ts';
 import { onlyGiven } from '../core/field.ts';
-import {
-  type ChatFact,
-  SIGNATURE_SCHEMES,
-  WEBHOOK_LOCALES,
-  type Webhook,
-} from '../core/port/webhook.ts';
-import {
-  findWebhook,
-  type OwnerId,
-  readEvents,
-  type TargetFault,
-  targetOf,
-  type WebhookEdit,
-} from '../core/webhook.ts';
+import { SIGNATURE_SCHEMES, type Webhook } from '../core/port/webhook.ts';
+import { findWebhook, type OwnerId, type TargetFault, targetOf } from '../core/webhook.ts';
+import { readSettings, WEBHOOK_SETTINGS, type WebhookSettings } from '../core/webhook-fields.ts';
 import { type freshSecret, shownUrl, webhookRecord } from '../core/webhook-view.ts';
 import { type ConfirmOptions, confirm } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
@@ -26,11 +15,10 @@ import { make } from './make.ts';
 import { listOwned, OF_PROVIDER, type Owned, ownerName } from './provider-name.ts';
 import { granted, refusal } from './refusal.ts';
 import { sheet } from './table.ts';
+import { addTerms, givenTerms } from './term-options.ts';
 import {
   calledUrlValue,
-  chatFactsValue,
   durationValue,
-  eventsValue,
   fileValue,
   providerCodeValue,
   showTime,
@@ -48,18 +36,12 @@ interface AddOptions extends OwnerOptions {
   url?: string;
   telegram?: string;
   tokenFile?: string;
-  events: string;
   signature?: (typeof SIGNATURE_SCHEMES)[number];
-  locale?: (typeof WEBHOOK_LOCALES)[number];
-  with?: ChatFact[];
 }
 
 interface SetOptions extends CommonOptions {
   url?: string;
   telegram?: string;
-  locale?: (typeof WEBHOOK_LOCALES)[number];
-  with?: ChatFact[];
-  events?: string;
   enable?: boolean;
   disable?: boolean;
 }
@@ -84,12 +66,19 @@ const doerAt = (context: CliContext, core: Core, { providerId }: Webhook) => ({
   provider: { id: providerId },
 });
 
+const givenSettings = (options: object) => givenTerms<WebhookSettings>(WEBHOOK_SETTINGS, options);
+
 function draftOf(options: AddOptions) {
-  const { url = null, telegram: chat = null, tokenFile = null } = options;
-  const { signature = null, locale = null, with: shows = null } = options;
+  const { url = null, telegram: chat = null, tokenFile = null, signature = null } = options;
+  const owner = options.provider === undefined ? null : 0;
+  const {
+    locale = null,
+    shows = null,
+    ...own
+  } = granted(readSettings(owner, givenSettings(options)), '');
   const target = targetOf({ url, signature, chat, token: tokenFile, locale, shows });
   if (typeof target === 'string') throw new UsageError(TARGET_FAULTS[target]);
-  return { target, token: tokenFile === null ? null : secretIn(tokenFile).trim() };
+  return { target, token: tokenFile === null ? null : secretIn(tokenFile).trim(), ...own };
 }
 
 const TARGET_FAULTS: Readonly<Record<TargetFault, string>> = {
@@ -123,9 +112,8 @@ async function add(context: CliContext, options: AddOptions): Promise<void> {
   const draft = draftOf(options);
   const added = await withCore(context, options, async (core) => {
     const owner = await ownerOf(core, options.provider);
-    const events = granted(readEvents(options.events, owner), '');
     const doer = { core, nowMs, provider: { id: owner } };
-    const outcome = await make('webhooks.add', doer, { ...draft, events });
+    const outcome = await make('webhooks.add', doer, draft);
     const whose = options.provider === undefined ? 'the operator' : `provider ${options.provider}`;
     return granted(outcome, whose);
   });
@@ -161,26 +149,21 @@ function stateOf({ disabled_why: why, old_secret_until: until }: ReturnType<type
 }
 
 async function set(context: CliContext, id: number, options: SetOptions): Promise<void> {
-  const { url, telegram, locale, with: shows, enable, disable } = options;
-  const isNothing = [url, telegram, locale, shows, options.events, enable, disable].every(
-    (option) => option === undefined,
-  );
-  if (isNothing) {
+  const { url, telegram: chat, enable, disable } = options;
+  const given = givenSettings(options);
+  const other = onlyGiven<{ url?: string; chat?: string; isEnabled?: boolean }>({
+    url,
+    chat,
+    isEnabled: enable || disable ? enable === true : undefined,
+  });
+  if (Object.keys({ ...given, ...other }).length === 0) {
     throw new UsageError('nothing to change: give --url, --events, --enable or another option');
   }
   await withCore(context, options, async (core) => {
     const webhook = granted(await findWebhook(core, id), id);
-    const { events } = options;
-    const edit = onlyGiven<WebhookEdit>({
-      url,
-      chat: telegram,
-      locale,
-      shows,
-      events:
-        events === undefined ? undefined : granted(readEvents(events, webhook.providerId), id),
-      isEnabled: enable || disable ? enable === true : undefined,
-    });
-    const change = await make('webhooks.edit', doerAt(context, core, webhook), { id, ...edit });
+    const settings = granted(readSettings(webhook.providerId, given), id);
+    const edit = { id, ...other, ...settings };
+    const change = await make('webhooks.edit', doerAt(context, core, webhook), edit);
     return granted(change, id);
   });
   print(context, options, { id, done: 'changed' }, `webhook ${id} changed`);
@@ -217,28 +200,15 @@ async function remove(context: CliContext, id: number, options: ConfirmOptions):
   print(context, options, { id, done: 'removed' }, `webhook ${id} removed`);
 }
 
-const EVENTS = [
-  '--events <kinds>',
-  'kinds of events, separated by commas, or all',
-  eventsValue,
-] as const;
 const TOKEN_FILE = [
   '--token-file <file>',
   'the token of the Telegram bot from a file, - for stdin',
   fileValue,
 ] as const;
-const WITH = [
-  '--with <facts>',
-  'what texts in a chat show besides: note, phone, note,phone or none',
-  chatFactsValue,
-] as const;
-const locale = (about: string) => new Option('--locale <language>', about).choices(WEBHOOK_LOCALES);
-
 export function addWebhookCommands(program: Command, context: CliContext): void {
   const webhook = program.command('webhook').description('send events to bots and Telegram chats');
 
-  webhook
-    .command('add')
+  addTerms(webhook.command('add'), WEBHOOK_SETTINGS, true)
     .description('add a webhook or a Telegram chat, of the operator or of a provider')
     .option('--url <url>', 'the receiver, by the Standard Webhooks specification', calledUrlValue)
     .option(
@@ -248,14 +218,11 @@ export function addWebhookCommands(program: Command, context: CliContext): void 
     )
     .option(...TOKEN_FILE)
     .option('--provider <code>', 'the owner; the operator if omitted', providerCodeValue)
-    .option(...EVENTS, 'all')
     .addOption(
       new Option('--signature <scheme>', 'v1 is HMAC-SHA256, the default; v1a is Ed25519').choices(
         SIGNATURE_SCHEMES,
       ),
     )
-    .addOption(locale('the language of the texts in a chat; en if omitted'))
-    .option(...WITH)
     .action((options: AddOptions) => add(context, options));
 
   webhook
@@ -264,15 +231,11 @@ export function addWebhookCommands(program: Command, context: CliContext): void 
     .option(...OF_PROVIDER)
     .action((options: OwnerOptions) => list(context, options));
 
-  webhook
-    .command('set')
+  addTerms(webhook.command('set'), WEBHOOK_SETTINGS)
     .description('change, disable or enable a webhook')
     .argument('<id>', '', webhookIdValue)
     .option('--url <url>', 'another URL', calledUrlValue)
     .option('--telegram <chat>', 'another chat of the same bot', telegramChatValue)
-    .addOption(locale('another language of the texts in a chat'))
-    .option(...WITH)
-    .option(...EVENTS)
     .option('--enable', 'enable it and retry pending events at once')
     .addOption(new Option('--disable', 'send and store no events').conflicts('enable'))
     .action((id: number, options: SetOptions) => set(context, id, options));

@@ -127,6 +127,7 @@ export const usualOf = <Own>(table: Fields<Own>) =>
 export function readGiven<Own>(
   table: Fields<Own>,
   given: { readonly [F in keyof Own]?: unknown },
+  nameOf: (field: keyof Own & string) => string = (field) => field,
 ): Partial<Own> | Misfit {
   const own: Partial<Own> = {};
   for (const field of fieldsOf(table) as (keyof Own & string)[]) {
@@ -134,7 +135,7 @@ export function readGiven<Own>(
     const { format, usual } = table[field];
     if (value === undefined) continue;
     const read = value === null && usual === null ? null : format.read(value);
-    if (isRefused(read)) return malformed(`${field} ${(read as Misfit).detail}`);
+    if (isRefused(read)) return malformed(`${nameOf(field)} ${(read as Misfit).detail}`);
     own[field] = read as Own[typeof field];
   }
   return own;

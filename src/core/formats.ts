@@ -8,6 +8,7 @@ import { FIGURE_DAYS } from './figures.ts';
 import { readInteger } from './json-input.ts';
 import { isRefused, type Misfit, malformed } from './outcome.ts';
 import { DOMAIN_ACTIVE, DOMAIN_DISABLED } from './port/domain.ts';
+import { OPERATOR_EVENTS, PROVIDER_EVENTS } from './port/event.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED } from './port/link.ts';
 import { PLANS } from './port/provider.ts';
 import {
@@ -15,6 +16,7 @@ import {
   WHEN_FULL as WHEN_FULL_WORDS,
   WITHOUT_HWID as WITHOUT_HWID_WORDS,
 } from './port/slot.ts';
+import { CHAT_FACTS, WEBHOOK_LOCALES } from './port/webhook.ts';
 import { tidyNote } from './text.ts';
 
 export interface Format<T> {
@@ -63,6 +65,25 @@ function choice<T extends string | number>(values: readonly T[]) {
     one === value || (typeof one === 'number' && one === readInteger(value));
   const read: Reader<T> = (value) => values.find((one) => fits(one, value)) ?? misfit;
   return { values, rule, read };
+}
+
+export type ListFormat = ReturnType<typeof list>;
+
+/** Makes a format of lists of a few words, also between commas; `none` is the empty list. */
+function list<T extends string>(words: readonly T[], none: string) {
+  const rule = `${none}, or of ${words.join(', ')}`;
+  const misfit = malformed(`must be ${rule}`);
+  const read: Reader<readonly T[]> = (value) => {
+    if (value === none) return [];
+    const isText = typeof value === 'string';
+    const given: unknown = isText ? value.split(',').map((one) => one.trim()) : value;
+    if (!Array.isArray(given)) return misfit;
+    const named = given.filter((one) => one !== '');
+    if (isText && named.length === 0) return misfit;
+    const isFit = named.every((one) => words.includes(one));
+    return isFit ? words.filter((word) => named.includes(word)) : misfit;
+  };
+  return { words, none, rule, read };
 }
 
 export const PROVIDER_CODE = text(/^[A-Za-z0-9]{8}$/, '8 letters and digits');
@@ -257,6 +278,12 @@ export const TELEGRAM_CHAT = text(
   /^(?:-?[1-9]\d{0,18}|@[A-Za-z][A-Za-z0-9_]{3,31})$/,
   'the number of a chat, or @ and its public name',
 );
+
+/** The settings of a webhook: its kinds of events, and the language and facts of a chat. */
+export const PROVIDER_KINDS = list(PROVIDER_EVENTS, 'all');
+export const OPERATOR_KINDS = list(OPERATOR_EVENTS, 'all');
+export const WEBHOOK_LOCALE = choice(WEBHOOK_LOCALES);
+export const SHOWN_FACTS = list(CHAT_FACTS, 'none');
 
 /** Hours for which the old secret of a webhook signs too. */
 export const KEEP_OLD_HOURS = whole(0, 168);

@@ -1,12 +1,57 @@
-/** The fields of webhooks that owners set, one row each, as the audit log has them in its order. */
+/**
+ * The fields of webhooks that owners set, one row each, in the order of the audit log: parameters,
+ * options, inputs, columns and lists derive from here.
+ */
 
-import type { NoFormat } from './field.ts';
-import type { OwnWebhook, Webhook, WebhookTarget } from './port/webhook.ts';
+import { type Fields, fieldsOf, type NoFormat, outsideName, readGiven, usualOf } from './field.ts';
+import { OPERATOR_KINDS, PROVIDER_KINDS, SHOWN_FACTS, WEBHOOK_LOCALE } from './formats.ts';
+import type { ChatTarget, OwnWebhook, Webhook, WebhookTarget } from './port/webhook.ts';
 
 /** The fields that webhooks of both kinds have. */
 export const OWN_WEBHOOK = {
-  events: { audit: (kinds: OwnWebhook['events']) => kinds.join(',') || 'all' },
-} as const satisfies NoFormat<OwnWebhook>;
+  events: {
+    format: PROVIDER_KINDS,
+    usual: [],
+    audit: (kinds: OwnWebhook['events']) => kinds.join(',') || 'all',
+  },
+} as const satisfies Fields<OwnWebhook>;
+
+export const OWN_NAMES = fieldsOf(OWN_WEBHOOK);
+export const USUAL_WEBHOOK = usualOf<OwnWebhook>(OWN_WEBHOOK);
+
+/** The fields of a chat besides its address. */
+export type OwnChat = Required<Omit<ChatTarget, 'kind' | 'chat'>>;
+
+export const CHAT_FIELDS = {
+  locale: { format: WEBHOOK_LOCALE, usual: 'en' },
+  shows: {
+    name: 'with',
+    format: SHOWN_FACTS,
+    usual: [],
+    audit: (facts: FlatWebhook['shows']) => facts?.join(',') ?? '',
+  },
+} as const satisfies Fields<OwnChat>;
+
+/** The settings of a webhook: its fields, and those of a chat. */
+export type WebhookSettings = OwnWebhook & OwnChat;
+export const WEBHOOK_SETTINGS = { ...CHAT_FIELDS, ...OWN_WEBHOOK };
+
+/** The operator has kinds of events of its own. */
+const OPERATOR_SETTINGS = {
+  ...WEBHOOK_SETTINGS,
+  events: { ...OWN_WEBHOOK.events, format: OPERATOR_KINDS },
+};
+
+/** Reads given settings of a webhook of a provider, or (null) of the operator. */
+export const readSettings = (
+  ownerId: number | null,
+  given: { readonly [F in keyof WebhookSettings]?: unknown },
+) =>
+  readGiven<WebhookSettings>(
+    ownerId === null ? OPERATOR_SETTINGS : WEBHOOK_SETTINGS,
+    given,
+    (field) => outsideName(WEBHOOK_SETTINGS, field),
+  );
 
 type FieldsIn<Target> = Target extends unknown ? keyof Target : never;
 type ValueOf<Target, F extends string> = Target extends { [Name in F]?: infer Value }
@@ -21,9 +66,7 @@ export type FlatWebhook = OwnWebhook & {
 export const WEBHOOK_FIELDS = {
   kind: {},
   scheme: {},
-  locale: {},
-  shows: { name: 'with', audit: (facts: FlatWebhook['shows']) => facts?.join(',') ?? '' },
-  ...OWN_WEBHOOK,
+  ...WEBHOOK_SETTINGS,
   isEnabled: { name: 'enabled' },
   address: { audit: 'secret' },
 } as const satisfies NoFormat<FlatWebhook>;

@@ -1,13 +1,14 @@
 /** Webhooks in the form of lists: without secrets, also those in URLs. */
 
-import { inSnakeCase } from './field.ts';
-import type { Webhook, WebhookTarget } from './port/webhook.ts';
+import { inSnakeCase, only } from './field.ts';
+import type { UrlTarget, Webhook } from './port/webhook.ts';
 import { hashKey, keyFingerprint } from './secret.ts';
+import { OWN_NAMES } from './webhook-fields.ts';
 import { verifyingKey } from './webhook-key.ts';
 
 /** Makes the view of a webhook; fields of the other kind of target are null. */
 export function webhookView(webhook: Webhook, nowMs: number) {
-  const { id, target, events, secret, previous, createdAtMs, disabled } = webhook;
+  const { id, target, secret, previous, createdAtMs, disabled } = webhook;
   const isUrl = target.kind === 'webhook';
   return {
     id,
@@ -24,8 +25,7 @@ export function webhookView(webhook: Webhook, nowMs: number) {
     locale: isUrl ? null : target.locale,
     /** Facts that the texts of a chat show besides. */
     shows: isUrl ? [] : (target.shows ?? []),
-    /** Kinds of events; empty: all. */
-    events,
+    ...only(webhook, OWN_NAMES),
     secretFingerprint: fingerprint(secret),
     /** The time until which the old secret also signs; null: it does not. */
     previousUntilMs: previous !== null && nowMs < previous.untilMs ? previous.untilMs : null,
@@ -59,7 +59,10 @@ interface FreshSecret {
 }
 
 /** Returns the part of a new secret by which receivers verify; none for the token of a bot. */
-export function freshSecret(target: WebhookTarget, secret: string): FreshSecret {
+export function freshSecret(
+  target: Pick<UrlTarget, 'kind' | 'scheme'> | { kind: 'telegram' },
+  secret: string,
+): FreshSecret {
   if (target.kind !== 'webhook') return { secret: null, publicKey: null };
   return target.scheme === 'v1a'
     ? { secret: null, publicKey: verifyingKey(secret) }

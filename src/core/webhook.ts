@@ -5,28 +5,38 @@
 
 import { actAt } from './audit/entry.ts';
 import type { Core } from './core.ts';
+import { only, usualOf } from './field.ts';
 import { TELEGRAM_CHAT } from './formats.ts';
 import { readOperatorUrl, readPublicUrl } from './outbox/address.ts';
 import type { AttemptVerdict, EventSenders } from './outbox/carrier.ts';
 import { fromStore, isRefused, type Misfit, malformed, Refused, saving } from './outcome.ts';
-import { type EventKind, OPERATOR_EVENTS, PROVIDER_EVENTS, TEST_EVENT } from './port/event.ts';
+import { TEST_EVENT } from './port/event.ts';
 import {
-  CHAT_FACTS,
-  type ChatFact,
+  type ChatTarget,
   DISABLED_BY_OWNER,
   type OwnWebhook,
+  type UrlTarget,
   type Webhook,
   type WebhookChange,
   type WebhookTarget,
 } from './port/webhook.ts';
 import { nextTurn } from './turn.ts';
+import {
+  CHAT_FIELDS,
+  OWN_NAMES,
+  type OwnChat,
+  readSettings,
+  USUAL_WEBHOOK,
+  type WebhookSettings,
+} from './webhook-fields.ts';
 import { newWebhookSecret } from './webhook-key.ts';
 
 /** The provider's id; null: the operator. */
 export type OwnerId = number | null;
 
-interface WebhookDraft extends OwnWebhook {
-  target: WebhookTarget;
+/** A new webhook; absent fields have their usual values. */
+interface WebhookDraft extends Partial<OwnWebhook> {
+  target: UrlTarget | (Pick<ChatTarget, 'kind' | 'chat'> & Partial<OwnChat>);
   /** The token of the bot; null: the target is a URL. */
   token: string | null;
 }
@@ -34,11 +44,11 @@ interface WebhookDraft extends OwnWebhook {
 /** The fields of a new target and the token of its bot; null: not given. */
 interface GivenTarget<Token> {
   url: string | null;
-  signature: (WebhookTarget & { kind: 'webhook' })['scheme'] | null;
+  signature: UrlTarget['scheme'] | null;
   chat: string | null;
   token: Token | null;
-  locale: (WebhookTarget & { kind: 'telegram' })['locale'] | null;
-  shows: readonly ChatFact[] | null;
+  locale: OwnChat['locale'] | null;
+  shows: OwnChat['shows'] | null;
 }
 
 /** Why fields are no target: the first that is missing, or that is of the other kind. */
@@ -71,36 +81,15 @@ export function targetOf<Token>({
 }
 
 /** The changes that an owner may make; absent fields stay. */
-export interface WebhookEdit extends Partial<OwnWebhook> {
+export interface WebhookEdit extends Partial<WebhookSettings> {
   url?: string;
   chat?: string;
-  locale?: (WebhookTarget & { kind: 'telegram' })['locale'];
-  shows?: readonly ChatFact[];
   isEnabled?: boolean;
 }
 
-/** Reads comma-separated kinds of events that the owner may choose, or `all`: an empty list. */
-export function readEvents(text: string, ownerId: OwnerId): EventKind[] | Misfit {
-  if (text === 'all') return [];
-  const kinds: readonly EventKind[] = ownerId === null ? OPERATOR_EVENTS : PROVIDER_EVENTS;
-  const given = [...new Set(text.split(',').map((kind) => kind.trim()))].filter(Boolean);
-  const wanted = kinds.filter((kind) => given.includes(kind));
-  if (given.length > 0 && wanted.length === given.length) return wanted;
-  return malformed(`events must be all, or of ${kinds.join(', ')}`);
-}
-
-/** Reads comma-separated facts that a chat may show, or `none`. */
-export function readChatFacts(text: string): ChatFact[] | Misfit {
-  if (text === 'none') return [];
-  const given = [...new Set(text.split(',').map((fact) => fact.trim()))];
-  const wanted = CHAT_FACTS.filter((fact) => given.includes(fact));
-  if (wanted.length === given.length) return wanted;
-  return malformed(`with must be none, or of ${CHAT_FACTS.join(', ')}`);
-}
-
 /**
- * Adds a webhook. Returns its id and its secret. Refuses `malformed` for a malformed URL, chat or
- * token, `webhook_limit_reached` and `webhook_save_error`.
+ * Adds a webhook. Returns its id and its secret. Refuses `malformed` for a malformed field, URL,
+ * chat or token, `webhook_limit_reached` and `webhook_save_error`.
  */
 export async function addWebhook(
   core: Core,
@@ -110,8 +99,15 @@ export async function addWebhook(
 ): Promise<
   { id: number; secret: string } | Misfit | Refused<'webhook_limit_reached' | 'webhook_save_error'>
 > {
-  const { target: wanted, token, ...own } = draft;
-  const target = readTarget(core, ownerId, wanted);
+  const { target: wanted, token, ...given } = draft;
+  const read = readSettings(ownerId, { ...given, ...wanted });
+  if (isRefused(read)) return read;
+  const own = { ...USUAL_WEBHOOK, ...only(read, OWN_NAMES) };
+  const target = readTarget(
+    core,
+    ownerId,
+    wanted.kind === 'webhook' ? wanted : { ...usualOf<OwnChat>(CHAT_FIELDS), ...wanted },
+  );
   if (isRefused(target)) return target;
   const secret = target.kind === 'webhook' ? newWebhookSecret(target.scheme) : readToken(token);
   if (isRefused(secret)) return secret;
@@ -139,9 +135,12 @@ export async function findWebhook(
 export async function editWebhook(
   core: Core,
   webhook: Webhook,
-  { url, chat, locale, shows, isEnabled, ...own }: WebhookEdit,
+  { url, chat, isEnabled, ...settings }: WebhookEdit,
   nowMs: number,
 ): Promise<Webhook | Misfit | Refused<'webhook_not_found' | 'webhook_save_error'>> {
+  const read = readSettings(webhook.providerId, settings);
+  if (isRefused(read)) return read;
+  const { locale, shows, ...own } = read;
   const old = webhook.target;
   if (old.kind === 'webhook' && (chat ?? locale ?? shows) !== undefined) {
     return malformed('chat, locale and with are of Telegram: this webhook has a URL');

@@ -1,15 +1,22 @@
 /**
- * The fields of links and providers in words: one label for each, for the console, the Telegram
- * bot and the options of commands, and the words of values. English is the model: a
+ * The fields of links, providers, webhooks and bindings in words: one label for each, for the
+ * console, the Telegram bot and the options of commands, and the words of values. English is the
+ * model: a
  * field without a label, or a language without one of the texts, does not compile.
  */
 
+import type { BINDING_FIELDS } from '../core/domain-fields.ts';
 import type { OutsideName } from '../core/field.ts';
 import type { LinkTerms } from '../core/port/link.ts';
 import type { OwnTerms } from '../core/port/provider.ts';
 import type { LINK_FIELDS, PROVIDER_FIELDS } from '../core/terms.ts';
+import type { WEBHOOK_FIELDS, WebhookSettings } from '../core/webhook-fields.ts';
 
 type LinkField = OutsideName<typeof LINK_FIELDS, keyof typeof LINK_FIELDS>;
+type WebhookField = OutsideName<typeof WEBHOOK_FIELDS, keyof typeof WEBHOOK_FIELDS>;
+type BindingField = OutsideName<typeof BINDING_FIELDS, keyof typeof BINDING_FIELDS>;
+/** Fields of entries of the audit log that are no terms. */
+type EntryField = 'role' | 'key';
 type ProviderField = OutsideName<typeof PROVIDER_FIELDS, keyof typeof PROVIDER_FIELDS>;
 
 export const labels = {
@@ -36,7 +43,17 @@ export const labels = {
   active_until: 'end of the plan',
   suspended_at: 'suspended since',
   max_links: 'link limit',
-} satisfies Record<LinkField | ProviderField, string>;
+  kind: 'kind',
+  scheme: 'signature',
+  locale: 'language of the texts',
+  with: 'also shown in the chat',
+  events: 'events',
+  enabled: 'enabled',
+  address: 'address',
+  domain_name: 'name',
+  role: 'role',
+  key: 'key',
+} satisfies Record<LinkField | ProviderField | WebhookField | BindingField | EntryField, string>;
 
 /** The words of values, by field. */
 export const choices = {
@@ -63,7 +80,9 @@ interface Explained {
 }
 
 /** The terms as `--help` and the document of the API explain them, in English. */
-export const explained: Readonly<Record<keyof LinkTerms | keyof OwnTerms, Explained>> = {
+export const explained: Readonly<
+  Record<keyof LinkTerms | keyof OwnTerms | keyof WebhookSettings, Explained>
+> = {
   inactiveDays: {
     option: ['days', ' after which a slot is freed for a new device, 0 for never, or default'],
     about:
@@ -122,6 +141,19 @@ export const explained: Readonly<Record<keyof LinkTerms | keyof OwnTerms, Explai
   myName: {
     option: ['name', ', or none'],
     about: 'The name on that page.',
+  },
+  locale: {
+    option: ['language', ' in a chat'],
+    about: 'For a chat: the language of its texts.',
+  },
+  shows: {
+    option: ['facts', ': note, phone, note,phone or none'],
+    about:
+      'For a chat: what its texts show besides: the note of a link, and the phone (HWID, model, system).',
+  },
+  events: {
+    option: ['kinds', ': kinds separated by commas, or all'],
+    about: 'The kinds to send. A change drops waiting deliveries of others.',
   },
   myColor: {
     option: ['color', ', such as #1a2b3c, or none'],

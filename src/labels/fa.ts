@@ -24,6 +24,16 @@ export const labels: Labels = {
   active_until: 'پایان پلن',
   suspended_at: 'زمان تعلیق',
   max_links: 'حداکثر لینک‌ها',
+  kind: 'نوع',
+  scheme: 'امضا',
+  locale: 'زبان متن‌ها',
+  with: 'در چت این هم نمایش داده شود',
+  events: 'رویدادها',
+  enabled: 'فعال',
+  address: 'آدرس',
+  domain_name: 'نام',
+  role: 'نقش',
+  key: 'کلید',
 };
 
 export const choices: Choices = {

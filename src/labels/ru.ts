@@ -24,6 +24,16 @@ export const labels: Labels = {
   active_until: 'конец тарифа',
   suspended_at: 'приостановлен с',
   max_links: 'лимит ссылок',
+  kind: 'вид',
+  scheme: 'подпись',
+  locale: 'язык текстов',
+  with: 'показывать в чате также',
+  events: 'события',
+  enabled: 'включён',
+  address: 'адрес',
+  domain_name: 'имя',
+  role: 'роль',
+  key: 'ключ',
 };
 
 export const choices: Choices = {

@@ -24,6 +24,16 @@ export const labels: Labels = {
   active_until: '套餐到期',
   suspended_at: '暂停时间',
   max_links: '链接上限',
+  kind: '类型',
+  scheme: '签名',
+  locale: '文本语言',
+  with: '聊天中还显示',
+  events: '事件',
+  enabled: '已启用',
+  address: '地址',
+  domain_name: '名称',
+  role: '角色',
+  key: 'API 密钥',
 };
 
 export const choices: Choices = {

@@ -1,6 +1,6 @@
 /** Webhooks as rows. */
 
-import { fieldsOf } from '../core/field.ts';
+import { each, fieldsOf, only } from '../core/field.ts';
 import type { EventKind } from '../core/port/event.ts';
 import type {
   ChatFact,
@@ -9,6 +9,7 @@ import type {
   WebhookChange,
   WebhookTarget,
 } from '../core/port/webhook.ts';
+import { OWN_NAMES } from '../core/webhook-fields.ts';
 import type { Row } from './row.ts';
 import { columns } from './statement-text.ts';
 
@@ -24,7 +25,7 @@ const COLUMNS = {
   createdAtMs: 'insert',
   kind: 'update',
   address: 'update',
-  events: 'update',
+  ...each(OWN_NAMES, () => 'update' as const),
   scheme: 'update',
   secret: 'update',
   previousSecret: 'update',
@@ -79,6 +80,7 @@ export function webhookIn(row: WebhookRow): Webhook {
     secret,
     createdAtMs,
     target: targetIn(row),
+    ...only(row, OWN_NAMES),
     events: kindsIn(row.events),
     previous: untilMs === null || secretBefore === null ? null : { secret: secretBefore, untilMs },
     disabled: atMs === null || why === null ? null : { atMs, why },
@@ -100,7 +102,7 @@ function targetIn({ kind, address, scheme, locale, shows }: WebhookRow): Webhook
 }
 
 export function rowOf(webhook: Webhook): WebhookRow {
-  const { id, providerId, target, events, secret, previous, createdAtMs, disabled } = webhook;
+  const { id, providerId, target, secret, previous, createdAtMs, disabled } = webhook;
   const isTelegram = target.kind === 'telegram';
   return {
     id,
@@ -108,7 +110,8 @@ export function rowOf(webhook: Webhook): WebhookRow {
     secret,
     createdAtMs,
     kind: target.kind,
-    events: events.join(','),
+    ...only(webhook, OWN_NAMES),
+    events: webhook.events.join(','),
     address: isTelegram ? target.chat : target.url,
     scheme: isTelegram ? '' : target.scheme,
     locale: isTelegram ? target.locale : '',

@@ -1,6 +1,7 @@
 /** Findings about a database of either kind. */
 
 import { expect, test } from 'bun:test';
+import { USUAL_WEBHOOK } from '../../src/core/webhook-fields.ts';
 import { olderSchemaFinding } from '../../src/store/findings.ts';
 import { disabledFindings } from '../../src/store/noun/disabled-findings.ts';
 
@@ -19,7 +20,7 @@ test('disabled webhooks: a problem for each of the operator, a warning for each 
   const one = (id: number, code: string | null, kind: 'webhook' | 'telegram') => ({
     id,
     providerId: code === null ? null : 1,
-    events: [],
+    ...USUAL_WEBHOOK,
     secret: '',
     ...(code !== null && { providerCode: code }),
     target:

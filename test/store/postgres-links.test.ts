@@ -3,6 +3,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import type { Act, Actor } from '../../src/core/port/audit.ts';
 import type { Store } from '../../src/core/port/store.ts';
+import { USUAL_WEBHOOK } from '../../src/core/webhook-fields.ts';
 import { ACT } from '../support/actor.ts';
 import { auditEntries } from '../support/audit.ts';
 import { describePostgres } from '../support/needs.ts';
@@ -82,7 +83,7 @@ describePostgres('on PostgreSQL', () => {
       {
         providerId: alone.id,
         target: { kind: 'webhook', url: 'https://hooks.example/', scheme: 'v1' },
-        events: [],
+        ...USUAL_WEBHOOK,
         secret: 'secret',
         createdAtMs: NOW_MS,
       },

@@ -21,6 +21,7 @@ import type { Store } from '../../src/core/port/store.ts';
 import type { Webhook, WebhookChange } from '../../src/core/port/webhook.ts';
 import { Signals } from '../../src/core/signals.ts';
 import { nextTurn } from '../../src/core/turn.ts';
+import { USUAL_WEBHOOK } from '../../src/core/webhook-fields.ts';
 import { Outbox } from '../../src/jobs/outbox/worker.ts';
 import { ACT } from './actor.ts';
 import { WIDE_LIMITS } from './bounds.ts';
@@ -247,7 +248,13 @@ function webhookOf(id: number, kind: 'webhook' | 'telegram'): Webhook {
     kind === 'webhook'
       ? { kind, url: `https://bot-${id}.example/hook`, scheme: 'v1' as const }
       : { kind, chat: '1', locale: 'en' as const };
-  const rest = { events: [], secret: 'whsec_x', previous: null, createdAtMs: 0, disabled: null };
+  const rest = {
+    ...USUAL_WEBHOOK,
+    secret: 'whsec_x',
+    previous: null,
+    createdAtMs: 0,
+    disabled: null,
+  };
   return { id, providerId: 1, target, ...rest };
 }
 

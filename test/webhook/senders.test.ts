@@ -8,6 +8,7 @@ import type { AttemptVerdict, EventSenders } from '../../src/core/outbox/carrier
 import type { StoredEvent } from '../../src/core/port/event.ts';
 import type { Webhook } from '../../src/core/port/webhook.ts';
 import { tryWebhook } from '../../src/core/webhook.ts';
+import { USUAL_WEBHOOK } from '../../src/core/webhook-fields.ts';
 import { newWebhookSecret, verifyingKey } from '../../src/core/webhook-key.ts';
 import { OutgoingFailure } from '../../src/outgoing/call.ts';
 import { Outgoing } from '../../src/outgoing/outgoing.ts';
@@ -62,7 +63,7 @@ function hook(secret: string, more: Partial<Webhook> = {}): Webhook {
     id: 1,
     providerId: 1,
     target: { kind: 'webhook', url, scheme },
-    events: [],
+    ...USUAL_WEBHOOK,
     secret,
     previous: null,
     createdAtMs: 0,

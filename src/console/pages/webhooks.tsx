@@ -13,14 +13,13 @@ import { date, number, time } from '../parts/format.ts';
 import { Facts, Nothing, Title } from '../parts/layout.tsx';
 import { Status, useLoaded } from '../parts/loaded.tsx';
 import { Secret } from '../parts/secret.tsx';
+import { AddWebhook } from '../parts/webhook-new.tsx';
 import {
-  AddWebhook,
-  ChatFacts,
-  Events,
-  eventsIn,
-  factsIn,
+  chatSettings,
   type Kind,
-} from '../parts/webhook-new.tsx';
+  type OwnWebhook,
+  ownSettings,
+} from '../parts/webhook-settings.tsx';
 import { may, texts, wordsFor } from '../state.ts';
 
 type List = Got<'webhooks.list'>;
@@ -62,9 +61,11 @@ interface CardProps {
 /** The facts of a card; null: it is elsewhere on the card, or not shown. */
 function factsOf(of: Webhook) {
   const words = texts.webhooks;
-  const { disabled, events, problem, waitingCount } = of;
-  const facts: Record<keyof Webhook, readonly [string, JSX.Element | string] | null> = {
-    events: [words.events, events.length === 0 ? words.all : events.join(', ')],
+  const { disabled, problem, waitingCount } = of;
+  const facts: Record<
+    Exclude<keyof Webhook, keyof OwnWebhook>,
+    readonly [string, JSX.Element | string] | null
+  > = {
     waitingCount: [
       words.waiting,
       of.isMore ? words.atLeast(number(waitingCount)) : number(waitingCount),
@@ -74,7 +75,7 @@ function factsOf(of: Webhook) {
     problem: problem === null ? null : [words.problem, <bdi>{problem}</bdi>],
     ...NOT_FACTS,
   };
-  return Object.values(facts).filter((fact) => fact !== null);
+  return [...ownSettings.facts(of), ...Object.values(facts)].filter((fact) => fact !== null);
 }
 
 function Failed({ of }: { of: Webhook }) {
@@ -95,8 +96,11 @@ function Failed({ of }: { of: Webhook }) {
   );
 }
 
-/** The form that chooses the events of a webhook, and what a chat shows besides. */
-function EventsForm({ at, kinds, of, onChange }: CardProps) {
+/** Returns the settings of a chat. */
+const chatOf = ({ locale, shows }: Webhook) => ({ shows, ...(locale !== null && { locale }) });
+
+/** The form of the settings of a webhook. */
+function SettingsForm({ at, kinds, of, onChange }: CardProps) {
   const words = texts.webhooks;
   const { id } = of;
   const isChat = of.kind === 'telegram';
@@ -112,20 +116,21 @@ function EventsForm({ at, kinds, of, onChange }: CardProps) {
               path: '/api/webhook-update',
               params: {
                 id,
-                events: eventsIn(given, kinds).join(',') || 'all',
-                ...(isChat && { with: factsIn(given).join(',') || 'none' }),
+                ...ownSettings.params(ownSettings.read(given, kinds)),
+                ...(isChat && chatSettings.params(chatSettings.read(given, kinds))),
               },
             })}
           />
         }
         onSubmit={async (given) => {
-          const shows = isChat ? { shows: factsIn(given) } : {};
-          await call('webhooks.edit', { at, id, events: eventsIn(given, kinds), ...shows });
+          const own = ownSettings.read(given, kinds);
+          const chat = isChat && chatSettings.read(given, kinds);
+          await call('webhooks.edit', { at, id, ...own, ...chat });
           await onChange();
         }}
       >
-        <Events kinds={kinds} chosen={of.events} />
-        {isChat && <ChatFacts chosen={of.shows} />}
+        {ownSettings.fields(of, kinds)}
+        {isChat && chatSettings.fields(chatOf(of), kinds)}
       </Form>
     </details>
   );
@@ -205,7 +210,7 @@ function WebhookCard({ at, kinds, of, onChange }: CardProps) {
               <p>{words.sureHint}</p>
             </Ask>
           </div>
-          <EventsForm at={at} kinds={kinds} of={of} onChange={onChange} />
+          <SettingsForm at={at} kinds={kinds} of={of} onChange={onChange} />
         </>
       )}
       <p class={says.value?.isGood ? 'good' : 'problem'} role="status" hidden={says.value === null}>

@@ -67,7 +67,7 @@ function factText(field: string, fact: Fact): string {
 function changesOf({ action, change }: Entry): string[] {
   if (action.startsWith('distribution.')) return [];
   const words = texts.activity;
-  const names: Readonly<Record<string, string>> = { ...texts.labels, ...words.fields };
+  const names: Readonly<Record<string, string>> = texts.labels;
   return Object.entries(change).map(([field, values]) => {
     const name = names[field] ?? field;
     if (values === 'changed') return words.changed(name);

@@ -1,4 +1,4 @@
-/** The form of a new webhook or Telegram chat, and the ticks for kinds of events. */
+/** The form of a new webhook or Telegram chat. */
 
 import { useSignal } from '@preact/signals';
 import type { Given, Got } from '../../call/table.ts';
@@ -9,67 +9,16 @@ import { Curl } from './copy.tsx';
 import { Field, Form, Select } from './form.tsx';
 import { Card } from './layout.tsx';
 import { Secret } from './secret.tsx';
+import { chatSettings, type Kind, ownSettings } from './webhook-settings.tsx';
 
 type Target = Given<'webhooks.add'>['target'];
-export type Kind = Got<'webhooks.list'>['kinds'][number];
 
 const SCHEMES = ['v1', 'v1a'] as const;
-const LOCALES = { en: 'English', ru: 'Русский', zh: '中文', fa: 'فارسی' } as const;
-
-const localeIn = (text = ''): keyof typeof LOCALES =>
-  text in LOCALES ? (text as keyof typeof LOCALES) : 'en';
-
-/** Checkboxes for kinds of events; none checked means all. */
-export function Events({ kinds, chosen }: { kinds: readonly Kind[]; chosen: readonly string[] }) {
-  return (
-    <fieldset class="ticks">
-      <legend>{texts.webhooks.events}</legend>
-      <p class="hint">{texts.webhooks.eventsHint}</p>
-      {kinds.map((kind) => (
-        <label key={kind}>
-          <input type="checkbox" name={`event ${kind}`} defaultChecked={chosen.includes(kind)} />
-          <bdi class="code">{kind}</bdi>
-        </label>
-      ))}
-    </fieldset>
-  );
-}
-
-const FACTS = ['note', 'phone'] as const;
-
-/** Checkboxes for what the texts of a chat show besides. */
-export function ChatFacts({ chosen }: { chosen: readonly string[] }) {
-  const words = texts.webhooks;
-  return (
-    <fieldset class="ticks">
-      <legend>{words.shows}</legend>
-      <p class="hint">{words.showsHint}</p>
-      {FACTS.map((fact) => (
-        <label key={fact}>
-          <input type="checkbox" name={`shows ${fact}`} defaultChecked={chosen.includes(fact)} />
-          {words.facts[fact]}
-        </label>
-      ))}
-    </fieldset>
-  );
-}
-
-export const factsIn = (given: Record<string, string>) =>
-  FACTS.filter((fact) => given[`shows ${fact}`] === 'on');
-
-export const eventsIn = (given: Record<string, string>, kinds: readonly Kind[]) =>
-  kinds.filter((kind) => given[`event ${kind}`] === 'on');
-
 /** Returns the target that the form describes. */
 function targetOf(kind: Target['kind'], given: Record<string, string>): Target {
   return kind === 'webhook'
     ? { kind, url: given['url'] ?? '', scheme: given['scheme'] === 'v1a' ? 'v1a' : 'v1' }
-    : {
-        kind,
-        chat: given['chat'] ?? '',
-        locale: localeIn(given['locale']),
-        shows: factsIn(given),
-      };
+    : { kind, chat: given['chat'] ?? '', ...chatSettings.read(given, []) };
 }
 
 interface AddProps {
@@ -84,13 +33,13 @@ export function AddWebhook({ at, kinds, onAdded }: AddProps) {
   const words = texts.webhooks;
   const isUrl = kind.value === 'webhook';
   const callOf = (given: Record<string, string>) => {
-    const { url = '', scheme = null, chat = '', locale = null } = given;
-    const shows = factsIn(given).join(',') || null;
-    const params = isUrl ? { url, signature: scheme } : { chat, locale, with: shows };
-    const events = eventsIn(given, kinds).join(',') || null;
+    const { url = '', scheme = null, chat = '' } = given;
+    const params = isUrl
+      ? { url, signature: scheme }
+      : { chat, ...chatSettings.params(chatSettings.read(given, [])) };
     return {
       path: '/api/webhook-add',
-      params: { ...params, events },
+      params: { ...params, ...ownSettings.params(ownSettings.read(given, kinds)) },
       secrets: isUrl ? {} : { bot_token: 'BOT_TOKEN' },
     };
   };
@@ -108,8 +57,8 @@ export function AddWebhook({ at, kinds, onAdded }: AddProps) {
         onSubmit={async (given) => {
           const target = targetOf(kind.value, given);
           const token = isUrl ? null : (given['token'] ?? '');
-          const events = eventsIn(given, kinds);
-          made.value = await call('webhooks.add', { at, target, token, events });
+          const own = ownSettings.read(given, kinds);
+          made.value = await call('webhooks.add', { at, target, token, ...own });
           await onAdded();
         }}
       >
@@ -126,7 +75,7 @@ export function AddWebhook({ at, kinds, onAdded }: AddProps) {
               required
             />
             <Select
-              label={words.signature}
+              label={texts.heads.scheme}
               name="scheme"
               options={SCHEMES.map((one) => [one, words.schemes[one]])}
               value="v1"
@@ -143,16 +92,10 @@ export function AddWebhook({ at, kinds, onAdded }: AddProps) {
               autocomplete="off"
               required
             />
-            <Select
-              label={words.locale}
-              name="locale"
-              options={Object.entries(LOCALES)}
-              value="en"
-            />
-            <ChatFacts chosen={[]} />
+            {chatSettings.fields({}, kinds)}
           </>
         )}
-        <Events kinds={kinds} chosen={[]} />
+        {ownSettings.fields({}, kinds)}
       </Form>
       {made.value?.secret != null && <Secret text={made.value.secret} hint={words.secretOnce} />}
       {made.value?.publicKey != null && <Secret text={made.value.publicKey} hint={words.verify} />}

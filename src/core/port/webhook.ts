@@ -16,16 +16,22 @@ export const SIGNATURE_SCHEMES = ['v1', 'v1a'] as const;
 /** The reason of a webhook that its owner disabled. */
 export const DISABLED_BY_OWNER = 'its owner disabled it';
 
+export interface UrlTarget {
+  kind: 'webhook';
+  url: string;
+  scheme: (typeof SIGNATURE_SCHEMES)[number];
+}
+
+export interface ChatTarget {
+  kind: 'telegram';
+  chat: string;
+  locale: (typeof WEBHOOK_LOCALES)[number];
+  /** Absent: none. */
+  shows?: readonly ChatFact[];
+}
+
 /** The destination of a webhook: a URL or a Telegram chat. */
-export type WebhookTarget =
-  | { kind: 'webhook'; url: string; scheme: (typeof SIGNATURE_SCHEMES)[number] }
-  | {
-      kind: 'telegram';
-      chat: string;
-      locale: (typeof WEBHOOK_LOCALES)[number];
-      /** Absent: none. */
-      shows?: readonly ChatFact[];
-    };
+export type WebhookTarget = UrlTarget | ChatTarget;
 
 /** The settings of webhooks of both kinds; core/webhook-fields.ts has a row for each. */
 export interface OwnWebhook {

@@ -1,4 +1,7 @@
-/** Parameters of the fields in core/terms.ts, their documents and their values in answers. */
+/**
+ * Parameters of the fields in core/terms.ts and core/webhook-fields.ts, their documents and their
+ * values in answers.
+ */
 
 import { type TSchema, Type } from '@sinclair/typebox';
 import { type Fields, type OutsideName, rowsOf } from '../../core/field.ts';
@@ -6,17 +9,20 @@ import {
   BUTTON_URL,
   BUTTON_URL_LENGTH_MAX,
   type ChoiceFormat,
+  type ListFormat,
   PAGE_COLOR,
   PAGE_NAME,
+  PROVIDER_KINDS,
   type TextFormat,
   type WholeFormat,
 } from '../../core/formats.ts';
 import type { LinkTerms } from '../../core/port/link.ts';
 import type { OwnTerms } from '../../core/port/provider.ts';
+import type { WebhookSettings } from '../../core/webhook-fields.ts';
 import { explained } from '../../labels/en.ts';
 import { optional, type Param } from '../endpoint.ts';
 import type { MessageKey } from '../messages.ts';
-import { choice, DEFAULT, orNull } from './params.ts';
+import { choice, DEFAULT, oneOf, orNull } from './params.ts';
 
 /** Documents of texts, and examples, where a pattern says too little. */
 const DOCUMENTED = new Map<unknown, object>([
@@ -33,9 +39,10 @@ const EXAMPLES = new Map<unknown, string>([
   [BUTTON_URL, 'https://example.com/support'],
   [PAGE_NAME, 'Northwind'],
   [PAGE_COLOR, '#0f766e'],
+  [PROVIDER_KINDS, 'link.full,device.admitted'],
 ]);
 
-type AnyFormat = ChoiceFormat | WholeFormat | TextFormat;
+type AnyFormat = ListFormat | ChoiceFormat | WholeFormat | TextFormat;
 
 /** The rows of a table as this file reads them. */
 const rowsIn = (table: object) =>
@@ -55,8 +62,13 @@ function wordsOf({ values }: ChoiceFormat, { none, usual }: Row) {
 /** Returns the form of a parameter; `default` stands for null, unless the row has another word. */
 function formOf(row: Row): { schema: TSchema; rule: string } {
   const { format, usual } = row;
+  if ('words' in format) {
+    const { none, words } = format;
+    return { schema: Type.String(), rule: `${none}, or between commas: ${words.join(', ')}` };
+  }
   if ('values' in format) {
     const words = wordsOf(format, row);
+    if (typeof usual === 'string') return oneOf(words.map(String));
     const rule = `one of ${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
     return { schema: choice(words), rule: usual === null ? rule : format.rule };
   }
@@ -76,16 +88,32 @@ type Params<Table, K extends MessageKey> = {
   [F in keyof Table as OutsideName<Table, F>]: Param<TSchema, false, K>;
 };
 
-/** Makes the parameters of a table's fields; `above` says what the default of a field is. */
+/** Returns the word for what a new record has without the parameter; null: it has none. */
+const omittedOf = ({ format, usual }: Row) =>
+  'words' in format ? format.none : typeof usual === 'string' ? usual : null;
+
+/**
+ * Makes the parameters of a table's fields; `above` says what the default of a field is. With
+ * `isNew` they tell what holds without them.
+ */
 export function paramsOf<
-  Table extends Partial<Fields<LinkTerms & OwnTerms>>,
+  Table extends Partial<Fields<LinkTerms & OwnTerms & WebhookSettings>>,
   const K extends MessageKey,
->(table: Table, misfit: K, above: (field: string) => string): Params<Table, K> {
+>(table: Table, misfit: K, above: (field: string) => string, isNew = false): Params<Table, K> {
   const params = rowsIn(table).map((row) => {
     const { field, name, none, usual } = row;
     const ending = usual === null && none === DEFAULT ? ` \`${DEFAULT}\` is ${above(field)}.` : '';
+    const omitted = isNew ? omittedOf(row) : null;
     const { about } = explained[field as keyof typeof explained];
-    return [name, optional(formOf(row), { misfit, about: about + ending })];
+    const example = 'words' in row.format ? EXAMPLES.get(row.format) : undefined;
+    return [
+      name,
+      optional(formOf(row), {
+        misfit,
+        about: `${about}${omitted === null ? '' : ` \`${omitted}\` when omitted.`}${ending}`,
+        ...(example !== undefined && { example }),
+      }),
+    ];
   });
   return Object.fromEntries(params) as Params<Table, K>;
 }
@@ -106,10 +134,11 @@ export function termsReader<Table extends object>(table: Table) {
 }
 
 /** Returns the schemas of a table's fields in an answer. */
-export const schemasOf = (table: object) =>
+export const schemasOf = <Table extends object>(table: Table) =>
   Object.fromEntries(
     rowsIn(table).map((row) => {
       const { format, name, usual } = row;
+      if ('words' in format) return [name, Type.Array(choice<string>(format.words))];
       if ('values' in format) return [name, choice(wordsOf(format, row))];
       const examples = [EXAMPLES.get(format) ?? usual];
       const schema =
@@ -118,7 +147,7 @@ export const schemasOf = (table: object) =>
           : Type.String({ examples });
       return [name, usual === null ? orNull(schema) : schema];
     }),
-  );
+  ) as { [F in keyof Table as OutsideName<Table, F>]: TSchema };
 
 /** Returns the values of a table's fields in an answer; a choice has its word for null. */
 export const valuesOf = <Own extends object>(table: Fields<Own>, own: Own) =>

@@ -1,6 +1,7 @@
 /** Records in the answers of the calls about webhooks. */
 
 import { type TSchema, Type } from '@sinclair/typebox';
+import { inSnakeCase } from '../../core/field.ts';
 import { FOLDED_EVENT, PROVIDER_EVENTS, TEST_EVENT } from '../../core/port/event.ts';
 import {
   CHAT_FACTS,
@@ -8,8 +9,10 @@ import {
   SIGNATURE_SCHEMES,
   WEBHOOK_LOCALES,
 } from '../../core/port/webhook.ts';
+import { OWN_WEBHOOK, USUAL_WEBHOOK } from '../../core/webhook-fields.ts';
 import type { webhookRecord } from '../../core/webhook-view.ts';
 import { choice, RecordId, text, WireTime } from './params.ts';
+import { schemasOf } from './term-params.ts';
 
 /** Returns the schema of a field that may be null. */
 export const nullable = <S extends TSchema>(schema: S, description?: string) =>
@@ -34,6 +37,7 @@ export const WebhookRow = Type.Object(
       maxItems: CHAT_FACTS.length,
       description: 'What the texts of a chat show besides; empty: nothing.',
     }),
+    ...schemasOf(OWN_WEBHOOK),
     events: Type.Array(choice<string>(PROVIDER_EVENTS), {
       maxItems: PROVIDER_EVENTS.length,
       description: 'The kinds that are sent to it; empty: all.',
@@ -58,6 +62,7 @@ export const WebhookRow = Type.Object(
         bot: null,
         locale: null,
         with: [],
+        ...inSnakeCase(USUAL_WEBHOOK),
         events: ['link.full'],
         secret_fingerprint: '0a1b2c3d',
         old_secret_until: null,

@@ -4,40 +4,24 @@ import { Type } from '@sinclair/typebox';
 import { webhookCalls } from '../../call/webhook-calls.ts';
 import { onlyGiven } from '../../core/field.ts';
 import { isRefused, type Refused } from '../../core/outcome.ts';
-import { PROVIDER_EVENTS } from '../../core/port/event.ts';
-import { CHAT_FACTS, SIGNATURE_SCHEMES, WEBHOOK_LOCALES } from '../../core/port/webhook.ts';
-import {
-  readChatFacts,
-  readEvents,
-  type TargetFault,
-  targetOf,
-  type WebhookEdit,
-} from '../../core/webhook.ts';
+import { SIGNATURE_SCHEMES } from '../../core/port/webhook.ts';
+import { type TargetFault, targetOf } from '../../core/webhook.ts';
+import { readSettings, WEBHOOK_SETTINGS } from '../../core/webhook-fields.ts';
 import { type freshSecret, webhookRecord } from '../../core/webhook-view.ts';
 import { wireTime } from '../answer/wire-time.ts';
 import { callEndpoint, optional, providerEndpoint } from '../endpoint.ts';
 import { anyText, forms, oneOf, RecordId, webhookIdParam } from './params.ts';
 import { invalid } from './reply.ts';
+import { paramsOf, termsReader } from './term-params.ts';
 import { nullable, WebhookRow } from './webhook-bodies.ts';
 import { deliveryEndpoints } from './webhook-deliveries.ts';
 
 const URL_EXAMPLE = 'https://bot.example.com/gatepost';
 
-const eventsParam = (about: string) =>
-  optional(anyText(`all, or kinds between commas: ${PROVIDER_EVENTS.join(', ')}`), {
-    misfit: 'invalid_parameters',
-    about,
-    example: 'link.full,device.admitted',
-  });
+const settings = (isNew: boolean) =>
+  paramsOf(WEBHOOK_SETTINGS, 'invalid_parameters', () => 'none', isNew);
 
-const localeParam = (about: string) =>
-  optional(oneOf(WEBHOOK_LOCALES), { misfit: 'invalid_parameters', about });
-
-const withParam = optional(anyText(`none, or between commas: ${CHAT_FACTS.join(', ')}`), {
-  misfit: 'invalid_parameters',
-  about:
-    'For a chat: what its texts show besides: the note of a link, and the phone (HWID, model, system).',
-});
+const givenSettings = termsReader(WEBHOOK_SETTINGS);
 
 const tokenParam = (about: string) =>
   optional(anyText('the token of a Telegram bot'), { misfit: 'invalid_parameters', about });
@@ -96,9 +80,7 @@ const addEndpoint = callEndpoint(webhookCalls['webhooks.add'], {
       misfit: 'invalid_parameters',
     }),
     bot_token: tokenParam('For a chat: the token of the bot that writes to it.'),
-    locale: localeParam('For a chat: the language of its texts; `en` when omitted.'),
-    with: withParam,
-    events: eventsParam('The kinds to send; all when omitted.'),
+    ...settings(true),
   },
   fields: { ok: { id: RecordId, ...secretFields } },
   says: [
@@ -109,13 +91,12 @@ const addEndpoint = callEndpoint(webhookCalls['webhooks.add'], {
     'unknown_error',
   ],
   given({ params, provider }) {
-    const events = misfitAsParam(readEvents(params.events ?? 'all', provider.id));
-    if (isRefused(events)) return events;
-    const shows = params.with === null ? null : misfitAsParam(readChatFacts(params.with));
-    if (isRefused(shows)) return shows;
-    const token = params.bot_token;
-    const target = targetOf({ ...params, token, shows });
-    return typeof target === 'string' ? invalid(TARGET_FAULTS[target]) : { target, events, token };
+    const read = misfitAsParam(readSettings(provider.id, givenSettings(params)));
+    if (isRefused(read)) return read;
+    const { locale = null, shows = null, ...own } = read;
+    const { url, signature, chat, bot_token: token } = params;
+    const target = targetOf({ url, signature, chat, token, locale, shows });
+    return typeof target === 'string' ? invalid(TARGET_FAULTS[target]) : { target, token, ...own };
   },
   reply: ({ id, ...fresh }) => ({ says: 'ok', body: { id, ...secretBody(fresh) } }),
 });
@@ -155,9 +136,7 @@ const updateEndpoint = callEndpoint(webhookCalls['webhooks.edit'], {
       misfit: 'invalid_parameters',
       about: 'Another chat, of the same bot.',
     }),
-    locale: localeParam('Another language of the texts in a chat.'),
-    with: withParam,
-    events: eventsParam('The kinds to send from now on; waiting deliveries of others are dropped.'),
+    ...settings(false),
     enabled: optional(forms.flag, {
       misfit: 'invalid_parameters',
       about: 'With 0 no event is sent or kept for it, until it is 1 again.',
@@ -166,20 +145,15 @@ const updateEndpoint = callEndpoint(webhookCalls['webhooks.edit'], {
   },
   says: ['ok', 'webhook_not_found', 'invalid_parameters', 'webhook_save_error', 'unknown_error'],
   given({ params, provider }) {
-    const events =
-      params.events === null ? null : misfitAsParam(readEvents(params.events, provider.id));
-    if (isRefused(events)) return events;
-    const shows = params.with === null ? null : misfitAsParam(readChatFacts(params.with));
-    if (isRefused(shows)) return shows;
-    const edit = onlyGiven<WebhookEdit>({
-      url: params.url ?? undefined,
-      chat: params.chat ?? undefined,
-      locale: params.locale ?? undefined,
-      shows: shows ?? undefined,
-      events: events ?? undefined,
-      isEnabled: params.enabled === null ? undefined : params.enabled === 1,
+    const read = misfitAsParam(readSettings(provider.id, givenSettings(params)));
+    if (isRefused(read)) return read;
+    const { id, url, chat, enabled } = params;
+    const other = onlyGiven<{ url?: string; chat?: string; isEnabled?: boolean }>({
+      url: url ?? undefined,
+      chat: chat ?? undefined,
+      isEnabled: enabled === null ? undefined : enabled === 1,
     });
-    return { id: params.id, ...edit };
+    return { id, ...other, ...read };
   },
   reply: () => 'ok',
 });

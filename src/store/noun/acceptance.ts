@@ -16,6 +16,7 @@ import type { ReplaceRefusal } from '../../core/port/replacing.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 import { assignments, columns, insertInto, sql, values } from '../statement-text.ts';
 import { literal } from '../status.ts';
+import { SENT_FIELDS, type SendRow } from './distribution-row.ts';
 import { rideSteps } from './ride-steps.ts';
 
 /** A send to accept. */
@@ -49,12 +50,7 @@ function statements({ prepare, locked, returningId }: Backend) {
         UPDATE provider SET ${assignments('provider', 'lastGeneralAtMs, sendsFromMs, sendCount')}
         WHERE id = :providerId`),
     add: prepare(sql`
-        ${insertInto(
-          'distribution',
-          `providerId, notificationType, targetOs, targetHwid, payload, createdAtMs,
-            dueAtMs, expiresAtMs, reachesUnbound, unboundCount, replacesId`,
-          { status: literal(CREATED) },
-        )} ${returningId}`),
+        ${insertInto('distribution', SENT_FIELDS, { status: literal(CREATED) })} ${returningId}`),
     old: prepare(old),
     lockOld: prepare(sql`${old} ${locked}`),
     /** Hides its waiting messages from now on; the worker marks the recipients later. */
@@ -70,13 +66,6 @@ function statements({ prepare, locked, returningId }: Backend) {
           AND created_at_ms > :sinceMs AND created_at_ms < :untilMs`),
   };
 }
-
-/** A send as a row. */
-export type SendRow = Omit<NewDistribution, 'dueAtMs' | 'reachesUnbound' | 'replacesId'> & {
-  dueAtMs: number;
-  reachesUnbound: number;
-  replacesId: number | null;
-};
 
 /** Adds sends in their order, which becomes the order of the lane; returns their ids. */
 type AddSends = (rows: readonly SendRow[]) => Step<number[]>;

@@ -7,10 +7,11 @@ import type { GuardRefusal } from '../../core/port/distribution.ts';
 import type { Made } from '../../core/port/idempotency.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend, Step } from '../backend.ts';
-import { columns, sql, values } from '../statement-text.ts';
+import { columns, ofTable, sql, values } from '../statement-text.ts';
 import { literal, unscheduled } from '../status.ts';
 import { type Acceptance, acceptance } from './acceptance.ts';
 import { distributionEnds } from './distribution-end.ts';
+import { DETAIL_FIELDS, LISTED_FIELDS } from './distribution-row.ts';
 import { onceSteps } from './idempotency.ts';
 import { rideSteps } from './ride-steps.ts';
 import { booleans, mapped } from './rows.ts';
@@ -27,17 +28,13 @@ type DistributionNoun = Pick<
 >;
 
 export const COLUMNS = sql`
-  ${columns(
-    { x: 'distribution' },
-    'x.id, x.notificationType, x.status, x.targetOs, x.targetHwid, x.createdAtMs',
-  )},
+  ${columns({ x: 'distribution' }, ofTable('x', LISTED_FIELDS))},
   ${values<{ sentAtMs: number }>({ sentAtMs: sql`coalesce(began_at_ms, due_at_ms)` })}`;
 
-const DETAIL_COLUMNS = sql`${COLUMNS}, ${columns(
-  { p: 'provider', x: 'distribution' },
-  `p.code AS providerCode, x.payload, x.dueAtMs, x.expiresAtMs, x.beganAtMs, x.finishedAtMs,
-    x.recipientCount, x.sentCount, x.failedCount, x.handedOverAtMs, x.replacesId`,
-)},
+const DETAIL_COLUMNS = sql`${COLUMNS}, ${columns({ p: 'provider', x: 'distribution' }, [
+  'p.code AS providerCode',
+  ...ofTable('x', DETAIL_FIELDS),
+])},
   ${values<{ isPruned: number }>({ isPruned: sql`CAST(pruned_at_ms IS NOT NULL AS integer)` })}`;
 
 /** Prepares a SELECT of details of distributions `x` with their providers `p`, from WHERE on. */

@@ -1,12 +1,13 @@
 import { expect, test } from 'bun:test';
 import { addWebhook, updateWebhook } from '../../../src/core/audit/deeds.ts';
 import type { Webhook } from '../../../src/core/port/webhook.ts';
+import { USUAL_WEBHOOK } from '../../../src/core/webhook-fields.ts';
 
 const URL = 'https://bot.example.com/a-secret';
-const HOOK: Pick<Webhook, 'id' | 'target' | 'events' | 'disabled'> = {
+const HOOK: Pick<Webhook, 'id' | 'target' | 'disabled' | keyof typeof USUAL_WEBHOOK> = {
   id: 1,
   target: { kind: 'webhook', url: URL, scheme: 'v1' },
-  events: [],
+  ...USUAL_WEBHOOK,
   disabled: null,
 };
 const CHAT: typeof HOOK = { ...HOOK, target: { kind: 'telegram', chat: '-100', locale: 'en' } };

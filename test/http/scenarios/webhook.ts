@@ -1,6 +1,7 @@
 /** Webhooks: add, list, update, rotate, remove. */
 
 import type { NewWebhook } from '../../../src/core/port/webhook.ts';
+import { USUAL_WEBHOOK } from '../../../src/core/webhook-fields.ts';
 import { ACT } from '../../support/actor.ts';
 import {
   FOREIGN_ID,
@@ -40,7 +41,7 @@ export const aWebhook =
       {
         providerId: OWN_ID,
         target: { kind: 'webhook', url: URL, scheme: 'v1' },
-        events: [],
+        ...USUAL_WEBHOOK,
         secret: SECRET,
         createdAtMs: clock.nowMs(),
         ...more,

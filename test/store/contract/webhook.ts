@@ -7,6 +7,7 @@ import {
   type WebhookStore,
 } from '../../../src/core/port/webhook.ts';
 import { NO_TERMS } from '../../../src/core/slot.ts';
+import { USUAL_WEBHOOK } from '../../../src/core/webhook-fields.ts';
 import { ACT } from '../../support/actor.ts';
 import { auditEntries, deedOf } from '../../support/audit.ts';
 import { addLink, addProvider, NOW_MS, type Suite } from './fixture.ts';
@@ -23,7 +24,7 @@ export function webhookDraft(
   return {
     providerId,
     target: { kind: 'webhook', url: 'https://bot.example.com/hook', scheme: 'v1' },
-    events: [],
+    ...USUAL_WEBHOOK,
     secret: SECRET,
     createdAtMs: NOW_MS,
     ...more,

@@ -57,14 +57,6 @@ export const activity = {
     page: { on: 'on' },
     enabled: { true: 'yes', false: 'no' },
   },
-  fields: {
-    domain_name: 'name',
-    role: 'role',
-    key: 'key',
-    address: 'address',
-    events: 'events',
-    enabled: 'enabled',
-  },
   sentences: {
     'install.add': ({ id, install_limit: n }) => `Link ${id} created for ${devices(n)}`,
     'install.update': ({ id }) => `Link ${id} changed`,

@@ -60,14 +60,6 @@ export const activity: Like<typeof english> = {
     page: { on: 'روشن' },
     enabled: { true: 'بله', false: 'خیر' },
   },
-  fields: {
-    domain_name: 'نام',
-    role: 'نقش',
-    key: 'کلید',
-    address: 'آدرس',
-    events: 'رویدادها',
-    enabled: 'فعال',
-  },
   sentences: {
     'install.add': ({ id, install_limit: n }) => `لینک ${apart(id)} برای ${devices(n)} ساخته شد`,
     'install.update': ({ id }) => `لینک ${apart(id)} تغییر کرد`,

@@ -56,14 +56,6 @@ export const activity: Like<typeof english> = {
     page: { on: 'включена' },
     enabled: { true: 'да', false: 'нет' },
   },
-  fields: {
-    domain_name: 'имя',
-    role: 'роль',
-    key: 'ключ',
-    address: 'адрес',
-    events: 'события',
-    enabled: 'включён',
-  },
   sentences: {
     'install.add': ({ id, install_limit: n }) => `Создана ссылка ${id}, предел: ${devices(n)}`,
     'install.update': ({ id }) => `Изменена ссылка ${id}`,

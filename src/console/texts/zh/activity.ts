@@ -50,14 +50,6 @@ export const activity: Like<typeof english> = {
     page: { on: '开启' },
     enabled: { true: '是', false: '否' },
   },
-  fields: {
-    domain_name: '名称',
-    role: '角色',
-    key: 'API 密钥',
-    address: '地址',
-    events: '事件',
-    enabled: '已启用',
-  },
   sentences: {
     'install.add': ({ id, install_limit: n }) => `创建链接 ${id}，上限 ${n} 台设备`,
     'install.update': ({ id }) => `更改链接 ${id}`,

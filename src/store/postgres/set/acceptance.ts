@@ -5,8 +5,9 @@
 
 import { CREATED } from '../../../core/message/status.ts';
 import type { Store } from '../../../core/port/store.ts';
-import { type Acceptance, acceptance, type Offer, type SendRow } from '../../noun/acceptance.ts';
-import { columns, sql } from '../../statement-text.ts';
+import { type Acceptance, acceptance, type Offer } from '../../noun/acceptance.ts';
+import { SENT_FIELDS, SENT_TYPES, type SendRow } from '../../noun/distribution-row.ts';
+import { columnNames, columns, sql } from '../../statement-text.ts';
 import { literal } from '../../status.ts';
 import { postgresBackend } from '../backend.ts';
 import { runOn, waitFor } from '../dialect.ts';
@@ -18,26 +19,11 @@ import type { Context } from '../write.ts';
 const COUNT_MAX = 32;
 const UNDER_WAY_MAX = 4;
 
-const SENDS = tableOf('x', {
-  providerId: 'bigint',
-  notificationType: 'integer',
-  targetOs: 'text',
-  targetHwid: 'text',
-  payload: 'text',
-  createdAtMs: 'bigint',
-  dueAtMs: 'bigint',
-  expiresAtMs: 'bigint',
-  reachesUnbound: 'integer',
-  unboundCount: 'bigint',
-  replacesId: 'bigint',
-});
+const SENDS = tableOf('x', SENT_TYPES);
+const SENT = columnNames(SENT_FIELDS);
 
 const add = prepare(sql`
-    INSERT INTO distribution (provider_id, notification_type, status, target_os, target_hwid,
-      payload, created_at_ms, due_at_ms, expires_at_ms, reaches_unbound, unbound_count,
-      replaces_id)
-    SELECT provider_id, notification_type, ${literal(CREATED)}, target_os, target_hwid, payload,
-      created_at_ms, due_at_ms, expires_at_ms, reaches_unbound, unbound_count, replaces_id
+    INSERT INTO distribution (status, ${SENT}) SELECT ${literal(CREATED)}, ${SENT}
     FROM ${SENDS.from} ORDER BY x.n RETURNING ${columns('distribution', 'id')}`);
 
 const addAll = async (on: Runner, rows: readonly SendRow[]) =>
