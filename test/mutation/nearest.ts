@@ -49,11 +49,14 @@ export function ranking(): (file: string, line: number) => string[] {
       for (const [word, weight] of weights) if (words.has(word)) sum += weight;
       return sum / Math.sqrt(words.size + 1);
     };
-    return [...distancesFrom(file, importers)]
+    const found = [...distancesFrom(file, importers)]
       .filter(([path]) => path.endsWith('.test.ts'))
-      .map(([path, distance]) => ({ path, rank: likeness(path) / (3 + distance) }))
-      .sort((a, b) => b.rank - a.rank || a.path.localeCompare(b.path))
-      .map(({ path }) => path);
+      .map(([path, distance]) => ({ path, distance, rank: likeness(path) / (3 + distance) }))
+      .sort((a, b) => b.rank - a.rank || a.path.localeCompare(b.path));
+    // Every other: a test of all settings, or of all calls, has no words of one of them.
+    const closest = found.toSorted((a, b) => a.distance - b.distance);
+    const inTurn = found.flatMap((each, at) => [each, ...closest.slice(at, at + 1)]);
+    return [...new Set(inTurn.map(({ path }) => path))];
   };
 }
 

@@ -218,6 +218,16 @@ describePostgres('move-database', () => {
     expect(await there('--json')).toMatchObject(refused('locked', 'the node one works'));
   });
 
+  testPostgres('refuses a database in another encoding', async () => {
+    await migrateData();
+    const latin = await bareDatabase(undefined, "ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
+    for (const words of [['--check'], []]) {
+      const run = await line.run('move-database', '--to', latin.url, ...words, '--json');
+      expect(run).toMatchObject(refused('failed', 'has the encoding LATIN1'));
+    }
+    await latin.drop();
+  });
+
   testPostgres('moves nothing from a file that has nothing, or not all yet', async () => {
     await migrateData();
     inFile((db) => db.run(`PRAGMA application_id = ${ARRIVING_ID}`));

@@ -64,7 +64,7 @@ async function readInfo(answer: UpstreamResponse): Promise<{ id?: unknown; usern
     const info: unknown = JSON.parse(Buffer.concat(parts).toString());
     return typeof info === 'object' && info !== null ? info : {};
   } catch {
-    answer.cancel();
+    // A loop that throws cancels the body.
     return {};
   }
 }
