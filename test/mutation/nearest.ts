@@ -4,7 +4,10 @@ import { basename, dirname } from 'node:path';
 import { importersIn } from '../changed.ts';
 import { committedFiles, importsOf, readText } from '../support/tree.ts';
 
-/** A test that starts the program, or opens the page, imports neither. */
+/**
+ * A test that starts the program, or opens the page, imports neither. All of the page is as near to
+ * each test that opens it, over `packaging/console.ts`, which builds it: words tell them apart.
+ */
 const LOADED_BY = {
   'src/main.ts': ['test/support/process.ts'],
   'packaging/console.ts': ['test/support/process.ts'],
@@ -42,7 +45,7 @@ export function ranking(): (file: string, line: number) => string[] {
     };
     weigh(wordsIn(text), 1);
     weigh(wordsIn(lines.join('\n')), 2);
-    weigh(wordsOfPath(file), 4);
+    weigh(wordsOfPath(file), 8);
     const likeness = (test: string) => {
       const words = wordsOf.get(test) ?? new Set();
       let sum = 0;
