@@ -2,7 +2,7 @@
 
 import type { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateSQLiteDrizzleJson, generateSQLiteMigration } from 'drizzle-kit/api';
 import * as schema from '../../migrations/schema.ts';
@@ -259,7 +259,8 @@ describe('migrations', () => {
   const read = (path: string) => Bun.file(join(folder, path));
 
   test('all that are in the folder travel with the program, in order', async () => {
-    expect(await Promise.all(files.map((file) => read(file).text()))).toEqual([...MIGRATIONS]);
+    const texts = files.map((file) => readFileSync(join(folder, file), 'utf8'));
+    expect(MIGRATIONS).toEqual(texts);
     expect(files).toHaveLength(SCHEMA_VERSION);
     const journal = await read('meta/_journal.json').json();
     expect(journal.entries.map(({ tag }: { tag: string }) => `${tag}.sql`)).toEqual(files);
