@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, setDefaultTimeout } from 'bun:test';
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { progressOf } from '../../src/store/move/side.ts';
 import { APPLICATION_ID, ARRIVING_ID, pragmaNumber } from '../../src/store/sqlite/file/migrate.ts';
 import { freshFolder } from '../support/app.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
@@ -122,6 +123,18 @@ const idOf = () => inFile((db) => pragmaNumber(db, 'application_id'));
 const refused = (code: string, words: string) => ({
   code: 1,
   stderr: expect.stringMatching(new RegExp(`"code":"${code}".*${words}`)),
+});
+
+testPostgres('the progress ends with the rows of all tables', () => {
+  const shown: (readonly number[])[] = [];
+  const job = { onRows: (...counts: number[]) => shown.push(counts), signal: AbortSignal.any([]) };
+  const count = progressOf({ rows: { device: 4, install: 3 } }, job);
+  count(4);
+  count(3);
+  expect(shown).toEqual([
+    [4, 7],
+    [7, 7],
+  ]);
 });
 
 describePostgres('move-database', () => {
