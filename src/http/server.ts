@@ -7,7 +7,6 @@ import type { Core } from '../core/core.ts';
 import type { EventSenders } from '../core/outbox/carrier.ts';
 import { Large } from './answer/large.ts';
 import { AuthFailures } from './bound/auth-failures.ts';
-import { Concluder } from './bound/concluder.ts';
 import { Crowd } from './bound/crowd.ts';
 import { MinuteLimiter } from './bound/limiter.ts';
 import { Polls } from './bound/polls.ts';
@@ -150,10 +149,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const scheme = options.tls ? 'https' : 'http';
   const connectionOf = (request: Request) => connection(peerOf(request), settings, scheme);
   const clientOf = (request: Request) => countedAs(addressOf(request));
-  const sharedAddressOf = (request: Request) =>
+  const sharedAddressOf = (request: Request) => () =>
     sharedAddress(peerOf(request), request, settings.trustedProxies);
-  const traffic = new Traffic({ log, settings, peerOf, addressOf });
-  const concluder = new Concluder({ clock, traffic, failures, clientOf });
+  const traffic = new Traffic({ clock, log, settings, failures, peerOf, addressOf, clientOf });
   const registrations = new MinuteLimiter(() => settings.registrationsPerMinuteMax);
   const polls = new Polls();
   // Bun knows the address until the kernel has the whole answer or the caller disconnects.
@@ -170,8 +168,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     traffic,
     clientOf,
     sharedAddressOf,
-    crowd: new Crowd({ clientOf, isGone }),
-    concluder,
     stopping: stopping.signal,
     bodyTimeMaxMs: options.bodyTimeMaxMs ?? BODY_TIME_MAX_MS,
     grantPatience: (request, seconds) => listener.grantPatience(request, seconds),
@@ -183,7 +179,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     settings,
     traffic,
     clientOf,
-    concluder,
     room: large.devices,
     turns: large.turns,
     pingIntervalMs: options.pingIntervalMs ?? PING_INTERVAL_MS,
@@ -193,7 +188,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { consoleFiles: files = new Map(), secretOf = () => null } = options;
   const own = { ...strangersOf(options, connectionOf), core, clock, log, settings, secretOf };
   const panels = makeFollowers(own);
-  const doors = { ...own, traffic, concluder, panels, rides: new RideDesk(own) };
+  const doors = { ...own, traffic, panels, rides: new RideDesk(own) };
   const proxy = makeProxy({
     ...doors,
     servesStrangers: options.servesStrangers ?? servesStrangers,
@@ -214,8 +209,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     { ...own, streams, gate, proxy, my },
     { ...site, live, files, settings },
   );
+  const crowd = new Crowd({ clientOf, isGone });
   const listener = listen(
-    answer,
+    (request) => crowd.begin(request, answer),
     { ...options, tls: options.tls ?? null },
     streams.handlers as Bun.WebSocketHandler<unknown>,
   );
