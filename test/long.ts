@@ -30,6 +30,8 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
     'core/job.test.ts ends a job at each step, store/contract/job.test.ts has its leases',
   'e2e/leap.test.ts':
     'http/leap.test.ts, jobs/leap.test.ts; core/timekeeper.test.ts has it over starts',
+  'e2e/nodes.test.ts':
+    'store/contract/race-processes.test.ts, store/postgres-outage.test.ts; e2e/crash.test.ts kills',
   'e2e/outgoing-idle.test.ts':
     'outward.test.ts expects that an idle program writes nothing, jobs/wake-loop.test.ts sleeps',
   'e2e/push-storm.test.ts':

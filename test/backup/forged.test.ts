@@ -23,8 +23,12 @@ import {
   verifyBackup,
 } from '../support/backup.ts';
 import { openBeside } from '../support/database.ts';
+import { IS_LONG } from '../support/scale.ts';
 
 setDefaultTimeout(60_000);
+
+/** Of the schemas that were released one of so many is tried, the newest in any case. */
+const SCHEMA_STEP = IS_LONG ? 1 : 5;
 
 let backed: Backed;
 beforeEach(async () => {
@@ -137,9 +141,10 @@ describe('a schema of its own', () => {
   });
 
   test('every schema that was ever released is its own measure', async () => {
+    const db = new Database(':memory:');
     for (let schema = 1; schema <= SCHEMA_VERSION; schema++) {
-      const db = new Database(':memory:');
-      for (const migration of MIGRATIONS.slice(0, schema)) db.run(migration);
+      db.run(MIGRATIONS[schema - 1] ?? '');
+      if ((SCHEMA_VERSION - schema) % SCHEMA_STEP > 0) continue;
       db.run(`PRAGMA application_id = ${APPLICATION_ID}`);
       db.run(`PRAGMA user_version = ${schema}`);
       const edit = () => db.serialize();

@@ -17,6 +17,7 @@ import { freshFolder } from '../support/app.ts';
 import { addProviders, makeBackup, NOW_MS } from '../support/backup.ts';
 import { openBeside } from '../support/database.ts';
 import { plainEnv, startServe } from '../support/process.ts';
+import { scaleOf } from '../support/scale.ts';
 import { ROOT } from '../support/tree.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
@@ -78,7 +79,8 @@ test('an encrypted backup that is killed leaves no clear text but in the data di
   await addData();
   const file = join(folder, 'one.backup');
   // At its first file; when the copy is under way; when the packed file is there, at any size.
-  for (const mark of ['lock', 'copy', 'part', 'part', 'part'] as const) {
+  const parts = Array<'part'>(scaleOf('BACKUP_KILLS', { short: 1, long: 5 })).fill('part');
+  for (const mark of ['lock', 'copy', ...parts] as const) {
     const child = start('backup', file);
     const seen = new Set<string>();
     const outside = watch(folder, ['data'], child, (name, bytes) => {

@@ -18,7 +18,7 @@ import {
   temporaryFolder,
 } from '../support/process.ts';
 import { pushToken } from '../support/push-devices.ts';
-import { ended, expectNoViolations, metricsOf, statusOf } from '../support/reach.ts';
+import { ended, expectNoViolations, metricsOf, openReaching, statusOf } from '../support/reach.ts';
 import { expectOk, HASH } from '../support/shop.ts';
 import { until } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
@@ -37,14 +37,7 @@ beforeEach(async () => {
   }
 });
 
-/** A provider with a binding at a server of its own. */
-async function open(env: Record<string, string> = {}) {
-  const dataDir = join(temporaryFolder(), 'data');
-  const by = await addProviderByCommand(dataDir, '--plan', 'enterprise');
-  const server = await startServe({ dataDir, env: { ...reachEnv(servers), ...env } });
-  await expectOk(call(server, '/api/add-domain', by, { domain_hash: HASH }));
-  return { server, by };
-}
+const open = (env: Record<string, string> = {}) => openReaching(servers, env);
 
 async function registerThree(server: ServerProcess, by: { code: string; authKey: string }) {
   const [subscription] = await servers.subscribe(1);

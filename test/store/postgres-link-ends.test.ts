@@ -1,19 +1,16 @@
 /** Ends of links on PostgreSQL, at the same time as what other callers do with those links. */
 
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, setDefaultTimeout, test } from 'bun:test';
 import { SQL } from 'bun';
 import type { Store } from '../../src/core/port/store.ts';
 import { ACT } from '../support/actor.ts';
 import { describePostgres } from '../support/needs.ts';
-import { openPlace } from '../support/place.ts';
-import { freshDatabase, type TestDatabase } from '../support/postgres-data.ts';
 import { Random } from '../support/random.ts';
 import { PATIENCE_MS, until } from '../support/until.ts';
 import {
   addDoor,
   addLink,
   addProvider,
-  CLOCK,
   CODE,
   FACTS,
   knock,
@@ -22,40 +19,14 @@ import {
   OTHER_CODE,
 } from './contract/fixture.ts';
 import { onLink, register } from './contract/message-fixture.ts';
+import { useNodes } from './two-nodes.ts';
 
 setDefaultTimeout(4 * PATIENCE_MS);
 
 const KEY = 'c'.repeat(64);
 
 describePostgres('ends of links on PostgreSQL', () => {
-  let database: TestDatabase;
-  let nodes: Store[];
-  let store: Store;
-  let deadlocksBefore: number;
-
-  const deadlockCount = async (): Promise<number> => {
-    const [row] = await database.sql.unsafe(
-      `SELECT deadlocks::int AS count FROM pg_stat_database WHERE datname = '${database.name}'`,
-    );
-    return row.count;
-  };
-  const open = async () => {
-    const place = { dataDir: '', databaseUrl: database.url };
-    const opened = await openPlace(place, { clock: CLOCK });
-    nodes.push(opened);
-    return opened;
-  };
-  beforeEach(async () => {
-    database = await freshDatabase();
-    nodes = [];
-    deadlocksBefore = await deadlockCount();
-    store = await open();
-  });
-  afterEach(async () => {
-    await Promise.all(nodes.splice(0).map((node) => node.close()));
-    expect(await deadlockCount()).toBe(deadlocksBefore);
-    await database.drop();
-  });
+  const at = useNodes();
 
   /** Runs a transaction around `meanwhile`: it commits once that waits for a lock or is done. */
   async function during<T>(
@@ -63,7 +34,7 @@ describePostgres('ends of links on PostgreSQL', () => {
     statements: readonly string[],
     meanwhile: () => Promise<T>,
   ): Promise<T> {
-    const other = new SQL(database.url, { max: 1 });
+    const other = new SQL(at.database.url, { max: 1 });
     try {
       const { promise, resolve } = Promise.withResolvers<Promise<T>>();
       await other.begin(async (on) => {
@@ -75,9 +46,9 @@ describePostgres('ends of links on PostgreSQL', () => {
         });
         resolve(called);
         await until('the other call waits', async () => {
-          const [row] = await database.sql.unsafe(`
+          const [row] = await at.database.sql.unsafe(`
             SELECT count(*)::int AS count FROM pg_stat_activity
-            WHERE datname = '${database.name}' AND wait_event_type = 'Lock'`);
+            WHERE datname = '${at.database.name}' AND wait_event_type = 'Lock'`);
           return isDone || row.count > 0;
         });
       });
@@ -97,6 +68,7 @@ describePostgres('ends of links on PostgreSQL', () => {
   ];
 
   test('a link that is added while one with its code is removed is not added', async () => {
+    const { store } = at;
     const { id: providerId } = await addProvider(store, 'Provide1');
     const installId = await addLink(store, providerId);
     const again = () => store.addLink(linkDraft(providerId), ACT);
@@ -105,6 +77,7 @@ describePostgres('ends of links on PostgreSQL', () => {
   });
 
   test('nor is one with its key', async () => {
+    const { store } = at;
     const { id: providerId } = await addProvider(store, 'Provide1');
     const installId = await addLink(store, providerId, { subscriptionKeyHash: KEY });
     const draft = linkDraft(providerId, { installCode: OTHER_CODE, subscriptionKeyHash: KEY });
@@ -115,6 +88,7 @@ describePostgres('ends of links on PostgreSQL', () => {
   });
 
   test('nor is one of another provider with its code', async () => {
+    const { store } = at;
     const { id: providerId } = await addProvider(store, 'Provide1');
     const { id: otherId } = await addProvider(store, 'Provide2');
     const installId = await addLink(store, providerId);
@@ -126,6 +100,7 @@ describePostgres('ends of links on PostgreSQL', () => {
   });
 
   test('a device that asks with the old code while it is revoked is refused', async () => {
+    const { store } = at;
     const { installId, providerId } = await addDoor(store);
     await knock(store, 'known');
     const revoke = `
@@ -136,6 +111,7 @@ describePostgres('ends of links on PostgreSQL', () => {
   });
 
   test('ends, refusals and entries at two nodes never deadlock', async () => {
+    const { open, store } = at;
     const random = new Random(7);
     const { providerId } = await addDoor(store);
     await store.updateProvider('Provide1', { enforce: 0 }, ACT);

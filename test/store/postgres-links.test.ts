@@ -1,13 +1,11 @@
 /** Links and slots on PostgreSQL: what goes together in one statement, and who waits for whom. */
 
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, setDefaultTimeout, test } from 'bun:test';
 import type { Act, Actor } from '../../src/core/port/audit.ts';
 import type { Store } from '../../src/core/port/store.ts';
 import { ACT } from '../support/actor.ts';
 import { auditEntries } from '../support/audit.ts';
 import { describePostgres } from '../support/needs.ts';
-import { openPlace } from '../support/place.ts';
-import { freshDatabase, type TestDatabase } from '../support/postgres-data.ts';
 import { Random } from '../support/random.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 import {
@@ -16,7 +14,6 @@ import {
   addLink,
   addProvider,
   bind,
-  CLOCK,
   CODE,
   FACTS,
   HASH,
@@ -26,6 +23,7 @@ import {
   OTHER_CODE,
   OTHER_HASH,
 } from './contract/fixture.ts';
+import { useNodes } from './two-nodes.ts';
 
 // Two nodes on a machine that others keep busy.
 setDefaultTimeout(4 * PATIENCE_MS);
@@ -33,59 +31,11 @@ setDefaultTimeout(4 * PATIENCE_MS);
 const POLICY = { inactiveDays: 1, whenFull: 'replace-oldest', coolDownHours: 5 } as const;
 const KEY = 'c'.repeat(64);
 
-/** Counts that triggers keep, of rows that do not have as many. */
-const UNTRUE = `
-  SELECT 'link' AS of, id FROM install i WHERE device_count <>
-    (SELECT count(*) FROM install_device s WHERE s.install_id = i.id)
-  UNION ALL
-  SELECT 'links', id FROM provider o WHERE install_count <>
-    (SELECT count(*) FROM install i WHERE i.provider_id = o.id)
-  UNION ALL
-  SELECT 'ends', id FROM provider o WHERE slot_end_count <>
-    (SELECT count(*) FROM slot_end e WHERE e.provider_id = o.id)
-  UNION ALL
-  SELECT 'slots', device_id FROM device_provider p WHERE slot_count <>
-    (SELECT count(*) FROM install_device s
-     WHERE s.device_id = p.device_id AND s.provider_id = p.provider_id)
-  UNION ALL
-  SELECT 'holders', id FROM device d WHERE holder_count <>
-    (SELECT count(*) FROM device_provider p
-     WHERE p.device_id = d.id AND p.slot_count + p.tie_count > 0)`;
-
 describePostgres('on PostgreSQL', () => {
-  let database: TestDatabase;
-  let nodes: Store[];
-  let store: Store;
-  let deadlocksBefore: number;
-
-  /** Counts those of connections that have ended: others may report theirs later. */
-  const deadlockCount = async (): Promise<number> => {
-    const [row] = await database.sql.unsafe(
-      `SELECT deadlocks::int AS count FROM pg_stat_database WHERE datname = '${database.name}'`,
-    );
-    return row.count;
-  };
-  const open = async () => {
-    const place = { dataDir: '', databaseUrl: database.url };
-    const opened = await openPlace(place, { clock: CLOCK });
-    nodes.push(opened);
-    return opened;
-  };
-  beforeEach(async () => {
-    database = await freshDatabase();
-    nodes = [];
-    deadlocksBefore = await deadlockCount();
-    store = await open();
-  });
-  afterEach(async () => {
-    await Promise.all(nodes.splice(0).map((node) => node.close()));
-    expect(Array.from(await database.sql.unsafe(UNTRUE))).toEqual([]);
-    // A database serves several tests. The fault is that of the test in which the count grew.
-    expect(await deadlockCount()).toBe(deadlocksBefore);
-    await database.drop();
-  });
+  const at = useNodes();
 
   test('links of a turn go together, and each is answered as it would be alone', async () => {
+    const { store } = at;
     const { id: providerId } = await addProvider(store, 'Provide1');
     const { id: otherId } = await addProvider(store, 'Provide2');
     await addLink(store, otherId);
@@ -124,6 +74,7 @@ describePostgres('on PostgreSQL', () => {
   });
 
   test('a link that is added with others leaves the entry that it leaves alone', async () => {
+    const { store } = at;
     const alone = await addProvider(store, 'Provide1');
     const together = await addProvider(store, 'Provide2');
     // Whoever has a webhook is told of each link, so each is a transaction of its own.
@@ -170,6 +121,7 @@ describePostgres('on PostgreSQL', () => {
   });
 
   test('devices of a turn go together, and each is answered as it would be alone', async () => {
+    const { store } = at;
     const { providerId, installId } = await addDoor(store);
     const [another, disabled] = [OTHER_CODE, 'Disabled0001'];
     await addLink(store, providerId, { installCode: another, subscriptionKeyHash: KEY });
@@ -214,6 +166,7 @@ describePostgres('on PostgreSQL', () => {
   });
 
   test('the same newcomers at two nodes at the same time are let in once each', async () => {
+    const { open, store } = at;
     const { providerId } = await addDoor(store);
     const other = await open();
     for (let round = 0; round < 8; round++) {
@@ -232,6 +185,7 @@ describePostgres('on PostgreSQL', () => {
   });
 
   test('changes of links, slots and devices at two nodes never deadlock', async () => {
+    const { open, store } = at;
     const random = new Random(12);
     const { providerId } = await addDoor(store);
     await store.updateProvider('Provide1', { ...POLICY, coolDownHours: 0 }, ACT);
@@ -267,6 +221,7 @@ describePostgres('on PostgreSQL', () => {
   });
 
   test('links that move in at two nodes with the same new devices never deadlock', async () => {
+    const { open, store } = at;
     const { providerId } = await addDoor(store);
     const { id: otherId } = await addProvider(store, 'Provide2');
     const other = await open();

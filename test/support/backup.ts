@@ -2,7 +2,7 @@
 
 import { Database } from 'bun:sqlite';
 import { createHash } from 'node:crypto';
-import { copyFileSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, cpSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Encrypter } from 'age-encryption';
 import { type Manifest, writeContainer } from '../../src/backup/container.ts';
@@ -23,15 +23,31 @@ export interface Backed {
   file: string;
 }
 
-/** Data with two providers, and `file`, a backup of it. */
+/** By passphrase: a folder as {@link backedUp} fills it. */
+const filled = new Map<string | null, Promise<string>>();
+
+/** Data with two providers, and `file`, a backup of it. Made once for a process, and copied. */
 export async function backedUp(passphrase: string | null = null): Promise<Backed> {
+  const from = filled.get(passphrase) ?? fill(passphrase);
+  filled.set(passphrase, from);
   const folder = freshFolder();
-  const dataDir = join(folder, 'data');
-  await addProviders(dataDir, 2);
-  const file = join(folder, 'one.backup');
-  await makeBackup({ dataDir, file, passphrase, replaces: false, nowMs: NOW_MS });
-  return { folder, dataDir, file };
+  cpSync(await from, folder, { recursive: true });
+  return { folder, ...namesIn(folder) };
 }
+
+async function fill(passphrase: string | null): Promise<string> {
+  const folder = freshFolder();
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const { dataDir, file } = namesIn(folder);
+  await addProviders(dataDir, 2);
+  await makeBackup({ dataDir, file, passphrase, replaces: false, nowMs: NOW_MS });
+  return folder;
+}
+
+const namesIn = (folder: string) => ({
+  dataDir: join(folder, 'data'),
+  file: join(folder, 'one.backup'),
+});
 
 /** Changes the database in the ordinary way, and closes it. */
 export async function addProviders(dataDir: string, count: number): Promise<void> {

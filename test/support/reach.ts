@@ -1,13 +1,29 @@
 /** A compiled appliance that reaches out to the strict servers. */
 
 import { expect } from 'bun:test';
+import { join } from 'node:path';
 import type { Credentials } from '../../src/core/provider.ts';
+import { reachEnv } from '../servers/reach-env.ts';
 import type { StrictServers } from '../servers/strict-servers.ts';
 import { call } from './app.ts';
-import type { ServerProcess } from './process.ts';
+import {
+  addProviderByCommand,
+  type ServerProcess,
+  startServe,
+  temporaryFolder,
+} from './process.ts';
 import { parseMetrics } from './prometheus.ts';
-import { expectOk } from './shop.ts';
+import { bind, expectOk } from './shop.ts';
 import { until } from './until.ts';
+
+/** An enterprise provider with a binding, at a server of its own that calls the strict ones. */
+export async function openReaching(servers: StrictServers, more: Record<string, string> = {}) {
+  const dataDir = join(temporaryFolder(), 'data');
+  const by = await addProviderByCommand(dataDir, '--plan', 'enterprise');
+  const server = await startServe({ dataDir, env: { ...reachEnv(servers), ...more } });
+  await bind(server, by);
+  return { server, by };
+}
 
 /** A distribution as `/remote/list` shows it. */
 export async function statusOf(
