@@ -21,7 +21,13 @@ import { type Listener, type ListenOptions, listen } from './listener.ts';
 import { mount } from './mount.ts';
 import { type MySettings, makeMy } from './my/door.ts';
 import { type AnswerProbe, makeProbe } from './probe.ts';
-import { clientAddress, countedAs, plainIPv4, sharedAddress } from './request/address.ts';
+import {
+  clientAddress,
+  countedAs,
+  plainIPv4,
+  sharedAddress,
+  type TrustedProxies,
+} from './request/address.ts';
 import { BODY_TIME_MAX_MS } from './request/body.ts';
 import type { CallDeps } from './request/call.ts';
 import { RideDesk, type RideSettings } from './ride/desk.ts';
@@ -126,9 +132,9 @@ function strangersOf(
 
 const connection = (
   peer: string,
-  isTrusted: (peer: string) => boolean,
+  { trustedProxies }: { readonly trustedProxies: TrustedProxies },
   scheme: Connection['scheme'],
-): Connection => ({ peer, isTrusted: isTrusted(peer), scheme });
+): Connection => ({ peer, isTrusted: trustedProxies.includes(peer), scheme });
 
 /** Starts the server. Rejects with `OperatorError` if it cannot listen at the address. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
@@ -138,17 +144,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   const peerOf = (request: Request) =>
     plainIPv4(listener.serverOf(request).requestIP(request)?.address ?? '');
-  const isTrusted = (peer: string) => settings.trustedProxies.includes(peer);
-  const addressOf = (request: Request, peer = peerOf(request)) => {
-    // Reading one header makes Bun parse all of them, so an untrusted peer is returned first.
-    if (!isTrusted(peer)) return peer;
-    return clientAddress(peer, request.headers.get('x-forwarded-for'), settings.trustedProxies);
-  };
+  const addressOf = (request: Request) =>
+    clientAddress(peerOf(request), request, settings.trustedProxies);
   const scheme = options.tls ? 'https' : 'http';
-  const connectionOf = (request: Request) => connection(peerOf(request), isTrusted, scheme);
+  const connectionOf = (request: Request) => connection(peerOf(request), settings, scheme);
   const clientOf = (request: Request) => countedAs(addressOf(request));
   const sharedAddressOf = (request: Request) => () =>
-    sharedAddress(peerOf(request), request.headers.get('x-forwarded-for'), settings.trustedProxies);
+    sharedAddress(peerOf(request), request, settings.trustedProxies);
   const traffic = new Traffic({ clock, log, settings, failures, peerOf, addressOf, clientOf });
   const registrations = new MinuteLimiter(() => settings.registrationsPerMinuteMax);
   const polls = new Polls();

@@ -85,6 +85,8 @@ test('the SVG holds the same', async () => {
   const [drawn] = await json('qr', CODE, '--url', URL_, '--out', out);
   expect(readFileSync(drawn.svg, 'utf8')).toMatch(/^<svg [^>]*viewBox/);
   expect(scanSvg(drawn.svg)).toBe(drawn.link);
+  const { stdout } = await line.run('link', 'qr', CODE, '--url', URL_, '--out', out);
+  expect(stdout).toContain(`\n2 files in ${out}\n`);
 });
 
 test('all forms at once', async () => {
@@ -112,6 +114,16 @@ test('the keys of a file are in the paths, and no code', async () => {
   writeFileSync(file, 'key\nthird\n');
   const none = await line.run('link', 'qr', '--keys', file, ...words);
   expect(none).toMatchObject({ code: 1, stderr: 'gatepost: line 2: there is no such link\n' });
+});
+
+test('ten thousand links at once, and no more', async () => {
+  const words = ['link', 'qr', '--url', URL_, '--all'];
+  // With the one that is there.
+  await json('add', '--count', '9999');
+  expect(await line.run(...words)).toMatchObject({ code: 0, stderr: '' });
+  await json('add');
+  const stderr = expect.stringContaining('more than 10000 links match');
+  expect(await line.run(...words)).toMatchObject({ code: 2, stderr });
 });
 
 test('a folder that cannot be written', async () => {

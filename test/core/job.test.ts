@@ -188,7 +188,7 @@ test('other calls run between the slices of a preview', async () => {
   expect(new Set(listed).size).toBe(4);
 });
 
-test('a provider has five unfinished jobs over many links, and others about one', async () => {
+test('a provider has five unfinished jobs over many links, and a hundred about one', async () => {
   const linkId = await addOne('alpha');
   for (let limit = 1; limit <= 5; limit++) {
     expect(await change(ALL, { installLimit: limit })).toMatchObject({ id: expect.any(Number) });
@@ -196,9 +196,19 @@ test('a provider has five unfinished jobs over many links, and others about one'
   const sixth = await change(ALL, { installLimit: 6 });
   expect(sixth).toMatchObject({ says: 'job_limit_reached' });
   const { core, clock } = engine;
-  const work = { kind: 'link.revoke', linkId } as const;
-  const other = await endSlotsLater(core, provider, work, clock.nowMs());
-  expect(other).toMatchObject({ id: expect.any(Number) });
+  const ends = [
+    { kind: 'link.revoke', linkId },
+    { kind: 'link.free-all', linkId },
+    { kind: 'link.free', linkId, hwid: 'phone' },
+  ] as const;
+  const refused: number[] = [];
+  for (let n = 0; n <= 100; n++) {
+    const work = ends[n % ends.length] ?? ends[0];
+    // The same work is another job once the earlier one is due.
+    const nowMs = clock.nowMs() + n * UNDO_MS;
+    if (isRefused(await endSlotsLater(core, provider, work, nowMs))) refused.push(n);
+  }
+  expect(refused).toEqual([100]);
 });
 
 test('a device that lost its slot is signalled, and a taken code is drawn again', async () => {

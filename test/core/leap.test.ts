@@ -168,4 +168,6 @@ test('a leap each day suspends for 48 hours of 30 days', () => {
 test('the words of a leap', () => {
   expect(leadText(YEARS_MS)).toBe('it is 3653 days ahead');
   expect(leadText(-90 * 60_000)).toBe('it is 1.5 h behind');
+  expect(leadText(47 * HOUR_MS)).toBe('it is 47 h ahead');
+  expect(leadText(48 * HOUR_MS)).toBe('it is 2 days ahead');
 });

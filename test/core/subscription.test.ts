@@ -30,6 +30,14 @@ test.each([
 });
 
 test.each([
+  ...['vless', 'vmess', 'trojan', 'ss', 'ssr', 'hysteria', 'hysteria2', 'hy2', 'tuic', 'wireguard'],
+  ...['wg', 'awg', 'vpn', 'socks', 'socks5', 'anytls', 'juicity', 'mieru', 'mierus', 'ssh', 'sn'],
+  ...['naive+https', 'naive+quic', 'snell', 'happ', 'incy', 'VLESS'],
+])('a link that begins with %s', (scheme) => {
+  expect(listsServers(`${scheme}://a`, true)).toBe(true);
+});
+
+test.each([
   ['nothing', ''],
   ['blanks', ' \r\n '],
   ['a page', '<!doctype html><a href="vless://a@b">'],

@@ -70,7 +70,17 @@ describe('the address of a client', () => {
     ['a hop with a zone', '10.0.0.1', 'fe80::1%secret', '10.0.0.1'],
     ['a hop on a dual-stack socket', '10.0.0.1', '::ffff:198.51.100.1', '198.51.100.1'],
   ])('%s', (_, peer, forwardedFor, address) => {
-    expect(clientAddress(peer, forwardedFor, trusted)).toBe(address);
+    const headers = new Headers(forwardedFor === null ? {} : { 'x-forwarded-for': forwardedFor });
+    expect(clientAddress(peer, { headers }, trusted)).toBe(address);
+  });
+
+  test('the header of a peer that is not trusted is not read', () => {
+    const request = {
+      get headers(): Headers {
+        throw new Error('the headers were read');
+      },
+    };
+    expect(clientAddress('192.0.2.1', request, trusted)).toBe('192.0.2.1');
   });
 });
 

@@ -4,7 +4,10 @@ import { basename, dirname } from 'node:path';
 import { importersIn } from '../changed.ts';
 import { committedFiles, importsOf, readText } from '../support/tree.ts';
 
-/** A test that starts the program, or opens the page, imports neither. */
+/**
+ * A test that starts the program, or opens the page, imports neither. All of the page is as near to
+ * each test that opens it, over `packaging/console.ts`, which builds it: words tell them apart.
+ */
 const LOADED_BY = {
   'src/main.ts': ['test/support/process.ts'],
   'packaging/console.ts': ['test/support/process.ts'],
@@ -42,18 +45,21 @@ export function ranking(): (file: string, line: number) => string[] {
     };
     weigh(wordsIn(text), 1);
     weigh(wordsIn(lines.join('\n')), 2);
-    weigh(wordsOfPath(file), 4);
+    weigh(wordsOfPath(file), 8);
     const likeness = (test: string) => {
       const words = wordsOf.get(test) ?? new Set();
       let sum = 0;
       for (const [word, weight] of weights) if (words.has(word)) sum += weight;
       return sum / Math.sqrt(words.size + 1);
     };
-    return [...distancesFrom(file, importers)]
+    const found = [...distancesFrom(file, importers)]
       .filter(([path]) => path.endsWith('.test.ts'))
-      .map(([path, distance]) => ({ path, rank: likeness(path) / (3 + distance) }))
-      .sort((a, b) => b.rank - a.rank || a.path.localeCompare(b.path))
-      .map(({ path }) => path);
+      .map(([path, distance]) => ({ path, distance, rank: likeness(path) / (3 + distance) }))
+      .sort((a, b) => b.rank - a.rank || a.path.localeCompare(b.path));
+    // Every other: a test of all settings, or of all calls, has no words of one of them.
+    const closest = found.toSorted((a, b) => a.distance - b.distance);
+    const inTurn = found.flatMap((each, at) => [each, ...closest.slice(at, at + 1)]);
+    return [...new Set(inTurn.map(({ path }) => path))];
   };
 }
 

@@ -41,6 +41,7 @@ test.each([
   ['sum', 'c = a + b;', 'c = a - b;'],
   ['constant', 'const A = 1;', 'const A = 2;'],
   ['constant', 'const A = 60_000;', 'const A = 30000;'],
+  ['constant', 'const aMs = 0;', 'const aMs = 60000;'],
   ['constant', 'const A = true;', 'const A = false;'],
   ['constant', 'a = { b: true };', 'a = { b: false };'],
   ['statement', 'a(); b();', 'a(); ;'],

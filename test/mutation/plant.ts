@@ -3,7 +3,13 @@
  * texts for people are the reader's: neither is changed.
  */
 
-import { type Expression, type Node, type SourceFile, SyntaxKind } from 'typescript/unstable/ast';
+import {
+  type Expression,
+  type Node,
+  type NumericLiteral,
+  type SourceFile,
+  SyntaxKind,
+} from 'typescript/unstable/ast';
 import * as is from 'typescript/unstable/ast/is';
 import { changesInSql } from './sql.ts';
 
@@ -70,7 +76,7 @@ export function changesIn(source: SourceFile): Change[] {
     }
     if (node.kind === SyntaxKind.TrueKeyword) turn(node, 'false');
     if (node.kind === SyntaxKind.FalseKeyword) turn(node, 'true');
-    if (is.isNumericLiteral(node)) swap('constant', node, otherNumber(node.text));
+    if (is.isNumericLiteral(node)) swap('constant', node, otherNumber(node));
     if (is.isIfStatement(node) || is.isWhileStatement(node)) negate(node.expression);
     if (is.isConditionalExpression(node)) negate(node.condition);
     if (is.isIfStatement(node) && node.elseStatement === undefined && leaves(node.thenStatement)) {
@@ -182,9 +188,17 @@ const isCondition = (node: Node) =>
     node.parent.expression === node) ||
   (is.isConditionalExpression(node.parent) && node.parent.condition === node);
 
-/** Halves a number; 0 and 1 become 1 and 2. One more or less of many is no mistake of a person. */
-function otherNumber(text: string): string {
+/**
+ * Halves a number; 0 and 1 become 1 and 2. One more or less of many is no mistake of a person, nor
+ * is a millisecond: no time becomes a minute.
+ */
+function otherNumber({ parent, text }: NumericLiteral): string {
   const number = Number(text.replaceAll('_', ''));
+  const isNamed =
+    is.isPropertyAssignment(parent) ||
+    is.isPropertyDeclaration(parent) ||
+    is.isVariableDeclaration(parent);
+  if (number === 0 && isNamed && IS_TIME.test(parent.name.getText())) return '60000';
   return String(number <= 1 ? number + 1 : Math.ceil(number / 2));
 }
 

@@ -103,6 +103,12 @@ test('figures that cannot be saved wait', async () => {
   expect(saved()).toBe(2);
 });
 
+test('a count of nothing makes no row', async () => {
+  await writer.run(() => notes.figure(PROVIDER, 'links', NOW_MS, 0));
+  await figures.saveFigures();
+  expect(saved()).toBeNull();
+});
+
 test('figures are saved whole or not at all', async () => {
   native.run(`INSERT INTO install (id, provider_id, install_code, install_limit, status,
     created_at_ms) VALUES (1, 1, 'LinkCode0001', 1, 10, 0)`);

@@ -60,6 +60,25 @@ test.each(FUTURE_CUTS.map((one) => [`${one.table}.${one.column}`, one] as const)
   },
 );
 
+/** How far ahead a right clock can have set each, hours. */
+const AHEAD_HOURS: Readonly<Record<string, number>> = {
+  'session.until_ms': 12,
+  'one_time.until_ms': 10 / 60,
+  'provider.previous_key_until_ms': 168,
+  'webhook.previous_until_ms': 168,
+  'outbox.next_at_ms': 72,
+  'destination.retry_at_ms': 72,
+  'ride.from_ms': 10 / 60,
+  'ride.until_ms': 2 * 720,
+};
+
+test('what a right clock can have set is kept', () => {
+  const ahead = FUTURE_CUTS.flatMap(({ table, column, aheadMs }) =>
+    aheadMs === undefined ? [] : [[`${table}.${column}`, aheadMs / 3_600_000]],
+  );
+  expect(Object.fromEntries(ahead)).toEqual(AHEAD_HOURS);
+});
+
 test('a send for a time that its provider named keeps it', async () => {
   const times = { created_at_ms: nowMs + 2, due_at_ms: nowMs + TEN_YEARS_MS, expires_at_ms: 1 };
   setTo('distribution', times);

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, setDefaultTimeout } from 'bun:test';
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { progressOf } from '../../src/store/move/side.ts';
 import { APPLICATION_ID, ARRIVING_ID, pragmaNumber } from '../../src/store/sqlite/file/migrate.ts';
 import { freshFolder } from '../support/app.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
@@ -124,6 +125,18 @@ const refused = (code: string, words: string) => ({
   stderr: expect.stringMatching(new RegExp(`"code":"${code}".*${words}`)),
 });
 
+testPostgres('the progress ends with the rows of all tables', () => {
+  const shown: (readonly number[])[] = [];
+  const job = { onRows: (...counts: number[]) => shown.push(counts), signal: AbortSignal.any([]) };
+  const count = progressOf({ rows: { device: 4, install: 3 } }, job);
+  count(4);
+  count(3);
+  expect(shown).toEqual([
+    [4, 7],
+    [7, 7],
+  ]);
+});
+
 describePostgres('move-database', () => {
   testPostgres('takes everything there, and back again as it was', async () => {
     await migrateData();
@@ -216,6 +229,16 @@ describePostgres('move-database', () => {
     await database.sql`INSERT INTO node (name, address, version, schema, started_at_ms, seen_at_ms)
       SELECT 'one', '', '', 1, 0, extract(epoch FROM clock_timestamp()) * 1000`;
     expect(await there('--json')).toMatchObject(refused('locked', 'the node one works'));
+  });
+
+  testPostgres('refuses a database in another encoding', async () => {
+    await migrateData();
+    const latin = await bareDatabase(undefined, "ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
+    for (const words of [['--check'], []]) {
+      const run = await line.run('move-database', '--to', latin.url, ...words, '--json');
+      expect(run).toMatchObject(refused('failed', 'has the encoding LATIN1'));
+    }
+    await latin.drop();
   });
 
   testPostgres('moves nothing from a file that has nothing, or not all yet', async () => {

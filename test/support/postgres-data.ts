@@ -82,12 +82,12 @@ export async function freshDatabase(server?: Postgres): Promise<TestDatabase> {
   return database;
 }
 
-/** A database with nothing in it, not even the schema. */
-export async function bareDatabase(server?: Postgres): Promise<TestDatabase> {
+/** A database with nothing in it, not even the schema; `how` it is made, in SQL. */
+export async function bareDatabase(server?: Postgres, how = ''): Promise<TestDatabase> {
   const on = server ?? (await sharedPostgres());
   made += 1;
   const name = `gatepost_${PROCESS}_${made}`;
-  await withAdmin(on, (db) => db.unsafe(`CREATE DATABASE ${name} OWNER ${ROLE}`));
+  await withAdmin(on, (db) => db.unsafe(`CREATE DATABASE ${name} OWNER ${ROLE} ${how}`));
   const sql = on.connect(name);
   const drop = async () => {
     await sql.close();

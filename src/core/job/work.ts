@@ -17,9 +17,7 @@ export type JobWork =
 
 /** Kinds of jobs over many links, and about one link. */
 export const BULK_KINDS = ['links.change', 'links.remove'] as const satisfies readonly JobKind[];
-export const LINK_KINDS = [
-  ...(['link.free', 'link.free-all', 'link.revoke'] as const),
-] satisfies readonly JobKind[];
+export const LINK_KINDS: readonly JobKind[] = ['link.free', 'link.free-all', 'link.revoke'];
 
 /** Reads the work of a job. Returns null for a form that another version stored. */
 export function readWork(job: Pick<Job, 'kind' | 'params'>): JobWork | null {

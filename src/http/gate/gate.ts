@@ -118,11 +118,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     const key = keyOf(path);
     if (isRefused(key)) return conclusionOf(unknownTo(hwid));
     const address = () =>
-      sharedAddress(
-        deps.peerOf(request),
-        request.headers.get('x-forwarded-for'),
-        settings.gateProxies ?? settings.trustedProxies,
-      );
+      sharedAddress(deps.peerOf(request), request, settings.gateProxies ?? settings.trustedProxies);
     const code = valueIn(query, 'installid');
     const isHead = method === 'HEAD';
     const named = {

@@ -64,7 +64,7 @@ async function readInfo(response: UpstreamResponse): Promise<{ id?: unknown; use
     const info: unknown = JSON.parse(Buffer.concat(parts).toString());
     return typeof info === 'object' && info !== null ? info : {};
   } catch {
-    response.cancel();
+    // A loop that throws cancels the body.
     return {};
   }
 }

@@ -60,7 +60,10 @@ export async function holdingsOf(
 }
 
 /** Returns what counts the rows of a report as they move, and throws once `job` is interrupted. */
-export function progressOf({ rows }: MoveReport, job: MoveJob): (count: number) => void {
+export function progressOf(
+  { rows }: Pick<MoveReport, 'rows'>,
+  job: Pick<MoveJob, 'onRows' | 'signal'>,
+): (count: number) => void {
   const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
   let done = 0;
   return (count) => {

@@ -33,7 +33,6 @@ export class FigureCounter {
 
   /** Counts the figures of a write that was saved. */
   note(providerId: number, figure: Figure, atMs: number, by = 1): void {
-    if (by <= 0) return;
     this.#gathered.add(providerId, figure, atMs, by);
     this.#onFigure(figure, by);
   }

@@ -120,7 +120,7 @@ test('a draft of another form makes none of them', async () => {
   expect(await listed({ at, browser })).toEqual([]);
 });
 
-test('rows by id are the own ones; without a subscription none is made', async () => {
+test('rows by id are the own ones, by status those that have it; without a subscription none is made', async () => {
   const [here, there] = [await signedIn(), await signedIn()];
   const drafts = [draftOf('a'), draftOf('b')];
   const { made } = await here.browser.get('links.add-many', { at: here.at, drafts });
@@ -129,6 +129,13 @@ test('rows by id are the own ones; without a subscription none is made', async (
   const own = await here.browser.get('links.list', { at: here.at, ...byId });
   expect(own.rows.map(({ note }) => note)).toEqual(['b', 'a']);
   expect(own.allCount).toBe(2);
+  await here.browser.get('links.edit', { at: here.at, id: ids[1] ?? 0, status: 5 });
+  const notesBy = async (status: 5 | 10) => {
+    const filter = { ...EVERY, status };
+    const { rows } = await here.browser.get('links.list', { at: here.at, filter, ...PAGE });
+    return rows.map(({ note }) => note);
+  };
+  expect([await notesBy(5), await notesBy(10)]).toEqual([['b'], ['a']]);
   const foreign = await there.browser.get('links.list', { at: there.at, ...byId });
   expect(foreign.rows).toEqual([]);
   const act = { actor: app.core.actor(), atMs: app.clock.nowMs() };

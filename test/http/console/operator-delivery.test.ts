@@ -128,4 +128,5 @@ test('figures of all providers by day, those with most devices first', async () 
   ]);
   expect(providerCount).toBeGreaterThanOrEqual(2);
   expect(await operator.refusal('figures.read', { dayCount: 91 })).toBe('malformed');
+  expect((await operator.get('figures.read', { dayCount: 1 })).days).toHaveLength(1);
 });
