@@ -6,8 +6,8 @@ import { directCalls } from '../../src/call/direct-calls.ts';
 import { type CallName, type Given, RECORDS } from '../../src/call/table.ts';
 import { UNDO_MS } from '../../src/core/job/job.ts';
 import { jobStep } from '../../src/core/job/step.ts';
-import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
 import { scheduleAt } from '../../src/core/message/schedule.ts';
+import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
 import { ConsoleBrowser } from '../support/console.ts';
 import { notify } from '../support/messaging.ts';
 import { operatorBrowser } from '../support/operator.ts';
@@ -126,7 +126,13 @@ test('calls about devices and messages', async () => {
   const command = { specific_device_toggle: true, hwid: 'one', action_type: 'update-subscription' };
   await make('send.command', { at, body: command });
   const day = scheduleAt(app.clock.nowMs() + 3_600_000);
-  const later = await notify(app, shop, 'later', { hwid: 'one', specific_device_toggle: true }, day);
+  const later = await notify(
+    app,
+    shop,
+    'later',
+    { hwid: 'one', specific_device_toggle: true },
+    day,
+  );
   await make('messages.cancel', { at, id: later });
   await makeLater('slots.free', { at, linkId, hwid: 'one' });
   await makeLater('slots.free-all', { at, linkId });
