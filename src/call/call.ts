@@ -37,6 +37,9 @@ export type DoerAt = Doer & { provider: { id: number | null } };
 /** The context of a call about what belongs to providers alone. */
 export type DoerFor = Doer & { provider: Pick<Provider, 'id'> };
 
+/** The context of a call that reads the terms of its provider. */
+export type DoerOf = Doer & { provider: Provider };
+
 /** Surfaces besides the console. */
 export interface Serves {
   /** The path in the API, and the key that opens it. */
@@ -44,7 +47,7 @@ export interface Serves {
   /** The commands that make the call. */
   commands?: readonly string[];
   /** The limiter of how often a party may make it. */
-  often?: 'webhookTests';
+  often?: 'webhookTests' | 'webhookReplays';
 }
 
 /** The context of each call of the console. */
@@ -173,6 +176,9 @@ export const paidCall = makerOf<Staff, ReturnType<typeof unpaid>>('provider', un
 
 /** Makes a {@link paidCall} of several surfaces. */
 export const sharedCall = sharer('provider', unpaid);
+
+/** Makes a {@link staffCall} of several surfaces: it checks the subscription itself. */
+export const sharedStaffCall = sharer('provider');
 
 /** Makes a call that reads about the appliance. */
 export const watchCall = <S extends TSchema, O>(input: S, run: Run<Owner, S, O>) =>

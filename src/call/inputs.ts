@@ -28,6 +28,7 @@ export function hasOddText(value: unknown): boolean {
   return Object.entries(value).some(([name, one]) => name !== 'body' && hasOddText(one));
 }
 export const whole = Type.Integer({ minimum: 0, maximum: 999_999_999 });
+export const timeMs = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 export const id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 export const nullable = <S extends Parameters<typeof Type.Optional>[0]>(schema: S) =>
   Type.Union([schema, Type.Null()]);

@@ -2,6 +2,7 @@
 
 import { type Static, Type } from '@sinclair/typebox';
 import { LOOK, SEND } from '../core/account/roles.ts';
+import { fieldsOf, only } from '../core/field.ts';
 import { readKeyedCall } from '../core/idempotency.ts';
 import { type LinkRow, linkHead, linkLine, linkRows } from '../core/link-csv.ts';
 import { filterAt } from '../core/link-filter.ts';
@@ -9,13 +10,14 @@ import { type LinkForm, readLink, STAFF_TERMS } from '../core/link-form.ts';
 import { foreseeLink, type LinkDraft, type MadeLink, makeLinks } from '../core/link-make.ts';
 import { isRefused, type Misfit, malformed } from '../core/outcome.ts';
 import type { LinkTerms } from '../core/port/link.ts';
+import { LINK_TERMS } from '../core/terms.ts';
 import { nextTurn } from '../core/turn.ts';
-import { lookCall, paidCall, type Staff } from './call.ts';
+import { type DoerOf, lookCall, type Staff, sharedCall } from './call.ts';
 import { atProvider, id, inputOf, inputsOf, nullable, text } from './inputs.ts';
 import { linkFilterInput } from './link-filter-input.ts';
 
 /** The most links that one call makes, and the most lines that one call reads. */
-const DRAFTS_MAX = 100;
+export const DRAFTS_MAX = 100;
 const LINES_MAX = 500;
 /** Rows of a file that are looked up together. */
 const TOGETHER = 50;
@@ -32,20 +34,23 @@ const draft = inputOf({
   once: Type.Optional(text(64)),
 });
 
-/** Parses a draft by the formats of the API. */
+/** Parses a draft by the formats of the API; the command line gives terms that no form has. */
 function readDraft(given: Static<typeof draft>, nowMs: number): LinkDraft | Misfit {
   const { once = null, ...form } = given;
   const link = readLink(form);
   if (isRefused(link)) return link;
   const keyed = readKeyedCall('add-install', once, form, nowMs);
-  return isRefused(keyed) ? malformed(`keyed ${keyed.detail}`) : { ...(link as LinkForm), keyed };
+  if (isRefused(keyed)) return malformed(`keyed ${keyed.detail}`);
+  return {
+    ...only(form as Partial<LinkTerms>, fieldsOf(LINK_TERMS)),
+    ...(link as LinkForm),
+    keyed,
+  };
 }
 
 /** Returns the result of a draft: its link, or the reason of its refusal. */
 const madeOf = (made: MadeLink) =>
-  made.done === 'added'
-    ? { id: made.id, code: made.installCode, why: null }
-    : { id: null, code: null, why: made.why };
+  made.done === 'added' ? { ...made, why: null } : { ...made, id: null, code: null };
 
 /** Finds which rows of a file would make links, {@link TOGETHER} at a time. */
 async function foreseen({ core, provider }: Staff, rows: readonly LinkRow[]) {
@@ -63,11 +68,12 @@ async function foreseen({ core, provider }: Staff, rows: readonly LinkRow[]) {
 
 export const linkFileCalls = {
   /** Makes links in order; stops at the first one that cannot be saved or exceeds the cap. */
-  'links.add-many': paidCall(
+  'links.add-many': sharedCall(
     SEND,
     ['install.add'],
+    { commands: ['link add', 'link import'] },
     atProvider({ drafts: Type.Array(draft, { minItems: 1, maxItems: DRAFTS_MAX }) }),
-    async (staff, given) => {
+    async (staff: DoerOf, given) => {
       const drafts: LinkDraft[] = [];
       for (const one of given.drafts) {
         const read = readDraft(one, staff.core.leastMs(staff.nowMs));

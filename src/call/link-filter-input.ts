@@ -2,9 +2,8 @@
 
 import { Type } from '@sinclair/typebox';
 import { INSTALL_LIMIT, LINK_SEARCH } from '../core/formats.ts';
-import { inputOf, nullable } from './inputs.ts';
+import { inputOf, nullable, timeMs } from './inputs.ts';
 
-const timeMs = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const { minimum, maximum } = INSTALL_LIMIT;
 
 /** The fields of `LinkFilter` in core/link-filter.ts. */

@@ -13,11 +13,12 @@ import {
   editProvider,
   FORM_TERMS,
   type FormTerms,
+  type KeyRotation,
   rotateKeyFor,
   searchProviders,
 } from '../core/provider-terms.ts';
 import { POLICY_FIELDS, RIDE_TERMS } from '../core/terms.ts';
-import { type Doer, operatorCall, sharedOperatorCall, watchCall } from './call.ts';
+import { type Doer, sharedOperatorCall, watchCall } from './call.ts';
 import { anyOf, inputOf, inputsOf, nullable, text, whole } from './inputs.ts';
 
 const PAGE_COUNT = 50;
@@ -90,10 +91,13 @@ export const operatorProviderCalls = {
     ({ core, nowMs }: Doer, { code: of, ...given }: { code: string } & Partial<OwnMy>) =>
       editProvider(core, of, given, nowMs),
   ),
-  'providers.rotate': operatorCall(
+  'providers.rotate': sharedOperatorCall(
+    OPERATE,
     ['provider.rotate-key'],
-    inputOf({ code, keepOldHours: whole }),
-    ({ core, nowMs }, given) => rotateKeyFor(core, given.code, given.keepOldHours, nowMs),
+    { commands: ['provider rotate-key'] },
+    inputOf({ code, keepOldHours: Type.Optional(whole) }),
+    ({ core, nowMs }: Doer, given: { code: string } & KeyRotation) =>
+      rotateKeyFor(core, given.code, given, nowMs),
   ),
   'providers.remove': sharedOperatorCall(
     OPERATE,

@@ -39,7 +39,7 @@ export const operatorUpstreamCalls = {
     },
   ),
   'upstreams.put': operatorCall(
-    ['upstream.add', 'upstream.update'],
+    ['upstream.add', 'upstream.update', 'domain.add', 'domain.activate'],
     inputOf({ ...upstream, isNew: Type.Boolean() }),
     ({ appliance, core, nowMs }, { isNew, ...keys }) =>
       appliance.upstreams.put(core, keys, isNew, nowMs),

@@ -16,8 +16,8 @@ import { PUSH } from '../core/port/distribution.ts';
 import type { KeyedCall } from '../core/port/idempotency.ts';
 import { refusalByPlan } from '../core/provider.ts';
 import { GENERAL_INTERVAL_MS, rehearsing, sendCommand, sendNotification } from '../core/send.ts';
-import { type Inside, lookCall, type Staff, staffCall } from './call.ts';
-import { atProvider, id, inputOf, nullable, text } from './inputs.ts';
+import { type DoerOf, type Inside, lookCall, sharedStaffCall } from './call.ts';
+import { atProvider, id, inputOf, nullable, text, timeMs } from './inputs.ts';
 
 /** The body of a call of the API. */
 const body = Type.Record(Type.String(), Type.Unknown());
@@ -31,7 +31,6 @@ const checking = atProvider({
 
 type Sending = Inside<typeof sending>;
 
-const timeMs = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const finding = atProvider({
   search: inputOf({
     os: nullable(text(64)),
@@ -44,14 +43,14 @@ const finding = atProvider({
   }),
 });
 
-function byPlan({ nowMs, provider }: Staff, plan: 'pro' | 'enterprise') {
+function byPlan({ nowMs, provider }: DoerOf, plan: 'pro' | 'enterprise') {
   const refusal = refusalByPlan(provider, plan, nowMs);
   return refusal && new Refused(refusal);
 }
 
 /** Returns the result of an earlier call with the key, or the key. */
 async function keyOf(
-  { core, nowMs, provider }: Staff,
+  { core, nowMs, provider }: DoerOf,
   kind: 'notification' | 'command',
   { body: given, once }: Sending,
 ) {
@@ -63,8 +62,8 @@ async function keyOf(
 }
 
 async function notify(
-  staff: Staff,
-  core: Staff['core'],
+  staff: DoerOf,
+  core: DoerOf['core'],
   given: Readonly<Record<string, unknown>>,
   keyed: KeyedCall | null = null,
 ) {
@@ -79,8 +78,8 @@ async function notify(
 }
 
 async function command(
-  staff: Staff,
-  core: Staff['core'],
+  staff: DoerOf,
+  core: DoerOf['core'],
   given: Readonly<Record<string, unknown>>,
   keyed: KeyedCall | null = null,
 ) {
@@ -117,6 +116,12 @@ const ALL = Object.keys(TRANSITIONS).map(Number);
 /** Targets that stand in for real ones: a preview needs the texts only. */
 const ANY_TARGET = { specific_device_toggle: false, os: ['android'], hwid: '' };
 
+const COMMANDS = [
+  ...['command update-subscription', 'command import-data'],
+  ...['command set-settings', 'command sub-change'],
+] as const;
+const SENDING_COMMANDS = ['notify', ...COMMANDS] as const;
+
 export const sendCalls = {
   /** Returns the preview of a notification. Refuses as its send would, except for its devices. */
   'send.preview': lookCall(SEND, previewing, ({ nowMs }, given) => {
@@ -124,12 +129,18 @@ export const sendCalls = {
     return isRefused(order) ? order : previewOf(order.payload);
   }),
   /** Counts the devices that a send would reach now, by way. Sends nothing. */
-  'send.check': lookCall(SEND, checking, (staff, given) => {
-    const core = rehearsing(staff.core);
-    return given.kind === 'push'
-      ? notify(staff, core, given.body)
-      : command(staff, core, given.body);
-  }),
+  'send.check': sharedStaffCall(
+    SEND,
+    [],
+    { commands: SENDING_COMMANDS },
+    checking,
+    async (staff: DoerOf, given) => {
+      const core = rehearsing(staff.core);
+      return given.kind === 'push'
+        ? notify(staff, core, given.body)
+        : command(staff, core, given.body);
+    },
+  ),
   /** Finds the devices of a filter; the send then names their HWIDs. */
   'send.find': lookCall(SEND, finding, async ({ core, provider, signal }, { search }) => ({
     ...(await findDevices(core, provider, search, signal)),
@@ -141,16 +152,28 @@ export const sendCalls = {
     const opensAtMs = lastMs === null ? nowMs : lastMs + GENERAL_INTERVAL_MS;
     return { nowMs, opensAtMs: opensAtMs > nowMs ? opensAtMs : null };
   }),
-  'send.notification': staffCall(SEND, ['notification.send'], sending, async (staff, given) => {
-    const keyed = byPlan(staff, 'enterprise') ?? (await keyOf(staff, 'notification', given));
-    if (isRefused(keyed) || (keyed !== null && 'id' in keyed)) return keyed;
-    return notify(staff, staff.core, given.body, keyed);
-  }),
-  'send.command': staffCall(SEND, ['command.send'], sending, async (staff, given) => {
-    const keyed = byPlan(staff, 'pro') ?? (await keyOf(staff, 'command', given));
-    if (isRefused(keyed) || (keyed !== null && 'id' in keyed)) return keyed;
-    return command(staff, staff.core, given.body, keyed);
-  }),
+  'send.notification': sharedStaffCall(
+    SEND,
+    ['notification.send'],
+    { commands: ['notify'] },
+    sending,
+    async (staff: DoerOf, given) => {
+      const keyed = byPlan(staff, 'enterprise') ?? (await keyOf(staff, 'notification', given));
+      if (isRefused(keyed) || (keyed !== null && 'id' in keyed)) return keyed;
+      return notify(staff, staff.core, given.body, keyed);
+    },
+  ),
+  'send.command': sharedStaffCall(
+    SEND,
+    ['command.send'],
+    { commands: COMMANDS },
+    sending,
+    async (staff: DoerOf, given) => {
+      const keyed = byPlan(staff, 'pro') ?? (await keyOf(staff, 'command', given));
+      if (isRefused(keyed) || (keyed !== null && 'id' in keyed)) return keyed;
+      return command(staff, staff.core, given.body, keyed);
+    },
+  ),
   /** Returns the documented settings with their rules. */
   'send.settings': lookCall(SEND, atProvider({}), () =>
     SETTING_KEYS.map((setting) => ({

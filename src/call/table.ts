@@ -3,6 +3,7 @@
 import type { Role } from '../core/port/account.ts';
 import { activityCalls } from './activity-calls.ts';
 import type { AnyCall, GivenTo, GotFrom, SaysOf } from './call.ts';
+import type { directCalls } from './direct-calls.ts';
 import { domainCalls } from './domain-calls.ts';
 import { jobCalls } from './job-calls.ts';
 import { linkCalls } from './link-calls.ts';
@@ -47,15 +48,20 @@ const CALLS = {
   ...operatorUpstreamCalls,
 } satisfies Record<string, AnyCall>;
 
-export type Calls = typeof CALLS;
+type Calls = typeof CALLS;
 
 /** The names of the console's calls. */
 export type CallName = keyof Calls;
 
+/** The calls of all surfaces. */
+export type ServedCalls = Calls & typeof directCalls;
+
 /** The calls that commands make. */
 export type CommandCall = {
-  [N in CallName]: Calls[N]['serves'] extends { commands: readonly string[] } ? N : never;
-}[CallName];
+  [N in keyof ServedCalls]: ServedCalls[N]['serves'] extends { commands: readonly string[] }
+    ? N
+    : never;
+}[keyof ServedCalls];
 
 /** The input of a call, by its name. */
 export type Given<N extends CallName> = GivenTo<Calls[N]>;

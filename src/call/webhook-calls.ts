@@ -112,21 +112,21 @@ export const webhookCalls = {
   'webhooks.test': sharedCall(
     OWN,
     [],
-    { api: { path: '/api/webhook-test', needs: 'main' }, often: 'webhookTests' },
+    {
+      api: { path: '/api/webhook-test', needs: 'main' },
+      commands: ['webhook test'],
+      often: 'webhookTests',
+    },
     atProvider({ id }),
     async (doer: DoerAt & Pick<Caller, 'eventSenders' | 'signal'>, given) => {
       const webhook = await own(doer, given.id);
       if (isRefused(webhook)) return webhook;
       if (!doer.admits()) return new Refused('too_many_requests');
       doer.grantPatience(TEST_PATIENCE_SECONDS);
-      const verdict = await tryWebhook(
-        doer.core,
-        doer.eventSenders,
-        webhook,
-        doer.nowMs,
-        doer.signal,
-      );
-      return { problem: verdict.verdict === 'accepted' ? null : verdict.problem };
+      const { core, eventSenders, nowMs, signal } = doer;
+      const tried = await tryWebhook(core, eventSenders, webhook, nowMs, signal);
+      const problem = tried.verdict === 'accepted' ? null : tried.problem;
+      return { verdict: tried.verdict, problem };
     },
   ),
   'webhooks.rotate': sharedCall(

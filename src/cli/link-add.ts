@@ -2,9 +2,10 @@
 
 import type { Command } from 'commander';
 import { OperatorError, UsageError } from '../base/operator-error.ts';
+import type { Core } from '../core/core.ts';
 import { counted } from '../core/counted.ts';
 import type { LinkRow } from '../core/link-csv.ts';
-import { foreseeLink, type MadeLink, makeLinks } from '../core/link-make.ts';
+import { foreseeLink, type LinkDraft, type MadeLink } from '../core/link-make.ts';
 import { INSTALL_ACTIVE, type LinkTerms } from '../core/port/link.ts';
 import type { Provider } from '../core/port/provider.ts';
 import { LINK_TERMS } from '../core/terms.ts';
@@ -12,7 +13,9 @@ import { labels } from '../labels/en.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { readLinkFile } from './link-csv.ts';
 import { linkTable, linkView, type ShownLink } from './link-filter.ts';
+import { make } from './make.ts';
 import { PROVIDER, type ProviderOptions, providerOf } from './provider-name.ts';
+import { granted } from './refusal.ts';
 import { addTerms, givenTerms } from './term-options.ts';
 import {
   fileValue,
@@ -50,13 +53,32 @@ function numbered(note: string | undefined, count: number): (string | null)[] {
 /** Returns a new link in the form of lists. */
 function addedLink(
   { code: providerCode }: Provider,
-  { id, installCode }: { id: number; installCode: string },
+  { id, code: installCode }: { id: number; code: string },
   note: string | null,
   installLimit: number,
   createdAtMs: number,
 ): ShownLink {
   const fresh = { deviceCount: 0, status: INSTALL_ACTIVE, note, createdAtMs };
   return { id, installCode, installLimit, providerCode, ...fresh };
+}
+
+/** Makes links, up to the first that stops, as many at a time as a call may. */
+async function makeAll(
+  core: Core,
+  provider: Provider,
+  drafts: readonly LinkDraft[],
+  nowMs: number,
+): Promise<MadeLink[]> {
+  const { DRAFTS_MAX } = await import('../call/link-file-calls.ts');
+  const made: MadeLink[] = [];
+  for (let at = 0; at < drafts.length; at += DRAFTS_MAX) {
+    const some = drafts.slice(at, at + DRAFTS_MAX);
+    const done = await make('links.add-many', { core, nowMs, provider }, { drafts: some });
+    const got = granted(done, provider.code);
+    made.push(...got.made);
+    if (got.isStopped) break;
+  }
+  return made;
 }
 
 async function add(context: CliContext, options: AddOptions): Promise<void> {
@@ -81,7 +103,7 @@ async function add(context: CliContext, options: AddOptions): Promise<void> {
     const terms = givenTerms<LinkTerms>(LINK_TERMS, options);
     const drafts = notes.map((own) => ({ ...terms, key, code, limit, note: own }));
     const nowMs = context.nowMs();
-    const made = await makeLinks(core, provider, drafts, nowMs);
+    const made = await makeAll(core, provider, drafts, nowMs);
     // Not read back: a failed read must not hide the codes of created links.
     const links = made.flatMap((one, n) =>
       one.done === 'added' ? [addedLink(provider, one, notes[n] ?? null, limit, nowMs)] : [],
@@ -108,7 +130,7 @@ async function importFile(context: CliContext, path: string, options: ImportOpti
     const made: MadeLink[] = [];
     if (options.check) {
       for (const draft of drafts) made.push(await foreseeLink(core, provider, draft));
-    } else made.push(...(await makeLinks(core, provider, drafts, context.nowMs())));
+    } else made.push(...(await makeAll(core, provider, drafts, context.nowMs())));
     printImport(context, options, rows, made);
     const stopped = made.find((one) => one.done === 'stopped');
     if (stopped !== undefined) throw new OperatorError(stopped.why, stopped.error);
@@ -128,7 +150,7 @@ function printImport(
   const links = made.map((one, n) => {
     const { line = 0, note = null } = rows[n] ?? {};
     if (one.done !== 'added') return { line, note, done: one.done, why: one.why };
-    const code = one.installCode === '' ? null : one.installCode;
+    const code = one.code === '' ? null : one.code;
     return { line, note, done: one.done, id: isCheck ? null : one.id, install_code: code };
   });
   const skipped = links.filter(({ done }) => done !== 'added');

@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import { UsageError } from '../base/operator-error.ts';
 import { counted } from '../core/counted.ts';
-import { freeSlot, freeSlots, listSlots, revokeLink } from '../core/link.ts';
+import { onlyGiven } from '../core/field.ts';
 import type { OwnedLink } from '../core/port/link-view.ts';
 import { DEVICES_MAX } from '../core/slot.ts';
 import { type ConfirmOptions, confirm } from './confirm.ts';
@@ -48,14 +48,9 @@ async function free(
       const what = isAll ? 'all slots' : `the slot of ${hwid}`;
       await confirm(context, options, `Free ${what} of ${described(named.link)}`);
     }
-    const selector = { installCode: null, installId };
-    if (hwid === undefined) {
-      const all = await freeSlots(core, { id: providerId }, selector, nowMs);
-      return { link: named.link, freed: granted(all, installCode).freedCount };
-    }
-    const had = await listSlots(core, { id: providerId }, selector, hwid, 1);
-    granted(await freeSlot(core, { id: providerId }, selector, hwid, nowMs), installCode);
-    return { link: named.link, freed: granted(had, installCode).length };
+    const given = { installCode: null, installId, ...onlyGiven({ hwid }) };
+    const all = await make('links.free', { core, nowMs, provider: { id: providerId } }, given);
+    return { link: named.link, freed: granted(all, installCode).freedCount };
   });
   const { installCode } = link;
   const facts = { install_code: installCode, freed, done: 'freed' };
@@ -95,9 +90,8 @@ async function freeSince(
     }
     if (!options.yes) context.stderr(`${shown}\n`);
     await confirm(context, options, `Free ${counted(rows.length, 'slot')} on ${installCode}`);
-    const selector = { installCode: null, installId };
-    const nowMs = context.nowMs();
-    const all = await freeSlots(core, { id: providerId }, selector, nowMs, sinceMs);
+    const doer = { core, nowMs: context.nowMs(), provider: { id: providerId } };
+    const all = await make('links.free', doer, { installCode: null, installId, sinceMs });
     const freed = granted(all, installCode).freedCount;
     const text = `${counted(freed, 'slot')} freed on ${installCode}`;
     print(context, options, { ...facts, freed, done: 'freed' }, text);
@@ -112,7 +106,8 @@ async function revoke(context: CliContext, name: LinkName, options: EndOptions):
   const { link, revoked } = await withCore(context, options, async (core) => {
     const { link: found } = await findNamed(core, name);
     await confirm(context, options, `Replace the code of ${described(found)}, and free its slots`);
-    const outcome = await revokeLink(core, { id: found.providerId }, found.id, nowMs);
+    const doer = { core, nowMs, provider: { id: found.providerId } };
+    const outcome = await make('links.revoke-now', doer, { id: found.id });
     return { link: found, revoked: granted(outcome, found.installCode) };
   });
   const { installCode, freedCount: freed, hadKey } = revoked;

@@ -1,7 +1,8 @@
 /** Makes the calls of src/call for commands: the operator may make each of them. */
 
 import type { AnyCall, Doer } from '../call/call.ts';
-import type { Calls, CommandCall } from '../call/table.ts';
+import type { ServedCalls as Calls, CommandCall } from '../call/table.ts';
+import type { Refused } from '../core/outcome.ts';
 
 type Group<N> = N extends `${infer G}.${string}` ? G : never;
 
@@ -14,11 +15,19 @@ const GROUPS: {
   accounts: async () => (await import('../call/operator-account-calls.ts')).operatorAccountCalls,
   devices: async () => (await import('../call/operator-record-calls.ts')).operatorRecordCalls,
   domains: async () => (await import('../call/domain-calls.ts')).domainCalls,
-  links: async () => (await import('../call/link-panel-calls.ts')).linkPanelCalls,
+  links: async () => ({
+    ...(await import('../call/link-panel-calls.ts')).linkPanelCalls,
+    ...(await import('../call/link-file-calls.ts')).linkFileCalls,
+    ...(await import('../call/direct-calls.ts')).directCalls,
+  }),
   messages: async () => (await import('../call/message-calls.ts')).messageCalls,
   providers: async () => (await import('../call/operator-provider-calls.ts')).operatorProviderCalls,
   sends: async () => (await import('../call/operator-record-calls.ts')).operatorRecordCalls,
-  webhooks: async () => (await import('../call/webhook-calls.ts')).webhookCalls,
+  send: async () => (await import('../call/send-calls.ts')).sendCalls,
+  webhooks: async () => ({
+    ...(await import('../call/webhook-calls.ts')).webhookCalls,
+    ...(await import('../call/direct-calls.ts')).directCalls,
+  }),
 };
 
 /** The part of the context that no command has of its own. */
@@ -29,7 +38,7 @@ export async function make<N extends CommandCall>(
   name: N,
   doer: Omit<Parameters<Calls[N]['run']>[0], Added>,
   given: Parameters<Calls[N]['run']>[1],
-): Promise<Awaited<ReturnType<Calls[N]['run']>>> {
+): Promise<Exclude<Awaited<ReturnType<Calls[N]['run']>>, Refused<'too_many_requests'>>> {
   const group = name.slice(0, name.indexOf('.')) as Group<CommandCall>;
   const calls: Readonly<Record<string, AnyCall>> = await GROUPS[group]();
   const run = calls[name]?.run as (doer: Doer, given: unknown) => ReturnType<Calls[N]['run']>;

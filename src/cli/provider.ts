@@ -10,7 +10,7 @@ import type { OwnMy } from '../core/port/my.ts';
 import type { OwnTerms, Provider } from '../core/port/provider.ts';
 import type { OwnRideTerms } from '../core/port/ride.ts';
 import type { OwnPolicy } from '../core/port/slot.ts';
-import { isActive, rotateKey } from '../core/provider.ts';
+import { isActive } from '../core/provider.ts';
 import { NO_POLICY } from '../core/slot.ts';
 import {
   MY_TERMS,
@@ -170,7 +170,11 @@ async function set(context: CliContext, code: string, options: SetOptions): Prom
 async function rotate(context: CliContext, code: string, options: RotateOptions): Promise<void> {
   const key = readKey(context, options);
   const rotated = await withCore(context, options, (core) =>
-    rotateKey(core, code, options.keepOld, context.nowMs(), key),
+    make(
+      'providers.rotate',
+      { core, nowMs: context.nowMs() },
+      { code, keepOldMs: options.keepOld, ...onlyGiven({ authKey: key }) },
+    ),
   );
   const { invitationCount, sessionCount, ...credentials } = granted(rotated, code);
   const ended = `Ended: ${counted(sessionCount, 'session')} of the old key in the console, `;

@@ -47,7 +47,7 @@ const LATER: readonly SendRefusal[] = [
 ];
 
 /** Makes the error of a refused send. */
-export function sendRefusal(says: SendRefusal, { code }: Pick<Provider, 'code'>): OperatorError {
+function sendRefusal(says: SendRefusal, { code }: Pick<Provider, 'code'>): OperatorError {
   const errorCode: ErrorCode = LATER.includes(says) ? 'send_too_soon' : 'send_refused';
   return new OperatorError(`provider ${code}: ${SENTENCES[says]}`, errorCode);
 }

@@ -2,18 +2,16 @@
 
 import { type Command, Option } from 'commander';
 import { UsageError } from '../base/operator-error.ts';
-import type { Core } from '../core/core.ts';
 import { EXPIRE_DAYS, PUSH_TYPE } from '../core/formats.ts';
 import { isRecord } from '../core/json-input.ts';
 import { noteOn } from '../core/message/command.ts';
 import { COMMAND, type DistributionType, PUSH } from '../core/port/distribution.ts';
 import type { Provider } from '../core/port/provider.ts';
-import { refusalByPlan } from '../core/provider.ts';
 import type { RidingPayload } from '../core/ride/parts.ts';
-import { type Accepted, rehearsing, sendCommand, sendNotification } from '../core/send.ts';
 import type { TargetCount } from '../core/target-count.ts';
 import { type CliContext, print, withCore } from './context.ts';
 import { gatewaysIn } from './gateway.ts';
+import { make } from './make.ts';
 import { providerOf } from './provider-name.ts';
 import {
   addSendOptions,
@@ -25,7 +23,7 @@ import {
   textIn,
 } from './send-options.ts';
 import { previewOf } from './send-preview.ts';
-import { sendRefusal, sent } from './send-refusal.ts';
+import { sent } from './send-refusal.ts';
 import { distributionIdValue, expireDaysValue, fileValue, showTimeOrNull } from './values.ts';
 import { waysFacts, waysTable } from './ways.ts';
 
@@ -51,11 +49,6 @@ const orders = () => import('../core/message/order.ts');
 
 /** The fields of a request by the API, which the core reads. */
 type Body = Record<string, unknown>;
-
-interface Done extends Accepted {
-  dueAtMs: number | null;
-  notes?: readonly (string | null | undefined)[];
-}
 
 const EXPIRE_DAYS_USUAL = 7;
 
@@ -88,11 +81,7 @@ async function notify(context: CliContext, options: NotifyOptions): Promise<void
   const body = { PushNotificationForm: form, ...targetFields(options), replaces };
   const read = (provider: Provider, nowMs: number) => sent(readNotification(body, nowMs), provider);
   if (options.preview) return printPreview(context, options, PUSH, read);
-  await run(context, options, 'notification', async (core, provider, nowMs) => {
-    const order = read(provider, nowMs);
-    const added = sent(await sendNotification(core, provider, order, nowMs), provider);
-    return { ...added, dueAtMs: order.dueAtMs };
-  });
+  await run(context, options, 'send.notification', body);
 }
 
 async function command(context: CliContext, options: CommandOptions, content: Body) {
@@ -100,12 +89,7 @@ async function command(context: CliContext, options: CommandOptions, content: Bo
   const body = { ...content, ...targetFields(options), ...scheduleFields(context, options) };
   const read = (provider: Provider, nowMs: number) => sent(readCommand(body, nowMs), provider);
   if (options.preview) return printPreview(context, options, COMMAND, read);
-  await run(context, options, 'command', async (core, provider, nowMs) => {
-    const order = read(provider, nowMs);
-    const added = sent(await sendCommand(core, provider, order, nowMs), provider);
-    const notes = [order.note, noteOn(order.payload)];
-    return { ...added, dueAtMs: order.dueAtMs, notes };
-  });
+  await run(context, options, 'send.command', body, noteOn(content));
 }
 
 /** Prints the text of a message in each app. */
@@ -127,25 +111,24 @@ async function printPreview(
 async function run(
   context: CliContext,
   options: SendOptions,
-  kind: 'notification' | 'command',
-  send: (core: Core, provider: Provider, nowMs: number) => Promise<Done>,
+  call: 'send.notification' | 'send.command',
+  body: Body,
+  note: string | null = null,
 ): Promise<void> {
   const nowMs = context.nowMs();
-  const plan = kind === 'notification' ? 'enterprise' : 'pro';
-  const {
-    code,
-    id,
-    count,
-    dueAtMs,
-    notes = [],
-  } = await withCore(context, options, async (core, config) => {
-    const provider = await providerOf(core, options);
-    const refused = refusalByPlan(provider, plan, nowMs);
-    if (refused !== null) throw sendRefusal(refused, provider);
-    const counting = { ...core, gateways: () => gatewaysIn(config) };
-    const used = options.dryRun ? rehearsing(counting) : counting;
-    return { code: provider.code, ...(await send(used, provider, nowMs)) };
-  });
+  const kind = call === 'send.command' ? 'command' : 'push';
+  const { code, id, count, dueAtMs, notes } = await withCore(
+    context,
+    options,
+    async (core, config) => {
+      const provider = await providerOf(core, options);
+      const doer = { core: { ...core, gateways: () => gatewaysIn(config) }, nowMs, provider };
+      const done = options.dryRun
+        ? await make('send.check', doer, { kind, body })
+        : await make(call, doer, { body });
+      return { code: provider.code, ...sent(done, provider) };
+    },
+  );
   const isSent = options.dryRun !== true;
   const dueAt = showTimeOrNull(dueAtMs);
   const facts = {
@@ -159,7 +142,7 @@ async function run(
   const time = dueAt === null ? '' : ` for ${dueAt}`;
   const done = isSent ? `${id} accepted${time}` : `would be sent${time}`;
   const lines = [
-    `${kind} ${done}`,
+    `${call.slice('send.'.length)} ${done}`,
     ...(count === null ? [] : [recipientsLine(count), waysTable(count)]),
   ];
   lines.push(
@@ -167,7 +150,7 @@ async function run(
       ? `'gatepost distribution show ${id}' shows the devices that received it.`
       : 'Nothing was sent.',
   );
-  for (const note of notes) if (note) context.stderr(`${note}\n`);
+  for (const one of [...notes, note]) if (one !== null) context.stderr(`${one}\n`);
   print(context, options, facts, lines.join('\n'));
 }
 

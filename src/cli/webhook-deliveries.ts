@@ -4,9 +4,10 @@ import { type Command, Option } from 'commander';
 import { OperatorError, UsageError } from '../base/operator-error.ts';
 import { counted } from '../core/counted.ts';
 import { DELIVERY_STATES, type Delivery } from '../core/port/webhook.ts';
-import { findWebhook, replayEvents } from '../core/webhook.ts';
+import { findWebhook } from '../core/webhook.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
+import { make } from './make.ts';
 import { granted } from './refusal.ts';
 import { eventIdValue, instantValue, SINCE_HELP, showTime, webhookIdValue } from './values.ts';
 
@@ -60,7 +61,8 @@ async function replay(context: CliContext, id: number, options: ReplayOptions): 
   const { count, isFull } = await withCore(context, options, async (core) => {
     const webhook = granted(await findWebhook(core, id), id);
     const which = eventId === undefined ? { sinceMs: since?.(nowMs) ?? 0 } : { eventId };
-    return replayEvents(core, webhook, which, nowMs);
+    const doer = { core, nowMs, provider: { id: webhook.providerId } };
+    return granted(await make('webhooks.replay', doer, { id, which }), id);
   });
   if (eventId !== undefined && count === 0 && !isFull) {
     throw new OperatorError(

@@ -3,8 +3,9 @@
 import type { Command } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
 import type { AttemptVerdict } from '../core/outbox/carrier.ts';
-import { findWebhook, tryWebhook } from '../core/webhook.ts';
+import { findWebhook } from '../core/webhook.ts';
 import { type CliContext, type CommonOptions, print, settingsFor, withCore } from './context.ts';
+import { make } from './make.ts';
 import { granted } from './refusal.ts';
 import { webhookIdValue } from './values.ts';
 
@@ -23,8 +24,10 @@ async function attempt(context: CliContext, id: number, options: CommonOptions):
     const webhook = granted(await findWebhook(core, id), id);
     const { eventSenders, close } = await context.openEventSenders(settingsFor(context, options));
     const { signal } = new AbortController();
-    const tried = tryWebhook(core, eventSenders, webhook, context.nowMs(), signal);
-    return { webhook, verdict: await tried.finally(close) };
+    const nowMs = context.nowMs();
+    const doer = { core, eventSenders, nowMs, provider: { id: webhook.providerId }, signal };
+    const tried = await make('webhooks.test', doer, { id }).finally(close);
+    return { webhook, verdict: granted(tried, id) };
   });
   if (verdict.verdict !== 'accepted') {
     const { problem } = verdict;

@@ -20,7 +20,7 @@ const TOGETHER = 50;
 
 /** A new link, or the reason of its refusal. */
 export type MadeLink =
-  | { done: 'added'; id: number; installCode: string }
+  | { done: 'added'; id: number; code: string }
   | { done: 'skipped'; why: string }
   /** No further link will be made either. */
   | { done: 'stopped'; why: string; error: 'not_saved' | 'links_max_reached' };
@@ -34,7 +34,7 @@ async function make(
   const { key: subscriptionKey, code: installCode, limit: installLimit, ...terms } = draft;
   const wanted = { ...terms, installCode, installLimit, subscriptionKey };
   const added = await saving('not_saved', addLink(core, provider, wanted, nowMs));
-  if (!isRefused(added)) return { done: 'added', id: added.id, installCode: added.installCode };
+  if (!isRefused(added)) return { done: 'added', id: added.id, code: added.installCode };
   const { says, detail = EXISTS.install_code_exists, fault } = added;
   if (says === 'install_code_exists' || says === 'malformed')
     return { done: 'skipped', why: detail };
@@ -74,6 +74,6 @@ export async function foreseeLink(
     subscriptionKeyHash: key === null ? null : subscriptionKeyHash(key),
   });
   return taken === null
-    ? { done: 'added', id: 0, installCode: code ?? '' }
+    ? { done: 'added', id: 0, code: code ?? '' }
     : { done: 'skipped', why: taken };
 }

@@ -103,16 +103,23 @@ export async function addGivenProvider(
   return addProvider(core, { ...(terms as GivenProviderTerms), code, authKey }, nowMs);
 }
 
-/** Gives a provider a new key; the old one stays valid for these hours. */
+/** A new key: a random one unless given. The old one stays valid for hours, or for ms. */
+export interface KeyRotation {
+  keepOldHours?: number;
+  keepOldMs?: number;
+  authKey?: string | undefined;
+}
+
+/** Gives a provider a new key. */
 export async function rotateKeyFor(
   core: Core,
   code: string,
-  keepOldHours: number,
+  { keepOldHours = 0, keepOldMs, authKey }: KeyRotation,
   nowMs: number,
 ): Promise<(Credentials & EndedByRotation) | Misfit | Refused<'provider_not_found'>> {
   const hours = KEEP_OLD_HOURS.read(keepOldHours);
   if (isRefused(hours)) return malformed(`keepOldHours ${hours.detail}`);
-  return rotateKey(core, code, hours * HOUR_MS, nowMs);
+  return rotateKey(core, code, keepOldMs ?? hours * HOUR_MS, nowMs, authKey);
 }
 
 /**

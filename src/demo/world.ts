@@ -54,9 +54,7 @@ async function makeProviders(core: Core, nowMs: number): Promise<DemoProvider[]>
     made.push({
       ...added,
       links: links.flatMap((one, n) =>
-        one.done === 'added'
-          ? [{ id: one.id, code: one.installCode, limit: drafts[n]?.limit ?? 1 }]
-          : [],
+        one.done === 'added' ? [{ id: one.id, code: one.code, limit: drafts[n]?.limit ?? 1 }] : [],
       ),
     });
   }

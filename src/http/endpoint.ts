@@ -12,6 +12,7 @@ import type { EventSenders } from '../core/outbox/carrier.ts';
 import { isRefused, Refused } from '../core/outcome.ts';
 import type { Maybe } from '../core/port/maybe.ts';
 import type { Provider } from '../core/port/provider.ts';
+import { callerName } from './answer/large.ts';
 import type { RowList } from './answer/list-text.ts';
 import type { MinuteLimiter } from './bound/limiter.ts';
 import type { Polls } from './bound/polls.ts';
@@ -143,7 +144,7 @@ export interface Limits {
   /** By provider: each test is a call to a receiver. */
   webhookTests: MinuteLimiter;
   /** By provider: each replay may read all kept events, so one runs at a time. */
-  webhookReplays: { perMinute: MinuteLimiter; running: Set<string> };
+  webhookReplays: MinuteLimiter;
   polls: Polls;
   turns: Turns;
 }
@@ -239,9 +240,23 @@ export function callEndpoint<
       const given = record.given(call);
       if (isRefused(given)) return given as Refused<K>;
       const { core, eventSenders, limits, nowMs, provider, signal } = call;
-      const seen = { core, eventSenders, nowMs, provider, signal };
-      const admits = () => often === undefined || limits[often].admits(provider.code, nowMs);
-      const got = await make({ ...seen, admits, grantPatience: () => {} }, given);
+      const limiter = often && limits[often];
+      let isIn = false;
+      const doer = {
+        core,
+        eventSenders,
+        nowMs,
+        provider,
+        signal,
+        admits: () => {
+          isIn = limiter?.admits(provider.code, nowMs) ?? true;
+          return isIn;
+        },
+        grantPatience: () => {},
+        turn: () => limits.turns.next(callerName({ provider })),
+      };
+      const making = async () => make(doer, given);
+      const got = await making().finally(() => isIn && limiter?.done(provider.code));
       if (!isRefused(got)) return record.reply(got as Success<C>, call.params);
       const { says, detail } = got as Refused<K | 'malformed'>;
       return says === 'malformed'

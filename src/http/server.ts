@@ -8,7 +8,7 @@ import type { EventSenders } from '../core/outbox/carrier.ts';
 import { Large } from './answer/large.ts';
 import { AuthFailures } from './bound/auth-failures.ts';
 import { Crowd } from './bound/crowd.ts';
-import { MinuteLimiter } from './bound/limiter.ts';
+import { MinuteLimiter, RunLimiter } from './bound/limiter.ts';
 import { Polls } from './bound/polls.ts';
 import type { RoomBounds } from './bound/room.ts';
 import type { ConsoleFiles } from './console/page.ts';
@@ -113,10 +113,7 @@ export interface RunningServer {
 
 const limitsOfWebhooks = (): Pick<CallDeps['limits'], 'webhookTests' | 'webhookReplays'> => ({
   webhookTests: new MinuteLimiter(() => WEBHOOK_TESTS_PER_MINUTE_MAX),
-  webhookReplays: {
-    perMinute: new MinuteLimiter(() => WEBHOOK_REPLAYS_PER_MINUTE_MAX),
-    running: new Set(),
-  },
+  webhookReplays: new RunLimiter(() => WEBHOOK_REPLAYS_PER_MINUTE_MAX),
 });
 
 function strangersOf(

@@ -61,8 +61,8 @@ export function composeCommand(body: Body): Composed {
 }
 
 /** Returns the sender's next task after a command, in ASCII; null: none. */
-export function noteOn(payload: CommandPayload): string | null {
-  const moves = payload.action_type === 'sub-change' && payload.change_type === 'domain';
+export function noteOn(body: Body): string | null {
+  const moves = body['action_type'] === 'sub-change' && body['change_type'] === 'domain';
   return moves ? STILL_SERVED : null;
 }
 

@@ -127,6 +127,9 @@ export class MinuteLimiter {
     return isAdmitted;
   }
 
+  /** Notes that an admitted call has ended. */
+  done(_client: string): void {}
+
   /** Returns whether the limit is reached. Counts nothing. */
   isUsedUp(client: string, nowMs: number): boolean {
     return this.#counter.hasReached(client, this.perMinuteMax(), nowMs);
@@ -152,5 +155,20 @@ export class MinuteLimiter {
     } finally {
       if (!isCounted) this.#counter.takeBack(client);
     }
+  }
+}
+
+/** Admits one call of a client at a time, and so many a minute. */
+export class RunLimiter extends MinuteLimiter {
+  readonly #running = new Set<string>();
+
+  override admits(client: string, nowMs: number): boolean {
+    const isAdmitted = !this.#running.has(client) && super.admits(client, nowMs);
+    if (isAdmitted) this.#running.add(client);
+    return isAdmitted;
+  }
+
+  override done(client: string): void {
+    this.#running.delete(client);
   }
 }

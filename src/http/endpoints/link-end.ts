@@ -1,13 +1,11 @@
 /** Ends of limited links: extensions of the public contract. */
 
 import { Type } from '@sinclair/typebox';
+import { directCalls } from '../../call/direct-calls.ts';
 import { linkPanelCalls } from '../../call/link-panel-calls.ts';
 import { INSTALL_CODE } from '../../core/formats.ts';
-import { freeSlots, revokeLink } from '../../core/link.ts';
-import { callerName } from '../answer/large.ts';
-import { callEndpoint, providerEndpoint, required } from '../endpoint.ts';
+import { callEndpoint, required } from '../endpoint.ts';
 import { CODE_EXAMPLE, CountField, forms, RecordId, selectorParams } from './params.ts';
-import { replyWith } from './reply.ts';
 
 const Freed = Type.Integer({
   minimum: 0,
@@ -15,31 +13,27 @@ const Freed = Type.Integer({
   examples: [2],
 });
 
-const freeSlotsEndpoint = providerEndpoint({
+const freeSlotsEndpoint = callEndpoint(directCalls['links.free'], {
   method: 'GET',
-  path: '/api/free-slots',
   repeat: 'noted',
-  needs: 'links',
   summary: 'Free all slots of a limited link',
   description:
     'Deletes all HWIDs from a link, as delete-hwid does with one. An extension of the public contract.',
   params: selectorParams('invalid_parameters'),
   fields: { ok: { install_count: CountField, freed: Freed } },
   says: ['ok', 'invalid_parameters', 'install_code_error'],
-  handle({ core, provider, params, nowMs }) {
-    const { install_code: installCode, install_id: installId } = params;
-    const freed = freeSlots(core, provider, { installCode, installId }, nowMs);
-    return replyWith(freed, ({ freedCount }) => ({ install_count: 0, freed: freedCount }));
-  },
+  given: ({ params: { install_code: installCode, install_id: installId } }) => ({
+    installCode,
+    installId,
+  }),
+  reply: ({ freedCount }) => ({ says: 'ok', body: { install_count: 0, freed: freedCount } }),
 });
 
 const idParam = required(forms.id, { misfit: 'install_not_found', example: 1 });
 
-const revokeLinkEndpoint = providerEndpoint({
+const revokeLinkEndpoint = callEndpoint(directCalls['links.revoke-now'], {
   method: 'GET',
-  path: '/api/revoke-install',
   repeat: 'again',
-  needs: 'links',
   summary: 'Give a limited link a new code',
   description:
     'For a link that got into the wrong hands: it gets a new random code and loses its subscription key, all its HWIDs are deleted, and the device tokens that were registered by it die. Old code and key are those of an unknown link from then on, and for a year make no link. With `had_subscription_key` the key must change at the panel too; update-install sets the new one. An extension of the public contract.',
@@ -56,15 +50,11 @@ const revokeLinkEndpoint = providerEndpoint({
     },
   },
   says: ['ok', 'install_not_found', 'install_save_error'],
-  handle({ core, provider, params: { id }, nowMs, limits }) {
-    const turn = () => limits.turns.next(callerName({ provider }));
-    return replyWith(revokeLink(core, provider, id, nowMs, turn), (revoked) => ({
-      install_code: revoked.installCode,
-      id,
-      freed: revoked.freedCount,
-      had_subscription_key: revoked.hadKey,
-    }));
-  },
+  given: ({ params: { id } }) => ({ id }),
+  reply: ({ freedCount: freed, hadKey, installCode }, { id }) => ({
+    says: 'ok',
+    body: { install_code: installCode, id, freed, had_subscription_key: hadKey },
+  }),
 });
 
 const removeLinkEndpoint = callEndpoint(linkPanelCalls['links.remove'], {

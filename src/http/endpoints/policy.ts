@@ -1,12 +1,12 @@
 /** The policy of a provider's slots: an extension of the contract. */
 
+import { directCalls } from '../../call/direct-calls.ts';
 import type { OwnMy } from '../../core/port/my.ts';
 import type { OwnTerms } from '../../core/port/provider.ts';
 import type { OwnRideTerms } from '../../core/port/ride.ts';
-import { changePolicy } from '../../core/provider.ts';
 import { NO_POLICY, policyOf } from '../../core/slot.ts';
 import { MY_TERMS, OWN_TERMS, POLICY_TERMS, RIDE_TERMS, type Terms } from '../../core/terms.ts';
-import { providerEndpoint } from '../endpoint.ts';
+import { callEndpoint } from '../endpoint.ts';
 import { paramsOf, schemasOf, termsReader, valuesOf } from './term-params.ts';
 
 /** Returns the origin of a default. */
@@ -18,19 +18,17 @@ function above(field: string): string {
 const readTerms = termsReader(OWN_TERMS);
 const OTHERS: Terms<OwnRideTerms & OwnMy> = { ...RIDE_TERMS, ...MY_TERMS };
 
-const policyEndpoint = providerEndpoint({
+const policyEndpoint = callEndpoint(directCalls['policy.set'], {
   method: 'GET',
-  path: '/api/policy',
   repeat: 'same',
-  needs: 'main',
   summary: 'Read or change the policy of all links',
   description:
     'An extension of the public contract: the policy of the links that have none of their own. Changes all given parameters together, and answers the policy that holds.',
   params: paramsOf(OWN_TERMS, 'unknown_error', above),
   fields: { ok: { ...schemasOf(POLICY_TERMS), ...schemasOf(OTHERS) } },
   says: ['ok', 'unknown_error'],
-  async handle({ core, provider, params, nowMs }) {
-    const set = await changePolicy(core, provider, readTerms<OwnTerms>(params), nowMs);
+  given: ({ params }) => readTerms<OwnTerms>(params),
+  reply(set) {
     const policy = policyOf(set, NO_POLICY);
     return {
       says: 'ok',

@@ -1,14 +1,15 @@
 /** Tests of webhooks, the list of their deliveries, and the replay of events. */
 
 import { type Static, Type } from '@sinclair/typebox';
+import { directCalls } from '../../call/direct-calls.ts';
 import { webhookCalls } from '../../call/webhook-calls.ts';
 import { readWireTime } from '../../core/calendar.ts';
 import { isRefused } from '../../core/outcome.ts';
 import { DELIVERY_STATES, type Delivery } from '../../core/port/webhook.ts';
-import { findWebhook, replayEvents } from '../../core/webhook.ts';
+import { findWebhook } from '../../core/webhook.ts';
 import { listById } from '../answer/list-text.ts';
 import { wireTime } from '../answer/wire-time.ts';
-import { callEndpoint, type Limits, optional, providerEndpoint } from '../endpoint.ts';
+import { callEndpoint, optional, providerEndpoint } from '../endpoint.ts';
 import { anyText, forms, oneOf, WireTime, webhookIdParam } from './params.ts';
 import { invalid, LIST_COUNT_MAX } from './reply.ts';
 import { DeliveryRow } from './webhook-bodies.ts';
@@ -86,11 +87,9 @@ function rowOf(delivery: Delivery, offsetMinutes: number): Static<typeof Deliver
 
 const SINCE_RULE = 'YYYY-MM-DD HH:MM:SS in the zone of the times in answers';
 
-const replayEndpoint = providerEndpoint({
+const replayEndpoint = callEndpoint(directCalls['webhooks.replay'], {
   method: 'GET',
-  path: '/api/webhook-replay',
   repeat: 'again',
-  needs: 'main',
   summary: 'Send kept events again',
   description:
     'Queues one kept event for a webhook again, or all events of its kinds since a time that do not wait already. They keep their `webhook-id`.',
@@ -120,42 +119,16 @@ const replayEndpoint = providerEndpoint({
     },
   },
   says: ['ok', 'webhook_not_found', 'invalid_parameters', 'too_many_requests', 'unknown_error'],
-  async handle({ core, provider, params, nowMs, limits, settings: { outputOffsetMinutes } }) {
-    const webhook = await findWebhook(core, params.id, provider.id);
-    if (isRefused(webhook)) return webhook;
-    const { event_id: eventId, since } = params;
+  given({ params, settings: { outputOffsetMinutes } }) {
+    const { id, event_id: eventId, since } = params;
     const sinceMs = since === null ? null : readWireTime(since, outputOffsetMinutes);
     if (since !== null && sinceMs === null) return invalid(`since must be ${SINCE_RULE}`);
     if ((eventId === null) === (sinceMs === null)) {
       return invalid('event_id or since is required, one of them');
     }
-    const replay = (which: Parameters<typeof replayEvents>[2]) =>
-      replayEvents(core, webhook, which, nowMs);
-    const replayed =
-      eventId === null
-        ? await alone(limits.webhookReplays, provider.code, nowMs, () =>
-            replay({ sinceMs: sinceMs ?? 0 }),
-          )
-        : await replay({ eventId });
-    if (replayed === null) return 'too_many_requests';
-    return { says: 'ok', body: { count: replayed.count, is_full: replayed.isFull } };
+    return { id, which: eventId === null ? { sinceMs: sinceMs ?? 0 } : { eventId } };
   },
+  reply: ({ count, isFull }) => ({ says: 'ok', body: { count, is_full: isFull } }),
 });
-
-/** Runs a long replay. Null: another one of the provider runs, or its limit a minute is reached. */
-async function alone<T>(
-  { perMinute, running }: Limits['webhookReplays'],
-  provider: string,
-  nowMs: number,
-  act: () => Promise<T>,
-): Promise<T | null> {
-  if (running.has(provider) || !perMinute.admits(provider, nowMs)) return null;
-  running.add(provider);
-  try {
-    return await act();
-  } finally {
-    running.delete(provider);
-  }
-}
 
 export const deliveryEndpoints = [testEndpoint, deliveriesEndpoint, replayEndpoint];
