@@ -137,7 +137,7 @@ test('calls about devices and messages', async () => {
   await makeLater('slots.free', { at, linkId, hwid: 'one' });
   await makeLater('slots.free-all', { at, linkId });
   await enter(app, 'four', code);
-  const ok = async (path: string, query: Record<string, unknown>) =>
+  const ok = async (path: string, query: Record<string, string | number>) =>
     expect((await call(app, path, shop, query)).json).toMatchObject({ rc: 1 });
   await compared('links.free', () => ok('/api/free-slots', { install_code: code }));
   await compared('policy.set', () => ok('/api/policy', { inactive_days: 9 }));
