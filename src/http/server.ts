@@ -10,18 +10,19 @@ import { Crowd } from './bound/crowd.ts';
 import { MinuteLimiter } from './bound/limiter.ts';
 import { Polls } from './bound/polls.ts';
 import type { RoomBounds } from './bound/room.ts';
+import { type Callers, makeCallers } from './callers.ts';
 import type { Appliance } from './console/appliance.ts';
 import type { ConsoleFiles } from './console/page.ts';
 import { type Hasher, makePasswords } from './console/passwords.ts';
-import type { Connection } from './console/site.ts';
 import { LiveStreams } from './console/stream.ts';
 import type { WireSettings } from './endpoint.ts';
+import { type DoorOptions, openListener } from './front/fronted.ts';
 import { type GateSettings, makeGate } from './gate/gate.ts';
-import { type Listener, type ListenOptions, listen } from './listener.ts';
+import type { Listener, ListenOptions } from './listener.ts';
 import { mount } from './mount.ts';
 import { type MySettings, makeMy } from './my/door.ts';
 import { type AnswerProbe, makeProbe } from './probe.ts';
-import { clientAddress, countedAs, plainIPv4, sharedAddress } from './request/address.ts';
+import { countedAs } from './request/address.ts';
 import { BODY_TIME_MAX_MS } from './request/body.ts';
 import type { CallDeps } from './request/call.ts';
 import { RideDesk, type RideSettings } from './ride/desk.ts';
@@ -51,7 +52,7 @@ export interface ServerSettings
   readonly pingSecondsMax: number;
 }
 
-export interface ServerOptions extends Omit<ListenOptions, 'tls'> {
+export interface ServerOptions extends Omit<DoorOptions, 'tls'> {
   core: Core;
   clock: Clock;
   log: Log;
@@ -85,7 +86,13 @@ const WEBHOOK_TESTS_PER_MINUTE_MAX = 6;
 const WEBHOOK_REPLAYS_PER_MINUTE_MAX = 6;
 
 /** A limit that refuses or delays callers. */
-type Limit = 'answers' | 'auth_failures' | 'registrations' | 'streams';
+type Limit =
+  | 'answers'
+  | 'auth_failures'
+  | 'connections'
+  | 'proxy_headers'
+  | 'registrations'
+  | 'streams';
 
 export interface RunningServer {
   /** The address: `http://HOST:PORT` or `https://HOST:PORT`. */
@@ -115,20 +122,13 @@ const limitsOfWebhooks = (): Pick<CallDeps['limits'], 'webhookTests' | 'webhookR
 
 function strangersOf(
   { core, clock, settings, strangerPage: page = () => null }: ServerOptions,
-  connectionOf: (request: Request) => Connection,
+  { connectionOf, isTrusted }: Callers,
 ): { strangers: Strangers; probe: AnswerProbe } {
-  const isTrusted = (request: Request) => connectionOf(request).isTrusted;
   return {
     strangers: new Strangers({ settings, clock, page, isTrusted }),
     probe: makeProbe({ core, clock, connectionOf }),
   };
 }
-
-const connection = (
-  peer: string,
-  isTrusted: (peer: string) => boolean,
-  scheme: Connection['scheme'],
-): Connection => ({ peer, isTrusted: isTrusted(peer), scheme });
 
 /** Starts the server. Rejects with `OperatorError` if it cannot listen at the address. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
@@ -136,23 +136,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const failures = new AuthFailures(settings, log);
   const stopping = new AbortController();
 
-  const peerOf = (request: Request) =>
-    plainIPv4(listener.serverOf(request).requestIP(request)?.address ?? '');
-  const isTrusted = (peer: string) => settings.trustedProxies.includes(peer);
-  const addressOf = (request: Request, peer = peerOf(request)) => {
-    // Reading one header makes Bun parse all of them, so an untrusted peer is returned first.
-    if (!isTrusted(peer)) return peer;
-    return clientAddress(peer, request.headers.get('x-forwarded-for'), settings.trustedProxies);
-  };
   const scheme = options.tls ? 'https' : 'http';
-  const connectionOf = (request: Request) => connection(peerOf(request), isTrusted, scheme);
+  const callers = makeCallers({ listener: () => listener, settings, scheme });
+  const { addressOf, connectionOf, isTrusted, peerOf, sharedAddressOf } = callers;
   const clientOf = (request: Request) => countedAs(addressOf(request));
-  const sharedAddressOf = (request: Request) =>
-    sharedAddress(peerOf(request), request.headers.get('x-forwarded-for'), settings.trustedProxies);
   const authFailed: CallDeps['authFailed'] = (of, at) => failures.record(of, clock.nowMs(), at);
   const guessed = (request: Request) => authFailed(clientOf(request));
 
-  const traffic = new Traffic({ log, settings, peerOf, addressOf });
+  const traffic = new Traffic({ log, settings, isTrusted, addressOf });
   const registrations = new MinuteLimiter(() => settings.registrationsPerMinuteMax);
   const polls = new Polls();
   // Bun knows the address until the kernel has the whole answer or the caller disconnects.
@@ -190,7 +181,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       listener.serverOf(request).upgrade(request, { data, headers }),
   });
   const { consoleFiles: files = new Map(), secretOf = () => null } = options;
-  const own = { ...strangersOf(options, connectionOf), core, clock, log, settings, secretOf };
+  const own = { ...strangersOf(options, callers), core, clock, log, settings, secretOf };
   const doors = { ...own, traffic, guessed, rides: new RideDesk(own), panels: makeFollowers(own) };
   const proxy = makeProxy({
     ...doors,
@@ -206,16 +197,21 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const site = { ...deps, appliance, connectionOf, passwords };
   const live = new LiveStreams(site);
   const my = makeMy({ ...deps, settings, proxy, guessed, secretOf, connectionOf });
-  const gate = makeGate({ ...doors, peerOf, panel: gatePanel(settings, doors.panels) });
+  const gate = makeGate({ ...doors, ...callers, panel: gatePanel(settings, doors.panels) });
   const answer = mount(
     deps,
     { ...own, streams, gate, proxy, my },
     { ...site, live, files, settings },
   );
-  const listener = listen(
+  const closed = { connections: 0, proxy_headers: 0 };
+  const countClosed = (why: keyof typeof closed) => {
+    closed[why] += 1;
+  };
+  const listener = await openListener(
     answer,
     { ...options, tls: options.tls ?? null },
     streams.handlers as Bun.WebSocketHandler<unknown>,
+    { log, nowMs: clock.nowMs, onClosed: countClosed },
   );
   return {
     url: listener.url,
@@ -228,6 +224,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       auth_failures: failures.delayedCount,
       registrations: registrations.refusedCount,
       streams: streams.refusedCount(),
+      ...closed,
     }),
     replaceCertificate: listener.replaceCertificate,
     drain: () => {

@@ -41,8 +41,8 @@ export interface TrafficSettings {
 interface TrafficOptions {
   log: Log;
   settings: TrafficSettings;
-  /** Returns the address of the peer; IPv4 in its plain form. */
-  peerOf(request: Request): string;
+  /** Returns whether the peer is a trusted proxy. */
+  isTrusted(request: Request): boolean;
   /** Returns the address of the client, behind all trusted proxies. */
   addressOf(request: Request): string;
 }
@@ -82,8 +82,7 @@ export class Traffic {
 
   /** Returns the id that a trusted proxy gave a request, else a new one. */
   requestIdOf(request: Request): string {
-    const { peerOf, settings } = this.options;
-    const isTrusted = settings.trustedProxies.includes(peerOf(request));
+    const isTrusted = this.options.isTrusted(request);
     const foreign = isTrusted ? (request.headers.get('x-request-id') ?? '') : '';
     if (FOREIGN_ID.test(foreign)) return foreign;
     this.#idCount += 1;

@@ -48,13 +48,19 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   'src/http': {
     ours: ['src/http/', 'src/core/', ...LEAVES],
+    // node:os: callers.ts knows the addresses of this machine.
     // bun:ffi and node:fs: port-handover.ts speaks to the kernel about the listeners.
     // node:http and node:https: ask.ts has the reason. node:stream and node:zlib: decoder.ts.
     packages: [
       ...['elysia', '@sinclair/typebox', 'node:net', 'node:http', 'node:https'],
-      ...['bun:ffi', 'node:fs', 'node:stream', 'node:zlib'],
+      ...['bun:ffi', 'node:fs', 'node:os', 'node:stream', 'node:zlib'],
     ],
     reason: 'HTTP asks the core; where the data lies is not its business',
+  },
+  'src/http/front': {
+    ours: ['src/http/', 'src/core/outbox/address.ts', ...LEAVES],
+    packages: ['node:fs', 'node:net', 'node:path'],
+    reason: 'a front hands bytes to the server inside; it knows sockets, and nothing of calls',
   },
   'src/console': {
     ours: ['src/console/', 'src/core/counted.ts'],
@@ -247,6 +253,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     ours: [
       ...['src/doctor/', 'src/backup/', 'src/gateway/', 'src/outgoing/', 'src/tls/'],
       // The doctor asks panels as the proxy does.
+      'src/http/front/bounds.ts',
       ...['src/http/upstream/', 'src/config/secret-files.ts', 'src/config/upstreams.ts', ...LEAVES],
       'src/config/server-note.ts',
       'src/core/counted.ts',

@@ -28,7 +28,7 @@ import type { Log } from '../../log.ts';
 import { MinuteLine } from '../bound/limiter.ts';
 import { reportFault, settle } from '../interpreter.ts';
 import { addressOfFetch, addressOfRefusal } from '../my/address.ts';
-import { sharedAddress, type TrustedProxies } from '../request/address.ts';
+import type { TrustedProxies } from '../request/address.ts';
 import { dropBody } from '../request/body.ts';
 import { Hosts } from '../request/hosts.ts';
 import { type Query, valueIn } from '../request/query.ts';
@@ -86,6 +86,10 @@ interface GateDeps {
   secretOf(file: string): string | null;
   /** Returns the address of the peer. */
   peerOf(request: Request): string;
+  /** Returns whether the caller is a proxy that may ask. */
+  isOfGate(request: Request): boolean;
+  /** Returns the name under which refused phones share an address; null: it is not known. */
+  sharedAddressOf(request: Request, trusted: TrustedProxies): string | null;
   /** Counts a guess by the client of a request; returns the delay of its answer, ms. */
   guessed(request: Request): number;
 }
@@ -103,9 +107,9 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
 
   function judge(request: Request): Maybe<Conclusion> {
     const nowMs = clock.nowMs();
-    const peer = deps.peerOf(request);
-    if (!(settings.gateProxies ?? settings.trustedProxies).includes(peer)) {
-      if (untrusted.due(nowMs) > 0) log.warn('gate_untrusted', { client: peer });
+    if (!deps.isOfGate(request)) {
+      const client = deps.peerOf(request);
+      if (untrusted.due(nowMs) > 0) log.warn('gate_untrusted', { client });
       return { says: 'gate_untrusted' };
     }
     const original = readOriginal(request, hosts);
@@ -123,11 +127,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     if ('says' in words) return { ...words, isUnnamed: true };
     const { facts, hwid, junkHwid } = words;
     const address = () =>
-      sharedAddress(
-        deps.peerOf(request),
-        request.headers.get('x-forwarded-for'),
-        settings.gateProxies ?? settings.trustedProxies,
-      );
+      deps.sharedAddressOf(request, settings.gateProxies ?? settings.trustedProxies);
     const device = { domainHash: host.hash, hwid, junkHwid, providerCode, address };
     const decide = (link: LinkInCall, named: KeyInPath | null = null) =>
       after(judgeCall(link, named), (conclusion): Maybe<Conclusion> => {

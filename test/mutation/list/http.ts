@@ -2,6 +2,11 @@ import type { MutatedFile } from '../mutation.ts';
 
 export const http: readonly MutatedFile[] = [
   {
+    file: 'src/http/front/front.ts',
+    tests: ['test/http/proxy-header.test.ts'],
+    changes: [['!isCallable(read.address, [])', 'false']],
+  },
+  {
     file: 'src/http/request/param-reader.ts',
     tests: ['test/http/older-calls.test.ts', 'test/http/coverage'],
     changes: [
