@@ -1,12 +1,11 @@
 /** Headers of the PROXY protocol: who may send them, and what they make of a caller. */
 
 import { afterEach, expect, test } from 'bun:test';
-import { connect } from 'node:tls';
 import { parseTrustedProxies } from '../../src/http/request/address.ts';
 import { portsOf } from '../../src/port-holder.ts';
 import { seedProvider, startTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
 import { selfSigned } from '../support/certificate.ts';
-import { binary, binaryFrom, dial, exchange, get, line } from '../support/front.ts';
+import { binary, binaryFrom, dial, exchange, exchangeByTls, get, line } from '../support/front.ts';
 import { until } from '../support/until.ts';
 
 let app: TestApp | null = null;
@@ -35,6 +34,8 @@ test('the client is that of the header, in both versions, whole or byte by byte'
     line('8.8.4.4'),
     line('2a00:1450::1'),
     line('::ffff:8.8.8.8', 'TCP6'),
+    // As nginx writes for a client of another front.
+    line('2a00:1450::2').replace('2a00::1', '10.0.0.1'),
     binaryFrom('8.8.4.5'),
     binaryFrom('8.8.4.6', Buffer.alloc(508, 7)),
     binary(0x21, 0x21, V6),
@@ -49,7 +50,15 @@ test('the client is that of the header, in both versions, whole or byte by byte'
   const together = Buffer.concat([binaryFrom('8.8.4.8'), Buffer.from(get('/nowhere'))]);
   expect(await exchange(served, together)).toStartWith('HTTP/1.1 404');
   expect(clients(served)).toEqual([
-    ...['8.8.4.4', '2a00:1450::1', '8.8.8.8', '8.8.4.5', '8.8.4.6', '2a00:1450:4000::1'],
+    ...[
+      '8.8.4.4',
+      '2a00:1450::1',
+      '8.8.8.8',
+      '2a00:1450::2',
+      '8.8.4.5',
+      '8.8.4.6',
+      '2a00:1450:4000::1',
+    ],
     ...['8.8.4.7', '8.8.4.8'],
   ]);
   expect(served.server.limited()).toMatchObject({ connections: 0, proxy_headers: 0 });
@@ -61,6 +70,7 @@ const REFUSED: [why: string, header: string | Buffer][] = [
   ['no TCP', 'PROXY UDP4 8.8.4.4 10.0.0.1 1 2\r\n'],
   ['no addresses', 'PROXY TCP4 8.8.4.4\r\n'],
   ['no addresses', line('8.8.4.04')],
+  ['no addresses', 'PROXY TCP4 8.8.4.4 there 1 2\r\n'],
   ['no addresses', line('2a00::1', 'TCP4')],
   ['no addresses', line('2a00::1%eth0', 'TCP6')],
   ['no addresses', 'PROXY TCP4 8.8.4.4 10.0.0.1 70000 443\r\n'],
@@ -149,6 +159,9 @@ test('a proxy that asks for itself gets /healthz alone', async () => {
     const healthy = await exchange(served, header, get('/healthz'));
     expect(healthy).toStartWith('HTTP/1.1 200');
     expect(healthy).toEndWith('ok\n');
+    // As HAProxy asks.
+    const bare = await exchange(served, header, 'GET /healthz HTTP/1.0\r\n\r\n');
+    expect(bare).toEndWith('ok\n');
     for (const path of ['/', '/console', '/gate', '/api/list-install', '/docs', '/healthz/x']) {
       expect(await exchange(served, header, get(path))).toStartWith('HTTP/1.1 403');
     }
@@ -196,22 +209,7 @@ test('limits count by the address of the header', async () => {
 
 test('TLS begins after the header, and a new certificate is served', async () => {
   const served = await start({ tls: await selfSigned('first') });
-  const shake = (header: string | Buffer) =>
-    new Promise<{ name: string; answer: string }>((resolve, reject) => {
-      const socket = dial(served);
-      socket.write(header);
-      const tls = connect({ socket, rejectUnauthorized: false });
-      let [answer, name] = ['', ''];
-      tls.on('error', reject);
-      tls.on('secureConnect', () => {
-        name = String(tls.getPeerCertificate().subject.CN);
-        tls.write(get('/nowhere'));
-      });
-      tls.on('data', (chunk) => {
-        answer += chunk;
-      });
-      tls.on('close', () => resolve({ name, answer }));
-    });
+  const shake = (header: string | Buffer) => exchangeByTls(served, header, get('/nowhere'));
   expect(served.url).toStartWith('https://127.0.0.1:');
   for (const header of [line('8.8.4.4'), binaryFrom('8.8.4.4')]) {
     const { answer, name } = await shake(header);

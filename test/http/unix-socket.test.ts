@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { parseTrustedProxies } from '../../src/http/request/address.ts';
 import { freshFolder, startTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
 import { selfSigned } from '../support/certificate.ts';
-import { binaryFrom, exchange, get, line } from '../support/front.ts';
+import { binaryFrom, exchange, exchangeByTls, get, line } from '../support/front.ts';
 
 let app: TestApp | null = null;
 const folders: string[] = [];
@@ -184,4 +184,18 @@ test('with proxy_protocol.socket each connection names its client, who is no pro
   expect(events(served, 'gate_untrusted')).toHaveLength(1);
   // By the address as before.
   expect(await exchange(served, get('/nowhere'))).toStartWith('HTTP/1.1 404');
+});
+
+test('with proxy_protocol.socket TLS passes by it, with the certificate of the address', async () => {
+  const path = place();
+  const served = await start(path, { isSocketProxied: true, tls: await selfSigned('first') });
+  const ask = () => exchangeByTls(path, line('8.8.4.4'), get('/nowhere'));
+  const first = await ask();
+  expect({ name: first.name, status: first.answer.slice(0, 12) }).toEqual({
+    name: 'first',
+    status: 'HTTP/1.1 404',
+  });
+  await served.server.replaceCertificate(await selfSigned('second'));
+  expect((await ask()).name).toBe('second');
+  expect(clients(served)).toEqual(['8.8.4.4', '8.8.4.4']);
 });

@@ -1,6 +1,7 @@
 /** Connections as proxies make them: with headers of the PROXY protocol, and by Unix sockets. */
 
 import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 
 /** Where to connect: the address of a server, or the path of a socket. */
 export type Place = { url: string } | string;
@@ -29,6 +30,25 @@ export function exchange(place: Place, ...parts: (string | Buffer)[]): Promise<s
         await new Promise(setImmediate);
       }
     });
+  });
+}
+
+/** Sends a header, then a request by TLS; returns the name of the certificate, and the answer. */
+export function exchangeByTls(place: Place, header: string | Buffer, request: string) {
+  return new Promise<{ name: string; answer: string }>((resolve, reject) => {
+    const socket = dial(place);
+    socket.write(header);
+    const tls = connectTls({ socket, rejectUnauthorized: false, servername: 'sub.example.com' });
+    let [answer, name] = ['', ''];
+    tls.on('error', reject);
+    tls.on('secureConnect', () => {
+      name = String(tls.getPeerCertificate().subject.CN);
+      tls.write(request);
+    });
+    tls.on('data', (chunk) => {
+      answer += chunk;
+    });
+    tls.on('close', () => resolve({ name, answer }));
   });
 }
 

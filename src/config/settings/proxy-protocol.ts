@@ -12,6 +12,6 @@ export const proxyProtocolSettings = {
   ]),
   proxySocket: setting('proxy_protocol.socket', 'false', boolean, [
     'Whether connections by `server.socket` begin with that header too. They are those of clients',
-    'then, and no proxies.',
+    'then, and no proxies; with a certificate they go on with TLS, as those of the address.',
   ]),
 } as const;

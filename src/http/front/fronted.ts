@@ -64,14 +64,14 @@ export async function openListener(
   };
   try {
     const place = await bindSocketFile(socket);
-    // TLS ends at the proxies that come by it.
-    const plain = { ...options, tls: null };
-    const beside = behind(answerSocket, plain, websocket, (inside) => {
+    // At proxies of requests TLS has ended; those of connections pass it on.
+    const own = isSocketProxied ? options : { ...options, tls: null };
+    const beside = behind(answerSocket, own, websocket, (inside) => {
       const all = isSocketProxied ? { named: null } : {};
       const made = new Front({ ...front, ...all, isSocket: true, port: inside });
       return { front: made, ...place(made) };
     });
-    return both(main, beside, ofSocket);
+    return both(main, beside, ofSocket, own.tls !== null);
   } catch (error) {
     await main.stop();
     throw error;
@@ -172,12 +172,19 @@ const CLOSE = { connection: 'close' };
 
 /** Answers a proxy that asks for itself whether the server is there. */
 function answerCheck({ method, url }: Request): Response {
-  const isAsked = new URL(url).pathname === '/healthz' && /^(?:GET|HEAD)$/.test(method);
+  // Without Host, as checks by HTTP/1.0 ask, the URL is a path.
+  const isPath = /^(?:https?:\/\/[^/]*)?\/healthz(?:\?|$)/i.test(url);
+  const isAsked = isPath && /^(?:GET|HEAD)$/.test(method);
   return isAsked ? new Response('ok\n') : new Response(null, { status: 403, headers: CLOSE });
 }
 
 /** Joins the listener on an address and that on the Unix socket, which has some requests. */
-function both(main: Listener, beside: Listener, ofSocket: WeakSet<Request>): Listener {
+function both(
+  main: Listener,
+  beside: Listener,
+  ofSocket: WeakSet<Request>,
+  hasTls: boolean,
+): Listener {
   const of = (request: Request) => (ofSocket.has(request) ? beside : main);
   return {
     url: main.url,
@@ -185,7 +192,10 @@ function both(main: Listener, beside: Listener, ofSocket: WeakSet<Request>): Lis
     peerOf: (request) => of(request).peerOf(request),
     kindOf: (request) => of(request).kindOf(request),
     grantPatience: (request, seconds) => of(request).grantPatience(request, seconds),
-    replaceCertificate: main.replaceCertificate,
+    replaceCertificate: async (pair) => {
+      await main.replaceCertificate(pair);
+      if (hasTls) await beside.replaceCertificate(pair);
+    },
     drain: () => {
       main.drain();
       beside.drain();

@@ -3,7 +3,7 @@
  * connections says who made one. Only addresses are read; extensions (TLVs) are not.
  */
 
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { plainIPv4 } from '../request/address.ts';
 
 /** Longest header, bytes: 16 and the 520 that version 2 recommends as the most that follow. */
@@ -53,7 +53,7 @@ function readLine(bytes: Buffer): HeaderRead {
   if (family === 'UNKNOWN') return { address: null, length };
   const isAddress = family === 'TCP4' ? isIPv4 : family === 'TCP6' ? isBareIPv6 : null;
   if (isAddress === null) return malformed('no TCP');
-  const isWhole = isAddress(from) && isAddress(to) && ports.length === 2 && ports.every(isPort);
+  const isWhole = isAddress(from) && isIP(to) !== 0 && ports.length === 2 && ports.every(isPort);
   if (!isWhole) return malformed('no addresses');
   return { address: family === 'TCP4' ? from : plainIPv6(from), length };
 }
