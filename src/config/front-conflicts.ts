@@ -30,10 +30,7 @@ export function frontConflicts(config: Config, proxies: readonly string[]): stri
         'that ends here may come too: use server.socket with proxy_protocol.socket, or agree by ' +
         'proxy_protocol.loopback = true (docs/proxy-protocol.md)',
     ],
-    [
-      proxyLoopback && !hasLoopback,
-      'proxy_protocol.loopback is set, but proxy_protocol.networks has no address of this machine: remove it',
-    ],
+    [proxyLoopback && texts.length === 0, 'proxy_protocol.loopback needs proxy_protocol.networks'],
     [
       texts.length > 0 && !hasLoopback && (host === 'localhost' || isLoopback(host)),
       `server.host = "${host}" admits this machine alone, and proxy_protocol.networks has no address ` +

@@ -47,11 +47,7 @@ test.each<[because: string, env: Env]>([
   ['names every address', { ...OPEN, [NETWORKS]: '0.0.0.0/0' }],
   ['names every address', { ...OPEN, [NETWORKS]: '10.0.0.1, ::/0' }],
   ["'10.0.0' is not a network", { ...OPEN, [NETWORKS]: '10.0.0' }],
-  ['has no address of this machine: remove it', { ...OPEN, [LOOPBACK]: 'true' }],
-  [
-    'has no address of this machine: remove it',
-    { ...OPEN, [NETWORKS]: '10.0.0.1', [LOOPBACK]: 'true' },
-  ],
+  ['proxy_protocol.loopback needs proxy_protocol.networks', { ...OPEN, [LOOPBACK]: 'true' }],
   ['set server.host to the address that the proxies reach', { [NETWORKS]: '10.0.0.1' }],
   [
     '10.0.0.5 is in proxy_protocol.networks, and in server.trusted_proxies',

@@ -2,6 +2,7 @@
 
 import { afterEach, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
+import { connect } from 'node:net';
 import { openListener } from '../../src/http/front/fronted.ts';
 import type { Listener } from '../../src/http/listener.ts';
 import { parseTrustedProxies } from '../../src/http/request/address.ts';
@@ -93,6 +94,19 @@ test('many requests use one connection, and its caller stays', async () => {
   const keep = get('/').replace('connection: close', 'connection: keep-alive');
   const answer = await exchange(listener, FROM, keep, keep, get('/'));
   expect(answer.match(/8\.8\.4\.4 client/g)).toHaveLength(3);
+});
+
+test('a caller that ends its side gets the answer', async () => {
+  const listener = await listenWith(() => new Response('ok'));
+  const socket = connect({ port: Number(new URL(listener.url).port), allowHalfOpen: true });
+  let answer = '';
+  socket.on('data', (part) => {
+    answer += part;
+  });
+  socket.end(FROM + get('/'));
+  await new Promise((resolve) => socket.on('end', resolve));
+  expect(bodyOf(answer)).toBe('ok');
+  socket.destroy();
 });
 
 test('a WebSocket opens, passes frames both ways, and closes', async () => {

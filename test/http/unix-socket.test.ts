@@ -3,6 +3,7 @@
 import { afterEach, expect, test } from 'bun:test';
 import {
   chmodSync,
+  chownSync,
   lstatSync,
   mkdirSync,
   readFileSync,
@@ -60,7 +61,6 @@ test('it has its mode, beside the address, and is gone after the stop', async ()
 /** A group of this machine that this process may give: root any, another user one of its own. */
 function anyGroup(): { name: string; gid: number } {
   const own = new Set(process.getgroups?.() ?? []);
-  const isRoot = process.geteuid?.() === 0;
   const rows = readFileSync('/etc/group', 'utf8').trim().split('\n');
   const groups = rows
     .map((row) => row.split(':'))
@@ -78,17 +78,33 @@ test('it has its group', async () => {
 
 test('a folder that is missing is made for owner and group alone', async () => {
   const path = join(place(), '..', 'own', 'gatepost.sock');
-  await start(path);
-  expect((statSync(join(path, '..')).mode & 0o777).toString(8)).toBe('750');
+  const { gid, name } = anyGroup();
+  // As the packaged service has it.
+  const mask = process.umask(0o077);
+  await start(path, { socket: { path, mode: 0o660, group: name } });
+  process.umask(mask);
+  const made = statSync(join(path, '..'));
+  expect({ mode: (made.mode & 0o7777).toString(8), gid: made.gid }).toEqual({ mode: '750', gid });
 });
+
+const isRoot = process.geteuid?.() === 0;
+
+test.skipIf(!isRoot)('the socket of another user is left there', async () => {
+  const path = place();
+  Bun.spawnSync([process.execPath, '-e', leaveSocket(path)]);
+  chownSync(path, 1, 1);
+  expect(start(path)).rejects.toThrow('the socket there belongs to another user');
+  expect(lstatSync(path).isSocket()).toBe(true);
+});
+
+/** A program that leaves its socket behind. */
+const leaveSocket = (path: string) =>
+  `Bun.listen({ unix: ${JSON.stringify(path)}, socket: { data() {} } });
+   process.kill(process.pid, 'SIGKILL')`;
 
 test('the socket of a killed server is replaced, and nothing else is', async () => {
   const path = place();
-  const killed = Bun.spawnSync([
-    process.execPath,
-    '-e',
-    `Bun.listen({ unix: ${JSON.stringify(path)}, socket: { data() {} } }); process.kill(process.pid, 'SIGKILL')`,
-  ]);
+  const killed = Bun.spawnSync([process.execPath, '-e', leaveSocket(path)]);
   expect(killed.signalCode).toBe('SIGKILL');
   expect(lstatSync(path).isSocket()).toBe(true);
   await start(path);

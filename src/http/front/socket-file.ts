@@ -32,7 +32,7 @@ const SETGID = 0o2000;
  */
 export async function bindSocketFile(file: SocketFile) {
   const gid = file.group === '' ? null : groupId(file);
-  const folder = prepareFolder(file);
+  const folder = prepareFolder(file, gid);
   await makeRoom(file);
   return (front: Front) => {
     // Until its mode is set, the owner alone may connect.
@@ -47,7 +47,7 @@ export async function bindSocketFile(file: SocketFile) {
       process.umask(mask);
     }
     try {
-      setGroup(file, gid, folder);
+      setGroup(file, file.path, gid, folder);
       chmodSync(file.path, file.mode);
     } catch (error) {
       listening.stop(true);
@@ -77,12 +77,17 @@ function statOf(path: string): Stats | null {
 }
 
 /** Makes the folder if it is missing, and refuses one in which others could replace the socket. */
-function prepareFolder(file: SocketFile): Stats {
+function prepareFolder(file: SocketFile, gid: number | null): Stats {
   const path = dirname(file.path);
-  try {
-    if (statOf(path) === null) mkdirSync(path, { mode: 0o750 });
-  } catch (error) {
-    throw failure(file, messageOf(error));
+  if (statOf(path) === null) {
+    try {
+      mkdirSync(path);
+    } catch (error) {
+      throw failure(file, messageOf(error));
+    }
+    setGroup(file, path, gid, lstatSync(path));
+    // Not by the mask of the process, which may take the right of the group.
+    chmodSync(path, 0o750);
   }
   const stats = lstatSync(path);
   if (!stats.isDirectory()) throw failure(file, `${path} is no directory`);
@@ -126,18 +131,20 @@ function groupId(file: SocketFile): number {
 }
 
 /**
- * Gives the socket its group. A service without that right gets it from a folder with the setgid
- * bit, and then may be unable to see the group.
+ * Gives the socket, or a folder that was made for it, its group. A service without that right gets
+ * it from a folder with the setgid bit, and then may be unable to see the group.
  */
-function setGroup(file: SocketFile, gid: number | null, folder: Stats): void {
-  const { gid: own, uid } = lstatSync(file.path);
+function setGroup(file: SocketFile, path: string, gid: number | null, folder: Stats): void {
+  const { gid: own, uid } = lstatSync(path);
   if (gid === null || own === gid) return;
   try {
-    chownSync(file.path, uid, gid);
+    chownSync(path, uid, gid);
   } catch {
     if ((folder.mode & SETGID) !== 0 && own === folder.gid) return;
-    const path = dirname(file.path);
-    const todo = `make the folder with it: 'install -d -m 2750 -o USER -g ${file.group} ${path}'`;
-    throw failure(file, `this user may not give it the group ${file.group}: ${todo}`);
+    const todo = `install -d -m 2750 -o USER -g ${file.group} ${dirname(file.path)}`;
+    throw failure(
+      file,
+      `this user may not give it the group ${file.group}: make its folder with '${todo}'`,
+    );
   }
 }
