@@ -3,6 +3,7 @@
 import { afterEach, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
+import { Front } from '../../src/http/front/front.ts';
 import { openListener } from '../../src/http/front/fronted.ts';
 import type { Listener } from '../../src/http/listener.ts';
 import { parseTrustedProxies } from '../../src/http/request/address.ts';
@@ -150,6 +151,46 @@ test('a caller that is gone is gone for the server, and its place free', async (
   await aborted.promise;
   await until('it has no address', () => listener.peerOf(request) === '');
   expect(bodyOf(await exchange(listener, FROM, get('/quick')))).toBe('quick');
+});
+
+test('a port inside has a caller until one side leaves it', async () => {
+  const ports: number[] = [];
+  const ended: Bun.Socket[] = [];
+  const inside = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      data: (socket) => {
+        ports.push(socket.remotePort);
+        ended.push(socket);
+        socket.write('here');
+      },
+    },
+  });
+  const silent = { onRefused: () => {}, onFull: () => {} };
+  const front = new Front({ named: null, isSocket: false, port: inside.port, ...silent });
+  const listening = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    allowHalfOpen: true,
+    socket: front.handlers,
+  });
+  for (const isLeftByCaller of [true, false]) {
+    const socket = connect({ port: listening.port, allowHalfOpen: true });
+    socket.write(`${FROM}hello`);
+    await new Promise((resolve) => socket.once('data', resolve));
+    const port = ports.at(-1) ?? 0;
+    expect(front.callerAt(port)).toEqual({ kind: 'client', address: '8.8.4.4' });
+    // A caller that stays half open keeps no port.
+    if (isLeftByCaller) socket.destroy();
+    else ended.at(-1)?.end();
+    // Sooner than the caller's side is closed for it.
+    await until('the port is left', () => front.callerAt(port) === undefined, 4_000);
+    socket.destroy();
+  }
+  await until('all are closed', () => front.size === 0);
+  listening.stop(true);
+  inside.stop(true);
 });
 
 test('a stop lets requests in flight end, with their last bytes', async () => {

@@ -252,4 +252,7 @@ test('a client has a bounded number of connections', async () => {
   expect(served.server.limited().connections).toBe(6);
   expect(await exchange(served, line('8.8.4.5'), get('/nowhere'))).toStartWith('HTTP/1.1 404');
   for (const socket of sockets) socket.destroy();
+  await until('there is room again', async () =>
+    (await exchange(served, line('8.8.4.4'), get('/nowhere'))).startsWith('HTTP/1.1 404'),
+  );
 });
