@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: FORCE help setup run demo console build executables deb release package-test check format test panel-tests test-kits test-long migration generate bench \
-	bench-fairness bench-peers bench-stores bench-nodes bench-tools screenshots failover failover-tools test-tools kit-tools fuzz mutation clean
+	bench-tools screenshots failover failover-tools test-tools kit-tools fuzz mutation clean
 
 # The Bun that package.json pins, whatever else the machine has. Installs dependencies if need be.
 BUN = $(shell .ci/bun || echo false)
@@ -109,34 +109,25 @@ kit-tools: ## install gcc, a JDK and the Kotlin compiler for test-kits (Debian, 
 fuzz: build ## odd requests, frames, files and commands (FUZZ_SECONDS=60, FUZZ_SEED to repeat a run)
 	@$(BUN) test/fuzz/run.ts
 
-mutation: ## make each mistake of a list and see whether a test notices (MUTATION='writer': only those files)
+mutation: ## plant mistakes by a seed and see whether a test notices (SEED=7 COUNT=60 MINUTES=60 PART=1/2 PATHS='src/store')
 	@.ci/bun >/dev/null
-	@$(BUN) test/mutation/run.ts $(MUTATION)
+	@SEED=$(SEED) COUNT=$(COUNT) MINUTES=$(MINUTES) PART=$(PART) $(BUN) test/mutation/run.ts $(PATHS)
 
 # The next one is made from the newest snapshot alone.
 migration: ## write the next migration from the schema: make migration NAME=what_changes
 	@$(BUN) node_modules/drizzle-kit/bin.cjs generate --config migrations/drizzle.config.ts --name $(NAME)
 	@cd migrations/sqlite/meta && ls *_snapshot.json | head -n -1 | xargs -r rm
+	@$(BUN) migrations/compact.ts
+	@$(BUN) node_modules/@biomejs/biome/bin/biome format --write migrations/sqlite/meta
 
-generate: ## write packaging/gatepost.toml, docs/api.md and the tables of docs/ from those of the program
+generate: ## write packaging/gatepost.toml and the tables of docs/ from those of the program
 	@$(BUN) packaging/generate.ts
 
-bench: build ## measure against a bare Bun.serve; writes bench/results/ (BENCH='--quick', '--only list-one')
-	@$(BUN) bench/run.ts $(BENCH)
-
-# Without its packages it measures what is there, and says what it left out.
-bench-peers: build ## measure beside peers; writes bench/results/ (BENCH='--quick', '--only streams')
-	@cd bench/peers && $(BUN) install --frozen-lockfile || echo "bench/peers: packages not installed" >&2
-	@$(BUN) bench/peers/run.ts $(BENCH)
-
-bench-stores: build ## measure SQLite beside PostgreSQL with one and two nodes (BENCH='--rounds 1 --only list-one')
-	@$(BUN) bench/stores.ts $(BENCH)
-
-bench-fairness: build ## measure what twelve callers notice of one with 2,000 connections (BENCH='--store sqlite')
-	@$(BUN) bench/fairness.ts $(BENCH)
-
-bench-nodes: build ## measure messages over two nodes on PostgreSQL (BENCH='--streams 1000')
-	@$(BUN) bench/nodes.ts --executable dist/gatepost $(BENCH)
+# Without packages of their own the peers are left out, and named.
+bench: build ## measure a case: make bench BENCH='worst --quick'; BENCH=list names the cases
+	@[ -d bench/peers/node_modules ] || [ "$(firstword $(BENCH))" != peers ] || \
+	  { cd bench/peers && $(BUN) install --frozen-lockfile; } || true
+	@$(BUN) bench/run.ts $(or $(BENCH),bare)
 
 bench-tools: ## install the load generator of the bench (Debian, Ubuntu; as root)
 	@command -v wrk taskset >/dev/null || apt-get install --yes --no-install-recommends wrk util-linux

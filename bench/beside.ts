@@ -1,31 +1,14 @@
-/**
- * Reads and writes of one process while a second one writes without a pause, as beside an import or
- * another server: through the store as it is opened. Prints one table, keeps no file.
- *
- *   bun bench/beside.ts [--seconds 5] [--batch 200]
- *
- * `--batch`: how many links the second process adds in one commit.
- */
+/** Reads and writes of one process while a second one writes without a pause. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { loadConfig } from '../src/config/load.ts';
 import type { Core } from '../src/core/core.ts';
 import { addProvider } from '../src/core/provider.ts';
 import { NO_TERMS } from '../src/core/slot.ts';
 import { nextTurn } from '../src/core/turn.ts';
-import { openCore } from '../src/open-core.ts';
+import { openCore } from '../src/parts/open-core.ts';
+import type { Case } from './driver.ts';
+import { spawnKept } from './process.ts';
 
-const { values: options } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '5' },
-    batch: { type: 'string', default: '200' },
-    /** Given to the second process: the data directory. */
-    beside: { type: 'string' },
-  },
-});
 const CODE = 'BENCH001';
 const WRITERS = 8;
 
@@ -34,12 +17,12 @@ function open(dataDir: string): Promise<Core> {
 }
 
 /** Adds links until it is stopped, each of its commits as large as those of an import. */
-async function writeOn(core: Core): Promise<never> {
+async function writeOn(core: Core, batch: number): Promise<never> {
   const provider = await core.store.findProvider(CODE);
   if (provider === null) throw new Error('there is no provider to write for');
   const act = { actor: core.actor(), atMs: Date.now() };
   const add = () =>
-    core.store.addInstall(
+    core.store.addLink(
       {
         ...NO_TERMS,
         providerId: provider.id,
@@ -52,7 +35,7 @@ async function writeOn(core: Core): Promise<never> {
       act,
     );
   console.log('writing');
-  for (;;) await Promise.all(Array.from({ length: Number(options.batch) }, add));
+  for (;;) await Promise.all(Array.from({ length: batch }, add));
 }
 
 interface Row {
@@ -62,9 +45,8 @@ interface Row {
   longestWriteMs: number;
 }
 
-async function measure(what: string, core: Core, writers: number): Promise<Row> {
+async function measure(what: string, core: Core, seconds: number): Promise<Row> {
   let [reads, writes, longestWriteMs] = [0, 0, 0];
-  const seconds = Number(options.seconds);
   const endMs = performance.now() + seconds * 1000;
   const goesOn = () => performance.now() < endMs;
   const read = async () => {
@@ -80,7 +62,7 @@ async function measure(what: string, core: Core, writers: number): Promise<Row> 
       longestWriteMs = Math.max(longestWriteMs, performance.now() - askedMs);
     }
   };
-  await Promise.all([read(), ...Array.from({ length: writers }, write)]);
+  await Promise.all([read(), ...Array.from({ length: WRITERS }, write)]);
   const perSecond = (count: number) => Math.round(count / seconds);
   return {
     what,
@@ -90,31 +72,36 @@ async function measure(what: string, core: Core, writers: number): Promise<Row> 
   };
 }
 
-async function main(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'gatepost-bench-'));
-  const dataDir = join(folder, 'data');
-  const core = await open(dataDir);
-  const draft = {
-    name: 'bench',
-    plan: 'basic',
-    activeUntilMs: null,
-    installCountMax: null,
-  } as const;
-  await addProvider(core, { ...draft, code: CODE }, Date.now());
-  const rows = [await measure('alone', core, WRITERS)];
-  const words = ['--beside', dataDir, '--batch', options.batch];
-  const child = Bun.spawn([process.execPath, import.meta.path, ...words], {
-    stdout: 'pipe',
-    stderr: 'inherit',
-  });
-  await child.stdout.getReader().read();
-  rows.push(await measure('beside a writer', core, WRITERS));
-  child.kill('SIGKILL');
-  await child.exited;
-  console.table(rows);
-  await core.store.close();
-  rmSync(folder, { recursive: true });
-}
+export const beside: Case = {
+  about:
+    'reads and writes through the store beside a second process that adds --batch links in each commit, as beside an import or another server',
+  options: { seconds: '5', batch: '200' },
+  run: async (bench) => {
+    const dataDir = bench.place('data');
+    const core = await open(dataDir);
+    const draft = {
+      name: 'bench',
+      plan: 'basic',
+      activeUntilMs: null,
+      installCountMax: null,
+      code: CODE,
+    } as const;
+    await addProvider(core, draft, Date.now());
+    const seconds = bench.number('seconds');
+    const rows = [await measure('alone', core, seconds)];
+    const words = [process.execPath, import.meta.path, dataDir, bench.text('batch')];
+    const child = spawnKept(words);
+    await child.stdout.getReader().read();
+    rows.push(await measure('beside a writer', core, seconds));
+    child.kill('SIGKILL');
+    await child.exited;
+    console.table(rows);
+    await core.store.close();
+    return undefined;
+  },
+};
 
-if (options.beside === undefined) await main();
-else await writeOn(await open(options.beside));
+if (import.meta.main) {
+  const [dataDir = '', batch = ''] = process.argv.slice(2);
+  await writeOn(await open(dataDir), Number(batch));
+}

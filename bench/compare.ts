@@ -1,35 +1,19 @@
-/**
- * Compares two executables: processor time of the server for each request, and requests a second,
- * the two taking turns in one run.
- *
- *   bun bench/compare.ts --before FILE [--after dist/gatepost] [--rounds 9] [--seconds 2]
- *     [--only CASE] [--links 10000]
- *
- * Each makes a data directory of its own and is filled through its own API, so the two may have
- * different schemas. Ends with 1 if a judged case costs more than 3 % more than before.
- */
+/** Servers of Gatepost side by side: two executables, the doors of a gate, the two stores. */
 
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { startGatepost } from './cases.ts';
+import { type Bench, type Case, count, median, printTable, verdict } from './driver.ts';
+import { environment, processorTimes } from './environment.ts';
 import { fillThroughApi } from './fill.ts';
-import { load, type Measurement, median } from './load.ts';
-import { type Server, stopAll } from './process.ts';
-import type { Shape } from './shape.ts';
+import { inTurns, medians, type Run, ratios, type Side } from './load.ts';
+import { seed, seedPostgres } from './seed.ts';
 
-interface Case {
-  kind: string;
-  connections: number;
-  /** It leaves rows behind. */
-  writes?: boolean;
-  /** May not cost more than `RATIO_MAX` times what it cost before. */
-  isJudged?: boolean;
-}
-
+const turnsOf = (bench: Bench) => ({
+  rounds: bench.number('rounds'),
+  seconds: bench.number('seconds'),
+});
 const RATIO_MAX = 1.03;
-const CASES: readonly Case[] = [
+const COMPARED = [
   { kind: 'list-one', connections: 32, isJudged: true },
   { kind: 'known-hwid', connections: 32, isJudged: true },
   { kind: 'add-install', connections: 1, writes: true },
@@ -39,118 +23,157 @@ const CASES: readonly Case[] = [
   { kind: 'wrong-key', connections: 32 },
 ];
 
-const root = join(import.meta.dir, '..');
-const { values: options } = parseArgs({
+export const compare: Case = {
+  about:
+    'processor time of a request with two executables, each with a schema of its own; ends with 1 at 3 % more for a list of one id, a known HWID or an added link',
   options: {
-    before: { type: 'string' },
-    after: { type: 'string', default: join(root, 'dist', 'gatepost') },
-    rounds: { type: 'string', default: '9' },
-    seconds: { type: 'string', default: '2' },
-    links: { type: 'string', default: '10000' },
-    only: { type: 'string' },
+    before: '',
+    after: '',
+    rounds: '9',
+    seconds: '2',
+    only: '',
+    links: '10000',
   },
-});
-const [rounds, seconds] = [Number(options.rounds), Number(options.seconds)];
-const linkCount = Number(options.links);
-const { before, after } = options;
-if (before === undefined) fail('--before FILE is missing: the executable to compare with');
-if (!Bun.which('wrk')) fail("wrk was not found: 'make bench-tools' installs it");
-const wanted = CASES.filter(({ kind }) => options.only === undefined || options.only === kind);
-if (wanted.length === 0) {
-  fail(`unknown case '${options.only}': ${[...new Set(CASES.map(({ kind }) => kind))].join(', ')}`);
-}
-
-/** One provider: ids of links then need no order. */
-const SHAPE: Shape = {
-  name: 'compared',
-  providerCount: 1,
-  linkCount,
-  deviceCount: linkCount,
-  run: 1,
+  needs: ['wrk'],
+  run: async (bench) => {
+    const executables = [bench.text('before'), bench.text('after') || bench.executable];
+    if (executables[0] === '') throw new Error('--before FILE is missing');
+    const shape = oneProvider(bench.number('links'));
+    const seeded: string[] = [];
+    for (const [at, executable] of executables.entries()) {
+      const dataDir = bench.place(`side-${at}`);
+      await fillThroughApi(bench, dataDir, shape, executable);
+      seeded.push(dataDir);
+    }
+    const head = ['case', 'conn.', 'before us', 'after us', 'ratio', 'least', 'most', 'after/s'];
+    const print = printTable([...head, 'rate', '']);
+    let isMet = true;
+    for (const { kind, connections, writes, isJudged } of COMPARED) {
+      if (!bench.takes(kind)) continue;
+      const sides: Side[] = [];
+      for (const [at, executable] of executables.entries()) {
+        const own = seeded[at] ?? '';
+        const dataDir = writes ? join(bench.folder, crypto.randomUUID()) : own;
+        if (writes) cpSync(own, dataDir, { recursive: true });
+        sides.push({ name: executable, servers: [await bench.serve(dataDir, {}, executable)] });
+      }
+      const [old = [], now = []] = await inTurns(sides, {
+        kind,
+        connections,
+        shape,
+        ...turnsOf(bench),
+      });
+      for (const { servers } of sides) await servers[0]?.stop();
+      const cost = ratios(now, old, 'cpuUs');
+      const isGood = median(cost) <= RATIO_MAX;
+      if (isJudged && !isGood) isMet = false;
+      print([
+        kind,
+        String(connections),
+        ...[old, now].map((runs) => medians(runs).cpuUs.toFixed(2)),
+        ...[median(cost), Math.min(...cost), Math.max(...cost)].map((each) => each.toFixed(3)),
+        medians(now).requestsPerSecond.toFixed(0),
+        median(ratios(now, old)).toFixed(3),
+        isJudged ? verdict(isGood) : '',
+      ]);
+    }
+    return isMet;
+  },
 };
 
-const folder = mkdtempSync(join(tmpdir(), 'gatepost-compare-'));
-process.once('exit', () => {
-  stopAll();
-  rmSync(folder, { recursive: true, force: true });
-});
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
-
-const sides = [
-  { name: 'before', executable: before, dataDir: join(folder, 'before') },
-  { name: 'after', executable: after, dataDir: join(folder, 'after') },
-];
-for (const { name, executable, dataDir } of sides) {
-  console.error(`compare: ${linkCount} links and as many devices for "${name}"`);
-  await fillThroughApi(executable, dataDir, SHAPE);
+/** One provider: ids of links then need no order. */
+function oneProvider(linkCount: number) {
+  return { providerCount: 1, linkCount, deviceCount: linkCount };
 }
 
-const head = [
-  'case',
-  'conn.',
-  'before us',
-  'after us',
-  'ratio',
-  'least',
-  'most',
-  'after/s',
-  'rate',
-  '',
-];
-console.log(line(head));
-console.log(line(head.map(() => '---')));
-let isMet = true;
-for (const of of wanted) {
-  const pairs = await measured(of);
-  const ratios = pairs.map(([old, now]) => now.cpuUs / old.cpuUs);
-  const ratio = median(ratios);
-  const isGood = ratio <= RATIO_MAX;
-  if (of.isJudged && !isGood) isMet = false;
-  const us = (side: 0 | 1) => median(pairs.map((pair) => pair[side].cpuUs)).toFixed(2);
-  const each = median(pairs.map(([, now]) => now.requestsPerSecond)).toFixed(0);
-  const rate = median(pairs.map(([old, now]) => now.requestsPerSecond / old.requestsPerSecond));
-  const spread = [Math.min(...ratios), Math.max(...ratios)].map((each) => each.toFixed(3));
-  const verdict = of.isJudged ? (isGood ? 'met' : '**missed**') : '';
-  const figures = [us(0), us(1), ratio.toFixed(3), ...spread, each, rate.toFixed(3)];
-  console.log(line([of.kind, String(of.connections), ...figures, verdict]));
-}
-process.exit(isMet ? 0 : 1);
-
-/** Both, round by round. */
-async function measured(of: Case): Promise<[before: Measurement, after: Measurement][]> {
-  const servers: Server[] = [];
-  try {
-    for (const { executable, dataDir } of sides) {
-      const used = of.writes ? `${dataDir}-${of.kind}-${of.connections}` : dataDir;
-      if (of.writes) cpSync(dataDir, used, { recursive: true });
-      servers.push(await startGatepost(executable, used));
+export const gate: Case = {
+  about: 'processor time of `/gate` by code and by key beside `/install`, for HWIDs that are known',
+  options: { rounds: '9', seconds: '2', links: '10000' },
+  needs: ['wrk'],
+  run: async (bench) => {
+    const shape = oneProvider(bench.number('links'));
+    const dataDir = bench.place('data');
+    await fillThroughApi(bench, dataDir, shape);
+    const server = await bench.serve(dataDir, { GATEPOST_TRUSTED_PROXIES: '127.0.0.1' });
+    const sides = ['known-hwid', 'gate-code', 'gate-key'].map(
+      (kind): Side => ({ name: kind, kind, servers: [server] }),
+    );
+    const turns = { kind: '', connections: 32, shape, ...turnsOf(bench) };
+    const runs = await inTurns(sides, turns);
+    await server.stop();
+    const print = printTable(['case', 'us', 'requests/s', 'us against /install', 'least', 'most']);
+    for (const [at, { name }] of sides.entries()) {
+      const own = runs[at] ?? [];
+      const cost = ratios(own, runs[0], 'cpuUs');
+      const { cpuUs, requestsPerSecond } = medians(own);
+      const spread = [median(cost), Math.min(...cost), Math.max(...cost)];
+      const figures = spread.map((each) => each.toFixed(3));
+      print([name, cpuUs.toFixed(2), requestsPerSecond.toFixed(0), ...figures]);
     }
-    const [old, now] = servers as [Server, Server];
-    const common = { kind: of.kind, connections: of.connections, shape: SHAPE };
-    for (const server of servers) await load(server, { ...common, seconds: 1, verify: true });
-    const turn = (server: Server) => load(server, { ...common, seconds, verify: false });
-    const pairs: [Measurement, Measurement][] = [];
-    for (let round = 0; round < rounds; round++) {
-      // The state of the machine changes between runs: the executables change places.
-      if (round % 2 === 0) {
-        const first = await turn(old);
-        pairs.push([first, await turn(now)]);
-      } else {
-        const first = await turn(now);
-        pairs.push([await turn(old), first]);
+    return undefined;
+  },
+};
+
+/** The ratios are those that the store on PostgreSQL was built for. */
+const OF_STORES = [
+  { title: 'add-install', kind: 'add-install', connections: 128, least: 0.5 },
+  { title: 'add-install', kind: 'add-install', connections: 32 },
+  { title: 'add-install', kind: 'add-install', connections: 1 },
+  { title: 'list-install of one id', kind: 'list-one', connections: 32, least: 0.6 },
+  { title: 'list-install of 5000', kind: 'list-5000', connections: 4 },
+  { title: '/install, known HWID', kind: 'known-hwid', connections: 32, least: 0.7 },
+  { title: '/install, new HWIDs', kind: 'new-hwid', connections: 32 },
+  { title: '/install, new HWIDs', kind: 'new-hwid', connections: 128 },
+];
+
+export const stores: Case = {
+  isSpread: true,
+  about:
+    'one node on SQLite, one and two on PostgreSQL, with the processor time of each part; all share the machine',
+  options: { rounds: '5', seconds: '2', only: '' },
+  needs: ['wrk', 'initdb'],
+  run: async (bench) => {
+    const before = processorTimes();
+    const shape = { providerCount: 2, linkCount: 10_000, deviceCount: 10_000 };
+    const seeded = bench.place('seed');
+    await seed(bench, seeded, shape);
+    const postgres = await bench.postgres();
+    console.log(`${environment(bench, before)}\n`);
+    const head = ['case', 'conn.', 'store', '/s', 'of SQLite', 'Gatepost us', 'PostgreSQL us'];
+    const print = printTable([...head, 'p50 ms', 'p99 ms']);
+    for (const { title, kind, connections, least } of OF_STORES) {
+      if (!bench.takes(kind)) continue;
+      // Each on a database of its own, as it was seeded.
+      const dataDir = join(bench.folder, crypto.randomUUID());
+      cpSync(seeded, dataDir, { recursive: true });
+      const sides: Side[] = [{ name: 'SQLite', servers: [await bench.serve(dataDir)] }];
+      for (const nodes of [1, 2]) {
+        const env = { GATEPOST_DATABASE_URL: await seedPostgres(bench, postgres.port, shape) };
+        const servers = [];
+        for (let n = 0; n < nodes; n++) {
+          servers.push(await bench.serve(bench.place(crypto.randomUUID()), env));
+        }
+        const name = nodes === 1 ? 'PostgreSQL' : `PostgreSQL, ${nodes} nodes`;
+        sides.push({ name, servers, beside: postgres.server });
+      }
+      await postgres.checkpoint();
+      const runs = await inTurns(sides, { kind, connections, shape, ...turnsOf(bench) });
+      for (const { servers } of sides) for (const server of servers) await server.stop();
+      for (const [at, { name }] of sides.entries()) {
+        const own = runs[at] ?? [];
+        const { requestsPerSecond, cpuUs, p50Us, p99Us } = medians(own);
+        const ratio = median(ratios(own, runs[0]));
+        const wanted = least !== undefined && at === 1 ? ` (≥ ${least})` : '';
+        print([
+          ...[title, String(connections), name, count(requestsPerSecond)],
+          `${ratio.toFixed(2)}${wanted}`,
+          cpuUs,
+          at === 0 ? '–' : median(own.map(({ besideUs }: Run) => besideUs)),
+          p50Us / 1000,
+          p99Us / 1000,
+        ]);
       }
     }
-    return pairs;
-  } finally {
-    for (const server of servers) await server.stop();
-  }
-}
-
-function line(cells: readonly string[]): string {
-  return `| ${cells.join(' | ')} |`;
-}
-
-function fail(says: string): never {
-  console.error(says);
-  process.exit(2);
-}
+    return undefined;
+  },
+};

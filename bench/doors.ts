@@ -1,43 +1,13 @@
-/**
- * The cost of a stranger: processor time of the server for one request at each door that needs no
- * credentials, beside a path that does not exist, in the same run.
- *
- *   bun bench/doors.ts [--executable FILE] [--only TEXT] [--requests 1000]
- *
- * Each request comes from a network of its own, after those of more networks than any table
- * remembers. Ends with 1 if a door costs more than 1 ms. The limits of tries are off, so that each
- * request is answered at once. `session.password` is no row: a guess costs a hash on purpose, on a
- * thread of its own, and is limited.
- */
+/** The cost of a stranger: one request at each door that needs no credentials. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { onServerCore } from './load.ts';
-import { startServer, stopAll } from './process.ts';
+import { type Bench, type Case, forAll } from './driver.ts';
+import type { Server } from './process.ts';
 import { domainHash } from './shape.ts';
 
 const CPU_MAX_MS = 1;
 const UNDER_WAY = 4;
 /** More than a table of addresses holds. */
 const NETWORKS = 15_000;
-const LIMIT_OFF = '1000000000';
-const { values: options } = parseArgs({
-  options: {
-    executable: { type: 'string', default: join(import.meta.dir, '..', 'dist', 'gatepost') },
-    only: { type: 'string', default: '' },
-    requests: { type: 'string', default: '1000' },
-  },
-});
-const requestCount = Number(options.requests);
-
-const folder = mkdtempSync(join(tmpdir(), 'gatepost-doors-'));
-process.once('exit', () => {
-  stopAll();
-  rmSync(folder, { recursive: true, force: true });
-});
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 /** A request; `chunks`: a body without a declared length. */
 type Sent = Omit<RequestInit, 'headers'> & { headers?: Record<string, string>; chunks?: string };
@@ -105,22 +75,13 @@ function preflight(): Record<string, string> {
   return { origin: 'https://app.example.com', 'access-control-request-method': 'POST' };
 }
 
-const server = await startServer(
-  onServerCore([options.executable, 'serve', '--data', join(folder, 'data'), '--port', '0']),
-  {
-    GATEPOST_AUTH_FAILURES_PER_MINUTE_MAX: LIMIT_OFF,
-    GATEPOST_REGISTRATIONS_PER_MINUTE_MAX: LIMIT_OFF,
-    GATEPOST_TRUSTED_PROXIES: '127.0.0.1',
-  },
-);
-
 let networks = 0;
 
 /** Makes a request from another network, as a proxy with TLS passes it on. */
-function initOf({ chunks, ...sent }: Sent = {}): RequestInit {
+function initOf({ url }: Server, { chunks, ...sent }: Sent = {}): RequestInit {
   networks += 1;
   const network = `2001:db8:${(networks >> 16).toString(16)}:${(networks & 0xffff).toString(16)}::1`;
-  const origin = server.url.replace('http:', 'https:');
+  const origin = url.replace('http:', 'https:');
   const proxied = { origin, 'x-forwarded-for': network, 'x-forwarded-proto': 'https' };
   const text = typeof sent.body === 'string' ? sent.body.replace('NUMBER', `${networks}`) : null;
   const body = chunks === undefined ? text : new Blob([chunks]).stream();
@@ -128,41 +89,51 @@ function initOf({ chunks, ...sent }: Sent = {}): RequestInit {
 }
 
 /** Sends a request again and again, some at a time. Returns the start of the last answer. */
-async function sendMany([, path, init]: Door, count: number): Promise<string> {
+async function sendMany(server: Server, [, path, init]: Door, count: number): Promise<string> {
   let answer = '';
-  let left = count;
-  const send = async () => {
-    while (left-- > 0) {
-      const response = await fetch(server.url + path, initOf(init));
-      answer = `${response.status} ${(await response.text()).slice(0, 60)}`;
-    }
-  };
-  await Promise.all(Array.from({ length: UNDER_WAY }, send));
+  await forAll(0, count, UNDER_WAY, async () => {
+    const response = await fetch(server.url + path, initOf(server, init));
+    answer = `${response.status} ${(await response.text()).slice(0, 60)}`;
+  });
   return answer.split('\n')[0] ?? '';
 }
 
-async function costOf(door: Door): Promise<{ cpuMs: number; answer: string }> {
-  // The first requests compile and fill caches.
-  await sendMany(door, 20);
-  const startSeconds = server.cpuSeconds();
-  const answer = await sendMany(door, requestCount);
-  return { cpuMs: ((server.cpuSeconds() - startSeconds) * 1000) / requestCount, answer };
-}
-
-for (const door of DOORS.filter(([what]) => /a wrong key|unknown link|a guess/.test(what))) {
-  await sendMany(door, NETWORKS);
-}
-let baselineMs = 0;
-const over: string[] = [];
-for (const door of DOORS) {
-  const [what] = door;
-  if (baselineMs > 0 && !what.includes(options.only)) continue;
-  const { cpuMs, answer } = await costOf(door);
-  baselineMs ||= cpuMs;
-  if (cpuMs > CPU_MAX_MS) over.push(what);
-  const ratio = (cpuMs / baselineMs).toFixed(1);
-  console.log(`${what.padEnd(42)} ${cpuMs.toFixed(3)} ms  x${ratio.padEnd(6)} ${answer}`);
-}
-await server.stop();
-console.log(over.length === 0 ? 'each door costs at most 1 ms' : `over 1 ms: ${over.join('; ')}`);
-process.exit(over.length === 0 ? 0 : 1);
+/**
+ * Each request comes from a network of its own, after those of more networks than any table
+ * remembers. The limits of tries are off, so that each request is answered at once.
+ * `session.password` is no row: a guess costs a hash on purpose, on a thread of its own, and is
+ * limited.
+ */
+export const doors: Case = {
+  about:
+    'processor time of a request from a stranger at each door without credentials, beside a path that does not exist; ends with 1 over 1 ms',
+  options: { only: '', requests: '1000', networks: String(NETWORKS) },
+  run: async (bench: Bench) => {
+    const count = bench.number('requests');
+    const trusted = { GATEPOST_TRUSTED_PROXIES: '127.0.0.1' };
+    const server = await bench.serve(bench.place('data'), trusted);
+    for (const door of DOORS.filter(([what]) => /a wrong key|unknown link|a guess/.test(what))) {
+      await sendMany(server, door, bench.number('networks'));
+    }
+    let baselineMs = 0;
+    const over: string[] = [];
+    for (const door of DOORS) {
+      const [what] = door;
+      if (baselineMs > 0 && !bench.takes(what)) continue;
+      // The first requests compile and fill caches.
+      await sendMany(server, door, 20);
+      const startSeconds = server.cpuSeconds();
+      const answer = await sendMany(server, door, count);
+      const cpuMs = ((server.cpuSeconds() - startSeconds) * 1000) / count;
+      baselineMs ||= cpuMs;
+      if (cpuMs > CPU_MAX_MS) over.push(what);
+      const ratio = (cpuMs / baselineMs).toFixed(1);
+      console.log(`${what.padEnd(42)} ${cpuMs.toFixed(3)} ms  x${ratio.padEnd(6)} ${answer}`);
+    }
+    await server.stop();
+    console.log(
+      over.length === 0 ? 'each door costs at most 1 ms' : `over 1 ms: ${over.join('; ')}`,
+    );
+    return over.length === 0;
+  },
+};

@@ -3,7 +3,7 @@
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { loadavg, release } from 'node:os';
 import { join } from 'node:path';
-import { median } from './load.ts';
+import { type Bench, median, ROOT } from './driver.ts';
 
 /** Ticks of all cores since the machine started: those in use, and those that a host kept back. */
 export interface ProcessorTimes {
@@ -19,27 +19,41 @@ export function processorTimes(): ProcessorTimes {
   return { all, stolen: ticks[7] ?? 0, loadAverage: loadavg()[0] ?? 0 };
 }
 
-/** `before`: from the start of the bench, to tell how much of the machine others had. */
-export function environment(
-  gatepost: string,
-  folder: string,
-  before: ProcessorTimes,
-): Record<string, string> {
+/** Lists it; `before`: from the start of the bench, to tell how much of the machine others had. */
+export function environment(bench: Bench, before: ProcessorTimes): string {
   const now = processorTimes();
   const stolen = (now.stolen - before.stolen) / (now.all - before.all);
   const cpu = /^model name\s*: (.*)$/m.exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[1];
   const memory = /^MemTotal: +(\d+)/m.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1];
   const cores = navigator.hardwareConcurrency;
-  return {
-    CPU: `${cpu ?? process.arch}, ${cores} cores${cores > 1 ? ' (server on one, wrk on another)' : ''}`,
+  return Object.entries({
+    CPU: `${cpu ?? process.arch}, ${cores} cores${cores > 1 ? ' (server on one, load on another)' : ''}`,
     memory: `${Math.round(Number(memory) / 1024 / 1024)} GB`,
     system: `Linux ${/^\d+\.\d+/.exec(release())?.[0]}`,
-    'write of 4 KiB with fsync': `${Math.round(fsyncUs(folder))} us (median)`,
+    'write of 4 KiB with fsync': `${Math.round(fsyncUs(bench.folder))} us (median)`,
     quiet: `load average ${before.loadAverage.toFixed(2)} before the bench; ${(stolen * 100).toFixed(1)} % of the time kept back by the host meanwhile`,
-    gatepost: firstLine([gatepost, 'version']),
+    gatepost: firstLine([bench.executable, 'version']),
     Bun: Bun.version,
     wrk: firstLine(['wrk', '-v']).replace(/ \[.*/, ''),
-  };
+  })
+    .map(([name, value]) => `- ${name}: ${value}`)
+    .join('\n');
+}
+
+/** Prints a result; keeps it in bench/results if the whole bench ran as it comes. */
+export async function writeResult(
+  bench: Bench,
+  name: string,
+  title: string,
+  text: string,
+): Promise<void> {
+  const date = new Date().toISOString().slice(0, 10);
+  const whole = `# ${title} of ${date}\n\n${text}\n`;
+  console.log(whole);
+  if (!bench.isPlain) return;
+  const path = join('bench', 'results', `${date}${name}.md`);
+  await Bun.write(join(ROOT, path), whole);
+  bench.progress(`written to ${path}`);
 }
 
 function firstLine(command: string[]): string {

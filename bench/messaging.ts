@@ -1,154 +1,174 @@
-/**
- * One general notification to many devices: how long it takes from the call to status 100, and what
- * other calls notice of it. Prints one table; nothing is written to the repository.
- *
- *   bun bench/messaging.ts [--devices 1000000] [--providers 1] [--rate 200] [--executable FILE]
- *
- * Without --executable the program runs from source. `--rate` is how many `list-install` calls of
- * one id another process makes a second, before and meanwhile. Several providers share the devices
- * and send at the same time.
- */
+/** One general notification to many devices, whose phones sleep. */
 
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { Database } from 'bun:sqlite';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { AUTH_KEY, providerCode, seedDevices } from './messaging-seed.ts';
-import { startServer, stopAll } from './process.ts';
+import { SQL } from 'bun';
+import {
+  ask,
+  type Bench,
+  type Case,
+  inTurn,
+  median,
+  notification,
+  printTable,
+  startCaller,
+  type Times,
+  who,
+} from './driver.ts';
+import type { Server } from './process.ts';
+import { seed, seedPostgres } from './seed.ts';
 
-const { values: options } = parseArgs({
-  options: {
-    devices: { type: 'string', default: '1000000' },
-    providers: { type: 'string', default: '1' },
-    rate: { type: 'string', default: '200' },
-    executable: { type: 'string' },
-    folder: { type: 'string', default: tmpdir() },
-  },
-});
-const deviceCount = Number(options.devices);
-const providerCount = Number(options.providers);
 /** How long the calls are measured alone, before the notification. */
 const QUIET_MS = 5_000;
 const DEADLINE_MS = 15 * 60_000;
+const DEVICES_PER_LINK = 10;
 
-const source = join(import.meta.dir, '..', 'src', 'main.ts');
-const program = options.executable ? [options.executable] : [process.execPath, source];
-const folder = mkdtempSync(join(options.folder, 'gatepost-bench-'));
-const dataDir = join(folder, 'data');
-const children: Bun.Subprocess[] = [];
-process.once('exit', () => {
-  stopAll();
-  for (const child of children) child.kill('SIGKILL');
-  rmSync(folder, { recursive: true, force: true });
-});
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
-
-const credentials = (n: number) => `provider_code=${providerCode(n)}&auth_key=${AUTH_KEY}`;
-
-function makeDatabase(): void {
-  const identity = ['--name', 'bench', '--code', providerCode(1), '--key', AUTH_KEY];
-  const add = [...program, 'provider', 'add', '--data', dataDir, '--plan', 'enterprise'];
-  const made = Bun.spawnSync([...add, ...identity]);
-  if (made.exitCode !== 0) throw new Error(made.stderr.toString());
-  const startMs = performance.now();
-  seedDevices(dataDir, { deviceCount, providerCount }, Date.now());
-  console.log(`seeded ${deviceCount} devices in ${seconds(performance.now() - startMs)}`);
-}
-
-/** Starts the steady calls; the function returned ends them and gives what was measured. */
-function startLoad(url: string) {
-  const script = join(import.meta.dir, 'messaging-load.ts');
-  const target = `${url}/api/list-install?${credentials(1)}&id=${providerCount}`;
-  const load = Bun.spawn([process.execPath, script, target, options.rate], {
-    stdin: 'pipe',
-    stdout: 'pipe',
-  });
-  children.push(load);
-  return async () => {
-    load.stdin.write('end\n');
-    await load.stdin.end();
-    const printed = await new Response(load.stdout).text();
-    return JSON.parse(printed) as {
-      samples: { atMs: number; tookMs: number }[];
-      failed: number;
-    };
-  };
-}
-
-function peakMemoryMib(pid: number): number {
-  const kib = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-  return Number(kib) / 1024;
-}
-
-const wallMs = () => performance.timeOrigin + performance.now();
-const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
-
-async function send(url: string, provider: number): Promise<number> {
-  const form = { title: 'Bench', body: 'One for everybody', type_push: 'optional', expire_days: 7 };
-  const reply = await fetch(`${url}/remote/notification?${credentials(provider)}`, {
-    method: 'POST',
-    body: JSON.stringify({ PushNotificationForm: form, os: ['android'] }),
-  });
-  const answer = (await reply.json()) as { rc: number; msg: string; id: number };
-  if (answer.rc !== 1) throw new Error(answer.msg);
-  return answer.id;
-}
-
-/** Waits until it has ended; says when each status was first seen. */
-async function follow(url: string, provider: number, id: number): Promise<Map<number, number>> {
+/** Waits until a distribution has ended; when each status was first seen, ms. */
+export async function follow(
+  { url }: Pick<Server, 'url'>,
+  id: number,
+  provider = 1,
+  deadlineMs = DEADLINE_MS,
+): Promise<Map<number, number>> {
   const seen = new Map<number, number>();
-  const endMs = wallMs() + DEADLINE_MS;
-  while (wallMs() < endMs) {
-    const reply = await fetch(`${url}/remote/list?${credentials(provider)}&id=${id}`);
-    const { data } = (await reply.json()) as { data: { status: number }[] };
+  const giveUpMs = performance.now() + deadlineMs;
+  while (performance.now() < giveUpMs) {
+    const { data } = await ask(`${url}/remote/list?${who(provider)}&id=${id}`);
     const status = data[0]?.status ?? 0;
-    if (!seen.has(status)) seen.set(status, wallMs());
-    if (status >= 100) return seen;
-    await Bun.sleep(50);
+    if (!seen.has(status)) seen.set(status, performance.now());
+    if (status > 100) throw new Error(`it ended as ${status}`);
+    if (status === 100) return seen;
+    await Bun.sleep(20);
   }
   throw new Error('it did not end in time');
 }
 
-function figures(name: string, samples: { tookMs: number }[]): void {
-  const sorted = samples.map(({ tookMs }) => tookMs).sort((a, b) => a - b);
-  const at = (part: number) => sorted[Math.floor((sorted.length - 1) * part)] ?? Number.NaN;
-  const figure = (part: number) => `${at(part).toFixed(1)} ms`;
-  const late = sorted.filter((tookMs) => tookMs > 25).length;
-  console.log(
-    `list-install ${name}: ${sorted.length} calls, p50 ${figure(0.5)}, p90 ${figure(0.9)}, ` +
-      `p99 ${figure(0.99)}, max ${figure(1)}, over 25 ms: ${late}`,
-  );
+/** Half of the devices are on links, half came in through a binding. */
+const shapeOf = (deviceCount: number, providerCount = 1) => ({
+  providerCount,
+  linkCount: Math.ceil(deviceCount / 2),
+  deviceCount: Math.ceil(deviceCount / 2),
+  boundCount: Math.floor(deviceCount / 2),
+  run: DEVICES_PER_LINK,
+});
+
+export const messaging: Case = {
+  isSpread: true,
+  about:
+    'from the call to status 100 with a million devices, and what steady calls of list-install notice; several providers share the devices and send at the same time',
+  options: { devices: '1000000', providers: '1', rate: '200' },
+  run: async (bench) => {
+    const providerCount = bench.number('providers');
+    const dataDir = bench.place('data');
+    await seed(bench, dataDir, shapeOf(bench.number('devices'), providerCount));
+    const server = await bench.serve(dataDir);
+    const idleMib = server.peakMib();
+    const perSecond = bench.number('rate');
+    const caller = startCaller(`${server.url}/api/list-install?${who()}&id=1`, { perSecond });
+    await Bun.sleep(1_000);
+    await caller.times();
+    await Bun.sleep(QUIET_MS);
+    const before = await caller.times();
+    const sentMs = performance.now();
+    const ids = await Promise.all(
+      Array.from({ length: providerCount }, (_, n) =>
+        ask(`${server.url}/remote/notification?${who(n + 1)}`, notification()),
+      ),
+    );
+    const acceptedMs = performance.now() - sentMs;
+    const [seen = new Map()] = await Promise.all(ids.map(({ id }, n) => follow(server, id, n + 1)));
+    const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
+    const tookMs = performance.now() - sentMs;
+    const meanwhile = await caller.times();
+    const path = [...seen].map(([status, ms]) => `${status} at ${seconds(ms - sentMs)}`);
+    console.log(`accepted in ${acceptedMs.toFixed(1)} ms; status ${path.join(', ')}`);
+    console.log(`from the call to the end: ${seconds(tookMs)}`);
+    const walMib = (statSync(join(dataDir, 'gatepost.db-wal')).size / 1024 ** 2).toFixed(0);
+    const peak = `${server.peakMib().toFixed(0)} MiB (${idleMib.toFixed(0)} before)`;
+    console.log(`peak memory ${peak}, WAL ${walMib} MiB`);
+    const shown = (name: string, { count, p50Ms, p99Ms, longestMs, failed }: Times) => {
+      const figures = [p50Ms, p99Ms, longestMs].map((ms) => ms.toFixed(1)).join(', ');
+      console.log(
+        `list-install ${name}: ${count} calls, p50, p99, max ${figures} ms, failed ${failed}`,
+      );
+    };
+    shown('before', before);
+    shown('meanwhile', meanwhile);
+    await server.stop();
+    return undefined;
+  },
+};
+
+/** A database of a variant, and statements while no server has it. */
+interface Data {
+  env: Record<string, string>;
+  dataDir: string;
+  run(sql: string): Promise<unknown>;
 }
 
-makeDatabase();
-const { pid, url } = await startServer([...program, 'serve', '--port', '0', '--data', dataDir]);
-const idleMib = peakMemoryMib(pid);
-const endLoad = startLoad(url);
-await Bun.sleep(QUIET_MS);
-const sentMs = wallMs();
-const providers = Array.from({ length: providerCount }, (_, i) => i + 1);
-const ids = await Promise.all(providers.map((provider) => send(url, provider)));
-const acceptedMs = wallMs();
-const [seen = new Map<number, number>()] = await Promise.all(
-  providers.map((provider, i) => follow(url, provider, ids[i] ?? 0)),
-);
-const endedMs = wallMs();
-const walMib = statSync(join(dataDir, 'gatepost.db-wal')).size / 1024 / 1024;
-const { samples, failed } = await endLoad();
+async function makeData(bench: Bench, name: string, port: number | null): Promise<Data> {
+  const dataDir = bench.place(name);
+  const shape = shapeOf(bench.number('devices'));
+  if (port !== null) {
+    const url = await seedPostgres(bench, port, shape);
+    const db = new SQL({ url, max: 1 });
+    return { env: { GATEPOST_DATABASE_URL: url }, dataDir, run: (sql) => db.unsafe(sql) };
+  }
+  await seed(bench, dataDir, shape);
+  const run = async (sql: string) => {
+    const db = new Database(join(dataDir, 'gatepost.db'));
+    db.run(sql);
+    db.close();
+  };
+  return { env: {}, dataDir, run };
+}
 
-const path = [...seen].map(([status, ms]) => `${status} at ${seconds(ms - sentMs)}`).join(', ');
-console.log(`accepted in ${(acceptedMs - sentMs).toFixed(1)} ms; status ${path}`);
-console.log(`from the call to the end: ${seconds(endedMs - sentMs)}`);
-console.log(
-  `peak memory ${peakMemoryMib(pid).toFixed(0)} MiB (${idleMib.toFixed(0)} before), WAL ${walMib.toFixed(0)} MiB`,
-);
-figures(
-  'before',
-  samples.filter(({ atMs }) => atMs > sentMs - QUIET_MS + 1000 && atMs < sentMs),
-);
-figures(
-  'meanwhile',
-  samples.filter(({ atMs }) => atMs >= sentMs && atMs < endedMs),
-);
-console.log(`calls that failed: ${failed}`);
-process.exit(0);
+async function sendOnce(bench: Bench, data: Data, ride: string): Promise<number[]> {
+  await data.run('UPDATE provider SET last_general_at_ms = NULL');
+  const server = await bench.serve(data.dataDir, { ...data.env, GATEPOST_GATE_RIDE: ride });
+  // The first call of a server pays for what is read once.
+  await ask(`${server.url}/remote/list?${who()}`);
+  const cpuBefore = server.cpuSeconds();
+  const startMs = performance.now();
+  const { id } = await ask(`${server.url}/remote/notification?${who()}`, notification());
+  const acceptedMs = performance.now() - startMs;
+  await follow(server, id);
+  const endedMs = performance.now() - startMs;
+  const cpuMs = (server.cpuSeconds() - cpuBefore) * 1000;
+  await server.stop();
+  return [acceptedMs, endedMs, cpuMs];
+}
+
+export const rideSends: Case = {
+  isSpread: true,
+  about:
+    'one notification to many devices with riding off and on in turns: to its answer, to status 100, and processor time',
+  options: { devices: '100000', rounds: '6', store: 'sqlite' },
+  run: async (bench) => {
+    const port = bench.text('store') === 'postgres' ? (await bench.postgres()).port : null;
+    // Each has data of its own: the ledger grows with each send.
+    const variants = await Promise.all(
+      ['off', 'on'].map(async (ride) => {
+        return { ride, data: await makeData(bench, ride, port), all: [] as number[][] };
+      }),
+    );
+    for (let round = 0; round < bench.number('rounds'); round++) {
+      for (const { ride, data, all } of inTurn(variants, round)) {
+        const figures = await sendOnce(bench, data, ride);
+        // The first round pays for cold files.
+        if (round > 0) all.push(figures);
+      }
+    }
+    const print = printTable(['riding', 'accepted ms', 'ended ms', 'CPU ms', 'of off']);
+    const mediansOf = (all: readonly number[][]) =>
+      [0, 1, 2].map((at) => median(all.map((figures) => figures[at] ?? 0)));
+    const off = mediansOf(variants[0]?.all ?? []);
+    for (const { ride, all } of variants) {
+      const own = mediansOf(all);
+      const of = own.map((value, at) => (value / (off[at] ?? 1)).toFixed(3));
+      print([ride, ...own, of.join(', ')]);
+    }
+    return undefined;
+  },
+};

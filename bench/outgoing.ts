@@ -1,44 +1,20 @@
-/**
- * Pushes through FCM and APNs that misbehave (a reset of every connection each second, 2 % each of
- * 429 and 503), beside a bare loop of `fetch` in the same run and in turns: messages a second,
- * repeats, processor time and memory. Prints a table; nothing is written to the repository. Ends
- * with 1 if one device is not accounted for, repeats are 2 % or more, or the rate is less than 0.7
- * of the bare loop's.
- *
- *   bun bench/outgoing.ts [--count 100000] [--rounds 3] [--only fcm] [--calm] [--executable FILE]
- *
- * `--calm`: the gateways answer every request with success.
- */
+/** Pushes through gateways that misbehave, beside a bare loop of `fetch` in the same run. */
 
 import { Database } from 'bun:sqlite';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { reachEnv } from '../test/servers/reach-env.ts';
 import type { StrictServers } from '../test/servers/strict-servers.ts';
 import { pushToken } from '../test/support/push-devices.ts';
-import { median } from './load.ts';
-import { type Appliance, makeAppliance } from './outgoing-appliance.ts';
+import { ask, type Bench, type Case, median, notification, printTable, who } from './driver.ts';
+import { follow } from './messaging.ts';
 import type { BareOrder, BareResult } from './outgoing-bare.ts';
-import { startOutgoingBench } from './outgoing-servers.ts';
-import { spawnKept, startServer } from './process.ts';
+import { spawnKept } from './process.ts';
+import { makeData, startServers } from './push-world.ts';
 
-const { values: options } = parseArgs({
-  options: {
-    count: { type: 'string', default: '100000' },
-    rounds: { type: 'string', default: '3' },
-    only: { type: 'string' },
-    calm: { type: 'boolean', default: false },
-    executable: { type: 'string', default: join(import.meta.dir, '..', 'dist', 'gatepost') },
-  },
-});
-const count = Number(options.count);
-const executable = options.executable;
 const GATEWAYS = ['fcm', 'apns'] as const;
 type Gateway = (typeof GATEWAYS)[number];
 /** As many as Gatepost has under way at a gateway. */
 const CONCURRENCY = 64;
-const DEADLINE_MS = 60_000 + count * 5;
 const REPEATS_MAX = 0.02;
 const RATE_MIN = 0.7;
 
@@ -62,16 +38,11 @@ interface Round {
   answers: Record<string, number>;
 }
 
-const { folder, servers } = await startOutgoingBench();
-
-/** Both believe the servers by the runtime's own means: authorities of a setting cost each call. */
-const trust = { GATEPOST_OUTGOING_CA_FILE: '', NODE_EXTRA_CA_CERTS: servers.caFile };
-
 /** Empties the ledger, and lets the gateway misbehave. */
-async function prepare(gateway: Gateway): Promise<void> {
+async function prepare(bench: Bench, servers: StrictServers, gateway: Gateway): Promise<void> {
   await servers.keepVisits(gateway, 0);
   await servers.forget(gateway);
-  if (options.calm) return;
+  if (bench.is('calm')) return;
   await servers.behave(gateway, {
     resetEveryMs: 1_000,
     some: [
@@ -81,7 +52,7 @@ async function prepare(gateway: Gateway): Promise<void> {
   });
 }
 
-async function account(gateway: Gateway) {
+async function account(servers: StrictServers, gateway: Gateway, count: number) {
   const totals = await servers.totals(gateway);
   const { firstAtMs, lastAtMs, deliveries, answers, violations, thousandthsAtMs } = totals;
   if (violations.length > 0) throw new Error(violations.join('\n'));
@@ -92,21 +63,20 @@ async function account(gateway: Gateway) {
   const secondsUntil = (atMs: number | null) => ((atMs ?? 0) - (firstAtMs ?? 0)) / 1000;
   const seconds = secondsUntil(lastAtMs);
   const most = Math.floor((count * 0.99) / 1000);
+  const mostS = secondsUntil(thousandthsAtMs[most - 1] ?? null);
   return {
     seconds,
     lost,
     answers,
-    perSecond:
-      most === 0
-        ? count / seconds
-        : (most * 1000) / secondsUntil(thousandthsAtMs[most - 1] ?? null),
+    perSecond: most === 0 ? count / seconds : (most * 1000) / mostS,
     repeats: (deliveries - count) / count,
     otherIds: got.length - reached.size,
   };
 }
 
-async function runBare(gateway: Gateway): Promise<Round> {
-  await prepare(gateway);
+type Trust = Record<string, string>;
+
+async function runBare(servers: StrictServers, gateway: Gateway, count: number, trust: Trust) {
   const order: BareOrder = {
     gateway,
     count,
@@ -118,43 +88,34 @@ async function runBare(gateway: Gateway): Promise<Round> {
   };
   const script = join(import.meta.dir, 'outgoing-bare.ts');
   const child = spawnKept([process.execPath, script, JSON.stringify(order)], trust);
-  const result = JSON.parse(await new Response(child.stdout).text()) as BareResult;
-  const cpuUsEach = (result.cpuSeconds / count) * 1e6;
-  const { peakMib } = result;
-  return { gateway, who: 'bare fetch', ...(await account(gateway)), cpuUsEach, peakMib };
+  const { cpuSeconds, peakMib } = JSON.parse(await new Response(child.stdout).text()) as BareResult;
+  return { cpuUsEach: (cpuSeconds / count) * 1e6, peakMib };
 }
 
-function peakMib(pid: number): number {
-  const kib = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-  return Number(kib) / 1024;
-}
-
-async function runGatepost(gateway: Gateway, { dataDir, ask }: Appliance): Promise<Round> {
-  await prepare(gateway);
+async function runGatepost(
+  bench: Bench,
+  dataDir: string,
+  gateway: Gateway,
+  count: number,
+  env: Record<string, string>,
+) {
   const db = new Database(join(dataDir, 'gatepost.db'), { strict: true });
   db.run('UPDATE provider SET last_general_at_ms = NULL');
   db.close(true);
-  const env = { ...reachEnv(servers), ...trust, GATEPOST_LOG_LEVEL: 'error' };
-  const server = await startServer([executable, 'serve', '--port', '0', '--data', dataDir], env);
+  const server = await bench.serve(dataDir, env);
   const cpuBefore = server.cpuSeconds();
-  const form = { title: 'Bench', body: 'One for everybody', type_push: 'optional', expire_days: 7 };
-  const os = [gateway === 'fcm' ? 'android' : 'ios'];
-  const { id } = await ask(server, '/remote/notification', '', { PushNotificationForm: form, os });
-  const giveUpMs = performance.now() + DEADLINE_MS;
-  for (let status = 0; status < 100; await Bun.sleep(100)) {
-    status = (await ask(server, '/remote/list', `&id=${id}`)).data[0]?.status ?? 0;
-    if (performance.now() > giveUpMs) throw new Error(`it did not end in time: ${status}`);
-    if (status > 100) throw new Error(`it ended as ${status}`);
-  }
+  const body = notification(gateway === 'fcm' ? 'android' : 'ios');
+  const { id } = await ask(`${server.url}/remote/notification?${who()}`, body);
+  await follow(server, id, 1, 60_000 + count * 5);
   const cpuUsEach = ((server.cpuSeconds() - cpuBefore) / count) * 1e6;
-  const peak = peakMib(server.pid);
+  const peakMib = server.peakMib();
   await server.stop();
-  checkLedger(dataDir, id);
-  return { gateway, who: 'gatepost', ...(await account(gateway)), cpuUsEach, peakMib: peak };
+  checkLedger(dataDir, id, count);
+  return { cpuUsEach, peakMib };
 }
 
 /** Every device stands as accepted, and nothing waits. */
-function checkLedger(dataDir: string, id: number): void {
+function checkLedger(dataDir: string, id: number, count: number): void {
   const db = new Database(join(dataDir, 'gatepost.db'), { strict: true, readonly: true });
   const accepted = db
     .query<{ count: number }, [number]>(
@@ -168,15 +129,6 @@ function checkLedger(dataDir: string, id: number): void {
   }
 }
 
-function print(round: Round): void {
-  const { gateway, who, perSecond, repeats, lost, otherIds, cpuUsEach, answers } = round;
-  console.log(
-    `| ${gateway} | ${who} | ${Math.round(perSecond)} | ${round.seconds.toFixed(1)} | ${lost} | ` +
-      `${(repeats * 100).toFixed(2)} % | ${otherIds} | ${cpuUsEach.toFixed(0)} | ` +
-      `${round.peakMib.toFixed(0)} | ${JSON.stringify(answers)} |`,
-  );
-}
-
 /** Whether what must be shown is shown for a gateway. */
 function judge(gateway: Gateway, rounds: readonly Round[]): boolean {
   const of = (who: Round['who']) =>
@@ -184,7 +136,7 @@ function judge(gateway: Gateway, rounds: readonly Round[]): boolean {
   const ratio = median(
     of('gatepost').map(({ perSecond }, i) => perSecond / (of('bare fetch')[i]?.perSecond ?? 0)),
   );
-  console.log(`${gateway}: ${ratio.toFixed(2)} of the bare loop (median of ${options.rounds})`);
+  console.log(`${gateway}: ${ratio.toFixed(2)} of the bare loop`);
   return (
     ratio >= RATE_MIN &&
     of('gatepost').every(
@@ -193,28 +145,40 @@ function judge(gateway: Gateway, rounds: readonly Round[]): boolean {
   );
 }
 
-async function measure(of: StrictServers): Promise<boolean> {
-  const dataDir = join(folder, 'data');
-  const counts = { fcm: count, apns: count };
-  const appliance = makeAppliance({ executable, dataDir, counts });
-  const storm = options.calm ? 'calm gateways' : 'reset each second, 2 % 429, 2 % 503';
-  console.log(`${count} messages for each, ${storm}; servers: ${of.engine}\n`);
-  console.log(
-    '| gateway | sender | messages/s to 99 % | s in all | lost | repeats | other ids | CPU us each | peak MiB | answers |\n|---|---|---|---|---|---|---|---|---|---|',
-  );
-  const gateways = GATEWAYS.filter((name) => (options.only ?? name) === name);
-  const rounds: Round[] = [];
-  for (let n = 0; n < Number(options.rounds); n++) {
-    for (const gateway of gateways) {
-      for (const run of [runBare, runGatepost]) {
-        const round = await run(gateway, appliance);
-        rounds.push(round);
-        print(round);
+export const outgoing: Case = {
+  isSpread: true,
+  about:
+    'messages a second through FCM and APNs (a reset of every connection each second, 2 % each of 429 and 503) beside a bare loop; ends with 1 if one is lost, 2 % are repeats, or under 0.7 of the loop; --calm: each request succeeds',
+  options: { count: '100000', rounds: '3', only: '', calm: false },
+  run: async (bench) => {
+    const count = bench.number('count');
+    const servers = await startServers();
+    const dataDir = bench.place('data');
+    makeData(bench, dataDir, count);
+    // Both believe the servers by the runtime's own means: authorities of a setting cost each call.
+    const trust = { GATEPOST_OUTGOING_CA_FILE: '', NODE_EXTRA_CA_CERTS: servers.caFile };
+    const head = ['gateway', 'sender', 'messages/s to 99 %', 's in all', 'lost', 'repeats'];
+    const print = printTable([...head, 'other ids', 'CPU us each', 'peak MiB', 'answers']);
+    const gateways = GATEWAYS.filter((name) => bench.takes(name));
+    const rounds: Round[] = [];
+    for (let n = 0; n < bench.number('rounds'); n++) {
+      for (const gateway of gateways) {
+        for (const sender of ['bare fetch', 'gatepost'] as const) {
+          await prepare(bench, servers, gateway);
+          const env = { ...reachEnv(servers), ...trust };
+          const cost =
+            sender === 'gatepost'
+              ? await runGatepost(bench, dataDir, gateway, count, env)
+              : await runBare(servers, gateway, count, trust);
+          const own = await account(servers, gateway, count);
+          rounds.push({ gateway, who: sender, ...own, ...cost });
+          const shares = [String(own.lost), `${(own.repeats * 100).toFixed(2)} %`];
+          const costs = [String(own.otherIds), cost.cpuUsEach, cost.peakMib];
+          const rates = [own.perSecond.toFixed(0), own.seconds];
+          print([gateway, sender, ...rates, ...shares, ...costs, JSON.stringify(own.answers)]);
+        }
       }
     }
-  }
-  return gateways.map((gateway) => judge(gateway, rounds)).every(Boolean);
-}
-
-const isShown = await measure(servers);
-process.exit(isShown ? 0 : 1);
+    return gateways.map((gateway) => judge(gateway, rounds)).every(Boolean);
+  },
+};

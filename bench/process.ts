@@ -33,12 +33,25 @@ export interface Server {
   /** Processor time used so far by all threads, seconds. */
   cpuSeconds(): number;
   memory(): Memory;
+  /** The most memory that it had so far. */
+  peakMib(): number;
   stop(): Promise<void>;
 }
 
 /** Puts a command on one core; on a machine with a single one it stays where it is. */
-export function onCore(core: number, command: string[]): string[] {
+function onCore(core: number, command: string[]): string[] {
   return navigator.hardwareConcurrency > 1 ? ['taskset', '-c', String(core), ...command] : command;
+}
+
+const [SERVER_CORE, LOAD_CORE] = [0, 1];
+export const onServerCore = (command: string[]) => onCore(SERVER_CORE, command);
+export const onLoadCore = (command: string[]) => onCore(LOAD_CORE, command);
+
+/** From here on this process and what it starts is beside the server, not on its core. */
+export function leaveServerCore(): void {
+  if (navigator.hardwareConcurrency > 1) {
+    Bun.spawnSync(['taskset', '-a', '-p', '-c', String(LOAD_CORE), String(process.pid)]);
+  }
 }
 
 /** Neither a file of the machine nor a monitor, which only one of several could have. */
@@ -52,13 +65,15 @@ const ALONE = {
  * Starts a process that is stopped at the latest when the bench ends; `endSignal` is another than
  * SIGKILL for one that then leaves processes or shared memory behind.
  */
-export function spawnKept(
+export function spawnKept<In extends 'ignore' | 'pipe' = 'ignore'>(
   command: string[],
   env: Record<string, string> = {},
   endSignal: NodeJS.Signals = 'SIGKILL',
+  stdin: In = 'ignore' as In,
 ) {
   const child = Bun.spawn(command, {
     env: { PATH: process.env['PATH'] ?? '', ...ALONE, ...env },
+    stdin,
     stdout: 'pipe',
     stderr: 'inherit',
   });
@@ -92,6 +107,8 @@ export function serverOf(child: Subprocess, url: string): Server {
     url,
     pid: child.pid,
     cpuSeconds: () => sum(processTree(child.pid).map(cpuSecondsOf)),
+    peakMib: () =>
+      Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024,
     memory: () => totalMemory(processTree(child.pid).map(memoryOf)),
     stop: async () => {
       child.kill();

@@ -1,176 +1,116 @@
-/**
- * Measures what riding costs a fetch of a known HWID, through `/gate` and through Gatepost as the
- * proxy: processor time of the server for each request while nothing rides, and while a general
- * notification does, in turns. With `--before` also an older executable, on which nothing rides.
- *
- *   bun bench/rides.ts [--executable dist/gatepost] [--before FILE] [--rounds 7] [--seconds 1]
- *
- * Targets: at most 1.05 of the older one while nothing rides, and 1.3 of that with a notification.
- */
+/** The cost of riding for a fetch of a known HWID, through `/gate` and through the proxy. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { hostHash } from '../src/core/host-name.ts';
-import { LOAD_CORE, median, onServerCore } from './load.ts';
-import { onCore, type Server, startServer, stopAll } from './process.ts';
+import { until } from '../test/support/until.ts';
+import { ask, type Bench, type Case, median, notification, printTable, who } from './driver.ts';
+import { inTurns, medians, ratios, type Side } from './load.ts';
+import type { Server } from './process.ts';
+import { providerCode } from './shape.ts';
 
-const { values: options } = parseArgs({
-  options: {
-    executable: { type: 'string', default: join(import.meta.dir, '..', 'dist', 'gatepost') },
-    before: { type: 'string' },
-    rounds: { type: 'string', default: '7' },
-    seconds: { type: 'string', default: '1' },
-  },
-});
-const CONNECTIONS = 32;
 /** Each is a provider of its own: general notifications ride for all of its devices. */
 const CASES = ['quiet', 'loud'] as const;
 const WAYS = ['gate', 'proxy'] as const;
-type Case = (typeof CASES)[number];
 type Way = (typeof WAYS)[number];
 
-const hostOf = (way: Way, which: Case) => `${which}.${way}.example`;
+const hostOf = (way: Way, which: string) => `${which}.${way}.example`;
 const DEVICE = {
   'x-hwid': 'HwidOfTheBench',
   'x-device-os': 'Android',
   'x-device-locale': 'RU',
   'user-agent': 'INCY/2.1.0/android',
 };
-
-const folder = mkdtempSync(join(tmpdir(), 'gatepost-bench-'));
-process.once('exit', () => {
-  stopAll();
-  rmSync(folder, { recursive: true, force: true });
-});
 const MADE_UP = /\/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
-const panel = Bun.serve({
-  hostname: '127.0.0.1',
-  port: 0,
-  // A made-up key is refused, else no links are made.
-  fetch: ({ url }) =>
-    MADE_UP.test(url)
-      ? new Response(null, { status: 404 })
-      : new Response('x'.repeat(2_000), { headers: { 'profile-title': 'Panel' } }),
-});
 
-interface Bench {
-  name: string;
-  server: Server;
-  cases: readonly Case[];
+/** A panel on this machine; a made-up key is refused, else no links are made. */
+export function startPanel(answer: () => Response | Promise<Response>) {
+  const fetch = ({ url }: Request) =>
+    MADE_UP.test(url) ? new Response(null, { status: 404 }) : answer();
+  return Bun.serve({ hostname: '127.0.0.1', port: 0, fetch });
 }
 
-async function ask(url: string, body: unknown = null): Promise<{ id: number }> {
-  const init = body === null ? {} : { method: 'POST', body: JSON.stringify(body) };
-  const json = (await (await fetch(url, init)).json()) as { rc: number; id: number; msg: string };
-  if (json.rc !== 1) throw new Error(json.msg);
-  return json;
-}
-
-/** Starts an executable with a provider, its hosts and a link for each case. */
-async function start(name: string, executable: string, cases: readonly Case[]): Promise<Bench> {
-  const dataDir = join(folder, name);
-  const own = Object.fromEntries(
-    cases.map((which) => {
-      const words = ['provider', 'add', '--name', which, '--plan', 'enterprise', '--json'];
-      const made = Bun.spawnSync([executable, ...words, '--data', dataDir], {
-        env: { GATEPOST_CONFIG: 'none' },
-      });
-      const { provider_code, auth_key } = JSON.parse(String(made.stdout));
-      return [which, { provider_code, auth_key }];
-    }),
-  );
-  const upstreams = cases.map((which) => ({
-    host: hostOf('proxy', which),
-    url: `http://127.0.0.1:${panel.port}`,
-    provider: own[which]?.provider_code,
-    default_limit: 3,
-  }));
-  const isRiding = cases.includes('loud');
-  const server = await startServer(
-    onServerCore([executable, 'serve', '--port', '0', '--data', dataDir]),
-    {
-      GATEPOST_TRUSTED_PROXIES: '127.0.0.1',
-      GATEPOST_GATE_UPSTREAM: JSON.stringify(upstreams),
-      ...(isRiding && { GATEPOST_GATE_RIDE: 'notifications' }),
-    },
-  );
-  for (const which of cases) {
-    const by = new URLSearchParams(own[which]);
-    const hash = hostHash(hostOf('gate', which));
-    await ask(`${server.url}/api/add-domain?${by}&domain_hash=${hash}`);
-    await ask(`${server.url}/api/add-install?${by}&install_limit=3&subscription_key=key-${which}`);
-    for (const way of WAYS) await fetchOnce(server, way, which);
-    if (which === 'quiet') continue;
-    const form = { title: 'Servers', body: 'Hello', locales: { RU: { body: 'Привет' } } };
-    const PushNotificationForm = { ...form, type_push: 'optional', expire_days: 1 };
-    const sent = { PushNotificationForm, os: ['android'] };
-    await ask(`${server.url}/remote/notification?${by}`, sent);
-    for (const way of WAYS) {
-      const giveUpMs = performance.now() + 10_000;
-      while (!(await fetchOnce(server, way, which)).has('announce')) {
-        if (performance.now() > giveUpMs) throw new Error(`nothing rides through ${way}`);
-        await Bun.sleep(20);
-      }
-    }
-  }
-  return { name, server, cases };
-}
-
-/** The address and the headers of a fetch. */
-function requestOf({ url }: Server, way: Way, which: Case) {
+/** The target and the headers of a fetch. */
+function requestOf(way: Way, which: string) {
   const path = `/sub/key-${which}`;
-  if (way === 'proxy') {
-    return { url: `${url}${path}`, headers: { ...DEVICE, Host: hostOf(way, which) } };
-  }
+  if (way === 'proxy') return { target: path, headers: { ...DEVICE, Host: hostOf(way, which) } };
   const about = { 'x-original-uri': path, 'x-forwarded-host': hostOf(way, which) };
-  return { url: `${url}/gate`, headers: { ...DEVICE, ...about } };
+  return { target: '/gate', headers: { ...DEVICE, ...about } };
 }
 
-async function fetchOnce(server: Server, way: Way, which: Case): Promise<Headers> {
-  const { url, headers } = requestOf(server, way, which);
-  const answer = await fetch(url, { headers });
+async function fetchOnce(server: Server, way: Way, which: string): Promise<Headers> {
+  const { target, headers } = requestOf(way, which);
+  const answer = await fetch(server.url + target, { headers });
   await answer.arrayBuffer();
   if (!answer.ok) throw new Error(`${way} answers ${answer.status}`);
   return answer.headers;
 }
 
-/** Returns the processor time of the server for each request, us. */
-async function measure(server: Server, way: Way, which: Case): Promise<number> {
-  const { url, headers } = requestOf(server, way, which);
-  const named = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
-  const load = ['wrk', '-t1', `-c${CONNECTIONS}`, `-d${options.seconds}s`, ...named, url];
-  const cpuBefore = server.cpuSeconds();
-  const wrk = Bun.spawn(onCore(LOAD_CORE, load), { stdout: 'pipe' });
-  const output = await new Response(wrk.stdout).text();
-  const cpuSeconds = server.cpuSeconds() - cpuBefore;
-  const count = Number(/(\d+) requests in/.exec(output)?.[1]);
-  if (!(count > 0) || /Non-2xx|Socket errors/.test(output)) throw new Error(`wrk: ${output}`);
-  return (cpuSeconds / count) * 1e6;
+/** Starts an executable with a provider, its hosts and a link for each case. */
+async function start(bench: Bench, executable: string, cases: readonly string[], panel: string) {
+  const dataDir = bench.place(`data-${cases.length}`);
+  for (const n of cases.keys()) bench.addProvider(dataDir, n + 1, {}, executable);
+  const upstreams = cases.map((which, n) => ({
+    host: hostOf('proxy', which),
+    url: panel,
+    provider: providerCode(n + 1),
+    default_limit: 3,
+  }));
+  const env = {
+    GATEPOST_TRUSTED_PROXIES: '127.0.0.1',
+    GATEPOST_GATE_UPSTREAM: JSON.stringify(upstreams),
+    ...(cases.includes('loud') && { GATEPOST_GATE_RIDE: 'notifications' }),
+  };
+  const server = await bench.serve(dataDir, env, executable);
+  for (const [n, which] of cases.entries()) {
+    const api = (path: string) => `${server.url}${path}?${who(n + 1)}`;
+    await ask(`${api('/api/add-domain')}&domain_hash=${hostHash(hostOf('gate', which))}`);
+    await ask(`${api('/api/add-install')}&install_limit=3&subscription_key=key-${which}`);
+    for (const way of WAYS) await fetchOnce(server, way, which);
+    if (which === 'quiet') continue;
+    await ask(api('/remote/notification'), notification());
+    for (const way of WAYS) {
+      const rides = async () => (await fetchOnce(server, way, which)).has('announce');
+      await until(`a notification rides through ${way}`, rides, 10_000);
+    }
+  }
+  return server;
 }
 
-const benches = [await start('now', options.executable, CASES)];
-if (options.before !== undefined) benches.push(await start('before', options.before, ['quiet']));
-const rows = benches.flatMap(({ name, server, cases }) =>
-  WAYS.flatMap((way) => cases.map((which) => ({ name, server, way, which, us: [] as number[] }))),
-);
-for (let round = -1; round < Number(options.rounds); round++) {
-  for (const { server, way, which, us } of rows) {
-    const cpuUs = await measure(server, way, which);
-    // The first round warms up.
-    if (round >= 0) us.push(cpuUs);
-  }
-}
-const usOf = (name: string, way: Way, which: Case) =>
-  rows.find((row) => row.name === name && row.way === way && row.which === which)?.us ?? [];
-const ratio = (us: number[], base: number[]) =>
-  base.length === 0 ? '-' : median(us.map((one, at) => one / (base[at] ?? 1))).toFixed(3);
-console.log('| way | rides | us | of nothing riding | of before |\n|---|---|--:|--:|--:|');
-for (const { name, way, which, us } of rows.filter((row) => row.name === 'now')) {
-  const quiet = usOf(name, way, 'quiet');
-  const cells = [way, which === 'loud' ? 'a notification' : 'nothing', median(us).toFixed(1)];
-  const before = which === 'quiet' ? ratio(us, usOf('before', way, 'quiet')) : '-';
-  console.log(`| ${[...cells, ratio(us, quiet), before].join(' | ')} |`);
-}
-process.exit(0);
+export const rides: Case = {
+  about:
+    'processor time of a fetch while nothing rides and while a notification does; with --before FILE also an older executable, on which nothing rides (wanted: 1.05 of it, and 1.3 with a notification)',
+  options: { before: '', rounds: '7', seconds: '1' },
+  needs: ['wrk'],
+  run: async (bench) => {
+    const panel = startPanel(
+      () => new Response('x'.repeat(2_000), { headers: { 'profile-title': 'Panel' } }),
+    );
+    const now = await start(bench, bench.executable, CASES, panel.url.origin);
+    const before = bench.text('before');
+    const old = before === '' ? null : await start(bench, before, ['quiet'], panel.url.origin);
+    const print = printTable(['way', 'rides', 'us', 'of nothing riding', 'of before']);
+    for (const way of WAYS) {
+      const sideOf = (server: Server, which: string): Side => ({
+        name: which,
+        servers: [server],
+        kind: requestOf(way, which),
+      });
+      const sides = CASES.map((which) => sideOf(now, which));
+      if (old !== null) sides.push(sideOf(old, 'quiet'));
+      const runs = await inTurns(sides, {
+        kind: requestOf(way, 'quiet'),
+        connections: 32,
+        shape: { providerCount: 1, linkCount: 1, deviceCount: 1 },
+        rounds: bench.number('rounds'),
+        seconds: bench.number('seconds'),
+      });
+      for (const at of CASES.keys()) {
+        const own = runs[at] ?? [];
+        const of = (other: typeof own | undefined) =>
+          other === undefined ? '-' : median(ratios(own, other, 'cpuUs')).toFixed(3);
+        const what = at === 0 ? 'nothing' : 'a notification';
+        print([way, what, medians(own).cpuUs, of(runs[0]), at === 0 ? of(runs[2]) : '-']);
+      }
+    }
+    return undefined;
+  },
+};

@@ -1,14 +1,8 @@
-/**
- * The size of a row of each kind on the disk, its indexes included: the table of docs/limits.md.
- * Fills a fresh database with many of one kind after the other and divides.
- */
+/** The size of a row of each kind on the disk with its indexes: the table of docs/limits.md. */
 
 import { Database } from 'bun:sqlite';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { hashKey } from '../src/core/secret.ts';
-import { openSqliteStore } from '../src/store/sqlite/store.ts';
+import type { Case } from './driver.ts';
 
 const COUNT = 50_000;
 const NOW_MS = Date.UTC(2026, 10, 21);
@@ -112,32 +106,31 @@ const WEBHOOK = [
   `INSERT INTO destination (id, kind, origin, webhook_id) VALUES (1, 'webhook', '', 1)`,
 ];
 
-const dataDir = mkdtempSync(join(tmpdir(), 'gatepost-rows-'));
-try {
-  const store = await openSqliteStore({ dataDir, create: true, commitBatchMax: 1 });
-  const provider = { code: 'Provide1', keyHash: hashKey('key'), name: 'rows' } as const;
-  const rest = { plan: 'basic', activeUntilMs: null, installCountMax: null } as const;
-  const actor = { kind: 'system', name: 'bench', from: 'local' } as const;
-  await store.addProvider({ ...provider, ...rest, createdAtMs: NOW_MS }, { actor, atMs: NOW_MS });
-  const db = new Database(join(dataDir, 'gatepost.db'), { strict: true });
-  for (const sql of WEBHOOK) db.run(sql);
-  const used = db.query<{ count: number }, []>(
-    `SELECT page_count - freelist_count AS count FROM pragma_page_count, pragma_freelist_count`,
-  );
-  const pages = () => used.get()?.count ?? 0;
-  const pageBytes = db.query<{ page_size: number }, []>('PRAGMA page_size').get()?.page_size ?? 0;
-  for (const [kind, sql] of KINDS) {
-    const before = pages();
-    const add = db.prepare(sql);
-    const values = sql.includes(':now') ? { now: NOW_MS } : {};
-    db.transaction(() => {
-      for (let n = 1; n <= COUNT; n++) add.run({ ...values, n });
-    })();
-    add.finalize();
-    console.log(`${kind}\t${Math.round(((pages() - before) * pageBytes) / COUNT)}`);
-  }
-  db.close();
-  await store.close();
-} finally {
-  rmSync(dataDir, { recursive: true, force: true });
-}
+/** Fills a fresh database with many of one kind after the other and divides. */
+export const rowBytes: Case = {
+  about:
+    'bytes of a row of each kind on the disk, its indexes included: the table of docs/limits.md',
+  run: async (bench) => {
+    const dataDir = bench.place('data');
+    bench.addProvider(dataDir);
+    const db = new Database(join(dataDir, 'gatepost.db'), { strict: true });
+    for (const sql of WEBHOOK) db.run(sql);
+    const used = db.query<{ count: number }, []>(
+      `SELECT page_count - freelist_count AS count FROM pragma_page_count, pragma_freelist_count`,
+    );
+    const pages = () => used.get()?.count ?? 0;
+    const pageBytes = db.query<{ page_size: number }, []>('PRAGMA page_size').get()?.page_size ?? 0;
+    for (const [kind, sql] of KINDS) {
+      const before = pages();
+      const add = db.prepare(sql);
+      const values = sql.includes(':now') ? { now: NOW_MS } : {};
+      db.transaction(() => {
+        for (let n = 1; n <= COUNT; n++) add.run({ ...values, n });
+      })();
+      add.finalize();
+      console.log(`${kind}\t${Math.round(((pages() - before) * pageBytes) / COUNT)}`);
+    }
+    db.close();
+    return undefined;
+  },
+};

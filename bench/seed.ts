@@ -1,15 +1,18 @@
 /**
- * Makes a database with many rows in seconds: the product makes the schema, SQLite computes the
- * rows. Indexes and triggers are taken away meanwhile and put back as they were, and the counts
- * that the triggers keep are written as they would have left them.
+ * Makes a database with many rows in seconds: the product makes the schema, the database computes
+ * the rows. Triggers (on SQLite indexes too) are off meanwhile, and the counts that they keep are
+ * written as they would have left them.
  */
 
 import { Database } from 'bun:sqlite';
 import { join } from 'node:path';
+import { SQL } from 'bun';
 import { hashKey } from '../src/core/secret.ts';
+import type { Bench } from './driver.ts';
 import {
   authKey,
   domainHash,
+  HWID_END,
   providerCode,
   SCATTER_FACTOR,
   SCATTER_MODULUS,
@@ -18,9 +21,18 @@ import {
 
 const CHUNK_ROWS = 500_000;
 
-/** Makes `dataDir/gatepost.db` with the schema of `executable`. */
-export function seed(executable: string, dataDir: string, shape: Shape, nowMs: number): void {
-  addFirstProvider(executable, dataDir);
+/** A database that is seeded, with its own words. */
+interface Target {
+  run(sql: string): Promise<unknown>;
+  blob(bytes: Uint8Array): string;
+  /** A number with zeros before it, and eight digits of it in hexadecimal. */
+  padded(sql: string, digits: number): string;
+  hex(sql: string): string;
+}
+
+/** Makes `dataDir/gatepost.db`. */
+export async function seed(bench: Bench, dataDir: string, shape: Shape): Promise<void> {
+  bench.addProvider(dataDir);
   const db = new Database(join(dataDir, 'gatepost.db'), { strict: true });
   try {
     // The file may be lost if the machine stops now.
@@ -34,9 +46,13 @@ export function seed(executable: string, dataDir: string, shape: Shape, nowMs: n
       )
       .all();
     for (const { type, name } of parts) db.run(`DROP ${type} "${name}"`);
-    addProviders(db, shape, nowMs);
-    addLinks(db, shape, nowMs);
-    addDevices(db, shape, nowMs);
+    const target: Target = {
+      run: async (sql) => db.run(sql),
+      blob: (bytes) => `x'${Buffer.from(bytes).toString('hex')}'`,
+      padded: (sql, digits) => `printf('%0${digits}d', ${sql})`,
+      hex: (sql) => `printf('%08x', ${sql})`,
+    };
+    await addRows(target, shape);
     for (const { sql } of parts) db.run(sql);
     checkCounts(db, shape);
   } finally {
@@ -44,87 +60,107 @@ export function seed(executable: string, dataDir: string, shape: Shape, nowMs: n
   }
 }
 
-/** The product makes the database, in a process of its own: as long as that lives, it holds it. */
-function addFirstProvider(executable: string, dataDir: string): void {
-  const identity = ['--name', 'bench', '--code', providerCode(1), '--key', authKey(1)];
-  const add = Bun.spawnSync([executable, 'provider', 'add', '--data', dataDir, ...identity]);
-  if (add.exitCode !== 0) throw new Error(`no database was made: ${add.stderr.toString()}`);
+/** Makes a database on a server; answers its URL. */
+export async function seedPostgres(bench: Bench, port: number, shape: Shape): Promise<string> {
+  const at = { adapter: 'postgres', hostname: '127.0.0.1', port, username: 'bench' } as const;
+  const name = `bench${crypto.randomUUID().replaceAll('-', '')}`;
+  const server = new SQL({ ...at, password: '', max: 1, database: 'postgres' });
+  await server.unsafe(`CREATE DATABASE ${name}`);
+  await server.close();
+  const url = `postgres://bench@127.0.0.1:${port}/${name}`;
+  bench.addProvider(bench.place('none'), 1, { GATEPOST_DATABASE_URL: url });
+  const db = new SQL({ ...at, password: '', max: 1, database: name });
+  await db.unsafe('SET session_replication_role = replica');
+  await addRows(
+    {
+      run: (sql) => db.unsafe(sql),
+      blob: (bytes) => `'\\x${Buffer.from(bytes).toString('hex')}'::bytea`,
+      padded: (sql, digits) => `lpad((${sql})::text, ${digits}, '0')`,
+      hex: (sql) => `lpad(to_hex(${sql}), 8, '0')`,
+    },
+    shape,
+  );
+  await db.unsafe('VACUUM ANALYZE');
+  await db.close();
+  return url;
 }
 
-function addProviders(db: Database, shape: Shape, nowMs: number): void {
-  const provider = db.prepare(
-    `INSERT INTO provider (code, name, plan, key_hash, created_at_ms)
-     VALUES (?, 'bench', 'enterprise', ?, ?)`,
-  );
-  const domain = db.prepare(
-    `INSERT INTO domain (provider_id, domain_hash, domain_name, status, created_at_ms)
-     VALUES (?, ?, 'bench', 10, ?)`,
-  );
-  db.transaction(() => {
-    for (let n = 1; n <= shape.providerCount; n++) {
-      if (n > 1) provider.run(providerCode(n), hashKey(authKey(n)), nowMs);
-      domain.run(n, domainHash(n), nowMs);
+async function addRows(target: Target, shape: Shape): Promise<void> {
+  const { run, blob, padded, hex } = target;
+  const { providerCount, linkCount, deviceCount, boundCount = 0 } = shape;
+  const nowMs = Date.now();
+  for (let n = 1; n <= providerCount; n++) {
+    if (n > 1) {
+      await run(`INSERT INTO provider (code, name, plan, key_hash, created_at_ms) VALUES
+        ('${providerCode(n)}', 'bench', 'enterprise', ${blob(hashKey(authKey(n)))}, ${nowMs})`);
     }
-  })();
-  provider.finalize();
-  domain.finalize();
-  db.run(
-    'UPDATE provider SET domain_count = (SELECT count(*) FROM domain WHERE provider_id = provider.id)',
-  );
-}
-
-function addLinks(db: Database, shape: Shape, nowMs: number): void {
-  const { linkCount, deviceCount, providerCount, run } = shape;
-  inChunks(linkCount, (first, last) =>
-    db.run(
+    await run(`INSERT INTO domain (provider_id, domain_hash, domain_name, status, created_at_ms)
+      VALUES (${n}, '${domainHash(n)}', 'bench', 10, ${nowMs})`);
+  }
+  const scattered = `i * ${SCATTER_FACTOR} % ${SCATTER_MODULUS}`;
+  const owner = (link: string) => `(${link} - 1) / ${shape.run ?? 1} % ${providerCount} + 1`;
+  await inChunks(1, linkCount, (numbers) =>
+    run(
       `INSERT INTO install (provider_id, install_code, install_limit, device_count, status, note,
-         created_at_ms)
-       WITH RECURSIVE n(i) AS (SELECT ${first} UNION ALL SELECT i + 1 FROM n WHERE i < ${last})
-       SELECT (i - 1) / ${run} % ${providerCount} + 1, printf('gp%010d', ${scattered('i')}), 100,
-         i % ${linkCount / deviceCount} = 0, 10, 'customer ' || i, ${nowMs} - (${linkCount} - i) * 1000
+         created_at_ms) ${numbers}
+       SELECT ${owner('i')}, 'gp' || ${padded(scattered, 10)}, 100,
+         CASE WHEN i % ${linkCount / deviceCount} = 0 THEN 1 ELSE 0 END, 10, 'customer ' || i,
+         ${nowMs} - (${linkCount} - i) * 1000
        FROM n`,
     ),
   );
-  db.run(
-    `UPDATE provider SET install_count = c FROM
-       (SELECT provider_id, count(*) AS c FROM install GROUP BY provider_id) AS links
-     WHERE links.provider_id = provider.id`,
+  // They say what load.lua says, and were here today: a known HWID then writes nothing.
+  const says = `'android', '16', 'Bench Phone', '1.0', 'BenchApp/1.0'`;
+  const columns = 'os, os_version, device_name, app_version, user_agent, last_seen_at_ms';
+  await inChunks(1, deviceCount + boundCount, (numbers) =>
+    run(
+      `INSERT INTO device (hwid, ${columns}, first_seen_at_ms, holder_count) ${numbers}
+       SELECT ${hex(scattered)} || '${HWID_END}', ${says}, ${nowMs}, ${nowMs}, 1 FROM n`,
+    ),
   );
-}
-
-/** The devices say what `load.lua` says, and were here today: a known HWID then writes nothing. */
-function addDevices(db: Database, shape: Shape, nowMs: number): void {
-  const { linkCount, deviceCount, providerCount, run } = shape;
   const link = `i * ${linkCount / deviceCount}`;
-  const provider = `(${link} - 1) / ${run} % ${providerCount} + 1`;
-  inChunks(deviceCount, (first, last) => {
-    const numbers = `WITH RECURSIVE n(i) AS
-      (SELECT ${first} UNION ALL SELECT i + 1 FROM n WHERE i < ${last})`;
-    db.run(
-      `INSERT INTO device (hwid, os, os_version, device_name, app_version, user_agent,
-         first_seen_at_ms, last_seen_at_ms, holder_count) ${numbers}
-       SELECT printf('%08x-0000-4000-8000-000000000000', ${scattered('i')}), 'android', '16',
-         'Bench Phone', '1.0', 'BenchApp/1.0', ${nowMs}, ${nowMs}, 1 FROM n`,
-    );
-    db.run(
+  await inChunks(1, deviceCount, async (numbers) => {
+    await run(
       `INSERT INTO install_device (install_id, device_id, provider_id, registered_at_ms,
          last_seen_at_ms, after_recipient_id) ${numbers}
-       SELECT ${link}, i, ${provider}, ${nowMs}, ${nowMs}, 0 FROM n`,
+       SELECT ${link}, i, ${owner(link)}, ${nowMs}, ${nowMs}, 0 FROM n`,
     );
-    db.run(
-      `INSERT INTO device_provider (device_id, provider_id, os, os_version, device_name,
-         app_version, user_agent, last_seen_at_ms, slot_count) ${numbers}
-       SELECT i, ${provider}, 'android', '16', 'Bench Phone', '1.0', 'BenchApp/1.0', ${nowMs}, 1
-       FROM n`,
+    await run(
+      `INSERT INTO device_provider (device_id, provider_id, ${columns}, slot_count) ${numbers}
+       SELECT i, ${owner(link)}, ${says}, ${nowMs}, 1 FROM n`,
     );
   });
+  await inChunks(deviceCount + 1, deviceCount + boundCount, async (numbers) => {
+    const id = `i % ${providerCount} + 1`;
+    await run(
+      `INSERT INTO device_domain (device_id, domain_id, provider_id, linked_at_ms) ${numbers}
+       SELECT i, ${id}, ${id}, ${nowMs} FROM n`,
+    );
+    await run(
+      `INSERT INTO device_provider (device_id, provider_id, ${columns}, tie_count) ${numbers}
+       SELECT i, ${id}, ${says}, ${nowMs}, 1 FROM n`,
+    );
+  });
+  for (const [column, of] of [
+    ['domain_count', 'domain'],
+    ['install_count', 'install'],
+  ]) {
+    await run(`UPDATE provider
+      SET ${column} = (SELECT count(*) FROM ${of} WHERE provider_id = provider.id)`);
+  }
 }
 
-const scattered = (i: string) => `${i} * ${SCATTER_FACTOR} % ${SCATTER_MODULUS}`;
-
-function inChunks(count: number, add: (first: number, last: number) => void): void {
-  for (let first = 1; first <= count; first += CHUNK_ROWS) {
-    add(first, Math.min(count, first + CHUNK_ROWS - 1));
+async function inChunks(
+  from: number,
+  to: number,
+  add: (numbers: string) => Promise<unknown>,
+): Promise<void> {
+  for (let first = from; first <= to; first += CHUNK_ROWS) {
+    const last = Math.min(to, first + CHUNK_ROWS - 1);
+    await add(
+      `WITH RECURSIVE n(i) AS (SELECT CAST(${first} AS bigint)
+         UNION ALL SELECT i + 1 FROM n WHERE i < ${last})`,
+    );
   }
 }
 

@@ -3,6 +3,8 @@
  * must be and report every other.
  */
 
+import { forAll } from './driver.ts';
+
 export interface Soak {
   url: string;
   monitorUrl: string;
@@ -38,10 +40,9 @@ const STREAM_COUNT = 100;
 const POLL_COUNT = 20;
 const LINKS_PER_PROVIDER = 50;
 /**
- * SQLite keeps up to 32 MiB of the pages that it changed. So many links fill that before anything
+ * SQLite keeps up to 32 MiB of the pages that it changed. 200,000 links fill that before anything
  * is measured, or it would look like a leak for an hour.
  */
-const FILL_LINKS = 200_000;
 const FILL_LANES = 32;
 /** General notifications of a provider are five minutes apart. */
 const GENERAL_INTERVAL_MS = 302_000;
@@ -87,18 +88,12 @@ export class Load {
   }
 
   /** Adds links that no caller reads. */
-  async fill(provider: Soak['providers'][number]): Promise<void> {
-    const lane = async () => {
-      for (let n = 0; n < FILL_LINKS / FILL_LANES; n++) {
-        const search = new URLSearchParams({
-          provider_code: provider.code,
-          auth_key: provider.key,
-        });
-        const response = await fetch(`${this.soak.url}/api/add-install?${search}&install_limit=1`);
-        await response.text();
-      }
-    };
-    await Promise.all(Array.from({ length: FILL_LANES }, lane));
+  async fill({ code, key }: Soak['providers'][number], count: number): Promise<void> {
+    const who = `provider_code=${code}&auth_key=${key}`;
+    await forAll(0, count, FILL_LANES, async () => {
+      const response = await fetch(`${this.soak.url}/api/add-install?${who}&install_limit=1`);
+      await response.text();
+    });
   }
 
   /** Bindings, links and devices that everything else works on. */
@@ -179,7 +174,7 @@ export class Load {
         this.#freshNumber += 1;
         const hwid = `fresh-${this.#freshNumber % 2_000}`;
         const query = { id: HASH, installid: code };
-        const taken = ['Ok', 'Install limit reached'];
+        const taken = ['Ok', 'Link limit reached'];
         await this.ask('/install', taken, { query, headers: { 'x-hwid': hwid } });
         const slot = { install_code: code, hwid };
         await this.ask('/api/delete-hwid', ['Ok'], { provider, query: slot });
@@ -194,7 +189,7 @@ export class Load {
     const query = { id: provider.code, domain_hash: HASH };
     await this.ask('/provider', ['Ok'], { query, headers });
     const stranger = { id: HASH, installid: 'NoSuchLink00' };
-    await this.ask('/install', ['Install not found'], { query: stranger, headers });
+    await this.ask('/install', ['Link not found'], { query: stranger, headers });
   }
 
   /** A device that shows its token gets another one, and the old one dies. */

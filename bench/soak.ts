@@ -1,36 +1,17 @@
-/**
- * A mixed load for minutes: providers, devices, polls, streams, sends, mistakes and a monitor, all
- * at once. Every answer is checked; memory, file descriptors and the write-ahead log are sampled.
- * Prints tables and a verdict, writes nothing, and ends with 1 if something was not as it should.
- *
- *   bun bench/soak.ts [--seconds 600] [--executable FILE]
- */
+/** A mixed load for minutes; memory, file descriptors and the write-ahead log are sampled. */
 
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { freePort } from '../test/support/free-port.ts';
-import { type Memory, startServer, stopAll } from './process.ts';
+import { type Case, share } from './driver.ts';
+import type { Server } from './process.ts';
+import { authKey, providerCode } from './shape.ts';
 import { Findings, Load } from './soak-load.ts';
 
-const { values: options } = parseArgs({
-  options: { seconds: { type: 'string', default: '600' }, executable: { type: 'string' } },
-});
-const seconds = Number(options.seconds);
 const SAMPLE_MS = 1_000;
 /** How much more anonymous memory the second half may end with than it began with, MiB. */
 const MEMORY_GROWTH_MAX_MIB = 4;
 const FILES_GROWTH_MAX = 3;
-
-const executable = options.executable ?? join(import.meta.dir, '..', 'dist', 'gatepost');
-const folder = mkdtempSync(join(tmpdir(), 'gatepost-soak-'));
-const dataDir = join(folder, 'data');
-process.once('exit', () => {
-  stopAll();
-  rmSync(folder, { recursive: true, force: true });
-});
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 interface Sample {
   atS: number;
@@ -40,18 +21,8 @@ interface Sample {
   logMib: number;
 }
 
-function addProviders(): { code: string; key: string }[] {
-  return [1, 2, 3, 4].map((n) => {
-    const [code, key] = [`SOAKSOA${n}`, `soak-key-${n}`.padEnd(32, '_')];
-    const words = ['--name', 'soak', '--plan', 'enterprise', '--code', code, '--key', key];
-    words.push('--max-links', '1000000');
-    const made = Bun.spawnSync([executable, 'provider', 'add', '--data', dataDir, ...words]);
-    if (made.exitCode !== 0) throw new Error(made.stderr.toString());
-    return { code, key };
-  });
-}
-
-function sample(pid: number, { rssKib, anonymousKib }: Memory, atS: number): Sample {
+function sample({ pid, memory }: Server, dataDir: string, atS: number): Sample {
+  const { rssKib, anonymousKib } = memory();
   return {
     atS,
     rssMib: rssKib / 1024,
@@ -73,15 +44,12 @@ function growth(samples: readonly Sample[], of: (sample: Sample) => number): num
   return slope * ((times.at(-1) ?? 0) - (times[0] ?? 0));
 }
 
-function at(sorted: readonly number[], share: number): number {
-  return sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
-}
-
 function printCalls({ tookMs }: Findings): void {
   console.log('| Call | Answers | p50 ms | p99 ms | slowest ms |\n|---|---:|---:|---:|---:|');
   for (const [call, times] of [...tookMs].sort()) {
-    const sorted = times.toSorted((a, b) => a - b);
-    const cells = [at(sorted, 0.5), at(sorted, 0.99), at(sorted, 1)].map((ms) => ms.toFixed(1));
+    const cells = [share(times, 0.5), share(times, 0.99), share(times, 1)].map((ms) =>
+      ms.toFixed(1),
+    );
     console.log(`| ${call} | ${times.length} | ${cells.join(' | ')} |`);
   }
 }
@@ -104,61 +72,72 @@ function sumOf(metrics: string, name: string, part: string): number {
     .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
 
-const [filler, ...providers] = addProviders();
-if (!filler) throw new Error('there is no provider');
-const monitorPort = freePort();
-const server = await startServer([executable, 'serve', '--port', '0', '--data', dataDir], {
-  GATEPOST_MONITOR_PORT: String(monitorPort),
-  GATEPOST_REGISTRATIONS_PER_MINUTE_MAX: '1000000000',
-  GATEPOST_SENDS_PER_MINUTE_MAX: '1000000000',
-  GATEPOST_LOG_LEVEL: 'error',
-});
-const monitorUrl = `http://127.0.0.1:${monitorPort}`;
-const findings = new Findings();
-let endMs = Number.POSITIVE_INFINITY;
-const isOver = () => performance.now() >= endMs;
-const load = new Load({ url: server.url, monitorUrl, providers, isOver }, findings);
-await load.fill(filler);
-await load.prepare();
-
-const startMs = performance.now();
-endMs = startMs + seconds * 1000;
-const cpuBefore = server.cpuSeconds();
-const running = load.run();
-const samples: Sample[] = [];
-while (!isOver()) {
-  samples.push(sample(server.pid, server.memory(), (performance.now() - startMs) / 1000));
-  await Bun.sleep(SAMPLE_MS);
-}
-await running;
-const metrics = await (await fetch(`${monitorUrl}/metrics`)).text();
-const cpuShare = (server.cpuSeconds() - cpuBefore) / seconds;
-await server.stop();
-
-printCalls(findings);
-printSamples(samples);
-const answerCount = [...findings.answers.values()].reduce((a, b) => a + b, 0);
-console.log(
-  `\n${answerCount} answers in ${seconds} s, ${findings.received} messages received, ${(cpuShare * 100).toFixed(0)} % of a core`,
-);
-const half = samples.slice(Math.floor(samples.length / 2));
-const memoryMib = growth(half, ({ anonymousMib }) => anonymousMib);
-const files = growth(half, (one) => one.files);
-const faults = sumOf(metrics, 'gatepost_log_events_total', 'level="error"');
-const unsaved = sumOf(metrics, 'gatepost_commits_total', 'outcome="failed"');
-const verdicts: [string, boolean, string][] = [
-  ['answers', findings.unexpected.size === 0, `${sum(findings.unexpected)} unexpected`],
-  ['messages', findings.received > 0, `${findings.received} received`],
-  ['faults', faults + unsaved === 0, `${faults} logged, ${unsaved} commits failed`],
-  ['memory', memoryMib < MEMORY_GROWTH_MAX_MIB, `${memoryMib.toFixed(1)} MiB in the second half`],
-  ['files', files < FILES_GROWTH_MAX, `${files.toFixed(1)} in the second half`],
-];
-for (const [name, isGood, figure] of verdicts) {
-  console.log(`${isGood ? 'good  ' : 'WRONG '} ${name}: ${figure}`);
-}
-for (const [what, count] of findings.unexpected) console.log(`  ${count} × ${what}`);
-process.exit(verdicts.every(([, isGood]) => isGood) ? 0 : 1);
-
 function sum(counts: ReadonlyMap<string, number>): number {
   return [...counts.values()].reduce((a, b) => a + b, 0);
 }
+
+export const soak: Case = {
+  isSpread: true,
+  about:
+    'providers, devices, polls, streams, sends, mistakes and a monitor at once; ends with 1 if an answer is not as it should be, or memory or files grow',
+  options: { seconds: '600', fill: '200000' },
+  run: async (bench) => {
+    const seconds = bench.number('seconds');
+    const dataDir = bench.place('data');
+    const [filler, ...providers] = [1, 2, 3, 4].map((n) => {
+      bench.addProvider(dataDir, n);
+      return { code: providerCode(n), key: authKey(n) };
+    });
+    if (!filler) throw new Error('there is no provider');
+    const monitorPort = freePort();
+    const server = await bench.serve(dataDir, { GATEPOST_MONITOR_PORT: String(monitorPort) });
+    const monitorUrl = `http://127.0.0.1:${monitorPort}`;
+    const findings = new Findings();
+    let endMs = Number.POSITIVE_INFINITY;
+    const isOver = () => performance.now() >= endMs;
+    const load = new Load({ url: server.url, monitorUrl, providers, isOver }, findings);
+    await load.fill(filler, bench.number('fill'));
+    await load.prepare();
+    const startMs = performance.now();
+    endMs = startMs + seconds * 1000;
+    const cpuBefore = server.cpuSeconds();
+    const running = load.run();
+    const samples: Sample[] = [];
+    while (!isOver()) {
+      samples.push(sample(server, dataDir, (performance.now() - startMs) / 1000));
+      await Bun.sleep(SAMPLE_MS);
+    }
+    await running;
+    const metrics = await (await fetch(`${monitorUrl}/metrics`)).text();
+    const cpuShare = (server.cpuSeconds() - cpuBefore) / seconds;
+    await server.stop();
+
+    printCalls(findings);
+    printSamples(samples);
+    const answerCount = [...findings.answers.values()].reduce((a, b) => a + b, 0);
+    console.log(
+      `\n${answerCount} answers in ${seconds} s, ${findings.received} messages received, ${(cpuShare * 100).toFixed(0)} % of a core`,
+    );
+    const half = samples.slice(Math.floor(samples.length / 2));
+    const memoryMib = growth(half, ({ anonymousMib }) => anonymousMib);
+    const files = growth(half, (one) => one.files);
+    const faults = sumOf(metrics, 'gatepost_log_events_total', 'level="error"');
+    const unsaved = sumOf(metrics, 'gatepost_commits_total', 'outcome="failed"');
+    const verdicts: [string, boolean, string][] = [
+      ['answers', findings.unexpected.size === 0, `${sum(findings.unexpected)} unexpected`],
+      ['messages', findings.received > 0, `${findings.received} received`],
+      ['faults', faults + unsaved === 0, `${faults} logged, ${unsaved} commits failed`],
+      [
+        'memory',
+        memoryMib < MEMORY_GROWTH_MAX_MIB,
+        `${memoryMib.toFixed(1)} MiB in the second half`,
+      ],
+      ['files', files < FILES_GROWTH_MAX, `${files.toFixed(1)} in the second half`],
+    ];
+    for (const [name, isGood, figure] of verdicts) {
+      console.log(`${isGood ? 'good  ' : 'WRONG '} ${name}: ${figure}`);
+    }
+    for (const [what, count] of findings.unexpected) console.log(`  ${count} × ${what}`);
+    return verdicts.every(([, isGood]) => isGood);
+  },
+};

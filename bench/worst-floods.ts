@@ -3,8 +3,8 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { LOAD_CORE } from './load.ts';
-import { onCore, type Server } from './process.ts';
+import { forAll } from './driver.ts';
+import { onLoadCore, type Server } from './process.ts';
 import type { Place } from './worst-requests.ts';
 
 export interface WorstFlood {
@@ -110,17 +110,13 @@ async function floodStream(
 
 /** Guesses codes of links on the page of users; the server delays no answer here. */
 async function guessLinks({ server }: FloodPlace): Promise<string> {
-  let [count, openedCount] = [0, 0];
-  const guess = async () => {
-    while (count < GUESSES) {
-      count += 1;
-      const code = crypto.randomUUID().replaceAll('-', '').slice(0, 12);
-      const { status } = await fetch(`${server.url}/my?link=${code}`);
-      if (status !== 404) openedCount += 1;
-    }
-  };
-  await Promise.all(Array.from({ length: GUESSERS }, guess));
-  return openedCount === 0 ? 'status 404' : `opened ${openedCount} of ${count}`;
+  let openedCount = 0;
+  await forAll(0, GUESSES, GUESSERS, async () => {
+    const code = crypto.randomUUID().replaceAll('-', '').slice(0, 12);
+    const { status } = await fetch(`${server.url}/my?link=${code}`);
+    if (status !== 404) openedCount += 1;
+  });
+  return openedCount === 0 ? 'status 404' : `opened ${openedCount} of ${GUESSES}`;
 }
 
 async function askWithoutReading({ server, who }: FloodPlace): Promise<string> {
@@ -143,7 +139,7 @@ async function askWithoutReading({ server, who }: FloodPlace): Promise<string> {
 async function runBeside({ executable, dataDir }: FloodPlace, words: string[]): Promise<number> {
   if (words[0] === 'export') rmSync(words[2] ?? '', { force: true });
   const command = ['nice', '-n', '19', executable, ...words, '--data', dataDir];
-  const child = Bun.spawn(onCore(LOAD_CORE, command), {
+  const child = Bun.spawn(onLoadCore(command), {
     env: { PATH: process.env['PATH'] ?? '', GATEPOST_CONFIG: 'none' },
     stdin: 'ignore',
     stdout: 'ignore',

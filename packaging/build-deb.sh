@@ -69,12 +69,14 @@ done
 for file in docs/proxy-protocol/*; do put 644 "$file" "$doc/examples/proxy-protocol/${file##*/}"; done
 for file in docs/several-nodes/*; do put 644 "$file" "$doc/examples/several-nodes/${file##*/}"; done
 # The documents lie beside the examples here; links to files that the package lacks become text.
-for file in docs/*.md SECURITY.md; do
-  sed -E -e 's#\[([^]]*)\]\(\.\./packaging/gatepost\.toml\)#\1#g' -e 's#\]\((\.\./)?docs/#](#g' -e 's#\]\(\.\./(SECURITY\.md|packaging/port-80\.conf)#](\1#g' \
+for file in docs/*.md docs/inside/*.md SECURITY.md; do
+  # A page of the folder below finds those beside the folder by one step up, as in docs/.
+  case $file in docs/inside/*) up='s#\]\(\.\./([a-z0-9-]+\.md)#](@\1#g' ;; *) up= ;; esac
+  sed -E -e "$up" -e 's#\[([^]]*)\]\(\.\./packaging/gatepost\.toml\)#\1#g' -e 's#\]\((\.\./)?docs/#](#g' -e 's#\]\(\.\./(SECURITY\.md|packaging/port-80\.conf)#](\1#g' \
     -e 's#\]\(packaging/port-80#](port-80#g' -e 's#\]\(\.\./packaging/#](examples/#g' \
     -e 's#\]\(gate/#](examples/#g' -e 's#\]\(((several-nodes|proxy-protocol)/)#](examples/\1#g' \
-    -e 's#\[([^]]*)\]\((\.\./|src/|test/|bench/|ARCHITECTURE|CHANGELOG)[^)]*\)#\1#g' "$file" |
-    made "$doc/${file##*/}"
+    -e 's#\[([^]]*)\]\((\.\./|src/|test/|bench/|ARCHITECTURE|CHANGELOG)[^)]*\)#\1#g' -e 's#\]\(@#](../#g' "$file" |
+    made "$doc/${file#docs/}"
 done
 put 644 packaging/debian/lintian-overrides /usr/share/lintian/overrides/gatepost
 

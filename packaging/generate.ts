@@ -1,12 +1,11 @@
 /**
- * Generates the example file, the endpoints of docs/api.md, the tables of the documents, and the
- * files of docs/gate with a line for each header that rides.
+ * Generates the example file, the tables of the documents, and the files of docs/gate with a line
+ * for each header that rides.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { exampleFile } from '../src/config/render.ts';
-import { apiPage } from './api-page.ts';
 import { RIDE_FILES } from './ride-files.ts';
 import { TABLES } from './tables.ts';
 
@@ -21,7 +20,6 @@ writeFileSync(join(ROOT, 'packaging/gatepost.toml'), exampleFile());
 for (const [name, text] of Object.entries(RIDE_FILES)) {
   writeFileSync(join(ROOT, 'docs/gate', name), text);
 }
-rewrite('docs/api.md', apiPage);
 for (const { page, head, table } of TABLES) {
   const old = new RegExp(`^\\| ${head} .*?\\n(?!\\|)`, 'ms');
   rewrite(page, (text) => text.replace(old, () => `${table}\n`));

@@ -53,78 +53,65 @@ const CONDITIONS = [
   'range',
 ];
 
+/** A map of nginx that has one value beside the default. */
+const map = (of: string, to: string, otherwise: string, pattern: string, value: string) =>
+  `map "${of}" ${to} { default ${otherwise}; "${pattern}" ${value}; }`;
+
 function nginxMaps(): string {
-  const lines = NGINX_HEADERS.flatMap((name) => {
+  const lines = NGINX_HEADERS.map((name) => {
     const kept = MOVES.includes(name) ? ofOwnHost(name) : ofPanel(name);
     const panel = name === 'announce-url' ? '$panel_announce_url' : kept;
-    return [
-      `map "$ride_fits$${variable(name)}" $sent_${variable(name)} {`,
-      `    default ${panel};`,
-      `    "~^1(.+)$" $1;`,
-      '}',
-    ];
+    const header = variable(name);
+    return map(`$ride_fits$${header}`, `$sent_${header}`, panel, '~^1(.+)$', '$1');
   });
   return [
     `# For nginx.conf beside this file: each header of a message in place of the panel's. ${MADE}`,
     '',
     '# 1: the panel has answered 2xx, and does not refuse the device itself.',
-    'map "$status $upstream_http_x_hwid_max_devices_reached $upstream_http_x_hwid_not_supported $upstream_http_x_hwid_limit" $ride_fits {',
-    '    default "";',
-    '    "~*^2\\d\\d(?: (?:false)?){3}$" 1;',
-    '}',
+    map(
+      '$status $upstream_http_x_hwid_max_devices_reached $upstream_http_x_hwid_not_supported $upstream_http_x_hwid_limit',
+      ...(['$ride_fits', '""', '~*^2\\d\\d(?: (?:false)?){3}$', '1'] as const),
+    ),
     '',
     '# While something rides, the answer of the panel must be whole: it is asked without conditions.',
-    ...CONDITIONS.flatMap((name) => [
-      `map $rides $asked_${name} {`,
-      '    default "";',
-      `    "" $http_${name};`,
-      '}',
-    ]),
+    ...CONDITIONS.map((name) => map('$rides', `$asked_${name}`, '""', '', `$http_${name}`)),
     '',
     '# An answer with a message is for one person, and for now.',
-    'map "$ride_fits$rides" $ride_vary {',
-    '    default x-hwid;',
-    '    "~^1." "x-hwid, accept-language, x-device-locale, user-agent";',
-    '}',
-    'map "$ride_fits$rides" $ride_cache_control {',
-    '    default $gate_cache_control;',
-    '    "~^1." "private, no-cache";',
-    '}',
+    ...[
+      ['$ride_vary', 'x-hwid', '"x-hwid, accept-language, x-device-locale, user-agent"'] as const,
+      ['$ride_cache_control', '$gate_cache_control', '"private, no-cache"'] as const,
+    ].map(([to, otherwise, value]) => map('$ride_fits$rides', to, otherwise, '~^1.', value)),
     '',
     '# Headers that send apps to another address of their subscription: to a host of the list alone.',
-    ...MOVES.flatMap((name) => [
-      `map "$gate_hosts\\n${ofPanel(name)}" ${ofOwnHost(name)} {`,
-      '    default "";',
-      `    "${TO_OWN_HOST}" $1;`,
-      '}',
-    ]),
+    ...MOVES.map((name) =>
+      map(`$gate_hosts\\n${ofPanel(name)}`, ofOwnHost(name), '""', TO_OWN_HOST, '$1'),
+    ),
     '',
     '# A link of the panel belongs to its own text.',
-    'map "$ride_fits$ride_announce" $panel_announce_url {',
-    '    default $upstream_http_announce_url;',
-    '    "~^1." "";',
-    '}',
+    map('$ride_fits$ride_announce', '$panel_announce_url', ofPanel('announce-url'), '~^1.', '""'),
     '',
     ...lines,
     '',
   ].join('\n');
 }
 
+/** Lines of nginx that put a value in place of the panel's header. */
+const replaced = (name: string, value: string) =>
+  `proxy_hide_header ${name}; add_header ${name} ${value} always;`;
+
 function nginxHeaders(): string {
   return [
     '# For the location of nginx.conf beside this file: what Gatepost hands out, and what the app gets.',
     `# ${MADE}`,
     'auth_request_set $rides $upstream_http_x_gatepost_rides;',
-    ...NGINX_HEADERS.flatMap((name) => [
-      `auth_request_set $${variable(name)} ${ofPanel(name)};`,
-      `proxy_hide_header ${name};`,
-      `add_header ${name} $sent_${variable(name)} always;`,
-    ]),
+    ...NGINX_HEADERS.map((name) => {
+      const taken = `auth_request_set $${variable(name)} ${ofPanel(name)};`;
+      return `${taken} ${replaced(name, `$sent_${variable(name)}`)}`;
+    }),
     '# Headers that send apps to another address of their subscription.',
-    ...MOVES.filter((name) => !NGINX_HEADERS.includes(name)).flatMap((name) => [
-      `proxy_hide_header ${name};`,
-      `add_header ${name} ${ofOwnHost(name)} always;`,
-    ]),
+    ...MOVES.filter((name) => !NGINX_HEADERS.includes(name)).map((name) =>
+      replaced(name, ofOwnHost(name)),
+    ),
     ...MOVES.flatMap((name) =>
       STORE_PREFIXES.map((prefix) => `proxy_hide_header ${prefix}${name};`),
     ),

@@ -28,14 +28,23 @@ function appRow(app: App | null): string[] {
     names(ofMessage, '', false),
     names(ofCommands, settings, app?.settingsNeedProviderId ?? false),
     app?.buttons.map(code).join(', ') || '-',
-    app?.source ?? '-',
   ];
 }
 
-/** The headers that apps read, each once for those that do the same by it. */
+/** Makes one row of those that differ in the cell at `place` alone: its values are listed. */
+function shared(rows: readonly string[][], place: number): string[][] {
+  const found = new Map<string, string[]>();
+  for (const row of rows) {
+    const others = row.toSpliced(place, 1).join();
+    const listed = [found.get(others)?.[place], row[place]].filter(Boolean).join(', ');
+    found.set(others, row.with(place, listed));
+  }
+  return [...found.values()];
+}
+
 const headerRows = (): string[][] =>
   APPS.flatMap(({ name, reads }) =>
-    reads.map(({ header, effect, source }) => [code(header), name, effect, source]),
+    reads.map(({ header, effect }) => [code(header), name, effect]),
   );
 
 /** Says what an app takes for a setting, with the headers where they are other ones. */
@@ -49,15 +58,18 @@ function takes(settings: readonly AppSetting[], key: string): string {
 
 const keys = new Set([...HAPP_SETTINGS, ...INCY_SETTINGS].map(({ key }) => key));
 
+const settingRows = (): string[][] =>
+  [...keys].map((key) => [code(key), takes(HAPP_SETTINGS, key), takes(INCY_SETTINGS, key)]);
+
 /** The heads and rows of the tables. */
 export const RIDE_TABLES: readonly { head: string[]; rows: string[][] }[] = [
   {
-    head: ['App', 'A notification', 'Commands', 'Buttons', 'Known from'],
-    rows: [...APPS, null].map(appRow),
+    head: ['App', 'A notification', 'Commands', 'Buttons'],
+    rows: shared([...APPS, null].map(appRow), 0),
   },
-  { head: ['Header', 'App', 'What the app does', 'Known from'], rows: headerRows() },
+  { head: ['Header', 'App', 'What the app does'], rows: shared(headerRows(), 1) },
   {
     head: ['Setting', 'Happ, with a Provider ID', 'INCY'],
-    rows: [...keys].map((key) => [code(key), takes(HAPP_SETTINGS, key), takes(INCY_SETTINGS, key)]),
+    rows: shared(settingRows(), 0),
   },
 ];

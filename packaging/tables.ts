@@ -3,19 +3,12 @@
 import { GATE_TABLES } from '../src/config/settings/gate.ts';
 import { settingRows } from '../src/config/settings/index.ts';
 import type { TableKeys } from '../src/config/tables.ts';
-import { ACTIONS } from '../src/core/audit/entry.ts';
 import { EVENT_MEANINGS } from '../src/core/event/meanings.ts';
-import { SETTING_KEYS } from '../src/core/message/setting-table.ts';
-import { settingRule } from '../src/core/message/settings.ts';
 import { OPERATOR_EVENTS, PROVIDER_EVENTS } from '../src/core/port/event.ts';
 import type { AnswerRow, Meaning } from '../src/gateway/answer.ts';
 import { APNS_ANSWERS } from '../src/gateway/apns-answers.ts';
 import { FCM_ANSWERS } from '../src/gateway/fcm-answers.ts';
 import { WEBPUSH_ANSWERS } from '../src/gateway/webpush-answers.ts';
-import { LOG_EVENTS } from '../src/monitor/log-events.ts';
-import { METRICS } from '../src/monitor/metric-table.ts';
-import { WEBHOOK_ANSWERS } from '../src/webhook/answers.ts';
-import { TELEGRAM_ERRORS } from '../src/webhook/telegram/errors.ts';
 import { RIDE_TABLES } from './ride-tables.ts';
 
 const code = (text: string) => `\`${text}\``;
@@ -32,11 +25,7 @@ export function table(head: string[], rows: string[][]): string {
 function keyRows(keys: TableKeys): string[][] {
   const standard = (text: string | null) =>
     text === null ? '*(required)*' : text === '' ? '*(none)*' : code(text);
-  return Object.values(keys).map((row) => [
-    code(row.key),
-    standard(row.default),
-    row.about.join(' '),
-  ]);
+  return Object.values(keys).map((row) => [code(row.key), standard(row.default)]);
 }
 
 /** The effect of an answer, in the words of docs/gateways.md. */
@@ -52,42 +41,34 @@ const EFFECTS: Readonly<Record<Meaning, string>> = {
   unclear: 'this one is tried again, for a day; kept',
 };
 
-/**
- * Rows of a table of answers; services without codes have no column for them. Rows one after the
- * other with the same status, or the same code, and the same effect are one.
- */
-function answerRows(answers: readonly AnswerRow[], hasCodes: boolean): string[][] {
-  const rows: string[][] = [];
-  for (const { status, code: word, means, problem } of answers) {
+/** The answers of a service by their effect, each as its status and code. */
+function answerRows(answers: readonly AnswerRow[]): string[][] {
+  const byEffect = new Map<string, string[]>();
+  for (const { status, code: word, means } of answers) {
     const statuses = typeof status === 'number' ? String(status) : status.join(' to ');
-    const codes = word === null ? '' : code(word);
-    const last = rows.at(-1);
-    const isSame = last?.[2] === EFFECTS[means] && last[3] === problem;
-    if (isSame && last[0] === statuses && last[1] !== '' && codes !== '') last[1] += `, ${codes}`;
-    else if (isSame && last[1] === codes) last[0] += `, ${statuses}`;
-    else rows.push([statuses, codes, EFFECTS[means], problem]);
+    const named = byEffect.get(EFFECTS[means]) ?? [];
+    named.push(word === null ? statuses : `${statuses} ${code(word)}`);
+    byEffect.set(EFFECTS[means], named);
   }
-  return hasCodes ? rows : rows.map(([statuses = '', , ...rest]) => [statuses, ...rest]);
+  return [...byEffect].map(([effect, named]) => [[...new Set(named)].join(', '), effect]);
 }
 
-/** The words of a boolean, which stand once below the table of settings. */
-const BOOLEAN = 'true or false, 1 or 0, on or off, yes or no';
+/** The variable of most settings; the page has the rule, and the others in its table. */
+const usualVariable = (key: string) =>
+  `GATEPOST_${key
+    .replace(/^(?:server|limits)\./, '')
+    .replaceAll('.', '_')
+    .toUpperCase()}`;
 
-const WHAT_FOLLOWS = {
-  accepted: 'delivered',
-  retry: 'tried again',
-  wait: 'waits as long as it asks; tried again, if it does not say',
-  failed: 'this event is given up; the tenth in a row disables the webhook',
-  dead: 'the webhook is disabled at once',
-  credentials: 'the webhook is disabled at once',
-  follow: 'the webhook follows the group; disabled at once without the new id',
-  bare: 'sent again without the button',
-} as const;
+/** The most fields of an event that stand in its row although an event before has the same. */
+const SAID_AGAIN_MAX = 4;
 
 const eventRows = (kinds: readonly (keyof typeof EVENT_MEANINGS)[]) =>
   kinds.map((kind) => {
     const { about, fields } = EVENT_MEANINGS[kind];
-    return [code(kind), about, fields.map(code).join(', ')];
+    const first = kinds.find((one) => `${EVENT_MEANINGS[one].fields}` === `${fields}`) ?? kind;
+    const isSaid = first !== kind && fields.length > SAID_AGAIN_MAX;
+    return [code(kind), about, isSaid ? `as ${code(first)}` : fields.map(code).join(', ')];
   });
 
 /** Tables by the document that has them; the first cell of the head tells where they are. */
@@ -96,20 +77,19 @@ export const TABLES: readonly { page: string; head: string; table: string }[] = 
     page: 'docs/configuration.md',
     head: 'Key',
     table: table(
-      ['Key', 'Variable', 'Default', 'SIGHUP', 'Meaning'],
+      ['Key', 'Variable', 'Default', ''],
       settingRows.map(([, row]) => [
         code(row.key),
-        row.env === '' ? '*(file only)*' : code(row.env),
+        row.env === '' ? '*(file only)*' : row.env === usualVariable(row.key) ? '' : code(row.env),
         row.default === '' ? '*(none)*' : code(row.default),
-        row.isLive ? 'yes' : '',
-        row.about.join(' ') + (row.isSecret ? ' Secret.' : ''),
+        [row.isLive ? 'reload' : '', row.isSecret ? 'secret' : ''].filter(Boolean).join(', '),
       ]),
     ),
   },
   {
     page: 'docs/configuration.md',
     head: 'Upstream',
-    table: table(['Upstream', 'Default', 'Meaning'], keyRows(GATE_TABLES.upstreamKeys)),
+    table: table(['Upstream', 'Default'], keyRows(GATE_TABLES.upstreamKeys)),
   },
   {
     page: 'docs/configuration.md',
@@ -120,90 +100,19 @@ export const TABLES: readonly { page: string; head: string; table: string }[] = 
     ),
   },
   {
-    page: 'docs/api.md',
-    head: 'Key',
-    table: table(
-      ['Key', 'Value', 'Any other value'],
-      SETTING_KEYS.map((row) => [
-        code(row.key),
-        settingRule(row).replace(BOOLEAN, 'boolean'),
-        row.isNewer ? 'passed on' : 'refused',
-      ]),
-    ),
-  },
-  {
-    page: 'docs/audit.md',
-    head: 'Action',
-    table: table(
-      ['Action', 'What was done'],
-      Object.entries(ACTIONS).map(([action, about]) => [code(action), about]),
-    ),
-  },
-  {
     page: 'docs/gateways.md',
     head: 'FCM',
-    table: table(['FCM', 'Code', 'Effect', 'In the ledger'], answerRows(FCM_ANSWERS, true)),
+    table: table(['FCM', 'Effect'], answerRows(FCM_ANSWERS)),
   },
   {
     page: 'docs/gateways.md',
     head: 'APNs',
-    table: table(['APNs', 'Reason', 'Effect', 'In the ledger'], answerRows(APNS_ANSWERS, true)),
+    table: table(['APNs', 'Effect'], answerRows(APNS_ANSWERS)),
   },
   {
     page: 'docs/gateways.md',
     head: 'Web Push',
-    table: table(['Web Push', 'Effect', 'In the ledger'], answerRows(WEBPUSH_ANSWERS, false)),
-  },
-  {
-    page: 'docs/monitoring.md',
-    head: 'Metric',
-    table: table(
-      ['Metric', 'Type', 'Labels', 'Meaning'],
-      METRICS.map(({ name, type, labels, help }) => [
-        code(name),
-        type,
-        labels.map(code).join(', '),
-        help,
-      ]),
-    ),
-  },
-  {
-    page: 'docs/monitoring.md',
-    head: 'Event',
-    table: table(
-      ['Event', 'Level', 'Fields', 'When'],
-      Object.entries(LOG_EVENTS).map(([event, { level, fields, when }]) => [
-        code(event),
-        level,
-        fields.map(code).join(', '),
-        when,
-      ]),
-    ),
-  },
-  {
-    page: 'docs/webhooks.md',
-    head: 'Answer',
-    table: table(
-      ['Answer', 'What it means', 'What follows'],
-      WEBHOOK_ANSWERS.map(({ from, to, about, verdict }) => [
-        from === to ? `${from}` : `${from} to ${to}`,
-        about,
-        WHAT_FOLLOWS[verdict],
-      ]),
-    ),
-  },
-  {
-    page: 'docs/telegram.md',
-    head: 'Telegram',
-    table: table(
-      ['Telegram', 'What it means', 'Remedy', 'What follows'],
-      TELEGRAM_ERRORS.map(({ code: status, texts, about, remedy, verdict }) => [
-        [`${status}`, ...texts.slice(0, 1)].join(' '),
-        about,
-        remedy,
-        WHAT_FOLLOWS[verdict],
-      ]),
-    ),
+    table: table(['Web Push', 'Effect'], answerRows(WEBPUSH_ANSWERS)),
   },
   {
     page: 'docs/webhooks.md',

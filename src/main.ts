@@ -1,9 +1,13 @@
+import { systemClock } from './base/clock.ts';
+import type { LogLevel } from './base/log.ts';
 import { askTerminal } from './cli/confirm.ts';
 import { flagsOf } from './cli/context.ts';
+import { isJournal, withPriority } from './cli/journal.ts';
 import { operatorActor } from './cli/operator.ts';
+import { Output } from './cli/output.ts';
 import { EXIT_ERROR, runCli, wantsJson } from './cli/program.ts';
 import { failureText } from './cli/refusal.ts';
-import { systemClock } from './clock.ts';
+import { serviceManager } from './cli/systemd.ts';
 import { dataDirectory } from './config/files.ts';
 import { HiddenNames } from './config/hidden-names.ts';
 import { leaveEnvironment, loadConfig } from './config/load.ts';
@@ -11,13 +15,9 @@ import { nearestText } from './config/nearest.ts';
 import { exampleFile, shownSettings } from './config/render.ts';
 import { loadBesideServer } from './config/server-note.ts';
 import { OUTPUT_WRITER } from './handover/output-line.ts';
-import { isJournal, withPriority } from './journal.ts';
-import type { LogLevel } from './log.ts';
-import { Output } from './output.ts';
-import { IS_PACKAGED, keepSettings, ownCommand } from './own-program.ts';
 import { PANEL_READER } from './panel/reader-line.ts';
 import { readPanelInProcess } from './panel/reader-process.ts';
-import { serviceManager } from './systemd.ts';
+import { IS_PACKAGED, keepSettings, ownCommand } from './parts/own-program.ts';
 
 // Only the owner may read the files of the program.
 process.umask(0o077);
@@ -26,8 +26,8 @@ process.umask(0o077);
 for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => {});
 
 // Only the commands that use these load them: all others start in half the time.
-const outgoing = () => import('./open-outgoing.ts');
-const data = () => import('./open-core.ts');
+const outgoing = () => import('./parts/open-outgoing.ts');
+const data = () => import('./parts/open-core.ts');
 
 // Not a command: an import starts it.
 if (process.argv[2] === PANEL_READER) {
@@ -65,11 +65,12 @@ const exitCode = await runCli(process.argv.slice(2), {
     leaveEnvironment(process.env);
     return loadConfig(flags, {}, asker);
   },
-  urlForPeople: async (...given) => (await import('./url-for-people.ts')).urlOfServer(...given),
+  urlForPeople: async (...given) =>
+    (await import('./parts/url-for-people.ts')).urlOfServer(...given),
   shownSettings,
   exampleConfig: exampleFile,
   openApiDocument: async () => (await import('./http/document/openapi.ts')).openApiDocument(),
-  explanations: async () => (await import('./explanations.ts')).explanations(),
+  explanations: async () => (await import('./cli/explanations.ts')).explanations(),
   nearestText,
   openCore: async (...given) => (await data()).openCore(...given),
   asOwner: async (command, isJson) => {
@@ -106,11 +107,11 @@ const exitCode = await runCli(process.argv.slice(2), {
   readPanel: readPanelInProcess(ownCommand(), process.env),
   openGateway: async (config, gateway) => (await outgoing()).openGateway(config, gateway),
   newestRelease: async (config) => {
-    const { newestRelease } = await import('./release.ts');
+    const { newestRelease } = await import('./parts/release.ts');
     const opened = (await outgoing()).openOutgoing(config);
     return newestRelease(config, opened).finally(() => opened.close());
   },
-  checkFiles: async (config) => (await import('./file-check.ts')).checkFiles(config),
+  checkFiles: async (config) => (await import('./parts/file-check.ts')).checkFiles(config),
   hiddenNames: (loaded) => new HiddenNames(loaded),
   report: async (known) => (await import('./doctor/report.ts')).makeReport(known),
   examine: async (loaded, outside, onDatabase) => {

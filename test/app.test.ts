@@ -8,7 +8,7 @@ async function withFault(): Promise<Awaited<ReturnType<typeof startTestApp>>> {
   const faults = new Faults();
   const app = await startTestApp({}, faults.wrap);
   const own = await seedProvider(app);
-  faults.arm('listInstalls', new Error('broken here'));
+  faults.arm('listLinksOf', new Error('broken here'));
   await call(app, '/api/list-install', own);
   return app;
 }

@@ -1,10 +1,10 @@
 /** Checks that the server runs beside itself for the operator's pages. */
 
 import { describe, expect, test } from 'bun:test';
-import { auditCheckIn, checkup, findingsIn, lagOf } from '../src/appliance.ts';
-import { Histogram } from '../src/counts.ts';
-import { makeLog } from '../src/log.ts';
-import type { Ended } from '../src/own-program.ts';
+import { Histogram } from '../src/base/counts.ts';
+import { makeLog } from '../src/base/log.ts';
+import { auditCheckIn, checkup, findingsIn, lagOf } from '../src/parts/appliance.ts';
+import type { Ended } from '../src/parts/own-program.ts';
 
 const lines: string[] = [];
 const log = makeLog(

@@ -26,15 +26,19 @@ export function affectedTests(
   return [...seen].filter((file) => file.endsWith('.test.ts')).sort();
 }
 
-/** Returns the test files, below `test`, that the changes since a commit affect. */
-export function testsSince(commit: string): string[] {
+/** Returns the importers of each file of the repository. */
+export function importersIn(): Map<string, string[]> {
   const importers = new Map<string, string[]>();
   for (const path of committedFiles().filter((file) => /\.tsx?$/.test(file))) {
     for (const { file } of importsOf(path)) {
       if (file !== null) importers.set(file, [...(importers.get(file) ?? []), path]);
     }
   }
-  return affectedTests(changedFiles(commit), importers)
+  return importers;
+}
+
+/** Returns the test files, below `test`, that the changes since a commit affect. */
+export const testsSince = (commit: string): string[] =>
+  affectedTests(changedFiles(commit), importersIn())
     .filter(isThere)
     .map((file) => file.replace(/^test\//, ''));
-}

@@ -1,7 +1,7 @@
 /** Deadlines of many calls: each ends by itself, and one timer serves them all. */
 
 import { afterEach, expect, spyOn, test } from 'bun:test';
-import { type Countdown, Deadline, Deadlines } from '../src/deadline.ts';
+import { type Countdown, Deadline, Deadlines } from '../src/base/deadline.ts';
 import { FakeClock } from './support/clock.ts';
 
 const never = () => new Promise<never>(() => undefined);

@@ -3,8 +3,8 @@
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { closeSync, fstatSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isJournal, withPriority } from '../src/journal.ts';
-import { makeLog } from '../src/log.ts';
+import { makeLog } from '../src/base/log.ts';
+import { isJournal, withPriority } from '../src/cli/journal.ts';
 import { plainEnv, ROOT, temporaryFolder } from './support/process.ts';
 import { PATIENCE_MS, until } from './support/until.ts';
 import { useProcesses } from './support/use-processes.ts';

@@ -23,7 +23,7 @@ import {
   makeOwnFile,
   makeOwnFolder,
   readSecretFile,
-} from '../src/permissions.ts';
+} from '../src/base/permissions.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { freshFolder } from './support/app.ts';
 

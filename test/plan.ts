@@ -6,29 +6,17 @@
  * (`bun test ./test/FILE`) runs as it does here.
  */
 
+import { LONG_FILES, LONG_ON_POSTGRES } from './long.ts';
+
 type StoreKind = 'sqlite' | 'postgres';
 
-/** Files that run once on SQLite and once on PostgreSQL. */
+/**
+ * Files that run on SQLite and on PostgreSQL wherever they run: what is promised at all doors and
+ * of both stores, and of the long ones those that end a server while it works.
+ */
 const ON_BOTH = new Set([
-  'cli/doctor-notify.test.ts',
-  'core/audit/listed.test.ts',
   'core/audit/old-log.test.ts',
-  'core/audit/settings.test.ts',
   'core/door.test.ts',
-  'core/job.test.ts',
-  'core/message/cancel.test.ts',
-  'core/message/deliver-keep.test.ts',
-  'core/message/deliver-lanes.test.ts',
-  'core/message/deliver-model.test.ts',
-  'core/message/deliver-targets.test.ts',
-  'core/message/deliver.test.ts',
-  'core/message/lane-model.test.ts',
-  'core/message/push-model.test.ts',
-  'core/message/registration-histories.test.ts',
-  'core/message/registration-model.test.ts',
-  'core/message/send-interval.test.ts',
-  'core/model.test.ts',
-  'core/slot-model.test.ts',
   'core/timekeeper.test.ts',
   'e2e/console-appliance.test.ts',
   'e2e/console-links.test.ts',
@@ -38,55 +26,43 @@ const ON_BOTH = new Set([
   'e2e/delivery-kill.test.ts',
   'e2e/job-kill.test.ts',
   'e2e/leap.test.ts',
-  'e2e/never-stale.test.ts',
-  'e2e/outbox-kill.test.ts',
   'e2e/race.test.ts',
   'e2e/ride-soak.test.ts',
-  'e2e/slot-life.test.ts',
-  'http/audit-share.test.ts',
-  'http/bounds.test.ts',
-  'http/console/recipients.test.ts',
-  'http/credentials.test.ts',
-  'http/held-database.test.ts',
-  'http/leap.test.ts',
-  'http/messaging-ack.test.ts',
-  'http/messaging-inbox.test.ts',
-  'http/messaging-register.test.ts',
-  'http/messaging-token.test.ts',
-  'http/slot-end-inbox.test.ts',
-  'http/stream-away.test.ts',
-  'http/stream-life.test.ts',
-  'http/stream-once.test.ts',
-  'http/stream.test.ts',
-  'http/webhook-replay.test.ts',
-  'jobs/leap.test.ts',
   'kits/real-nginx.test.ts',
   'kits/real.test.ts',
   'store/future-cuts.test.ts',
-  'store/held-lock.test.ts',
 ]);
 /** Folders whose files run on both. */
 const FOLDERS_ON_BOTH = ['http/coverage/', 'store/contract/'];
 
 /**
- * Files that wait most of their time for a timer, a deadline or a server that is down. They need no
- * processor, so that one worker runs them beside all others.
+ * Files that wait most of their time for a timer, a deadline or a server that is down. They need
+ * little of a processor, so that workers of their own run them beside all others.
  */
 const WAITING = new Set([
   'cli/simulate.test.ts',
+  'doctor/public.test.ts',
+  'doctor/situations-serving.test.ts',
+  'e2e/demo.test.ts',
   'e2e/monitor.test.ts',
   'e2e/outgoing-idle.test.ts',
   'e2e/outgoing-secrets.test.ts',
   'e2e/rolling.test.ts',
+  'e2e/secrets-observed.test.ts',
   'e2e/secrets.test.ts',
   'e2e/stop.test.ts',
+  'http/gate-panel.test.ts',
   'http/held-database.test.ts',
   'http/patience.test.ts',
   'http/slow.test.ts',
+  'http/upstream/panel-limits.test.ts',
+  'kits/c.test.ts',
+  'kits/java.test.ts',
   'kits/typescript.test.ts',
   'outgoing/alone.test.ts',
   'outgoing/answer.test.ts',
   'outgoing/http2.test.ts',
+  'outward.test.ts',
   'store/held-lock.test.ts',
   'store/postgres-database.test.ts',
   'store/postgres-faults.test.ts',
@@ -101,7 +77,7 @@ const ON_DISK = new Set(['e2e/outgoing-idle.test.ts']);
 
 /** Folders whose short files share a process; those of the console share a browser too. */
 const TOGETHER = new Set([
-  ...['backup', 'cli', 'client', 'config', 'console', 'core', 'doctor', 'e2e', 'gateway'],
+  ...['backup', 'call', 'cli', 'client', 'config', 'console', 'core', 'doctor', 'e2e', 'gateway'],
   ...['http', 'jobs', 'monitor', 'panel', 'store', 'tls', 'webhook'],
 ]);
 /** Files of these folders with a process of their own: long ones, and what changes a schema. */
@@ -131,6 +107,15 @@ const START_ORDER = [
   /^(?:cli|http\/coverage|panel|store)\//,
 ];
 
+/** The files of the tables above and of test/long.ts. */
+export const NAMED_FILES: readonly string[] = [
+  ...ON_BOTH,
+  ...WAITING,
+  ...ON_DISK,
+  ...Object.keys(LONG_FILES),
+  ...Object.keys(LONG_ON_POSTGRES),
+];
+
 /** Files that one process runs, one after the other. */
 export interface Run {
   files: readonly string[];
@@ -139,11 +124,20 @@ export interface Run {
   needsDisk: boolean;
 }
 
-/** Plans the runs of files, which are named from `test/`. */
-export function planRuns(files: readonly string[], stores: readonly StoreKind[]): Run[] {
-  const sorted = files.toSorted();
+/** Plans the runs of files, named from `test/`; without `isLong`, those of `make test`. */
+export function planRuns(
+  files: readonly string[],
+  stores: readonly StoreKind[],
+  isLong: boolean,
+): Run[] {
+  const sorted = files.toSorted().filter((file) => isLong || !(file in LONG_FILES));
   return stores
-    .flatMap((store) => runsOn(store, store === 'sqlite' ? sorted : sorted.filter(isOnBoth)))
+    .flatMap((store) => {
+      return runsOn(
+        store,
+        sorted.filter((file) => store === 'sqlite' || isOnBoth(file, isLong)),
+      );
+    })
     .sort((a, b) => startRank(a) - startRank(b));
 }
 
@@ -166,7 +160,8 @@ function runsOn(store: StoreKind, files: readonly string[]): Run[] {
   return runs;
 }
 
-function isOnBoth(file: string): boolean {
+function isOnBoth(file: string, isLong: boolean): boolean {
+  if (file in LONG_ON_POSTGRES) return isLong;
   return ON_BOTH.has(file) || FOLDERS_ON_BOTH.some((folder) => file.startsWith(folder));
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { findPortHolder, portsOf } from '../src/port-holder.ts';
+import { findPortHolder, portsOf } from '../src/http/port-holder.ts';
 
 const testOnLinux = test.skipIf(process.platform !== 'linux');
 

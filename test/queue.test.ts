@@ -2,8 +2,8 @@
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { Deadline } from '../src/deadline.ts';
-import { type Leave, PartyQueue, type PlaceBounds, Places } from '../src/queue.ts';
+import { Deadline } from '../src/base/deadline.ts';
+import { type Leave, PartyQueue, type PlaceBounds, Places } from '../src/base/queue.ts';
 
 const HERE = new AbortController().signal;
 

@@ -8,13 +8,14 @@
  * those that import what differs from the last commit, `make test CHANGED=main` from another one.
  *
  * Some files run a second time with PostgreSQL as the store, on one server that all files share (by
- * hand: `TEST_STORE=postgres bun test ./test/FILE`).
+ * hand: `TEST_STORE=postgres bun test ./test/FILE`). What test/long.ts has runs in
+ * `make test-long`, and where `FILE` names it.
  *
  * | Variable | Effect |
  * |---|---|
- * | `TEST_WORKERS` | processes at a time, beside one that waits; default: processors |
+ * | `TEST_WORKERS` | processes at a time, beside two that wait; default: processors |
  * | `TEST_CHANGED` | only tests that import what differs from this commit; 1: from HEAD |
- * | `TEST_LONG=1` | kills, races and models run for longer (test/support/scale.ts) |
+ * | `TEST_LONG=1` | all of it; kills, races and models for longer (test/support/scale.ts) |
  * | `STORE_SET=off` | the PostgreSQL store runs without its grouped statements |
  * | `TEST_POSTGRES` | the port of a running server; default: one is started |
  */
@@ -27,6 +28,7 @@ import { planRuns, type Run } from './plan.ts';
 import { memoryFolder } from './support/memory-folder.ts';
 import { noPostgres, startPostgres } from './support/postgres.ts';
 import { binary } from './support/process.ts';
+import { IS_LONG } from './support/scale.ts';
 import { TEST_MS_MAX } from './support/test-time.ts';
 
 interface Counts {
@@ -69,7 +71,9 @@ const all =
 const files = all.filter(
   (file) => wanted.length === 0 || wanted.some((part) => `test/${file}`.includes(part)),
 );
-const runs = planRuns(files, noPostgres === null ? ['sqlite', 'postgres'] : ['sqlite']);
+// A file that is named runs whole, also what else is left to `make test-long`.
+const isWhole = IS_LONG || wanted.length > 0;
+const runs = planRuns(files, noPostgres === null ? ['sqlite', 'postgres'] : ['sqlite'], isWhole);
 // One server for all: each file would start its own.
 const needsPostgres =
   runs.some(({ store }) => store === 'postgres') || files.some((file) => file.includes('postgres'));
@@ -81,11 +85,13 @@ const total: Counts = { passed: 0, failed: 0, skipped: 0 };
 const failures = new Map<string, string>();
 /** The time of each file, s. */
 const seconds = new Map<string, number>();
+/** The processor's time of each process with its children, s, by the name of its first file. */
+const cpuSeconds = new Map<string, number>();
 const waiting = runs.filter(({ isWaiting }) => isWaiting);
 const busy = runs.filter(({ isWaiting }) => !isWaiting);
 await Promise.all([
   ...Array.from({ length: workerCount }, () => work(busy)),
-  workerCount > 1 ? work(waiting) : null,
+  ...(workerCount > 1 ? [work(waiting), work(waiting)] : []),
 ]);
 await work(waiting);
 removeFolders();
@@ -103,8 +109,14 @@ const isEmpty = since !== '' && files.length === 0;
 process.exitCode = failed === 0 && (passed > 0 || isEmpty) ? 0 : 1;
 
 function printSlowest(): void {
-  const slowest = [...seconds].sort(([, a], [, b]) => b - a).slice(0, SLOWEST_SHOWN);
-  console.log(`\nslowest of ${seconds.size} files, s:`);
+  print(`slowest of ${seconds.size} files, s`, seconds);
+  const sum = [...cpuSeconds.values()].reduce((a, b) => a + b, 0);
+  print(`most of ${sum.toFixed(0)} s of the processor, without PostgreSQL's`, cpuSeconds);
+}
+
+function print(title: string, times: ReadonlyMap<string, number>): void {
+  const slowest = [...times].sort(([, a], [, b]) => b - a).slice(0, SLOWEST_SHOWN);
+  console.log(`\n${title}:`);
   for (const [name, time] of slowest) console.log(`${time.toFixed(1).padStart(6)}  ${name}`);
 }
 
@@ -168,6 +180,8 @@ async function runFiles(run: Run): Promise<{ reports: Map<string, Report>; outpu
   ]);
   clearTimeout(timer);
   running.delete(child);
+  const cpuUs = Number(child.resourceUsage()?.cpuTime.total ?? 0);
+  cpuSeconds.set(nameOf(own[0] ?? '', run), cpuUs / 1e6);
   if (store === 'postgres') console.log('\non PostgreSQL:');
   const output = `${stderr.trim()}\n${stdout.replace(/^bun test v.*\n/, '')}`;
   process.stdout.write(output);

@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test';
 import { EventEmitter } from 'node:events';
 import type http from 'node:http';
 import type { Socket } from 'node:net';
-import { boundInterims, isTooFine, readInSlices } from '../src/slices.ts';
+import { boundInterims, isTooFine, readInSlices } from '../src/outgoing/slices.ts';
 
 class FakeSocket extends EventEmitter {
   destroyed = false;

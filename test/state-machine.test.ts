@@ -96,8 +96,8 @@ describe('the database', () => {
   });
 });
 
-describe('docs/state-machine.md', () => {
-  const document = readText('docs/state-machine.md');
+describe('docs/inside/state-machine.md', () => {
+  const document = readText('docs/inside/state-machine.md');
 
   test('the diagram has the same arrows', () => {
     const arrows = [...document.matchAll(/^ {2}s(\d+) --> s(\d+): /gm)];
@@ -111,21 +111,10 @@ describe('docs/state-machine.md', () => {
     expect(named).toEqual({ ...STATUS_NAMES });
   });
 
-  test('the table has the same names and transitions', () => {
-    const rows = [...document.matchAll(/^\| (\d+) \| ([^|]+) \| [^|]+ \| ([^|]+) \|$/gm)];
-    const table = Object.fromEntries(
-      rows.map(([, status, name, next = '']) => [
-        status,
-        { name, next: next === '-' ? [] : next.split(', ').map(Number) },
-      ]),
-    );
-    const law = Object.fromEntries(
-      STATUSES.map((status) => [
-        status,
-        { name: STATUS_NAMES[status], next: [...(TRANSITIONS[status] ?? [])] },
-      ]),
-    );
-    expect(table).toEqual(law);
+  test('the table has the same names', () => {
+    const rows = [...document.matchAll(/^\| (\d+) \| ([^|]+) \| [^|]+ \|$/gm)];
+    const named = Object.fromEntries(rows.map(([, status, name]) => [Number(status), name]));
+    expect(named).toEqual({ ...STATUS_NAMES });
   });
 
   test('every move has an actor', () => {

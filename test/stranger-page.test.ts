@@ -4,10 +4,10 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../src/clock.ts';
-import { LiveStrangerPage } from '../src/live-stranger-page.ts';
-import { makeLog } from '../src/log.ts';
+import { systemClock } from '../src/base/clock.ts';
+import { makeLog } from '../src/base/log.ts';
 import { Outgoing } from '../src/outgoing/outgoing.ts';
+import { LiveStrangerPage } from '../src/parts/live-stranger-page.ts';
 
 const settings = { strangers: 'quiet' as 'answer' | 'quiet', strangerPage: '' };
 const lines: string[] = [];

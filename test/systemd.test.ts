@@ -3,8 +3,12 @@
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { OperatorError } from '../src/operator-error.ts';
-import { type ServiceEnvironment, type ServiceManager, serviceManager } from '../src/systemd.ts';
+import { OperatorError } from '../src/base/operator-error.ts';
+import {
+  type ServiceEnvironment,
+  type ServiceManager,
+  serviceManager,
+} from '../src/cli/systemd.ts';
 import { freshFolder } from './support/app.ts';
 import { cleanUp, startServe } from './support/process.ts';
 import { PATIENCE_MS, until } from './support/until.ts';

@@ -1,9 +1,9 @@
 /** Text from files, panels and devices controls neither a terminal nor a log nor a spreadsheet. */
 
 import { expect, test } from 'bun:test';
-import { csvLine, textOf } from '../src/core/csv.ts';
-import { makeLog } from '../src/log.ts';
-import { visible, visibleLines } from '../src/visible.ts';
+import { makeLog } from '../src/base/log.ts';
+import { visible, visibleLines } from '../src/base/visible.ts';
+import { cellText, csvLine } from '../src/core/csv.ts';
 import { commandLine } from './support/command-line.ts';
 
 /** Clears the screen, sets the title, turns the line round, begins a new one, by C1 codes too. */
@@ -95,6 +95,6 @@ test.each(['=1+1', '+1', '-1', '@x', '＝1+1', '＋1', '－1', '＠x', '\t=1'])(
   (text) => {
     const cell = csvLine([text]).slice(0, -2).replaceAll('"', '');
     expect(cell).toBe(`'${text}`);
-    expect(textOf(cell)).toBe(text);
+    expect(cellText(cell)).toBe(text);
   },
 );

@@ -3,18 +3,16 @@
  * and what it lacks on this machine.
  */
 
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { startGatepost } from '../cases.ts';
-import { onServerCore } from '../load.ts';
-import { type Server, startServer, totalMemory } from '../process.ts';
+import type { Bench } from '../driver.ts';
+import { onServerCore, type Server, startServer, totalMemory } from '../process.ts';
 import { seed } from '../seed.ts';
 import type { Shape } from '../shape.ts';
 import { missingPostgres, startPostgres } from './postgres.ts';
 
 export interface Setting {
-  gatepost: string;
-  folder: string;
+  bench: Bench;
   shape: Shape;
   /** Variables of every process of a server: `LD_PRELOAD` where the disk is to be slow. */
   env: Record<string, string>;
@@ -34,6 +32,13 @@ export interface Contestant {
   /** The reason why it cannot be measured here; null if it can. */
   missing(): string | null;
   start(setting: Setting): Promise<Running>;
+  /** The least that a server can do: its answers are not looked into. */
+  isBare?: boolean;
+}
+
+export interface Started {
+  contestant: Contestant;
+  server: Running;
 }
 
 const here = import.meta.dir;
@@ -41,18 +46,11 @@ const modules = join(here, 'node_modules');
 const node = join(modules, `node-linux-${process.arch}`, 'bin', 'node');
 
 const missingModules = () =>
-  existsSync(join(modules, 'pg')) ? null : "packages of bench/peers ('make bench-peers')";
+  existsSync(join(modules, 'pg')) ? null : "packages of bench/peers ('make bench BENCH=peers')";
 const missingNode = () =>
   missingModules() ?? (existsSync(node) ? null : `no Node of npm for ${process.arch}`);
 
-let folders = 0;
-
-function makeFolder(folder: string): string {
-  folders += 1;
-  const made = join(folder, `peer-${folders}`);
-  mkdirSync(made);
-  return made;
-}
+const makeFolder = ({ bench }: Setting) => bench.place(`peer-${crypto.randomUUID()}`);
 
 function startPeer(
   command: string[],
@@ -76,11 +74,19 @@ export const GATEPOST: Contestant = {
   name: 'Gatepost',
   checkpoints: 'the server between two turns, when the log is 1000 to 4000 pages long',
   missing: () => null,
-  start: (setting) => {
-    const dataDir = makeFolder(setting.folder);
-    seed(setting.gatepost, dataDir, setting.shape, Date.now());
-    return startGatepost(setting.gatepost, dataDir, setting.env);
+  start: async (setting) => {
+    const dataDir = makeFolder(setting);
+    await seed(setting.bench, dataDir, setting.shape);
+    return setting.bench.serve(dataDir, setting.env);
   },
+};
+
+export const BARE: Contestant = {
+  name: 'bare Bun.serve',
+  checkpoints: '',
+  isBare: true,
+  missing: () => null,
+  start: () => startServer(onServerCore([process.execPath, join(here, '..', 'bare-server.ts')])),
 };
 
 export const PEERS: readonly Contestant[] = [
@@ -89,7 +95,7 @@ export const PEERS: readonly Contestant[] = [
     checkpoints: AT_COMMIT,
     missing: missingNode,
     start: (setting) => {
-      const env = { PEER_DATA: makeFolder(setting.folder) };
+      const env = { PEER_DATA: makeFolder(setting) };
       return startPeer([node, join(here, 'fastify-better-sqlite3.mjs')], setting, env);
     },
   },
@@ -98,7 +104,7 @@ export const PEERS: readonly Contestant[] = [
     checkpoints: AT_COMMIT,
     missing: missingModules,
     start: (setting) => {
-      const env = { PEER_DATA: makeFolder(setting.folder) };
+      const env = { PEER_DATA: makeFolder(setting) };
       return startPeer([process.execPath, join(here, 'hono-bun-sqlite.mjs')], setting, env);
     },
   },
@@ -107,7 +113,7 @@ export const PEERS: readonly Contestant[] = [
     checkpoints: 'a process of its own, asked for one in the middle of each round',
     missing: () => missingNode() ?? missingPostgres(),
     start: async (setting) => {
-      const postgres = await startPostgres(makeFolder(setting.folder), setting.env);
+      const postgres = await startPostgres(makeFolder(setting), setting.env);
       const env = { PEER_POSTGRES: postgres.socketFolder, PEER_POOL: String(setting.pool) };
       const express = await startPeer([node, join(here, 'express-pg.mjs')], setting, env);
       return {

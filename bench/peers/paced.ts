@@ -9,7 +9,8 @@
  */
 
 import type { Socket } from 'bun';
-import { authKey, domainHash, providerCode, SCATTER_FACTOR, SCATTER_MODULUS } from '../shape.ts';
+import { who as credentials } from '../driver.ts';
+import { DEVICE, domainHash, hwidOf, linkCode } from '../shape.ts';
 
 export interface Paced {
   requests: number;
@@ -38,15 +39,10 @@ const [perSecond = 0, seconds = 0, providers = 1, links = 1, devices = 1, fresh 
   words.map(Number);
 const { hostname, port } = new URL(url);
 
-const scatter = (n: number) => (n * SCATTER_FACTOR) % SCATTER_MODULUS;
-const code = (n: number) => `gp${String(scatter(n)).padStart(10, '0')}`;
-const hwid = (n: number) =>
-  `${scatter(n).toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`;
 const any = (most: number) => 1 + Math.floor(Math.random() * most);
 const owner = (link: number) => ((link - 1) % providers) + 1;
 const get = (path: string, headers = '') =>
   `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`;
-const credentials = (n: number) => `?provider_code=${providerCode(n)}&auth_key=${authKey(n)}`;
 
 let nextFresh = fresh;
 
@@ -56,24 +52,26 @@ function draw(): [request: string, expected: string] {
   if (share < 0.5) {
     const device = any(devices);
     const link = device * (links / devices);
-    const path = `/install?id=${domainHash(owner(link))}&installid=${code(link)}`;
-    const facts =
-      'User-Agent: BenchApp/1.0\r\nx-device-os: Android\r\nx-ver-os: 16\r\nx-device-model: Bench Phone\r\nx-app-version: 1.0\r\n';
-    return [get(path, `${facts}x-hwid: ${hwid(device)}\r\n`), '{"rc":1,"msg":"Ok","provider_id":'];
+    const path = `/install?id=${domainHash(owner(link))}&installid=${linkCode(link)}`;
+    const facts = Object.entries(DEVICE).map(([name, value]) => `${name}: ${value}\r\n`);
+    return [
+      get(path, `${facts.join('')}x-hwid: ${hwidOf(device)}\r\n`),
+      '{"rc":1,"msg":"Ok","provider_id":',
+    ];
   }
   if (share < 0.8) {
     const link = any(links);
-    const path = `/api/list-install${credentials(owner(link))}&id=${link}`;
+    const path = `/api/list-install?${credentials(owner(link))}&id=${link}`;
     return [get(path), '{"rc":1,"msg":"Ok","data":[{'];
   }
   const who = any(providers);
   if (share < 0.9) {
     const wrong = credentials(who).replace('bench-key', 'wrong-key');
-    return [get(`/api/list-install${wrong}&id=1`), '{"rc":0,"msg":"Auth error"}'];
+    return [get(`/api/list-install?${wrong}&id=1`), '{"rc":0,"msg":"Auth error"}'];
   }
   nextFresh += 1;
-  const link = `&install_limit=5&note=bench&install_code=${code(nextFresh)}`;
-  return [get(`/api/add-install${credentials(who)}${link}`), '{"rc":1,"msg":"Ok","install_code"'];
+  const link = `&install_limit=5&note=bench&install_code=${linkCode(nextFresh)}`;
+  return [get(`/api/add-install?${credentials(who)}${link}`), '{"rc":1,"msg":"Ok","install_code"'];
 }
 
 const tookMs: number[] = [];

@@ -2,8 +2,8 @@
 
 import { chmodSync, chownSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onServerCore } from '../load.ts';
-import { type Server, serverOf, spawnKept } from '../process.ts';
+
+import { onServerCore, type Server, serverOf, spawnKept } from '../process.ts';
 
 /** Memory as its documentation advises; everything about durability stays as it comes. */
 const SETTINGS = [

@@ -1,179 +1,61 @@
 /**
  * Gatepost beside its peers, each built as its documentation advises, in one run on one core:
- * throughput, the same on a disk that syncs slowly, tails of a mixed load, and open streams. Writes
- * `bench/results/DATE-peers.md`.
- *
- *   bun bench/peers/run.ts [--quick] [--only throughput|slow-disk|tails|streams]
- *     [--executable FILE]
- *
- * `make bench-peers` installs the packages and runs it. A contestant for which something is missing
- * on the machine is left out, and the report says what it lacks. Any option: no file is written.
+ * throughput, the same on a disk that syncs slowly, tails of a mixed load, and open streams.
  */
 
-import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { environment, processorTimes } from '../environment.ts';
-import { LOAD_CORE, load, type Measurement, onServerCore } from '../load.ts';
-import { onCore, spawnKept, startServer, stopAll } from '../process.ts';
-import type { Shape } from '../shape.ts';
-import { type Contestant, GATEPOST, PEERS, type Running, type Setting } from './contestants.ts';
-import type { Paced } from './paced.ts';
-import { markdown, type Row, rowsOf, type TailRow } from './report.ts';
-import type { StreamResult } from './streams.ts';
-import { paced, peakOf, tailOf } from './tails.ts';
+import { chmodSync } from 'node:fs';
+import { type Bench, type Case, count, median, table } from '../driver.ts';
+import { environment, processorTimes, writeResult } from '../environment.ts';
+import { inTurns, medians, ratios } from '../load.ts';
+import { leaveServerCore } from '../process.ts';
+import {
+  BARE,
+  type Contestant,
+  GATEPOST,
+  PEERS,
+  type Setting,
+  type Started,
+} from './contestants.ts';
+import { slowDisk } from './slow-disk.ts';
+import { STREAM_HEAD, streamsOf } from './streams.ts';
+import { tailsOf } from './tails.ts';
 
-const PARTS = ['throughput', 'slow-disk', 'tails', 'streams'];
-
-const { values: options } = parseArgs({
-  options: {
-    quick: { type: 'boolean', default: false },
-    only: { type: 'string' },
-    executable: { type: 'string' },
-  },
-});
-const root = join(import.meta.dir, '..', '..');
-const gatepost = options.executable ?? join(root, 'dist', 'gatepost');
-const isKept = !options.quick && !options.only && !options.executable;
-const rounds = options.quick ? 2 : 4;
-const seconds = options.quick ? 1 : 2;
-const pacedSeconds = options.quick ? 2 : 8;
-const pacedRounds = options.quick ? 1 : 2;
-const streamCount = options.quick ? 2_000 : 10_000;
-
-const SHAPE: Shape = {
-  name: 'peers',
-  providerCount: 2,
-  linkCount: 10_000,
-  deviceCount: 10_000,
-  run: 1,
-};
-
-interface Case {
-  title: string;
-  kind: string;
-  connections: number;
-  /** The multiple of each peer that Gatepost is to reach. */
-  wanted?: number;
-}
-
-const CASES: readonly Case[] = [
+const SHAPE = { providerCount: 2, linkCount: 10_000, deviceCount: 10_000 };
+/** `wanted`: the multiple of each peer that Gatepost is to reach. */
+const CASES = [
   { title: 'list-install of one id', kind: 'list-one', connections: 128, wanted: 2 },
   { title: '/install, known HWID', kind: 'known-hwid', connections: 128, wanted: 2 },
   { title: 'wrong credentials', kind: 'wrong-key', connections: 128, wanted: 2 },
   { title: 'add-install', kind: 'add-install', connections: 1 },
   { title: 'add-install', kind: 'add-install', connections: 128, wanted: 4 },
 ];
-
-if (options.only !== undefined && !PARTS.includes(options.only)) {
-  fail(`unknown part '${options.only}': ${PARTS.join(', ')}`);
-}
-const cases = options.quick ? CASES.filter(({ wanted }) => wanted !== undefined) : CASES;
-if (!Bun.which('wrk')) fail("wrk was not found: 'make bench-tools' installs it");
-
-const folder = mkdtempSync(join(tmpdir(), 'gatepost-peers-'));
-// Another user than ours may run PostgreSQL, and must read the library of the slow disk.
-chmodSync(folder, 0o711);
-process.once('exit', () => {
-  stopAll();
-  removeFolder();
-});
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
-
-const BARE: Contestant = {
-  name: 'bare Bun.serve',
-  checkpoints: '',
-  missing: () => null,
-  start: () => startServer(onServerCore([process.execPath, join(root, 'bench', 'bare.ts')])),
-};
-
-const missing: string[] = [];
-const contestants = [GATEPOST, ...PEERS].filter((contestant) => {
-  const lack = contestant.missing();
-  if (lack !== null) missing.push(`${contestant.name}: ${lack}`);
-  return lack === null;
-});
-
-const startMs = performance.now();
-const before = processorTimes();
-const isWanted = (part: string) => options.only === undefined || options.only === part;
-/** Ids grow by a digit while links are added. */
-const ANSWER_BYTES_DEVIATION_MAX = 0.03;
 /** The default of pg. More of them cost a core that they share more, and it does no more for it. */
 const POOL = 10;
 /** Connections that wait for a slow disk together share its syncs. */
 const SLOW_POOL = 64;
+const SYNC_MS = 5;
 
-const fast: Setting = { gatepost, folder, shape: SHAPE, env: {}, pool: POOL };
-const slow = isWanted('slow-disk') || isWanted('tails') ? slowDisk() : null;
+const ABOUT = `The contestants take turns. Each has one core for all of its processes, the load has
+the other. Gatepost does more for an added link than the peers: it counts against the cap of the
+provider and writes an entry of the chained audit log in the same commit. They only insert the row.
+If the load average before the bench is far above zero, others had the cores meanwhile: then "CPU ×"
+alone tells something, and the tails tell nothing.
 
-const throughput = isWanted('throughput') ? await measure([...contestants, BARE], fast, cases) : [];
-const slowWrites =
-  slow && isWanted('slow-disk') ? await measure(contestants, slow, CASES.slice(-1)) : [];
-const tails = isWanted('tails') ? await measureTails([...contestants, BARE], fast) : [];
-const slowTails = slow && isWanted('tails') ? await measureTails(contestants, slow) : [];
-const streams = isWanted('streams') ? await measureStreams() : { figures: [], missing: [] };
-missing.push(...streams.missing);
+"Gatepost ×" is Gatepost's requests/s divided by those of the line, round by round; "CPU ×" is the
+line's processor time per request divided by Gatepost's. "memory" is that of all its processes after
+the case, without pages of files. On the slow disk a preloaded library lets each fsync and fdatasync
+sleep for ${SYNC_MS} ms first.
 
-const date = new Date().toISOString().slice(0, 10);
-const text = markdown({
-  date,
-  minutes: (performance.now() - startMs) / 60_000,
-  environment: environment(gatepost, folder, before),
-  settings: { rounds, seconds, pacedRounds, pacedSeconds, streamCount },
-  throughput,
-  slowWrites,
-  tails,
-  slowTails,
-  streams: streams.figures,
-  missing,
-});
-console.log(text);
-for (const lack of missing) progress(`left out: ${lack}`);
-if (isKept) {
-  await Bun.write(join(root, 'bench', 'results', `${date}-peers.md`), text);
-  progress(`written to bench/results/${date}-peers.md`);
-}
-process.exit(0);
+Tails: half known HWIDs, three lists of one id in ten, one wrong key and one added link in ten, each
+sent when it is due, at half of what the contestant reaches with 64 connections. A request's time
+counts from when it was due. "stall" is the longest time without any answer while one was awaited.
+The bare server gets Gatepost's rate: its tail is that of generator and machine, and where it is
+long, no other line says anything. Streams: one message to all; the time is from the call until the
+middle and the last stream have it.`;
 
-function progress(what: string): void {
-  console.error(`bench: ${what}`);
-}
-
-/** PostgreSQL writes and removes files there to its very end. */
-function removeFolder(): void {
-  for (let tries = 0; tries < 20 && existsSync(folder); tries += 1) {
-    try {
-      rmSync(folder, { recursive: true, force: true });
-    } catch {
-      Bun.sleepSync(50);
-    }
-  }
-}
-
-function fail(says: string): never {
-  console.error(says);
-  process.exit(2);
-}
-
-/** The setting in which every process of every contestant waits 5 ms longer for each sync. */
-function slowDisk(): Setting | null {
-  const library = join(folder, 'slow-fsync.so');
-  const source = join(import.meta.dir, 'slow-fsync.c');
-  if (!Bun.which('cc')) {
-    missing.push('the slow disk: cc (apt-get install gcc libc6-dev)');
-    return null;
-  }
-  const flags = ['-O2', '-Wall', '-Werror', '-shared', '-fPIC'];
-  const build = Bun.spawnSync(['cc', ...flags, '-o', library, source, '-ldl']);
-  if (build.exitCode !== 0) throw new Error(build.stderr.toString());
-  return { ...fast, env: { LD_PRELOAD: library }, pool: SLOW_POOL };
-}
-
-interface Started {
-  contestant: Contestant;
-  server: Running;
+interface Turns {
+  rounds: number;
+  seconds: number;
 }
 
 async function startAll(all: readonly Contestant[], setting: Setting): Promise<Started[]> {
@@ -184,87 +66,106 @@ async function startAll(all: readonly Contestant[], setting: Setting): Promise<S
   return started;
 }
 
-/** Order of a round: the second finds another machine than the first, so they change places. */
-function inTurn<T>(all: readonly T[], round: number): readonly T[] {
-  return round % 2 === 0 ? all : all.toReversed();
+async function stopAll(started: readonly Started[]): Promise<void> {
+  for (const { server } of started) await server.stop();
 }
 
-async function measure(
-  all: readonly Contestant[],
-  setting: Setting,
-  cases: readonly Case[],
-): Promise<Row[]> {
-  const started = await startAll(all, setting);
-  const rows: Row[] = [];
+/** Rows of the table of throughput; the first contestant is Gatepost. */
+async function throughput(
+  started: readonly Started[],
+  cases: typeof CASES,
+  turns: Turns,
+): Promise<string[][]> {
+  const rows: string[][] = [];
   for (const { title, kind, connections, wanted } of cases) {
-    progress(`${title}, ${connections} connections${setting === fast ? '' : ', slow disk'}`);
-    const runs = new Map<Contestant, Measurement[]>(all.map((each) => [each, []]));
-    const common = { kind, connections, shape: SHAPE };
-    const bytes = new Map<Contestant, number>();
-    for (const { contestant, server } of started) {
-      const looked = await load(server, { ...common, seconds: 1, verify: contestant !== BARE });
-      bytes.set(contestant, looked.bytesPerAnswer);
+    const sides = started.map(({ contestant, server }) => {
+      return { name: contestant.name, servers: [server], isBare: contestant.isBare === true };
+    });
+    const runs = await inTurns(sides, { kind, connections, shape: SHAPE, ...turns });
+    for (const [at, { contestant, server }] of started.entries()) {
+      const own = runs[at] ?? [];
+      const { requestsPerSecond, p50Us, p99Us, cpuUs, busy } = medians(own);
+      const times = 1 / median(ratios(own, runs[0]));
+      const isPeer = PEERS.includes(contestant) && wanted !== undefined;
+      const missed = `**missed** by ${Math.round((1 - times / (wanted ?? 1)) * 100)} %`;
+      rows.push([
+        title,
+        String(connections),
+        contestant.name,
+        count(requestsPerSecond),
+        (p50Us / 1000).toFixed(2),
+        (p99Us / 1000).toFixed(2),
+        cpuUs.toFixed(1),
+        `${Math.round(busy * 100)} %`,
+        `${Math.round(server.memory().ownKib / 1024)} MiB`,
+        times.toFixed(2),
+        median(ratios(own, runs[0], 'cpuUs')).toFixed(2),
+        isPeer ? `≥ ${wanted}` : '',
+        isPeer ? (times >= wanted ? 'met' : missed) : '',
+      ]);
     }
-    for (let round = 0; round < rounds; round += 1) {
-      for (const { contestant, server } of inTurn(started, round)) {
-        const run = await load(server, { ...common, seconds, verify: false });
-        checkBytes(contestant.name, run.bytesPerAnswer, bytes.get(contestant));
-        runs.get(contestant)?.push(run);
-      }
-    }
-    const figures = started.map(({ contestant, server }) => ({
-      name: contestant.name,
-      isPeer: PEERS.includes(contestant),
-      runs: runs.get(contestant) ?? [],
-      ownKib: server.memory().ownKib,
-    }));
-    rows.push(...rowsOf({ title, connections, wanted: wanted ?? null }, figures));
   }
-  for (const { server } of started) await server.stop();
   return rows;
 }
 
-/** Answers that are not looked into can still be weighed: a refusal has another size. */
-function checkBytes(name: string, bytes: number, looked = Number.NaN): void {
-  if (Math.abs(bytes / looked - 1) <= ANSWER_BYTES_DEVIATION_MAX) return;
-  throw new Error(`${name}: answers changed from ${looked} to ${bytes} bytes each`);
-}
-
-async function measureTails(all: readonly Contestant[], setting: Setting): Promise<TailRow[]> {
-  progress(`tails${setting === fast ? '' : ', slow disk'}`);
-  const started = await startAll(all, setting);
-  const peaks = new Map<Contestant, number>();
-  for (const { contestant, server } of started) {
-    if (contestant !== BARE) peaks.set(contestant, await peakOf(server, SHAPE, seconds));
-  }
-  // The bare server gets what Gatepost gets: its tail is that of the generator and the machine.
-  const peak = (of: Contestant) => peaks.get(of) ?? peaks.get(GATEPOST) ?? 0;
-  const found = new Map<Contestant, Paced[]>(all.map((each) => [each, []]));
-  for (let round = 0; round < pacedRounds; round += 1) {
-    for (const { contestant, server } of inTurn(started, round)) {
-      const rate = Math.floor(peak(contestant) / 2);
-      const isChecked = contestant !== BARE;
-      found.get(contestant)?.push(await paced(server, SHAPE, rate, pacedSeconds, isChecked));
+export const peers: Case = {
+  about:
+    'beside Fastify, Hono, Express, nchan and Mosquitto (--only throughput, slow-disk, tails or streams); leaves out and names what is not on this machine; writes bench/results/DATE-peers.md',
+  options: { quick: false, only: '', streams: '10000' },
+  needs: ['wrk'],
+  run: async (bench: Bench) => {
+    // Another user than ours may run PostgreSQL, and must read the library of the slow disk.
+    chmodSync(bench.folder, 0o711);
+    const before = processorTimes();
+    const isQuick = bench.is('quick');
+    const turns = isQuick ? { rounds: 2, seconds: 1 } : { rounds: 4, seconds: 2 };
+    const paced = isQuick ? { rounds: 1, seconds: 2 } : { rounds: 2, seconds: 8 };
+    const missing: string[] = [];
+    const contestants = [GATEPOST, ...PEERS].filter((contestant) => {
+      const lack = contestant.missing();
+      if (lack !== null) missing.push(`${contestant.name}: ${lack}`);
+      return lack === null;
+    });
+    const fast: Setting = { bench, shape: SHAPE, env: {}, pool: POOL };
+    const parts = [environment(bench, before), ABOUT];
+    const add = (title: string, head: readonly string[], rows: readonly string[][]) => {
+      if (rows.length > 0) parts.push(`## ${title}`, table(head, rows));
+    };
+    const costs = ['case', 'conn.', 'contestant', 'requests/s', 'p50 ms', 'p99 ms', 'CPU us'];
+    const head = [...costs, 'busy', 'memory', 'Gatepost ×', 'CPU ×', 'wanted', ''];
+    const tails = ['contestant', 'peak/s', 'p50 ms', 'p99 ms', 'p99.9 ms', 'longest ms'];
+    const tailHead = [...tails, 'stall ms', 'who writes the log back'];
+    if (Bun.which('cc') === null) missing.push('the slow disk: cc (apt-get install gcc libc6-dev)');
+    for (const disk of Bun.which('cc') === null ? ['fast'] : ['fast', 'slow']) {
+      const isSlow = disk === 'slow';
+      const env = isSlow ? slowDisk(bench.folder, SYNC_MS) : {};
+      const setting = isSlow ? { ...fast, env, pool: SLOW_POOL } : fast;
+      const all = isSlow ? contestants : [...contestants, BARE];
+      const where = isSlow ? ' on the slow disk' : '';
+      if (bench.takes(isSlow ? 'slow-disk' : 'throughput')) {
+        bench.progress(`throughput${where}`);
+        const started = await startAll(all, setting);
+        const cases = isSlow ? CASES.slice(-1) : CASES;
+        add(`Throughput${where}`, head, await throughput(started, cases, turns));
+        await stopAll(started);
+      }
+      if (bench.takes('tails')) {
+        bench.progress(`tails${where}`);
+        const started = await startAll(all, setting);
+        add(`Tails at half of the peak${where}`, tailHead, await tailsOf(started, SHAPE, paced));
+        await stopAll(started);
+      }
     }
-  }
-  for (const { server } of started) await server.stop();
-  return started.map(({ contestant }) => ({
-    name: contestant.name,
-    checkpoints: contestant.checkpoints,
-    ...tailOf(peak(contestant), found.get(contestant) ?? []),
-  }));
-}
-
-/** Measures in a process of its own, whose clients stay on the core of the load. */
-async function measureStreams(): Promise<StreamResult> {
-  progress(`${streamCount} streams`);
-  const script = join(import.meta.dir, 'streams.ts');
-  const idleMs = options.quick ? '2000' : '5000';
-  const words = ['--streams', String(streamCount), '--idle', idleMs, '--executable', gatepost];
-  const command = onCore(LOAD_CORE, [process.execPath, script, ...words]);
-  // It stops its own servers.
-  const child = spawnKept(command, {}, 'SIGTERM');
-  const text = await new Response(child.stdout).text();
-  if ((await child.exited) !== 0) throw new Error('the streams failed');
-  return JSON.parse(text) as StreamResult;
-}
+    if (bench.takes('streams')) {
+      const streamCount = isQuick ? 2_000 : bench.number('streams');
+      bench.progress(`${streamCount} streams`);
+      // The devices stay on the core of the load.
+      leaveServerCore();
+      const rows = await streamsOf(bench, streamCount, isQuick ? 2_000 : 5_000, missing);
+      add(`${count(streamCount)} open streams`, STREAM_HEAD, rows);
+    }
+    if (missing.length > 0) parts.push('## Left out', missing.map((one) => `- ${one}`).join('\n'));
+    await writeResult(bench, '-peers', 'Gatepost beside its peers', parts.join('\n\n'));
+    return undefined;
+  },
+};

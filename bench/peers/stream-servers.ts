@@ -5,10 +5,11 @@
 
 import { Database } from 'bun:sqlite';
 import { existsSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { freePort } from '../../test/support/free-port.ts';
-import { onServerCore } from '../load.ts';
-import { type Server, serverOf, spawnKept, startServer } from '../process.ts';
+import { connect, openSocket, startNodes } from '../devices.ts';
+import { ask, type Bench, notification, who } from '../driver.ts';
+import { onServerCore, type Server, serverOf, spawnKept } from '../process.ts';
 import { connectPacket, packetsOf, publishPacket, subscribePacket } from './mqtt.ts';
 
 export interface StreamServer {
@@ -23,23 +24,20 @@ export interface StreamContestant {
   name: string;
   promise: string;
   missing(): string | null;
-  start(folder: string, streams: number): Promise<StreamServer>;
+  start(bench: Bench, folder: string, streams: number): Promise<StreamServer>;
 }
 
-export const TEXT = 'Hello to everybody';
+const TEXT = 'Hello to everybody';
 const START_MAX_MS = 10_000;
 /** Descriptors beside the streams: nchan needs hundreds while they open. */
 const SPARE_FILES = 5_000;
 const NCHAN = '/usr/lib/nginx/modules/ngx_nchan_module.so';
-const CREDENTIALS = { provider_code: 'BENCH001', auth_key: 'bench-key-of-exactly-32-letters_' };
-const HASH = 'a'.repeat(64);
-
-export const STREAM_CONTESTANTS = (gatepost: string): readonly StreamContestant[] => [
+export const STREAM_CONTESTANTS: readonly StreamContestant[] = [
   {
     name: 'Gatepost (WebSocket)',
     promise: 'on the disk for each device before it is sent, acknowledged by each, repeated if not',
     missing: () => null,
-    start: (folder, streams) => startGatepost(gatepost, folder, streams),
+    start: startGatepost,
   },
   {
     name: 'nchan (WebSocket)',
@@ -58,60 +56,23 @@ export const STREAM_CONTESTANTS = (gatepost: string): readonly StreamContestant[
   },
 ];
 
-async function startGatepost(
-  gatepost: string,
-  folder: string,
-  streams: number,
-): Promise<StreamServer> {
-  const { provider_code: code, auth_key: key } = CREDENTIALS;
-  const identity = ['--name', 'bench', '--code', code, '--key', key, '--plan', 'enterprise'];
-  const add = Bun.spawnSync([gatepost, 'provider', 'add', '--data', folder, ...identity]);
-  if (add.exitCode !== 0) throw new Error(add.stderr.toString());
-  const command = onServerCore([gatepost, 'serve', '--port', '0', '--data', folder]);
-  const server = await startServer(command, {
-    GATEPOST_REGISTRATIONS_PER_MINUTE_MAX: '1000000000',
-    GATEPOST_STREAMS_MAX: String(streams),
-  });
-  const ask = async (path: string, body?: unknown) => {
-    const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
-    const answer = (await (await fetch(server.url + path, init)).json()) as Record<string, unknown>;
-    if (answer['rc'] !== 1) throw new Error(`${path}: ${JSON.stringify(answer)}`);
-    return answer;
-  };
-  const query = new URLSearchParams(CREDENTIALS);
-  await ask(`/api/add-domain?${query}&domain_hash=${HASH}`);
+async function startGatepost(bench: Bench, folder: string, streams: number): Promise<StreamServer> {
+  const [server] = (await startNodes(bench, [basename(folder)], streams)) as [Server];
   return {
     server,
-    open: async (n, got, lost) => {
-      const draft = { hwid: `device-${n}`, os: 'android', provider_code: code, domain_hash: HASH };
-      const { device_token: token } = await ask('/device/register', draft);
-      const headers = { authorization: `Bearer ${token}` };
-      const socket = await openSocket(`${server.url}/device/stream`, lost, { headers });
-      socket.onmessage = ({ data }) => {
-        const { data: messages } = JSON.parse(String(data)) as { data?: { id: number }[] };
-        if (messages === undefined) return;
-        got();
-        const items = messages.map(({ id }) => ({ id, state: 'received' }));
-        socket.send(JSON.stringify({ items }));
-      };
-    },
+    open: (n, got, lost) => connect(server, `device-${n}`, { got, lost }),
     publish: async () => {
-      forgetInterval(folder);
-      const form = { body: TEXT, type_push: 'optional', expire_days: 1 };
-      await ask(`/remote/notification?${query}`, { PushNotificationForm: form, os: ['android'] });
+      // General notifications are five minutes apart; the bench has not that patience.
+      const db = new Database(join(folder, 'gatepost.db'));
+      db.run('PRAGMA busy_timeout = 5000');
+      db.run('UPDATE provider SET last_general_at_ms = NULL');
+      db.close();
+      await ask(`${server.url}/remote/notification?${who()}`, notification());
     },
   };
 }
 
-/** General notifications are five minutes apart; the bench has not that patience. */
-function forgetInterval(folder: string): void {
-  const db = new Database(join(folder, 'gatepost.db'));
-  db.run('PRAGMA busy_timeout = 5000');
-  db.run('UPDATE provider SET last_general_at_ms = NULL');
-  db.close();
-}
-
-async function startNchan(folder: string, streams: number): Promise<StreamServer> {
+async function startNchan(_: Bench, folder: string, streams: number): Promise<StreamServer> {
   const port = freePort();
   const file = join(folder, 'nginx.conf');
   await Bun.write(file, nginxConf(folder, port, streams));
@@ -156,7 +117,7 @@ http {
 }
 `;
 
-async function startMosquitto(folder: string, streams: number): Promise<StreamServer> {
+async function startMosquitto(_: Bench, folder: string, streams: number): Promise<StreamServer> {
   const port = freePort();
   const file = join(folder, 'mosquitto.conf');
   // Root gives itself up otherwise, for a user who does not reach the folder.
@@ -224,19 +185,6 @@ async function openMqtt(
     });
   await ask(connectPacket(name));
   return { ask };
-}
-
-function openSocket(
-  url: string,
-  lost: () => void,
-  options: Bun.WebSocketOptions = {},
-): Promise<WebSocket> {
-  const socket = new WebSocket(url.replace('http', 'ws'), options);
-  return new Promise((resolve, reject) => {
-    socket.onopen = () => resolve(socket);
-    socket.onerror = (event) => reject(new Error((event as ErrorEvent).message));
-    socket.onclose = lost;
-  });
 }
 
 /** Starts a server that prints nothing when it is ready. */

@@ -1,86 +1,61 @@
 /**
- * Ten thousand open streams on one process: memory of each, and the time in which one message
- * reaches all of them. Gatepost, nchan and Mosquitto one after the other.
- *
- *   bun bench/peers/streams.ts [--streams 10000] [--rounds 3] [--idle 5000] [--executable FILE]
- *
- * Prints `StreamFigures` as JSON. Both ends need a file descriptor for each stream.
+ * Many open streams on one process: memory of each, and the time in which one message reaches all
+ * of them. Gatepost, nchan and Mosquitto one after the other.
  */
 
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { median } from '../load.ts';
-import { stopAll } from '../process.ts';
+import { type Bench, forAll, median } from '../driver.ts';
 import { STREAM_CONTESTANTS, type StreamContestant, type StreamServer } from './stream-servers.ts';
 
-export interface StreamFigures {
-  name: string;
-  promise: string;
-  /** Streams opened per second, with the registration where there is one. */
-  openedPerSecond: number;
-  kibEach: number;
-  /** Share of its core while nothing happens. */
-  idleBusy: number;
-  /** Time from the call until the middle and the last device have it, ms, medians of the rounds. */
-  medianMs: number;
-  lastMs: number;
-  /** Processor time of the server for each message delivered, acknowledgements included, us. */
-  cpuUs: number;
-}
-
-export interface StreamResult {
-  figures: StreamFigures[];
-  missing: string[];
-}
-
-const { values: options } = parseArgs({
-  options: {
-    streams: { type: 'string', default: '10000' },
-    rounds: { type: 'string', default: '3' },
-    idle: { type: 'string', default: '5000' },
-    executable: { type: 'string' },
-  },
-});
-const streamCount = Number(options.streams);
-const rounds = Number(options.rounds);
-const idleMs = Number(options.idle);
 /** Handshakes under way at a time. */
 const STARTING_MAX = 50;
+const DEADLINE_MS = 60_000;
 /** Acknowledgements come after the last message, and they cost the server too. */
 const SETTLE_MS = 1_500;
-const DEADLINE_MS = 60_000;
+const ROUNDS = 3;
 
-const gatepost = options.executable ?? join(import.meta.dir, '..', '..', 'dist', 'gatepost');
-const folder = mkdtempSync(join(tmpdir(), 'gatepost-streams-'));
-process.once('exit', () => {
-  stopAll();
-  rmSync(folder, { recursive: true, force: true });
-});
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+export const STREAM_HEAD = [
+  'server',
+  'opened/s',
+  'memory each',
+  'idle',
+  'middle ms',
+  'last ms',
+  'CPU us per message',
+  'what it promises',
+];
 
-const result: StreamResult = { figures: [], missing: [] };
-for (const contestant of STREAM_CONTESTANTS(gatepost)) {
-  const lack = contestant.missing();
-  if (lack !== null) {
-    result.missing.push(`${contestant.name}: ${lack}`);
-    continue;
+/** Rows of the table of streams; what failed or is missing goes to `missing`. */
+export async function streamsOf(
+  bench: Bench,
+  streamCount: number,
+  idleMs: number,
+  missing: string[],
+): Promise<string[][]> {
+  const rows: string[][] = [];
+  for (const contestant of STREAM_CONTESTANTS) {
+    const lack = contestant.missing();
+    if (lack !== null) {
+      missing.push(`${contestant.name}: ${lack}`);
+      continue;
+    }
+    try {
+      rows.push(await measure(bench, contestant, streamCount, idleMs));
+    } catch (error) {
+      // The others' figures are still valid.
+      missing.push(`${contestant.name}: failed: ${error}`);
+    }
   }
-  try {
-    result.figures.push(await measure(contestant));
-  } catch (error) {
-    // The others' figures are still valid.
-    result.missing.push(`${contestant.name}: failed: ${error}`);
-  }
+  return rows;
 }
-console.log(JSON.stringify(result));
-process.exit(0);
 
-async function measure(contestant: StreamContestant): Promise<StreamFigures> {
-  const own = join(folder, contestant.name.replace(/\W.*/, ''));
-  mkdirSync(own);
-  const running = await contestant.start(own, streamCount);
+async function measure(
+  bench: Bench,
+  contestant: StreamContestant,
+  streamCount: number,
+  idleMs: number,
+): Promise<string[]> {
+  const folder = bench.place(contestant.name.replace(/\W.*/, ''));
+  const running = await contestant.start(bench, folder, streamCount);
   const { server } = running;
   try {
     const arrivals: number[] = [];
@@ -90,35 +65,40 @@ async function measure(contestant: StreamContestant): Promise<StreamFigures> {
     };
     const beforeKib = server.memory().ownKib;
     const openMs = performance.now();
-    await openAll(running, () => arrivals.push(performance.now()), lost);
+    const got = () => arrivals.push(performance.now());
+    await forAll(0, streamCount, STARTING_MAX, (n) => running.open(n, got, lost));
     const openedPerSecond = (streamCount * 1000) / (performance.now() - openMs);
     const idleCpu = server.cpuSeconds();
     await Bun.sleep(idleMs);
-    const idleBusy = ((server.cpuSeconds() - idleCpu) * 1000) / idleMs;
+    const idleBusy = ((server.cpuSeconds() - idleCpu) * 100_000) / idleMs;
     const kibEach = (server.memory().ownKib - beforeKib) / streamCount;
-    const sent: Sent[] = [];
-    for (let n = 0; n < rounds; n += 1) sent.push(await send(running, arrivals));
+    const sent: number[][] = [];
+    for (let n = 0; n < ROUNDS; n += 1) sent.push(await send(running, arrivals, streamCount));
     if (lostCount > 0) throw new Error(`${contestant.name}: ${lostCount} streams were cut off`);
-    const of = (name: keyof Sent) => median(sent.map((round) => round[name]));
-    const { name, promise } = contestant;
-    const reached = { medianMs: of('medianMs'), lastMs: of('lastMs'), cpuUs: of('cpuUs') };
-    return { name, promise, openedPerSecond, kibEach, idleBusy, ...reached };
+    const [middle = 0, last = 0, cpuUs = 0] = [0, 1, 2].map((at) =>
+      median(sent.map((round) => round[at] ?? 0)),
+    );
+    return [
+      contestant.name,
+      openedPerSecond.toFixed(0),
+      `${kibEach.toFixed(1)} KiB`,
+      `${idleBusy.toFixed(1)} %`,
+      middle.toFixed(0),
+      last.toFixed(0),
+      cpuUs.toFixed(1),
+      contestant.promise,
+    ];
   } finally {
     await server.stop();
   }
 }
 
-async function openAll(running: StreamServer, got: () => void, lost: () => void): Promise<void> {
-  let next = 0;
-  const lane = async () => {
-    for (let n = next++; n < streamCount; n = next++) await running.open(n, got, lost);
-  };
-  await Promise.all(Array.from({ length: STARTING_MAX }, lane));
-}
-
-type Sent = Pick<StreamFigures, 'medianMs' | 'lastMs' | 'cpuUs'>;
-
-async function send({ server, publish }: StreamServer, arrivals: number[]): Promise<Sent> {
+/** Returns when the middle and the last stream had it, ms, and processor time of each, us. */
+async function send(
+  { server, publish }: StreamServer,
+  arrivals: number[],
+  streamCount: number,
+): Promise<number[]> {
   arrivals.length = 0;
   const cpuBefore = server.cpuSeconds();
   const calledMs = performance.now();
@@ -132,5 +112,5 @@ async function send({ server, publish }: StreamServer, arrivals: number[]): Prom
   const times = arrivals.map((atMs) => atMs - calledMs);
   await Bun.sleep(SETTLE_MS);
   const cpuUs = ((server.cpuSeconds() - cpuBefore) * 1e6) / streamCount;
-  return { medianMs: median(times), lastMs: Math.max(...times), cpuUs };
+  return [median(times), Math.max(...times), cpuUs];
 }

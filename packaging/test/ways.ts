@@ -29,6 +29,7 @@ export const FIRST: readonly Part[] = [
   docs('trouble'),
   docs('telegram', undefined, { before: `${OWN_SETTINGS}\nsystemctl restart gatepost` }),
   docs('bots'),
+  docs('device-protocol'),
   docs('configuration', 'Configuration', { isExample: true }),
   docs('configuration', 'A folder of files'),
   docs('configuration', 'Commands beside a server', { isExample: true }),
@@ -62,10 +63,6 @@ export const SECOND: readonly Part[] = [
 
 /** Printed commands that the walk cannot run, and why; without a heading of the whole page. */
 export const NOT_WALKED: readonly { path: string; heading?: string; why: string }[] = [
-  {
-    path: 'docs/api.md',
-    why: 'answers of another installation; the contract has tests of its own',
-  },
   {
     path: 'docs/configuration.md',
     heading: 'Mistakes',

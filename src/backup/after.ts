@@ -1,7 +1,7 @@
 /** Hands a backup to the command of `backup.after`, which copies it elsewhere. */
 
-import { messageOf, OperatorError } from '../operator-error.ts';
-import { runProgram } from '../operator-program.ts';
+import { messageOf, OperatorError } from '../base/operator-error.ts';
+import { runProgram } from '../base/operator-program.ts';
 import { kindOf } from './container.ts';
 
 interface AfterSettings {

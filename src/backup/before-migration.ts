@@ -2,11 +2,11 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf, OperatorError } from '../base/operator-error.ts';
+import { makeOwnFolder } from '../base/permissions.ts';
 import { timeInName } from '../core/calendar.ts';
 import { asDiskFault } from '../disk/fault.ts';
 import { removeLeftovers } from '../disk/scratch.ts';
-import { messageOf, OperatorError } from '../operator-error.ts';
-import { makeOwnFolder } from '../permissions.ts';
 import { readPassphrase } from './passphrase.ts';
 import { backupFolder, type RunBackup, rotate, type ShelfSettings } from './shelf.ts';
 

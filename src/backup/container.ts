@@ -11,10 +11,10 @@ import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
+import { messageOf, OperatorError } from '../base/operator-error.ts';
 import { TIME_MAX_MS } from '../core/calendar.ts';
 import { isRecord, readJsonObject } from '../core/json-input.ts';
 import { isRefused } from '../core/outcome.ts';
-import { messageOf, OperatorError } from '../operator-error.ts';
 import type { Write } from '../store/kind.ts';
 import { AGE_MAGIC, checkHeader, decrypted, encrypted } from './encryption.ts';
 

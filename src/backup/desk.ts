@@ -7,10 +7,10 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorIn } from '../base/operator-error.ts';
+import { makeOwnFolder } from '../base/permissions.ts';
 import type { UpkeepStore } from '../core/port/upkeep.ts';
 import { failureOf, upkeepOf } from '../core/upkeep.ts';
-import { errorIn } from '../operator-error.ts';
-import { makeOwnFolder } from '../permissions.ts';
 import {
   backupFolder,
   momentOf,

@@ -3,7 +3,7 @@
  * of its authors: scrypt, then ChaCha20-Poly1305 in authenticated chunks of 64 KiB.
  */
 
-import { OperatorError } from '../operator-error.ts';
+import { OperatorError } from '../base/operator-error.ts';
 
 export const AGE_MAGIC = 'age-encryption.org/v1\n';
 

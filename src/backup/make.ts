@@ -3,13 +3,13 @@
 import { createHash } from 'node:crypto';
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
+import { OperatorError } from '../base/operator-error.ts';
+import { refuseOpenData } from '../base/permissions.ts';
+import { VERSION } from '../base/version.ts';
 import { asDiskFault } from '../disk/fault.ts';
 import { giveName, nameTaken } from '../disk/give-name.ts';
 import { removeLeftovers, Scratch } from '../disk/scratch.ts';
-import { OperatorError } from '../operator-error.ts';
-import { refuseOpenData } from '../permissions.ts';
 import type { DatabaseFile, Snapshot } from '../store/kind.ts';
-import { VERSION } from '../version.ts';
 import { FORMAT, kindOf, type Manifest, readContainer, writeContainer } from './container.ts';
 
 export interface BackupOrder {

@@ -1,6 +1,6 @@
 /** The passphrase of backups. No argument holds it: other users can read command lines. */
 
-import { firstLineOfSecret } from '../permissions.ts';
+import { firstLineOfSecret } from '../base/permissions.ts';
 
 export interface PassphraseSettings {
   readonly backupPassphrase: string;

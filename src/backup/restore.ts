@@ -2,12 +2,12 @@
 
 import { tmpdir } from 'node:os';
 import { dirname, resolve } from 'node:path';
+import { OperatorError } from '../base/operator-error.ts';
+import { refuseOpenData } from '../base/permissions.ts';
 import { counted } from '../core/counted.ts';
 import type { Actor } from '../core/port/audit.ts';
 import { asDiskFault } from '../disk/fault.ts';
 import { removeLeftovers } from '../disk/scratch.ts';
-import { OperatorError } from '../operator-error.ts';
-import { refuseOpenData } from '../permissions.ts';
 import type { Arrival, DatabaseFile, Replacement } from '../store/kind.ts';
 import { DamagedBackup, kindOf, type Manifest, readContainer } from './container.ts';
 

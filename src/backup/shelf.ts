@@ -2,12 +2,12 @@
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { errorIn, OperatorError } from '../base/operator-error.ts';
+import { makeOwnFolder } from '../base/permissions.ts';
 import { timeInName } from '../core/calendar.ts';
 import { asDiskFault } from '../disk/fault.ts';
 import { takeLock } from '../disk/lock.ts';
 import { removeLeftovers } from '../disk/scratch.ts';
-import { errorIn, OperatorError } from '../operator-error.ts';
-import { makeOwnFolder } from '../permissions.ts';
 import { type PassphraseSettings, readPassphrase, STANDARD_INPUT } from './passphrase.ts';
 import { yieldToOthers } from './priority.ts';
 

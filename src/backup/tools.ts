@@ -1,6 +1,6 @@
 /** The tools for backups of one kind of store. */
 
-import { OperatorError } from '../operator-error.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import type { DatabaseFile, StoreKind } from '../store/kind.ts';
 import { kindOf } from './container.ts';
 import { type BackupOrder, makeBackup } from './make.ts';

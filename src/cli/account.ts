@@ -2,7 +2,7 @@
 
 import { type Command, InvalidArgumentError } from 'commander';
 import { readAccountName } from '../core/account/formats.ts';
-import { endAllSessions, makeOperatorEntry, resetAccount } from '../core/account/operator.ts';
+import { makeOperatorEntry } from '../core/account/operator.ts';
 import { isRefused } from '../core/outcome.ts';
 import {
   type CliContext,
@@ -12,6 +12,7 @@ import {
   settingsFor,
   withCore,
 } from './context.ts';
+import { make } from './make.ts';
 import { listOwned, OF_PROVIDER, ownerName, type ProviderOptions } from './provider-name.ts';
 import { granted } from './refusal.ts';
 import { baseUrlValue, showTime } from './values.ts';
@@ -57,14 +58,18 @@ async function link(context: CliContext, options: LinkOptions): Promise<void> {
 
 async function reset(context: CliContext, name: string, options: UrlOptions): Promise<void> {
   const nowMs = context.nowMs();
-  const made = await withCore(context, options, (core) => resetAccount(core, name, nowMs));
-  await printLink(context, options, name, granted(made, name));
+  const made = await withCore(context, options, (core) =>
+    make('accounts.reset', { core, nowMs }, { name }),
+  );
+  await printLink(context, options, name, granted(made, name).secret);
 }
 
 async function endSessions(context: CliContext, name: string, options: CommonOptions) {
   const nowMs = context.nowMs();
-  const made = await withCore(context, options, (core) => endAllSessions(core, name, nowMs));
-  const count = granted(made, name);
+  const made = await withCore(context, options, (core) =>
+    make('accounts.end-sessions', { core, nowMs }, { name }),
+  );
+  const { count } = granted(made, name);
   print(context, options, { account: name, ended: count }, `Sessions ended: ${count}`);
 }
 

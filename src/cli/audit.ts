@@ -1,6 +1,7 @@
 /** `gatepost audit …`: the log of changes, with their actors and origins. */
 
 import type { Command } from 'commander';
+import { OperatorError } from '../base/operator-error.ts';
 import {
   auditBlocks,
   auditHead,
@@ -13,7 +14,6 @@ import { type Action, type AuditEntry, providerOf } from '../core/audit/entry.ts
 import { verifyAudit } from '../core/audit/verify.ts';
 import type { Core } from '../core/core.ts';
 import { hwidHash } from '../core/secret.ts';
-import { OperatorError } from '../operator-error.ts';
 import {
   type CliContext,
   type CommonOptions,

@@ -2,7 +2,7 @@
 
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Manifest } from '../backup/container.ts';
-import { OperatorError } from '../operator-error.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import { type CliContext, type CommonOptions, print, settingsFor } from './context.ts';
 import { askNewPassphrase, askPassphrase } from './passphrase.ts';
 import { untilInterrupted } from './signals.ts';

@@ -1,9 +1,9 @@
 /** `gatepost clock …`: leaps of the clocks of machines that serve. */
 
 import type { Command } from 'commander';
-import { actAt } from '../core/audit/entry.ts';
 import { isSuspended, leadText } from '../core/leap.ts';
 import type { KeptTime } from '../core/port/time.ts';
+import { trustClocks } from '../core/timekeeper.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { table } from './table.ts';
 import { showTime } from './values.ts';
@@ -27,9 +27,7 @@ async function show(context: CliContext, options: CommonOptions): Promise<void> 
 }
 
 async function trust(context: CliContext, options: CommonOptions): Promise<void> {
-  const count = await withCore(context, options, (core) =>
-    core.store.trustClocks(actAt(core, context.nowMs())),
-  );
+  const count = await withCore(context, options, (core) => trustClocks(core, context.nowMs()));
   const text =
     count === 0
       ? 'No clock has leapt.'

@@ -1,9 +1,9 @@
 /** `gatepost config`: the effective settings and their origins. */
 
 import type { Command } from 'commander';
+import { OperatorError } from '../base/operator-error.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { unseenFileText, unseenText } from '../config/unseen.ts';
-import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, flagsOf, print } from './context.ts';
 import { table } from './table.ts';
 

@@ -1,8 +1,8 @@
 /** Questions before data is lost. */
 
 import { createInterface } from 'node:readline';
-import { OperatorError, UsageError } from '../operator-error.ts';
-import { visible } from '../visible.ts';
+import { OperatorError, UsageError } from '../base/operator-error.ts';
+import { visible } from '../base/visible.ts';
 import type { CliContext, CommonOptions } from './context.ts';
 
 /** Options of a command that asks for confirmation. */

@@ -1,15 +1,15 @@
 /** `gatepost conformance`: runs the cases of `conformance/` against a server of the API. */
 
 import type { Command } from 'commander';
+import { OperatorError, UsageError } from '../base/operator-error.ts';
+import { secretIn } from '../base/permissions.ts';
 import type { Case } from '../conformance/case.ts';
 import { allCases } from '../conformance/cases.ts';
-import { type Caller, runCases, type Verdict } from '../conformance/run.ts';
-import { counted } from '../core/counted.ts';
+import { type Caller, type CaseVerdict, runCases } from '../conformance/run.ts';
 import { AUTH_KEY, PROVIDER_CODE } from '../core/formats.ts';
 import { isRecord, readJsonObject } from '../core/json-input.ts';
 import { isRefused } from '../core/outcome.ts';
-import { OperatorError, UsageError } from '../operator-error.ts';
-import { secretIn } from '../permissions.ts';
+import { checkNames, report, startOf } from './case-report.ts';
 import type { CliContext, CommonOptions } from './context.ts';
 import { warnIfOpen } from './import-origin.ts';
 import { KEY_FILE, type KeyOptions, readKey } from './key.ts';
@@ -25,7 +25,6 @@ interface ConformanceOptions extends CommonOptions, KeyOptions {
 
 /** The most bytes and values in a file of callers. */
 const CALLER_BOUNDS = { bytesMax: 64 * 1024, valuesMax: 100 };
-const SIGNS = { passed: 'ok  ', failed: 'FAIL', skipped: 'skip' } as const;
 /** The width of the longest name of a case. */
 const NAME_WIDTH = 34;
 /** The most characters of a value in a line. */
@@ -33,10 +32,7 @@ const SHOWN_LENGTH_MAX = 300;
 
 function chosenCases({ contract, only }: ConformanceOptions): readonly Case[] {
   const all = allCases();
-  const unknown = only?.find((name) => !all.some((one) => one.name === name));
-  if (unknown !== undefined) {
-    throw new UsageError(`there is no case ${unknown}: conformance/ has the names`);
-  }
+  checkNames(all, only ?? [], ': conformance/ has the names');
   return all.filter(({ name, ours }) => (only?.includes(name) ?? true) && !(contract && ours));
 }
 
@@ -81,8 +77,9 @@ function shown(value: unknown): string {
   return text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text;
 }
 
-function lineOf({ at, case: name, difference, rule, verdict }: Verdict): string {
-  const start = `${SIGNS[verdict]}  ${name.padEnd(NAME_WIDTH)}  `;
+function lineOf(one: CaseVerdict): string {
+  const { at, difference, rule, verdict } = one;
+  const start = startOf(one, NAME_WIDTH);
   if (verdict === 'skipped') return `${start}${at}`;
   if (difference === null) return `${start}${rule}`;
   const { expected, got, path } = difference;
@@ -99,16 +96,9 @@ async function conform(
   const cases = chosenCases(options);
   const callers = callersOf(context, options);
   if (Object.keys(callers).length > 0) warnIfOpen(context, url);
-  const counts = { passed: 0, failed: 0, skipped: 0 };
-  const tell = (verdict: Verdict) => {
-    counts[verdict.verdict] += 1;
-    context.stdout(`${json ? JSON.stringify(verdict) : lineOf(verdict)}\n`);
-  };
   const { nowMs, sleep } = context;
-  await runCases(cases, { url, callers, writes: write, nowMs, sleep }, tell);
-  const { failed, passed, skipped } = counts;
-  if (!json) context.stdout(`${passed} passed, ${failed} failed, ${skipped} skipped\n`);
-  if (failed > 0) throw new OperatorError(`${counted(failed, 'case')} failed`);
+  const how = { url, callers, writes: write, nowMs, sleep };
+  await report<CaseVerdict>(context, json, lineOf, (tell) => runCases(cases, how, tell));
 }
 
 export function addConformanceCommand(program: Command, context: CliContext): void {

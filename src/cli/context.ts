@@ -3,6 +3,9 @@
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import type { BackupTools } from '../backup/tools.ts';
+import type { Finding } from '../base/finding.ts';
+import type { LogLevel } from '../base/log.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import type { Flags } from '../config/files.ts';
 import type { HiddenNames } from '../config/hidden-names.ts';
 import type { LoadedConfig } from '../config/load.ts';
@@ -10,21 +13,18 @@ import type { ShownSetting } from '../config/render.ts';
 import type { Config } from '../config/settings/index.ts';
 import { type Unseen, unseenFileText, unseenText } from '../config/unseen.ts';
 import { actingAs, type Core } from '../core/core.ts';
-import type { EventSenders, Verdict } from '../core/outbox/carrier.ts';
+import type { AttemptVerdict, EventSenders } from '../core/outbox/carrier.ts';
 import type { Actor } from '../core/port/audit.ts';
 import type { PushContent } from '../core/port/outbox.ts';
 import type { PushAddress, PushGateway } from '../core/port/registration.ts';
 import type { OutsideQuestions } from '../doctor/examine.ts';
 import type { makeReport } from '../doctor/report.ts';
-import type { Finding } from '../finding.ts';
 import type { Handover } from '../handover/handover.ts';
-import type { LogLevel } from '../log.ts';
-import { OperatorError } from '../operator-error.ts';
 import type { ReadPanel } from '../panel/reader-process.ts';
-import type { NewestRelease } from '../release.ts';
+import type { NewestRelease } from '../parts/release.ts';
 import type { DatabaseReport } from '../store/kind.ts';
 import type { Move } from '../store/move/job.ts';
-import type { ServiceManager } from '../systemd.ts';
+import type { ServiceManager } from './systemd.ts';
 import { type Columns, table } from './table.ts';
 
 /** A code that Gatepost gives out. */
@@ -127,7 +127,7 @@ type Terminal = Pick<CliContext, 'stdout' | 'stderr'>;
 
 /** An open gateway: sends a message once. */
 interface OpenGateway {
-  (address: PushAddress, content: PushContent): Promise<Verdict>;
+  (address: PushAddress, content: PushContent): Promise<AttemptVerdict>;
   close(): void;
 }
 

@@ -4,13 +4,13 @@
  */
 
 import type { Command } from 'commander';
+import { UsageError } from '../base/operator-error.ts';
 import { makeOperatorEntry } from '../core/account/operator.ts';
 import { actingAs } from '../core/core.ts';
 import { isRefused } from '../core/outcome.ts';
 import { Life } from '../demo/life.ts';
 import { openPlace } from '../demo/place.ts';
 import { makeWorld } from '../demo/world.ts';
-import { UsageError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, print } from './context.ts';
 import { untilInterrupted } from './signals.ts';
 

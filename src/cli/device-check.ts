@@ -4,13 +4,12 @@
  */
 
 import type { Command } from 'commander';
-import { counted } from '../core/counted.ts';
+import { UsageError } from '../base/operator-error.ts';
+import { visible } from '../base/visible.ts';
 import { DOMAIN_HASH, LINK } from '../device-check/app.ts';
-import { CASES, checkDriver, checkPhone, type Verdict } from '../device-check/check.ts';
-import type { Case } from '../device-check/scene.ts';
+import { CASES, type CheckVerdict, checkDriver, checkPhone } from '../device-check/check.ts';
 import { Stage } from '../device-check/stage.ts';
-import { OperatorError, UsageError } from '../operator-error.ts';
-import { visible } from '../visible.ts';
+import { checkNames, report, startOf } from './case-report.ts';
 import type { CliContext, CommonOptions } from './context.ts';
 import { paceValue, portValue } from './values.ts';
 
@@ -22,22 +21,12 @@ interface CheckOptions extends CommonOptions {
   pace: number;
 }
 
-function casesOf(names: readonly string[] | undefined): readonly Case[] {
-  if (names === undefined) return CASES;
-  return names.map((name) => {
-    const found = CASES.find((one) => one.name === name);
-    if (found !== undefined) return found;
-    const all = CASES.map((one) => one.name).join(', ');
-    throw new UsageError(`there is no case ${name}; the cases: ${all}`);
-  });
-}
-
-const SIGNS = { passed: 'ok  ', failed: 'FAIL', skipped: 'skip' } as const;
 const NAME_WIDTH = Math.max(...CASES.map(({ name }) => name.length));
 
 /** Returns a line about a verdict. Parts of it come from the app, so they are made visible. */
-export function lineOf({ case: name, verdict, should, did }: Verdict): string {
-  const start = `${SIGNS[verdict]}  ${name.padEnd(NAME_WIDTH)}  `;
+export function lineOf(one: CheckVerdict): string {
+  const { verdict, should, did } = one;
+  const start = startOf(one, NAME_WIDTH);
   if (verdict === 'passed') return `${start}${should}`;
   if (verdict === 'skipped') return `${start}${did}`;
   return `${start}the app ${visible(did ?? '')}; it should ${should}`;
@@ -45,27 +34,20 @@ export function lineOf({ case: name, verdict, should, did }: Verdict): string {
 
 async function check(context: CliContext, options: CheckOptions): Promise<void> {
   const { against, host, json, listen, pace } = options;
-  const cases = casesOf(options.only);
+  const names = CASES.map(({ name }) => name);
+  checkNames(CASES, options.only ?? [], `; the cases: ${names.join(', ')}`);
+  const cases = (options.only ?? names).flatMap((name) => CASES.filter((one) => one.name === name));
   if ((against === undefined) === (listen === undefined)) {
     throw new UsageError('one of --against and --listen is required');
   }
-  const counts = { passed: 0, failed: 0, skipped: 0 };
-  const tell = (verdict: Verdict) => {
-    counts[verdict.verdict] += 1;
-    context.stdout(`${json ? JSON.stringify(verdict) : lineOf(verdict)}\n`);
-  };
-  if (against !== undefined) {
-    await checkDriver(against, cases, { pace }, tell);
-  } else {
+  await report<CheckVerdict>(context, json, lineOf, async (tell) => {
+    if (against !== undefined) return checkDriver(against, cases, { pace }, tell);
     const stage = new Stage(host, listen ?? 0, 1);
     context.stderr(
       `point the app at ${stage.url}, with the link ${LINK} and the domain hash ${DOMAIN_HASH}\n`,
     );
-    await checkPhone(stage, cases, tell).finally(() => stage.stop());
-  }
-  const { failed, passed, skipped } = counts;
-  if (!json) context.stdout(`${passed} passed, ${failed} failed, ${skipped} skipped\n`);
-  if (failed > 0) throw new OperatorError(`${counted(failed, 'case')} failed`);
+    return checkPhone(stage, cases, tell).finally(() => stage.stop());
+  });
 }
 
 export function addDeviceCheckCommand(device: Command, context: CliContext): void {

@@ -1,17 +1,18 @@
 /** `gatepost device …`: the known devices. */
 
 import type { Command } from 'commander';
-import { actAt } from '../core/audit/entry.ts';
 import { counted } from '../core/counted.ts';
 import { osName } from '../core/device.ts';
-import { fromStore } from '../core/outcome.ts';
-import type { Device, DeviceDetail } from '../core/port/device.ts';
+import { FACT_FIELDS } from '../core/device-facts.ts';
+import { inSnakeCase, only } from '../core/field.ts';
+import type { Device, DeviceDetail, DeviceFacts } from '../core/port/device.ts';
 import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
 import { type ConfirmOptions, confirm } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { addDeviceCheckCommand } from './device-check.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
 import { findLink, type LinkName, linkNameValue } from './link-name.ts';
+import { make } from './make.ts';
 import { codeOf } from './provider-name.ts';
 import { granted, refusal } from './refusal.ts';
 import { addSimulateCommand } from './simulate.ts';
@@ -27,11 +28,7 @@ interface ListOptions extends CommonOptions, LimitOptions {
 function view(device: Device) {
   return {
     hwid: device.hwid,
-    os: device.os,
-    os_version: device.osVersion,
-    device_name: device.deviceName,
-    app_version: device.appVersion,
-    user_agent: device.userAgent,
+    ...inSnakeCase(only<DeviceFacts, keyof DeviceFacts>(device, FACT_FIELDS)),
     first_seen_at: showTime(device.firstSeenAtMs),
     last_seen_at: showTime(device.lastSeenAtMs),
   };
@@ -128,9 +125,9 @@ async function forget(context: CliContext, hwid: string, options: ConfirmOptions
     const rest = `its refusals by ${counted(refusals, 'link')}`;
     const deed = found === null ? `Forget ${hwid}, which no device has:` : deedOf(found);
     await confirm(context, options, `${deed} ${rest}`);
-    return core.store.forgetDevice(hwid, actAt(core, context.nowMs()));
+    return make('devices.forget', { core, nowMs: context.nowMs() }, { hwid });
   });
-  granted(fromStore(forgotten), hwid);
+  granted(forgotten, hwid);
   print(context, options, { hwid, done: 'forgotten' }, `${hwid} forgotten; its slots are free`);
 }
 

@@ -1,26 +1,19 @@
 /** `gatepost distribution …`: notifications and commands, and their delivery. */
 
 import type { Command } from 'commander';
-import { actAt } from '../core/audit/entry.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import { visible } from '../base/visible.ts';
 import { counted } from '../core/counted.ts';
-import { cancelDistribution } from '../core/message/cancel.ts';
-import {
-  BLOCKED,
-  CANCELLED,
-  isTerminal,
-  STATUS_NAMES,
-  statusesBefore,
-} from '../core/message/status.ts';
+import { BLOCKED, CANCELLED, isTerminal, STATUS_NAMES } from '../core/message/status.ts';
 import { TARGET_HWID_COUNT_MAX } from '../core/message/target.ts';
-import { fromStore, isRefused } from '../core/outcome.ts';
+import { isRefused } from '../core/outcome.ts';
 import { type DistributionDetail, PUSH } from '../core/port/distribution.ts';
 import type { LedgerRow, LedgerTotals } from '../core/port/ledger.ts';
 import { countRecipients } from '../core/target-count.ts';
-import { OperatorError } from '../operator-error.ts';
-import { visible } from '../visible.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { addReceiptsCommand } from './distribution-receipts.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
+import { make } from './make.ts';
 import { codeOf, OF_PROVIDER } from './provider-name.ts';
 import { granted, refusal } from './refusal.ts';
 import { sheet, table } from './table.ts';
@@ -194,21 +187,15 @@ async function show(context: CliContext, id: number, options: ShowOptions): Prom
 }
 
 async function block(context: CliContext, id: number, options: CommonOptions): Promise<void> {
-  const from = statusesBefore(BLOCKED);
-  const nowMs = context.nowMs();
   const outcome = await withCore(context, options, (core) =>
-    core.store.blockDistribution(id, from, nowMs, actAt(core, nowMs)),
+    make('sends.block', { core, nowMs: context.nowMs() }, { id }),
   );
-  if (typeof outcome === 'number') {
-    const sentence = `distribution ${id} has ended (${STATUS_NAMES[outcome]}) and cannot be blocked`;
-    throw new OperatorError(sentence, 'distribution_ended');
-  }
   if (outcome === 'ride_ended') {
     const sentence = `distribution ${id} has ended already; it no longer rides on subscriptions`;
     print(context, options, { id, done: 'ride ended' }, sentence);
     return;
   }
-  granted(fromStore(outcome), id);
+  granted(outcome, id);
   print(context, options, { id, done: 'blocked' }, `distribution ${id} blocked`);
 }
 
@@ -224,7 +211,8 @@ async function cancel(context: CliContext, id: number, options: CommonOptions): 
     const code = found?.distribution.providerCode ?? '';
     const provider = found && (await core.store.findProvider(code));
     if (provider === null) throw refusal('distribution_not_found', id);
-    const outcome = await cancelDistribution(core, provider, id, context.nowMs());
+    const doer = { core, nowMs: context.nowMs(), provider };
+    const outcome = await make('messages.cancel', doer, { id });
     if (!isRefused(outcome)) return;
     const { says, fault } = outcome;
     if (fault !== undefined) throw fault;

@@ -1,12 +1,12 @@
 /** `gatepost doctor --notify`: sends new findings to the operator's chats and webhooks. */
 
+import type { Finding } from '../base/finding.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import type { Core } from '../core/core.ts';
 import { counted } from '../core/counted.ts';
 import type { Found } from '../core/event/finding-news.ts';
 import { findingTakers, notifyFigures, notifyFindings } from '../core/event/notify.ts';
 import type { Delivery, Webhook } from '../core/port/webhook.ts';
-import type { Finding } from '../finding.ts';
-import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, print, settingsFor, withCore } from './context.ts';
 
 interface NotifyOptions extends CommonOptions {

@@ -1,14 +1,14 @@
 /** `gatepost doctor`: problems of this installation and their remedies. */
 
 import type { Command } from 'commander';
+import { about, type Finding } from '../base/finding.ts';
+import { OperatorError, UsageError } from '../base/operator-error.ts';
 import type { HiddenNames } from '../config/hidden-names.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { unseenFileText, unseenText } from '../config/unseen.ts';
 import { counted } from '../core/counted.ts';
 import type { OutsideQuestions } from '../doctor/examine.ts';
 import type { Report } from '../doctor/report.ts';
-import { about, type Finding } from '../finding.ts';
-import { OperatorError, UsageError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, flagsOf, print } from './context.ts';
 import { notify } from './doctor-notify.ts';
 import { failureOf } from './refusal.ts';

@@ -1,12 +1,13 @@
 /** `gatepost domain …`: the subscription domains of a provider. */
 
 import type { Command } from 'commander';
-import { addDomain, deleteDomain } from '../core/domain.ts';
 import { readRecordId } from '../core/formats.ts';
 import { isRefused } from '../core/outcome.ts';
 import { DOMAIN_ACTIVE, type Domain } from '../core/port/domain.ts';
+import { activityWord } from '../core/status-word.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
+import { make } from './make.ts';
 import {
   listOwned,
   OF_PROVIDER,
@@ -49,8 +50,9 @@ async function add(context: CliContext, { host, hash }: DomainName, options: Add
     const provider = await providerOf(core, options);
     // An existing binding keeps its name.
     const isNew = (await core.store.findDomain(provider.id, hash)) === null;
-    const name = options.name ?? (isNew ? host : null);
-    return granted(await addDomain(core, provider, hash, name, nowMs), provider.code);
+    const name = options.name ?? (isNew ? host : null) ?? '';
+    const outcome = await make('domains.add', { core, nowMs, provider }, { hash, name });
+    return granted(outcome, provider.code);
   });
   const { id, says } = added;
   const facts = { id, domain_hash: hash, done: says === 'ok' ? 'added' : says };
@@ -69,7 +71,7 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
     ID: 'id',
     PROVIDER: ownerName,
     NAME: 'domain_name',
-    STATE: ({ active }) => (active ? 'active' : 'disabled'),
+    STATE: ({ active }) => activityWord(active),
     CREATED: 'created_at',
     HASH: 'domain_hash',
   });
@@ -88,14 +90,11 @@ async function remove(context: CliContext, selector: Selector, options: RemoveOp
   const nowMs = context.nowMs();
   const id = await withCore(context, options, async (core) => {
     const provider = await providerOf(core, options);
-    if ('id' in selector) {
-      granted(await deleteDomain(core, provider, selector.id, nowMs), selector.id);
-      return selector.id;
-    }
-    const name = selector.host ?? selector.hash;
-    const found = await core.store.findDomain(provider.id, selector.hash);
+    const name = 'id' in selector ? selector.id : (selector.host ?? selector.hash);
+    const found =
+      'id' in selector ? selector : await core.store.findDomain(provider.id, selector.hash);
     if (found === null) throw refusal('domain_not_found', name);
-    granted(await deleteDomain(core, provider, found.id, nowMs), name);
+    granted(await make('domains.delete', { core, nowMs, provider }, { id: found.id }), name);
     return found.id;
   });
   const text = `domain ${id} disabled: devices that only it links get no messages until it is added again`;

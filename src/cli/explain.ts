@@ -1,7 +1,7 @@
 /** `gatepost explain`: the meaning of a code, wherever it was seen. */
 
 import type { Command } from 'commander';
-import { OperatorError } from '../operator-error.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import { type CliContext, type CommonOptions, printTable } from './context.ts';
 
 /** Returns a text without case, blanks at the ends and a full stop. */
@@ -28,7 +28,9 @@ async function explain(context: CliContext, code: string | undefined, options: C
 export function addExplainCommand(program: Command, context: CliContext): void {
   program
     .command('explain')
-    .description('say what a code means: of an error, an answer, a log event, a finding, an exit')
+    .description(
+      'say what a code means: of an error, answer, log event, metric, audit action, finding, exit',
+    )
     .argument('[code]', 'the code, or the text of an answer or of x-error-detail; all if omitted')
     .action((code: string | undefined, options: CommonOptions) => explain(context, code, options));
 }

@@ -1,11 +1,11 @@
 /** `gatepost gateway test`: sends a real message to a device and explains the answer. */
 
 import { Argument, type Command } from 'commander';
-import type { Verdict } from '../core/outbox/carrier.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import { visible } from '../base/visible.ts';
+import type { AttemptVerdict } from '../core/outbox/carrier.ts';
 import { sendTest } from '../core/outbox/gateway-test.ts';
 import { PUSH_GATEWAYS, type PushAddress, type PushGateway } from '../core/port/registration.ts';
-import { OperatorError } from '../operator-error.ts';
-import { visible } from '../visible.ts';
 import { type CliContext, type CommonOptions, print, settingsFor, withCore } from './context.ts';
 import { refusal } from './refusal.ts';
 import { hwidValue, showTime } from './values.ts';
@@ -64,7 +64,10 @@ function withoutAddress(
 }
 
 /** Returns the meaning of an answer for the operator. */
-function explained(gateway: PushGateway, given: Exclude<Verdict, { verdict: 'accepted' }>): string {
+function explained(
+  gateway: PushGateway,
+  given: Exclude<AttemptVerdict, { verdict: 'accepted' }>,
+): string {
   const { problem } = given;
   switch (given.verdict) {
     case 'credentials':

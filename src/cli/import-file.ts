@@ -1,6 +1,7 @@
 /** Imports a file of `gatepost export`: reads all of it before it stores anything. */
 
 import { statSync } from 'node:fs';
+import { OperatorError } from '../base/operator-error.ts';
 import { counted } from '../core/counted.ts';
 import {
   type ExportCounts,
@@ -10,9 +11,8 @@ import {
 } from '../core/moving/export-lines.ts';
 import type { Mover, Newcomer } from '../core/moving/import.ts';
 import { isRefused } from '../core/outcome.ts';
-import type { ImportedDomain, ImportedInstall } from '../core/port/moving.ts';
+import type { ImportedDomain, ImportedLink } from '../core/port/moving.ts';
 import { nextTurn } from '../core/turn.ts';
-import { OperatorError } from '../operator-error.ts';
 
 /** The most rows in memory; the mover divides them among commits. */
 const ROWS_MAX = 500;
@@ -85,7 +85,7 @@ export async function storeFile(
 ): Promise<void> {
   await mover.core.store.reserveIds(highest);
   let domains: ImportedDomain[] = [];
-  let installs: ImportedInstall[] = [];
+  let installs: ImportedLink[] = [];
   let rows = 0;
   const flush = async () => {
     await mover.domains(domains);

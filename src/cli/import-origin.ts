@@ -1,10 +1,10 @@
 /** The origin of an import, checked before anything is stored. */
 
+import { UsageError } from '../base/operator-error.ts';
+import { VERSION } from '../base/version.ts';
 import { ProviderClient } from '../client/provider-client.ts';
 import { importFromSource, type Mover, type Newcomer } from '../core/moving/import.ts';
 import { hashKey } from '../core/secret.ts';
-import { UsageError } from '../operator-error.ts';
-import { VERSION } from '../version.ts';
 import type { CliContext, CommonOptions } from './context.ts';
 import { readContents, storeFile } from './import-file.ts';
 import { type KeyOptions, readKey } from './key.ts';

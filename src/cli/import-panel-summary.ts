@@ -1,10 +1,10 @@
 /** The summary of an import from a panel: imported records, omitted ones, and missing data. */
 
+import { visible } from '../base/visible.ts';
 import { counted } from '../core/counted.ts';
 import type { PanelTally } from '../core/moving/panel-tally.ts';
 import type { Tally } from '../core/moving/tally.ts';
 import type { PanelKind } from '../core/panel/kind.ts';
-import { visible } from '../visible.ts';
 import { table } from './table.ts';
 
 interface PanelSummary {

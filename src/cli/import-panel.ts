@@ -1,6 +1,8 @@
 /** `gatepost import --panel`: imports users of a panel as links; it can be repeated. */
 
 import type { Command } from 'commander';
+import { OperatorError, UsageError } from '../base/operator-error.ts';
+import { firstLineOfSecret, secretIn } from '../base/permissions.ts';
 import type { Config } from '../config/settings/index.ts';
 import type { Core } from '../core/core.ts';
 import { counted } from '../core/counted.ts';
@@ -13,9 +15,7 @@ import type { PanelUser } from '../core/moving/panel-user.ts';
 import { Tally } from '../core/moving/tally.ts';
 import { ACCESS_HEADERS_RULE, readAccessHeaders } from '../core/panel/access-headers.ts';
 import { type PanelKind, panelOf } from '../core/panel/kind.ts';
-import { OperatorError, UsageError } from '../operator-error.ts';
 import type { PanelJob } from '../panel/panel-read.ts';
-import { firstLineOfSecret, secretIn } from '../permissions.ts';
 import { print, withCore } from './context.ts';
 import { type ImportOptions, type ImportRun, warnIfOpen } from './import-origin.ts';
 import { panelSummaryJson, panelSummaryText } from './import-panel-summary.ts';

@@ -1,6 +1,7 @@
 /** `gatepost import`: imports a provider from another server of the API or from a file. */
 
 import { type Command, Option } from 'commander';
+import { OperatorError, UsageError } from '../base/operator-error.ts';
 import { CallFailed } from '../client/provider-client.ts';
 import type { Core } from '../core/core.ts';
 import { counted } from '../core/counted.ts';
@@ -10,7 +11,6 @@ import { Tally } from '../core/moving/tally.ts';
 import { innermostReason } from '../core/outcome.ts';
 import { PANELS } from '../core/panel/kind.ts';
 import { isBusy, WriteFailed } from '../core/port/store.ts';
-import { OperatorError, UsageError } from '../operator-error.ts';
 import { type CliContext, print, withCore } from './context.ts';
 import { addressOf, checkFile, checkServer, type ImportRun, type Origin } from './import-origin.ts';
 import { importFromPanel, type PanelImportOptions, refusePanelConflicts } from './import-panel.ts';

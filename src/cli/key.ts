@@ -1,10 +1,10 @@
 /** Keys of providers: reading a given one, printing a new one. */
 
+import { OperatorError, UsageError } from '../base/operator-error.ts';
+import { secretIn } from '../base/permissions.ts';
 import { AUTH_KEY } from '../core/formats.ts';
 import { isRefused } from '../core/outcome.ts';
 import type { Credentials } from '../core/provider.ts';
-import { OperatorError, UsageError } from '../operator-error.ts';
-import { secretIn } from '../permissions.ts';
 import { type CliContext, type CommonOptions, print } from './context.ts';
 import { sheet } from './table.ts';
 import { fileValue } from './values.ts';

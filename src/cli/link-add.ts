@@ -1,13 +1,14 @@
 /** `gatepost link add` and `link import`: make limited links, one or many. */
 
 import type { Command } from 'commander';
+import { OperatorError, UsageError } from '../base/operator-error.ts';
 import { counted } from '../core/counted.ts';
 import type { LinkRow } from '../core/link-csv.ts';
 import { foreseeLink, type MadeLink, makeLinks } from '../core/link-make.ts';
-import { INSTALL_ACTIVE, type LinkTerms } from '../core/port/install.ts';
+import { INSTALL_ACTIVE, type LinkTerms } from '../core/port/link.ts';
 import type { Provider } from '../core/port/provider.ts';
 import { LINK_TERMS } from '../core/terms.ts';
-import { OperatorError, UsageError } from '../operator-error.ts';
+import { labels } from '../labels/en.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { readLinkFile } from './link-csv.ts';
 import { linkTable, linkView, type ShownLink } from './link-filter.ts';
@@ -47,7 +48,7 @@ function numbered(note: string | undefined, count: number): (string | null)[] {
 }
 
 /** Returns a new link in the form of lists. */
-function newLink(
+function addedLink(
   { code: providerCode }: Provider,
   { id, installCode }: { id: number; installCode: string },
   note: string | null,
@@ -83,7 +84,7 @@ async function add(context: CliContext, options: AddOptions): Promise<void> {
     const made = await makeLinks(core, provider, drafts, nowMs);
     // Not read back: a failed read must not hide the codes of created links.
     const links = made.flatMap((one, n) =>
-      one.done === 'added' ? [newLink(provider, one, notes[n] ?? null, limit, nowMs)] : [],
+      one.done === 'added' ? [addedLink(provider, one, notes[n] ?? null, limit, nowMs)] : [],
     );
     const views = links.map(linkView);
     if (views.length > 0) {
@@ -151,9 +152,9 @@ export function addAddCommands(link: Command, context: CliContext): void {
     .description('make a link, or many with numbered notes')
     .option(...PROVIDER)
     .option('--count <number>', 'the number of links to make', togetherValue)
-    .option('--limit <number>', 'the most HWIDs on it', installLimitValue, LIMIT)
-    .option('--note <text>', 'a note; with --count a number follows it', noteValue)
-    .option('--key <key>', 'the subscription key of the panel', subscriptionKeyValue)
+    .option('--limit <number>', `the ${labels.install_limit}`, installLimitValue, LIMIT)
+    .option('--note <text>', `a ${labels.note}; with --count a number follows it`, noteValue)
+    .option('--key <key>', `the ${labels.subscription_key} of the panel`, subscriptionKeyValue)
     .option('--code <code>', 'its code; a random one if omitted', newInstallCodeValue);
   addTerms(adding, LINK_TERMS).action((options: AddOptions) => add(context, options));
 
@@ -168,7 +169,7 @@ export function addAddCommands(link: Command, context: CliContext): void {
     .option(...PROVIDER)
     .option(
       '--limit <number>',
-      'the most HWIDs of links whose row has no limit',
+      `the ${labels.install_limit} of links whose row has none`,
       installLimitValue,
       LIMIT,
     )

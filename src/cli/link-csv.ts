@@ -1,10 +1,10 @@
 /** Reads a file of links in the form of core/link-csv.ts. */
 
 import { readFileSync, statSync } from 'node:fs';
+import { OperatorError } from '../base/operator-error.ts';
+import { visible } from '../base/visible.ts';
 import type { CsvMistake } from '../core/csv.ts';
 import { type LinkRow, linkRows } from '../core/link-csv.ts';
-import { OperatorError } from '../operator-error.ts';
-import { visible } from '../visible.ts';
 
 /**
  * The most bytes and rows of a file, which is read as a whole, and the most mistakes in a message.

@@ -1,26 +1,17 @@
 /** `gatepost link free`, `revoke` and `remove`: end slots, codes and links. */
 
 import type { Command } from 'commander';
-import { actAt } from '../core/audit/entry.ts';
+import { UsageError } from '../base/operator-error.ts';
 import { counted } from '../core/counted.ts';
-import { freeSlots, removeInstall, revokeInstall } from '../core/install.ts';
-import { innermostReason, isRefused, type Refused } from '../core/outcome.ts';
-import type { OwnedLink } from '../core/port/link.ts';
+import { freeSlot, freeSlots, listSlots, revokeLink } from '../core/link.ts';
+import type { OwnedLink } from '../core/port/link-view.ts';
 import { DEVICES_MAX } from '../core/slot.ts';
-import { OperatorError, UsageError } from '../operator-error.ts';
 import { type ConfirmOptions, confirm } from './confirm.ts';
 import { type CliContext, print, withCore } from './context.ts';
-import {
-  addMany,
-  choose,
-  type ManyOptions,
-  onEach,
-  preview,
-  printOutcomes,
-  refuseNoChoice,
-} from './link-filter.ts';
+import { addMany, changeLinks, type ManyOptions } from './link-filter.ts';
 import { findNamed, LINK_ARGUMENT, type LinkName } from './link-name.ts';
-import { refusal } from './refusal.ts';
+import { make } from './make.ts';
+import { granted } from './refusal.ts';
 import { table } from './table.ts';
 import { hwidValue, instantValue, SINCE_HELP, showTime } from './values.ts';
 
@@ -38,12 +29,6 @@ function described({ installCode, note, deviceCount }: OwnedLink): string {
   return `${installCode}${note === null ? '' : ` (${note})`} with ${counted(deviceCount, 'HWID')}`;
 }
 
-/** Throws the error of a refusal: the link was removed meanwhile, or the change was not saved. */
-function refuse({ installCode }: OwnedLink, { says, fault }: Refused<string>): never {
-  if (says !== 'install_save_error') throw refusal('link_not_found', installCode);
-  throw new OperatorError(`the change could not be saved: ${innermostReason(fault)}`, 'not_saved');
-}
-
 async function free(
   context: CliContext,
   name: LinkName,
@@ -58,7 +43,7 @@ async function free(
   if (since !== undefined) return freeSince(context, name, { ...options, sinceMs: since(nowMs) });
   const { link, freed } = await withCore(context, options, async (core) => {
     const named = await findNamed(core, name);
-    const { id: installId, providerId } = named.link;
+    const { id: installId, installCode, providerId } = named.link;
     if (isAll || named.isByNote) {
       const what = isAll ? 'all slots' : `the slot of ${hwid}`;
       await confirm(context, options, `Free ${what} of ${described(named.link)}`);
@@ -66,14 +51,11 @@ async function free(
     const selector = { installCode: null, installId };
     if (hwid === undefined) {
       const all = await freeSlots(core, { id: providerId }, selector, nowMs);
-      if (isRefused(all)) return refuse(named.link, all);
-      return { link: named.link, freed: all.freedCount };
+      return { link: named.link, freed: granted(all, installCode).freedCount };
     }
-    const act = actAt(core, nowMs);
-    const had = await core.store.listSlots(providerId, selector, hwid, 1);
-    const one = await core.store.freeSlot(providerId, selector, hwid, act);
-    if (typeof one === 'string') throw refusal('link_not_found', named.link.installCode);
-    return { link: named.link, freed: had.length > 0 ? 1 : 0 };
+    const had = await listSlots(core, { id: providerId }, selector, hwid, 1);
+    granted(await freeSlot(core, { id: providerId }, selector, hwid, nowMs), installCode);
+    return { link: named.link, freed: granted(had, installCode).length };
   });
   const { installCode } = link;
   const facts = { install_code: installCode, freed, done: 'freed' };
@@ -98,8 +80,8 @@ async function freeSince(
   await withCore(context, options, async (core) => {
     const { link } = await findNamed(core, name);
     const { id: installId, installCode, providerId } = link;
-    const all = await core.store.listLinkDevices(providerId, installId, DEVICES_MAX);
-    const taken = all.filter(({ registeredAtMs }) => registeredAtMs >= sinceMs);
+    const devices = await core.store.listLinkDevices(providerId, installId, DEVICES_MAX);
+    const taken = devices.filter(({ registeredAtMs }) => registeredAtMs >= sinceMs);
     const rows = taken.map(({ hwid, deviceName, registeredAtMs, lastSeenAtMs }) => ({
       hwid,
       device_name: deviceName,
@@ -115,10 +97,10 @@ async function freeSince(
     await confirm(context, options, `Free ${counted(rows.length, 'slot')} on ${installCode}`);
     const selector = { installCode: null, installId };
     const nowMs = context.nowMs();
-    const freed = await freeSlots(core, { id: providerId }, selector, nowMs, sinceMs);
-    if (isRefused(freed)) return refuse(link, freed);
-    const text = `${counted(freed.freedCount, 'slot')} freed on ${installCode}`;
-    print(context, options, { ...facts, freed: freed.freedCount, done: 'freed' }, text);
+    const all = await freeSlots(core, { id: providerId }, selector, nowMs, sinceMs);
+    const freed = granted(all, installCode).freedCount;
+    const text = `${counted(freed, 'slot')} freed on ${installCode}`;
+    print(context, options, { ...facts, freed, done: 'freed' }, text);
   });
 }
 
@@ -130,9 +112,8 @@ async function revoke(context: CliContext, name: LinkName, options: EndOptions):
   const { link, revoked } = await withCore(context, options, async (core) => {
     const { link: found } = await findNamed(core, name);
     await confirm(context, options, `Replace the code of ${described(found)}, and free its slots`);
-    const outcome = await revokeInstall(core, { id: found.providerId }, found.id, nowMs);
-    if (isRefused(outcome)) return refuse(found, outcome);
-    return { link: found, revoked: outcome };
+    const outcome = await revokeLink(core, { id: found.providerId }, found.id, nowMs);
+    return { link: found, revoked: granted(outcome, found.installCode) };
   });
   const { installCode, freedCount: freed, hadKey } = revoked;
   const facts = {
@@ -153,31 +134,13 @@ async function remove(
   name: LinkName | undefined,
   options: ManyOptions,
 ): Promise<void> {
-  refuseNoChoice(name, options);
   const nowMs = context.nowMs();
-  await withCore(context, options, async (core) => {
-    const { links, isByFilter } = await choose(core, name, options);
-    const [link] = links;
-    if (isByFilter) await preview(context, options, 'Remove', links);
-    else if (link !== undefined) await confirm(context, options, `Remove ${described(link)}`);
-    const outcomes = await onEach(links, async (one) => {
-      const removed = await removeInstall(core, { id: one.providerId }, one.id, nowMs);
-      if (!isRefused(removed)) return null;
-      // A link that was removed meanwhile does not stop the others.
-      const isGone = isByFilter && removed.says === 'install_not_found';
-      return isGone ? refusal('link_not_found', one.installCode).message : refuse(one, removed);
-    });
-    if (isByFilter || link === undefined) {
-      return printOutcomes(context, options, 'removed', outcomes);
-    }
-    if (outcomes.stopped !== null) throw outcomes.stopped.fault;
-    const { installCode } = link;
-    print(
-      context,
-      options,
-      { install_code: installCode, done: 'removed' },
-      `${installCode} removed`,
-    );
+  await changeLinks(context, name, options, {
+    verb: 'Remove',
+    done: 'removed',
+    question: (link) => `Remove ${described(link)}`,
+    change: (core, { providerId, id }) =>
+      make('links.remove', { core, nowMs, provider: { id: providerId } }, { id }),
   });
 }
 

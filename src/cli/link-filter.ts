@@ -1,15 +1,18 @@
 /** The links of a command: one by its name, or many by a filter, after a preview. */
 
 import type { Command } from 'commander';
+import { OperatorError, UsageError } from '../base/operator-error.ts';
 import type { Core } from '../core/core.ts';
 import { counted } from '../core/counted.ts';
-import { INSTALL_ACTIVE, INSTALL_DISABLED, type Install } from '../core/port/install.ts';
-import type { LinkFilter, OwnedLink } from '../core/port/link.ts';
-import { UsageError } from '../operator-error.ts';
+import { isRefused } from '../core/outcome.ts';
+import { INSTALL_ACTIVE, INSTALL_DISABLED, type Link } from '../core/port/link.ts';
+import type { LinkFilter, OwnedLink } from '../core/port/link-view.ts';
+import { activityWord } from '../core/status-word.ts';
 import { type ConfirmOptions, confirm } from './confirm.ts';
-import { type CliContext, type CommonOptions, print } from './context.ts';
+import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { findNamed, LINKS_ARGUMENT, type LinkName } from './link-name.ts';
 import { codeOf, OF_PROVIDER } from './provider-name.ts';
+import { errorOf, granted } from './refusal.ts';
 import { table } from './table.ts';
 import { linkSearchValue, showTime } from './values.ts';
 
@@ -51,7 +54,7 @@ export async function filterOf(core: Core, options: FilterOptions): Promise<Link
 }
 
 /** A link in the form of lists. */
-export type ShownLink = Install & Pick<OwnedLink, 'providerCode'>;
+export type ShownLink = Link & Pick<OwnedLink, 'providerCode'>;
 
 /** Returns a link as JSON, with the names of the API. */
 export function linkView(link: ShownLink) {
@@ -73,7 +76,7 @@ export function linkTable(links: readonly ShownLink[]): string {
     ID: 'id',
     CODE: 'install_code',
     PROVIDER: 'provider_code',
-    STATE: ({ active }) => (active ? 'active' : 'disabled'),
+    STATE: ({ active }) => activityWord(active),
     HWIDS: 'install_count',
     LIMIT: 'install_limit',
     CREATED: 'created_at',
@@ -96,14 +99,6 @@ export function addMany(command: Command): Command {
     .option('--yes', 'do not ask for confirmation');
 }
 
-/** The links of a command. */
-interface Chosen {
-  links: OwnedLink[];
-  /** True: a filter chose them, or a part of a note. */
-  isByFilter: boolean;
-  isByNote: boolean;
-}
-
 /** Throws {@link UsageError} unless a name or a filter chooses the links. */
 export function refuseNoChoice(name: LinkName | undefined, options: ManyOptions): void {
   const { all, provider, full, over, active, disabled, search } = options;
@@ -117,19 +112,52 @@ export function refuseNoChoice(name: LinkName | undefined, options: ManyOptions)
   if (active && disabled) throw new UsageError('--active and --disabled exclude each other');
 }
 
-/** Finds the links by name, or by filter without one. */
+/** Finds the link of a name, or those of the filter. */
 export async function choose(
   core: Core,
   name: LinkName | undefined,
   options: ManyOptions,
-): Promise<Chosen> {
-  if (name !== undefined) {
-    const { link, isByNote } = await findNamed(core, name);
-    return { links: [link], isByFilter: false, isByNote };
-  }
-  const filter = await filterOf(core, options);
-  const links = await core.store.listLinks({ ...filter, countMax: MANY_MAX });
-  return { links, isByFilter: true, isByNote: false };
+): Promise<OwnedLink[]> {
+  if (name !== undefined) return [(await findNamed(core, name)).link];
+  return core.store.listLinks({ ...(await filterOf(core, options)), countMax: MANY_MAX });
+}
+
+/** A change of links: words such as `Remove` and `removed`, and the change of one. */
+interface LinkChanging {
+  verb: string;
+  done: string;
+  /** Returns the question before the change of a link that is named; absent: none is asked. */
+  question?: (link: OwnedLink) => string;
+  change(core: Core, link: OwnedLink): Promise<unknown>;
+}
+
+/** Changes the link of a name, or after a preview those of a filter, and prints the outcomes. */
+export async function changeLinks(
+  context: CliContext,
+  name: LinkName | undefined,
+  options: ManyOptions,
+  { verb, done, question, change }: LinkChanging,
+): Promise<void> {
+  refuseNoChoice(name, options);
+  await withCore(context, options, async (core) => {
+    const links = await choose(core, name, options);
+    const [link] = links;
+    if (name !== undefined && link !== undefined) {
+      const { installCode } = link;
+      if (question) await confirm(context, options, question(link));
+      granted(await change(core, link), installCode);
+      const facts = { install_code: installCode, done };
+      return print(context, options, facts, `${installCode} ${done}`);
+    }
+    await preview(context, options, verb, links);
+    const outcomes = await onEach(links, async (link) => {
+      const outcome = await change(core, link);
+      const error = isRefused(outcome) ? errorOf(outcome, link.installCode) : null;
+      if (error !== null && !(error instanceof OperatorError)) throw error;
+      return error?.message ?? null;
+    });
+    printOutcomes(context, options, done, outcomes);
+  });
 }
 
 /** Shows the links of a filter, and asks for confirmation of `verb`. */

@@ -1,9 +1,9 @@
 /** `gatepost link enable --disabled-by-import`: lists and enables links that imports disabled. */
 
-import { actAt } from '../core/audit/entry.ts';
+import { OperatorError, UsageError } from '../base/operator-error.ts';
 import { counted } from '../core/counted.ts';
-import type { OwnedLink } from '../core/port/link.ts';
-import { OperatorError, UsageError } from '../operator-error.ts';
+import { enableImported } from '../core/link.ts';
+import type { OwnedLink } from '../core/port/link-view.ts';
 import { type CliContext, print, withCore } from './context.ts';
 import {
   filterOf,
@@ -23,7 +23,7 @@ const NO_LONGER = 'no import disabled it, or its state was changed since';
  * Lists the links whose state is still that of an import which disabled them. Enables the one that
  * is named, or with `--all` all of them.
  */
-export async function enableImported(
+export async function enableLinks(
   context: CliContext,
   name: LinkName | undefined,
   options: ManyOptions,
@@ -32,10 +32,8 @@ export async function enableImported(
   if (name !== undefined && all) throw new UsageError('give either a link or --all');
   await withCore(context, options, async (core) => {
     const filter = { ...(await filterOf(core, options)), isDisabledByImport: true };
-    const enable = async ({ providerId, id }: OwnedLink) => {
-      const act = actAt(core, context.nowMs());
-      return (await core.store.enableImported(providerId, id, act)) ? null : NO_LONGER;
-    };
+    const enable = async (link: OwnedLink) =>
+      (await enableImported(core, link, context.nowMs())) ? null : NO_LONGER;
     if (name !== undefined) {
       const { link } = await findNamed(core, name);
       const refused = await enable(link);

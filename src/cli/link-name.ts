@@ -1,6 +1,8 @@
 /** A limited link as an argument: its code, id or subscription key, or a part of its note. */
 
 import { InvalidArgumentError } from 'commander';
+import { OperatorError } from '../base/operator-error.ts';
+import { visible } from '../base/visible.ts';
 import type { Core } from '../core/core.ts';
 import {
   LINK_SEARCH,
@@ -9,10 +11,8 @@ import {
   readSubscriptionKey,
 } from '../core/formats.ts';
 import { isRefused } from '../core/outcome.ts';
-import type { OwnedLink } from '../core/port/link.ts';
+import type { OwnedLink } from '../core/port/link-view.ts';
 import { subscriptionKeyHash } from '../core/secret.ts';
-import { OperatorError } from '../operator-error.ts';
-import { visible } from '../visible.ts';
 import { refusal } from './refusal.ts';
 
 export type LinkName = { text: string } | { subscriptionKey: string };

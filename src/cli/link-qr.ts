@@ -2,15 +2,15 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { OperatorError, UsageError } from '../base/operator-error.ts';
 import type { Core } from '../core/core.ts';
 import { counted } from '../core/counted.ts';
 import { APPS, type App, finalLink } from '../core/final-link.ts';
 import { hostHash, hostName } from '../core/host-name.ts';
 import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
-import { INSTALL_ACTIVE } from '../core/port/install.ts';
-import type { OwnedLink } from '../core/port/link.ts';
+import { INSTALL_ACTIVE } from '../core/port/link.ts';
+import type { OwnedLink } from '../core/port/link-view.ts';
 import { subscriptionKeyHash } from '../core/secret.ts';
-import { OperatorError, UsageError } from '../operator-error.ts';
 import { type CliContext, print, withCore } from './context.ts';
 import { readLinkFile } from './link-csv.ts';
 import { addFilter, choose, type ManyOptions, refuseNoChoice } from './link-filter.ts';
@@ -100,7 +100,7 @@ async function linksOf(
   options: QrOptions,
 ): Promise<KeyedLink[]> {
   if (options.keys !== undefined) return linksOfFile(core, options.keys, options);
-  const { links } = await choose(core, name, options);
+  const links = await choose(core, name, options);
   const key = name !== undefined && 'subscriptionKey' in name ? name.subscriptionKey : null;
   return links.map((link) => ({ link, key }));
 }

@@ -1,42 +1,20 @@
 /** `gatepost link set`, `enable` and `disable`: change one limited link, or many by a filter. */
 
 import { type Command, Option } from 'commander';
-import { actAt } from '../core/audit/entry.ts';
+import { UsageError } from '../base/operator-error.ts';
 import { type Given, onlyGiven } from '../core/field.ts';
-import {
-  INSTALL_ACTIVE,
-  INSTALL_DISABLED,
-  type InstallChange,
-  type LinkTerms,
-  type OwnLink,
-} from '../core/port/install.ts';
-import { subscriptionKeyHash } from '../core/secret.ts';
+import { INSTALL_ACTIVE, INSTALL_DISABLED, type LinkTerms } from '../core/port/link.ts';
 import { LINK_TERMS } from '../core/terms.ts';
-import { UsageError } from '../operator-error.ts';
-import { type CliContext, print, withCore } from './context.ts';
-import {
-  addMany,
-  choose,
-  type ManyOptions,
-  onEach,
-  preview,
-  printOutcomes,
-  refuseNoChoice,
-} from './link-filter.ts';
-import { enableImported } from './link-imported.ts';
+import { labels } from '../labels/en.ts';
+import type { CliContext } from './context.ts';
+import { addMany, changeLinks, type ManyOptions } from './link-filter.ts';
+import { enableLinks } from './link-imported.ts';
 import type { LinkName } from './link-name.ts';
-import { refusal } from './refusal.ts';
+import { make } from './make.ts';
 import { addTerms, givenTerms } from './term-options.ts';
 import { installLimitValue, noteValue, subscriptionKeyValue } from './values.ts';
 
 const STATUSES = { active: INSTALL_ACTIVE, disabled: INSTALL_DISABLED } as const;
-
-/** Refusals of the store by their names on the command line. */
-const REFUSALS = {
-  install_not_found: 'link_not_found',
-  install_limit_below_count: 'link_limit_below_count',
-  subscription_key_exists: 'subscription_key_exists',
-} as const;
 
 interface SetOptions extends ManyOptions {
   limit?: number;
@@ -46,41 +24,35 @@ interface SetOptions extends ManyOptions {
   key?: string | false;
 }
 
-function changeOf({ limit, note, status, key, ...options }: SetOptions): InstallChange {
-  const own: Given<Omit<OwnLink, keyof LinkTerms>> = {
-    installLimit: limit,
-    note: note === '' ? null : note,
+type LinkChange = Omit<Parameters<typeof make<'links.edit'>>[2], 'id'>;
+
+function changeOf({ limit, note, status, key, ...options }: SetOptions): LinkChange {
+  const own: Given<Omit<LinkChange, keyof LinkTerms>> = {
+    limit,
+    note,
     status: status && STATUSES[status],
-    subscriptionKeyHash: key === false ? null : key && subscriptionKeyHash(key),
+    subscriptionKey: key === false ? null : key,
   };
   return { ...onlyGiven(own), ...givenTerms<LinkTerms>(LINK_TERMS, options) };
 }
 
-/** Changes links; `done` is a word such as `changed`. */
-async function change(
+/** Changes links; the words are such as `Change` and `changed`. */
+function change(
   context: CliContext,
   name: LinkName | undefined,
   options: ManyOptions,
-  wanted: InstallChange,
+  wanted: LinkChange,
   [verb, done]: readonly [string, string],
 ): Promise<void> {
-  refuseNoChoice(name, options);
-  await withCore(context, options, async (core) => {
-    const { links, isByFilter } = await choose(core, name, options);
-    if (isByFilter) await preview(context, options, verb, links);
-    const act = actAt(core, context.nowMs());
-    const outcomes = await onEach(links, async ({ installCode, providerId, id }) => {
-      const changed = await core.store.updateInstall(providerId, id, wanted, act);
-      if (typeof changed !== 'string') return null;
-      const error = refusal(REFUSALS[changed], installCode);
-      if (!isByFilter) throw error;
-      return error.message;
-    });
-    const [link] = links;
-    if (isByFilter || link === undefined) return printOutcomes(context, options, done, outcomes);
-    if (outcomes.stopped !== null) throw outcomes.stopped.fault;
-    const { installCode } = link;
-    print(context, options, { install_code: installCode, done }, `${installCode} ${done}`);
+  return changeLinks(context, name, options, {
+    verb,
+    done,
+    change: (core, { providerId, id }) =>
+      make(
+        'links.edit',
+        { core, nowMs: context.nowMs(), provider: { id: providerId } },
+        { id, ...wanted },
+      ),
   });
 }
 
@@ -103,14 +75,14 @@ export function addSetCommands(link: Command, context: CliContext): void {
   const setting = link
     .command('set')
     .description('change a link, or many by a filter; omitted options change nothing')
-    .option('--limit <number>', 'the most HWIDs on it', installLimitValue)
-    .option('--note <text>', 'a note; an empty text removes it', noteValue)
+    .option('--limit <number>', `the ${labels.install_limit}`, installLimitValue)
+    .option('--note <text>', `a ${labels.note}; an empty text removes it`, noteValue)
     .addOption(
-      new Option('--status <status>', 'disabled refuses all devices').choices(
+      new Option('--status <status>', `${labels.status}: disabled refuses all devices`).choices(
         Object.keys(STATUSES),
       ),
     )
-    .option('--key <key>', 'the subscription key of the panel', subscriptionKeyValue)
+    .option('--key <key>', `the ${labels.subscription_key} of the panel`, subscriptionKeyValue)
     .option('--no-key', 'remove the subscription key');
   addMany(addTerms(setting, LINK_TERMS)).action((name: LinkName | undefined, options: SetOptions) =>
     set(context, name, options),
@@ -123,7 +95,7 @@ export function addSetCommands(link: Command, context: CliContext): void {
     )
     .action((name: LinkName | undefined, options: ManyOptions & { disabledByImport?: boolean }) =>
       options.disabledByImport
-        ? enableImported(context, name, options)
+        ? enableLinks(context, name, options)
         : change(context, name, options, { status: INSTALL_ACTIVE }, ['Enable', 'enabled']),
     );
   addMany(link.command('disable').description('refuse all devices of a link, or many')).action(

@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import { outside, rowsOf } from '../core/field.ts';
 import type { KeptRefusal } from '../core/port/figure.ts';
-import type { LinkStory, OwnedLink } from '../core/port/link.ts';
+import type { LinkStory, OwnedLink } from '../core/port/link-view.ts';
 import type { Provider } from '../core/port/provider.ts';
 import type { Buttons } from '../core/port/ride.ts';
 import type { Slot } from '../core/port/slot.ts';

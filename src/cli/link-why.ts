@@ -9,10 +9,10 @@ import { verdictOn } from '../core/door.ts';
 import { hostHash } from '../core/host-name.ts';
 import { isRefused } from '../core/outcome.ts';
 import { DOMAIN_ACTIVE, type Domain } from '../core/port/domain.ts';
-import { INSTALL_ACTIVE } from '../core/port/install.ts';
-import type { OwnedLink, SlotEnd } from '../core/port/link.ts';
+import { INSTALL_ACTIVE } from '../core/port/link.ts';
+import type { OwnedLink, SlotEnd } from '../core/port/link-view.ts';
 import type { Door, FullLink } from '../core/port/slot.ts';
-import { DEVICES_MAX, freeFrom, isAdmitted, type Verdict } from '../core/slot.ts';
+import { DEVICES_MAX, type DoorVerdict, freeFrom, isAdmitted } from '../core/slot.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { findLink, LINK_ARGUMENT, type LinkName } from './link-name.ts';
 import { refusal } from './refusal.ts';
@@ -31,7 +31,7 @@ interface Case {
   /** The provider's binding of the domain; null: it has none. */
   binding: Domain | null;
   door: Door;
-  verdict: Verdict;
+  verdict: DoorVerdict;
   /** Ends of slots that the HWID had on the link, the latest first. */
   ends: SlotEnd[];
   nowMs: number;
@@ -137,7 +137,7 @@ function stepsOf(facts: Case): Step[] {
 /** Returns the verdict as a sentence. */
 function sentence({ verdict, door, hwid }: Case): string {
   const oldest = door.full?.oldest.hwid ?? '';
-  const words: Readonly<Record<Verdict, string>> = {
+  const words: Readonly<Record<DoorVerdict, string>> = {
     known: 'admitted: it holds a slot',
     room: 'admitted: a slot is free',
     over: 'admitted over the limit: the link only counts',

@@ -1,6 +1,6 @@
 /** Passphrases typed on the terminal, without echo. */
 
-import { OperatorError } from '../operator-error.ts';
+import { OperatorError } from '../base/operator-error.ts';
 
 const ENTER = /[\r\n]/;
 const INTERRUPT = '\u0003';

@@ -1,11 +1,11 @@
 /** The command line: its commands, and their exit codes. */
 
 import { Command, CommanderError, Help, type Option } from 'commander';
+import type { ErrorCode } from '../base/operator-error.ts';
+import { COMMIT, VERSION } from '../base/version.ts';
+import { visibleLines } from '../base/visible.ts';
 import type { Flags } from '../config/files.ts';
 import type { Handover } from '../handover/handover.ts';
-import type { ErrorCode } from '../operator-error.ts';
-import { COMMIT, VERSION } from '../version.ts';
-import { visibleLines } from '../visible.ts';
 import { addAccountCommands } from './account.ts';
 import { addAuditCommands } from './audit.ts';
 import { addBackupCommands } from './backup.ts';

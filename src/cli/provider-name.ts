@@ -1,9 +1,9 @@
 /** The providers of a command: `--provider CODE`, the only one, or for a list all. */
 
+import { OperatorError } from '../base/operator-error.ts';
 import type { Core } from '../core/core.ts';
 import type { Maybe } from '../core/port/maybe.ts';
 import type { Provider } from '../core/port/provider.ts';
-import { OperatorError } from '../operator-error.ts';
 import { refusal } from './refusal.ts';
 import { providerCodeValue } from './values.ts';
 

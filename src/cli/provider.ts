@@ -1,37 +1,37 @@
 /** `gatepost provider …`: the providers and their credentials. */
 
 import type { Command } from 'commander';
-import { actAt } from '../core/audit/entry.ts';
+import { UsageError } from '../base/operator-error.ts';
+import { dateEndingAt } from '../core/calendar.ts';
 import { counted } from '../core/counted.ts';
 import { type Given, onlyGiven, outside } from '../core/field.ts';
-import { fromStore } from '../core/outcome.ts';
 import type { Holdings } from '../core/port/count.ts';
-import type { OwnPage } from '../core/port/my.ts';
-import type { OwnTerms, Provider, ProviderChange, ProviderTerms } from '../core/port/provider.ts';
+import type { OwnMy } from '../core/port/my.ts';
+import type { OwnTerms, Provider } from '../core/port/provider.ts';
 import type { OwnRideTerms } from '../core/port/ride.ts';
 import type { OwnPolicy } from '../core/port/slot.ts';
-import { addProvider, isActive, removeProvider, rotateKey } from '../core/provider.ts';
+import { isActive, rotateKey } from '../core/provider.ts';
 import { NO_POLICY } from '../core/slot.ts';
 import {
+  MY_TERMS,
   OWN_POLICY_TERMS,
   OWN_TERMS,
-  PAGE_TERMS,
   POLICY_TERMS,
   RIDE_TERMS,
   type Terms as TermTable,
 } from '../core/terms.ts';
-import { UsageError } from '../operator-error.ts';
 import { type ConfirmOptions, confirm } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { KEY_FILE, type KeyOptions, printCredentials, readKey } from './key.ts';
+import { make } from './make.ts';
 import { granted, refusal } from './refusal.ts';
 import { sheet } from './table.ts';
 import { addTerms, givenTerms, policySheet, termsView } from './term-options.ts';
 import { EXPIRES, MAX_LINKS, NAME, orNull, PLAN, planNote, type Terms } from './terms.ts';
 import { authKeyValue, durationValue, providerCodeValue, showExpires, showTime } from './values.ts';
 
-type RidesAndPage = OwnRideTerms & OwnPage;
-const RIDES_AND_PAGE: TermTable<RidesAndPage> = { ...RIDE_TERMS, ...PAGE_TERMS };
+type RidesAndMy = OwnRideTerms & OwnMy;
+const RIDES_AND_MY: TermTable<RidesAndMy> = { ...RIDE_TERMS, ...MY_TERMS };
 const POLICY_AND_RIDES: TermTable<OwnPolicy & OwnRideTerms> = {
   ...OWN_POLICY_TERMS,
   ...RIDE_TERMS,
@@ -63,7 +63,7 @@ function view(provider: Provider, nowMs: number) {
     links: provider.installCount,
     max_links: provider.installCountMax,
     ...outside(POLICY_TERMS, provider),
-    ...termsView<RidesAndPage>(RIDES_AND_PAGE, provider),
+    ...termsView<RidesAndMy>(RIDES_AND_MY, provider),
     created_at: showTime(provider.createdAtMs),
     old_key_until: isOldKeyValid ? showTime(provider.previousKeyUntilMs ?? 0) : null,
   };
@@ -75,18 +75,22 @@ function state({ suspended, active }: ReturnType<typeof view>): string {
 }
 
 async function add(context: CliContext, options: AddOptions): Promise<void> {
-  const draft = {
+  const given = {
     name: options.name,
     plan: options.plan,
-    activeUntilMs: orNull(options.expires),
-    installCountMax: orNull(options.maxLinks),
-    code: options.code,
-    authKey: readKey(context, options),
+    lastDay: lastDayOf(options.expires),
+    linkCountMax: orNull(options.maxLinks),
+    ...onlyGiven({ code: options.code, authKey: readKey(context, options) }),
     ...givenTerms<OwnPolicy & OwnRideTerms>(POLICY_AND_RIDES, options),
   };
   const nowMs = context.nowMs();
-  const added = await withCore(context, options, (core) => addProvider(core, draft, nowMs), true);
-  const note = `Plan ${planNote(draft.plan)}.`;
+  const added = await withCore(
+    context,
+    options,
+    (core) => make('providers.add', { core, nowMs }, given),
+    true,
+  );
+  const note = `Plan ${planNote(given.plan)}.`;
   printCredentials(context, options, granted(added, options.code ?? ''), note);
 }
 
@@ -117,35 +121,43 @@ async function show(context: CliContext, code: string, options: CommonOptions): 
     links: facts.links,
     max_links: facts.max_links ?? 'default',
     ...policySheet(provider, NO_POLICY),
-    ...termsView<RidesAndPage>(RIDES_AND_PAGE, provider),
+    ...termsView<RidesAndMy>(RIDES_AND_MY, provider),
     created_at: facts.created_at,
     old_key_until: facts.old_key_until ?? 'no old key',
   });
   print(context, options, facts, text);
 }
 
+type Change = Omit<Parameters<typeof make<'providers.edit'>>[2], 'code'>;
+
+/** Returns the last day of a subscription, `YYYY-MM-DD`; null: it has no end. */
+function lastDayOf(expires: Terms['expires']): string | null {
+  const untilMs = orNull(expires);
+  return untilMs === null ? null : dateEndingAt(untilMs);
+}
+
 async function change(
   context: CliContext,
   code: string,
   options: CommonOptions,
-  wanted: ProviderChange,
+  wanted: Change,
   done: string,
   note = '',
 ): Promise<void> {
   const changed = await withCore(context, options, (core) =>
-    core.store.updateProvider(code, wanted, actAt(core, context.nowMs())),
+    make('providers.edit', { core, nowMs: context.nowMs() }, { code, ...wanted }),
   );
-  granted(fromStore(changed), code);
+  granted(changed, code);
   print(context, options, { provider_code: code, done }, `${code} ${done}\n${note}`);
 }
 
 async function set(context: CliContext, code: string, options: SetOptions): Promise<void> {
   const { name, plan, expires, maxLinks } = options;
-  const own: Given<Omit<ProviderTerms, keyof OwnTerms | 'suspendedAtMs'>> = {
+  const own: Given<Omit<Change, keyof OwnTerms | 'isSuspended'>> = {
     name,
     plan,
-    activeUntilMs: expires && orNull(expires),
-    installCountMax: maxLinks === undefined ? undefined : orNull(maxLinks),
+    lastDay: expires === undefined ? undefined : lastDayOf(expires),
+    linkCountMax: maxLinks === undefined ? undefined : orNull(maxLinks),
   };
   const wanted = { ...onlyGiven(own), ...givenTerms<OwnTerms>(OWN_TERMS, options) };
   if (Object.keys(wanted).length === 0) {
@@ -172,7 +184,7 @@ async function remove(context: CliContext, code: string, options: ConfirmOptions
     const held = await core.store.countHoldings(code);
     if (provider === null || held === null) throw refusal('provider_not_found', code);
     await confirm(context, options, deedOf(provider, held));
-    return removeProvider(core, code, context.nowMs());
+    return make('providers.remove', { core, nowMs: context.nowMs() }, { code });
   });
   granted(removed, code);
   print(context, options, { provider_code: code, done: 'removed' }, `${code} removed`);
@@ -233,7 +245,7 @@ export function addProviderCommands(program: Command, context: CliContext): void
     .description('suspend a subscription until it is resumed')
     .argument('<code>', '', providerCodeValue)
     .action((code: string, options: CommonOptions) =>
-      change(context, code, options, { suspendedAtMs: context.nowMs() }, 'suspended'),
+      change(context, code, options, { isSuspended: true }, 'suspended'),
     );
 
   provider
@@ -241,7 +253,7 @@ export function addProviderCommands(program: Command, context: CliContext): void
     .description('end a suspension')
     .argument('<code>', '', providerCodeValue)
     .action((code: string, options: CommonOptions) =>
-      change(context, code, options, { suspendedAtMs: null }, 'resumed'),
+      change(context, code, options, { isSuspended: false }, 'resumed'),
     );
 
   provider

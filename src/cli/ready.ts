@@ -1,8 +1,8 @@
 /** `gatepost ready`: the health check for containers without other programs. */
 
 import type { Command } from 'commander';
-import { OperatorError } from '../operator-error.ts';
-import { hereInUrl, IDENTITY_HEADER, identityOf, notedMonitor } from '../whereabouts.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import { hereInUrl, IDENTITY_HEADER, identityOf, notedMonitor } from '../base/whereabouts.ts';
 import { type CliContext, type CommonOptions, print, settingsFor } from './context.ts';
 
 /** The longest wait for the monitor, ms. */
@@ -39,14 +39,14 @@ function addressOf(monitorHost: string, port: number | null): string | null {
   return `http://${hereInUrl(monitorHost)}:${port}`;
 }
 
-interface Answer {
+interface ReadyAnswer {
   /** The answer comes from a server on this data directory. */
   isOurs: boolean;
   isReady: boolean;
   sentence: string;
 }
 
-async function ask(url: string, identity: string): Promise<Answer> {
+async function ask(url: string, identity: string): Promise<ReadyAnswer> {
   try {
     const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MAX_MS) });
     if (answer.headers.get(IDENTITY_HEADER) !== identity) {

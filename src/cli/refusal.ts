@@ -1,10 +1,11 @@
 /** Refusals of the core as sentences, and the output of failures. */
 
 import { CommanderError } from 'commander';
+import { busyText, type ErrorCode, OperatorError, UsageError } from '../base/operator-error.ts';
+import { EXISTS } from '../core/link.ts';
 import { innermostReason, isRefused, type Refused } from '../core/outcome.ts';
 import { isAway, isBusy, WriteFailed } from '../core/port/store.ts';
 import { machineFault } from '../disk/fault.ts';
-import { busyText, type ErrorCode, OperatorError, UsageError } from '../operator-error.ts';
 
 /** The sentence of each refusal, for the code, HWID or id that was refused. */
 const SENTENCES = {
@@ -23,32 +24,54 @@ const SENTENCES = {
   device_not_found: (hwid) => `there is no device '${hwid}': see 'gatepost device list'`,
   distribution_not_found: (id) =>
     `there is no distribution ${id}: see 'gatepost distribution list'`,
+  distribution_ended: (id, state) =>
+    `distribution ${id} has ended (${state}) and cannot be blocked`,
   account_not_found: (name) => `there is no account '${name}': see 'gatepost account list'`,
   webhook_not_found: (id) => `there is no webhook ${id}: see 'gatepost webhook list'`,
   webhook_limit_reached: (owner) =>
     `${owner} has reached the limit of webhooks (the setting webhook.per_owner_max)`,
-} as const satisfies Partial<Record<ErrorCode, (subject: string | number) => string>>;
+} as const satisfies Partial<
+  Record<ErrorCode, (subject: string | number, detail?: string) => string>
+>;
 
 type Refusal = keyof typeof SENTENCES;
 
+/** Refusals of the core that have another name on the command line. */
+const NAMES = {
+  install_not_found: 'link_not_found',
+  install_code_error: 'link_not_found',
+  install_limit_below_count: 'link_limit_below_count',
+  notification_not_found: 'distribution_not_found',
+  message_ended: 'distribution_ended',
+} as const satisfies Readonly<Record<string, Refusal>>;
+
 /** Makes the error of a refusal. */
-export function refusal(says: Refusal, subject: string | number): OperatorError {
-  return new OperatorError(SENTENCES[says](subject), says);
+export function refusal(says: Refusal, subject: string | number, detail?: string): OperatorError {
+  const sentence: (subject: string | number, detail?: string) => string = SENTENCES[says];
+  return new OperatorError(sentence(subject, detail), says);
 }
 
 /** Refusals because of a fault, which is thrown. */
 type Unsaved = `${string}_save_error` | 'domain_activate_error' | 'domain_delete_error';
 
+type Said = Refusal | keyof typeof NAMES | 'malformed' | Unsaved;
+
 /** Returns the value of the core. Throws {@link OperatorError} for a refusal. */
-export function granted<T, K extends Refusal | 'malformed' | Unsaved>(
+export function granted<T, K extends Said>(
   outcome: T | Refused<K>,
   subject: string | number,
 ): Exclude<T, Refused<string>> {
-  if (!isRefused(outcome)) return outcome as Exclude<T, Refused<string>>;
-  const { says, detail, fault } = outcome as Refused<K>;
-  if (fault !== undefined) throw fault;
-  if (says === 'malformed') throw new UsageError(detail ?? says);
-  throw refusal(says as Refusal, subject);
+  if (isRefused(outcome)) throw errorOf(outcome as Refused<Said>, subject);
+  return outcome as Exclude<T, Refused<string>>;
+}
+
+/** Returns the error of a refusal, or its fault. */
+export function errorOf({ says, detail, fault }: Refused<Said>, subject: string | number): unknown {
+  if (fault !== undefined) return fault;
+  if (says === 'malformed') return new UsageError(detail ?? says);
+  if (detail === EXISTS.subscription_key_exists) return refusal('subscription_key_exists', subject);
+  const name = says in NAMES ? NAMES[says as keyof typeof NAMES] : (says as Refusal);
+  return refusal(name, subject, detail);
 }
 
 interface Failure {

@@ -1,6 +1,8 @@
 /** Options of messages to devices: recipients, time and content. */
 
 import { type Command, InvalidArgumentError } from 'commander';
+import { OperatorError, UsageError } from '../base/operator-error.ts';
+import { readAtMost } from '../base/permissions.ts';
 import { readWireTime } from '../core/calendar.ts';
 import { HWID, readHwid } from '../core/formats.ts';
 import { REQUEST_BOUNDS, readJsonObject, splitList } from '../core/json-input.ts';
@@ -8,8 +10,6 @@ import { scheduleAt } from '../core/message/schedule.ts';
 import { CUSTOM_SETTING_KEY } from '../core/message/settings.ts';
 import { TARGET_HWID_COUNT_MAX, TARGET_OS } from '../core/message/target.ts';
 import { isRefused } from '../core/outcome.ts';
-import { OperatorError, UsageError } from '../operator-error.ts';
-import { readAtMost } from '../permissions.ts';
 import { type CliContext, type CommonOptions, settingsFor } from './context.ts';
 import { PROVIDER, type ProviderOptions } from './provider-name.ts';
 

@@ -1,5 +1,6 @@
 /** `--preview` of messages to devices: the text in each app. */
 
+import { visible } from '../base/visible.ts';
 import { ridesAt } from '../core/device-reach.ts';
 import type { DistributionType } from '../core/port/distribution.ts';
 import type { Provider } from '../core/port/provider.ts';
@@ -7,7 +8,6 @@ import type { Ways } from '../core/port/way.ts';
 import type { RidingPayload } from '../core/ride/parts.ts';
 import { type Preview, previewsOf, type Shown } from '../core/ride/preview.ts';
 import { type RidingTerms, ridingOf } from '../core/ride/ways.ts';
-import { visible } from '../visible.ts';
 
 /** Returns the preview of a message, as JSON and as text. */
 export function previewOf(
@@ -27,11 +27,11 @@ export function previewOf(
   return { facts, text: [...apps.flatMap(appLines), ...lastLines(type, apps, terms)].join('\n') };
 }
 
-const nameOf = ({ app }: Preview) => app ?? 'an unknown app';
+const appName = ({ app }: Preview) => app ?? 'an unknown app';
 
 function appLines(preview: Preview): string[] {
   const { shown } = preview;
-  return shown.length === 0 ? [] : [nameOf(preview), ...shown.flatMap(shownLines)];
+  return shown.length === 0 ? [] : [appName(preview), ...shown.flatMap(shownLines)];
 }
 
 function shownLines({ locale, headers }: Shown): string[] {
@@ -51,7 +51,7 @@ const plain = (value: string) =>
   value.startsWith('base64:') ? Buffer.from(value.slice(7), 'base64').toString() : value;
 
 function lastLines(type: DistributionType, apps: readonly Preview[], terms: RidingTerms) {
-  const without = apps.filter(({ shown }) => shown.length === 0).map(nameOf);
+  const without = apps.filter(({ shown }) => shown.length === 0).map(appName);
   const { hasProviderId } = terms;
   return [
     ...(without.length === 0 ? [] : [`Nothing to show: ${without.join(', ')}`]),

@@ -1,8 +1,8 @@
 /** Refusals of messages to devices, as sentences. */
 
+import { type ErrorCode, OperatorError } from '../base/operator-error.ts';
 import { isRefused, type Refused } from '../core/outcome.ts';
 import type { Provider } from '../core/port/provider.ts';
-import { type ErrorCode, OperatorError } from '../operator-error.ts';
 
 const BYTES_FULL =
   'its stored messages fill limits.kept_bytes_per_provider_max: raise it, or wait until old ones are pruned';

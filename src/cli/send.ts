@@ -1,6 +1,7 @@
 /** `gatepost notify` and `gatepost command …`: messages to devices, for a provider. */
 
 import { type Command, Option } from 'commander';
+import { UsageError } from '../base/operator-error.ts';
 import type { Core } from '../core/core.ts';
 import { EXPIRE_DAYS, PUSH_TYPE } from '../core/formats.ts';
 import { isRecord } from '../core/json-input.ts';
@@ -11,7 +12,6 @@ import { refusalByPlan } from '../core/provider.ts';
 import type { RidingPayload } from '../core/ride/parts.ts';
 import { type Accepted, rehearsing, sendCommand, sendNotification } from '../core/send.ts';
 import type { TargetCount } from '../core/target-count.ts';
-import { UsageError } from '../operator-error.ts';
 import { type CliContext, print, withCore } from './context.ts';
 import { gatewaysIn } from './gateway.ts';
 import { providerOf } from './provider-name.ts';

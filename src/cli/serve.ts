@@ -2,8 +2,8 @@
 
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, flagsOf } from './context.ts';
 import { nextSignal, untilInterrupted } from './signals.ts';
 import { welcome } from './welcome.ts';

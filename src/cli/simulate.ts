@@ -2,8 +2,9 @@
 
 import type { Command } from 'commander';
 import { Device } from '../../sdk/typescript/src/index.ts';
-import { UsageError } from '../operator-error.ts';
-import { type Leave, Places } from '../queue.ts';
+import { UsageError } from '../base/operator-error.ts';
+import { type Leave, Places } from '../base/queue.ts';
+import { printer } from './case-report.ts';
 import type { CliContext, CommonOptions } from './context.ts';
 import { nextSignal } from './signals.ts';
 import {
@@ -64,8 +65,7 @@ function refuseConflicts({ link, provider, domainHash }: SimulateOptions): void 
 async function simulate(context: CliContext, options: SimulateOptions): Promise<void> {
   refuseConflicts(options);
   const figures: Figures = { open: 0, refused: 0, messages: 0, lastRefusal: '' };
-  const output = (event: Record<string, unknown>, text: string) =>
-    context.stdout(`${options.json ? JSON.stringify(event) : text}\n`);
+  const output = printer(context, options.json);
   const leaves: Leave[] = [];
   const clients = Array.from({ length: options.count }, (_, n) => {
     const hwid = `${options.prefix}-${n + 1}`;

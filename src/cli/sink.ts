@@ -1,7 +1,7 @@
 /** The target of an export: a new file, or standard output. */
 
 import { open, rm } from 'node:fs/promises';
-import { OperatorError } from '../operator-error.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import type { CliContext } from './context.ts';
 
 /**

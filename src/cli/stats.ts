@@ -125,7 +125,7 @@ function chart({ days }: Stats, columns: number): string | null {
   return lines.length === 0 ? null : sparkLines(lines, columns);
 }
 
-function textOf(stats: Stats, dayCount: number, columns: number | null): string {
+function statsText(stats: Stats, dayCount: number, columns: number | null): string {
   const devices = tableOf(
     'Devices (over: above the limit of a link that only counts; refused: no HWID, domain not bound, link disabled, link full)',
     DEVICES,
@@ -156,7 +156,7 @@ async function show(context: CliContext, code: string | undefined, options: Stat
     code === undefined
       ? { provider_code: null, days, total, providers }
       : { provider_code: code, days, total, refusals };
-  print(context, options, json, textOf(stats, options.days, context.columns));
+  print(context, options, json, statsText(stats, options.days, context.columns));
 }
 
 export function addStatsCommand(program: Command, context: CliContext): void {

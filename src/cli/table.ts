@@ -1,6 +1,6 @@
 /** Text in columns. Control characters in it become visible. */
 
-import { visible } from '../visible.ts';
+import { visible } from '../base/visible.ts';
 
 type Cell = string | number;
 

@@ -7,40 +7,14 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Fields, rowsOf } from '../core/field.ts';
 import type { ChoiceFormat, Format } from '../core/formats.ts';
 import { isRefused } from '../core/outcome.ts';
-import type { LinkTerms } from '../core/port/install.ts';
+import type { LinkTerms } from '../core/port/link.ts';
 import type { OwnTerms } from '../core/port/provider.ts';
 import type { OwnPolicy } from '../core/port/slot.ts';
 import { policyOf } from '../core/slot.ts';
 import { POLICY_TERMS } from '../core/terms.ts';
+import { explained, labels } from '../labels/en.ts';
 
 type Own = LinkTerms & OwnTerms;
-
-/** The placeholder of each option, and its help. */
-const HELP: Readonly<Record<keyof Own, readonly [value: string, about: string]>> = {
-  inactiveDays: [
-    'days',
-    'days unseen after which a slot is freed for a new device, 0 for never, or default',
-  ],
-  whenFull: ['way', 'the answer to a new device on a full link'],
-  coolDownHours: ['hours', 'hours between two replacements, or default'],
-  enforce: ['state', 'off only counts the devices over the limit'],
-  withoutHwid: [
-    'way',
-    'the answer of the gate to apps without a HWID; count gives them one slot together',
-  ],
-  samePhone: [
-    'way',
-    'on a full link: whether a phone with a new HWID gets its silent slot, or you are asked',
-  ],
-  supportUrl: ['url', 'the address of the support button in apps, or none'],
-  webPageUrl: ['url', 'the address of the page button in apps, or none'],
-  ride: ['what', 'the highest level of rides on subscriptions; default: the configured one'],
-  rideDesktop: ['answer', 'whether notifications also ride to desktop systems'],
-  buttons: ['when', 'when buttons are sent: if the panel sends none (missing), or always'],
-  my: ['answer', 'whether users have a page where they can free slots'],
-  myName: ['name', 'the name on that page, or none'],
-  myColor: ['color', 'the colour of that page, such as #1a2b3c, or none'],
-};
 
 /** The words of numbers. */
 const WORDS: { readonly [F in keyof Own]?: Readonly<Record<string, number>> } = {
@@ -72,9 +46,10 @@ const reader =
 
 /** Adds the options of a table's fields. */
 export function addTerms(command: Command, table: object): Command {
-  for (const { field, flag, format, none, usual, values, words } of rowsIn(table)) {
-    const [value, about] = HELP[field];
-    const option = new Option(`--${flag} <${value}>`, about);
+  for (const { field, flag, format, name, none, usual, values, words } of rowsIn(table)) {
+    const [value, help] = explained[field].option;
+    const label = labels[name as keyof typeof labels];
+    const option = new Option(`--${flag} <${value}>`, `${label}${help}`);
     const choices = words === undefined ? values : Object.keys(words);
     const all = [...(choices ?? []), ...(usual === null ? [none] : [])].map(String);
     command.addOption(

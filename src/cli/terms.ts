@@ -1,6 +1,7 @@
 /** Options of commands for the name, plan, end and link cap of a provider. */
 
 import type { Plan } from '../core/port/provider.ts';
+import { labels } from '../labels/en.ts';
 import { expiresValue, lineValue, maxLinksValue, planValue } from './values.ts';
 
 export interface Terms {
@@ -9,16 +10,24 @@ export interface Terms {
   maxLinks: number | 'default';
 }
 
-export const NAME = ['--name <name>', 'the name of the provider', lineValue('a name')] as const;
-export const PLAN = ['--plan <plan>', 'basic, pro or enterprise', planValue] as const;
+export const NAME = [
+  '--name <name>',
+  `the ${labels.name} of the provider`,
+  lineValue('a name'),
+] as const;
+export const PLAN = [
+  '--plan <plan>',
+  `the ${labels.plan}: basic, pro or enterprise`,
+  planValue,
+] as const;
 export const EXPIRES = [
   '--expires <date>',
-  'last day of the subscription in UTC+3, or never',
+  `the ${labels.active_until}: its last day in UTC+3, or never`,
   expiresValue,
 ] as const;
 export const MAX_LINKS = [
   '--max-links <number>',
-  'cap on limited links, or default',
+  `the ${labels.max_links}, or default`,
   maxLinksValue,
 ] as const;
 

@@ -1,7 +1,7 @@
 /** `gatepost update --check`: reports a newer version. Installs nothing. */
 
 import type { Command } from 'commander';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../base/version.ts';
 import { type CliContext, type CommonOptions, print, settingsFor } from './context.ts';
 
 async function checkForUpdate(context: CliContext, options: CommonOptions): Promise<void> {

@@ -1,10 +1,10 @@
 /** `gatepost webhook deliveries` and `replay`: lists and repeats deliveries of events. */
 
 import { type Command, Option } from 'commander';
+import { OperatorError, UsageError } from '../base/operator-error.ts';
 import { counted } from '../core/counted.ts';
 import { DELIVERY_STATES, type Delivery } from '../core/port/webhook.ts';
 import { findWebhook, replayEvents } from '../core/webhook.ts';
-import { OperatorError, UsageError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
 import { granted } from './refusal.ts';

@@ -1,15 +1,15 @@
 /** `gatepost webhook test`: sends a real event and explains the answer. */
 
 import type { Command } from 'commander';
-import type { Verdict } from '../core/outbox/carrier.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import type { AttemptVerdict } from '../core/outbox/carrier.ts';
 import { findWebhook, tryWebhook } from '../core/webhook.ts';
-import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, print, settingsFor, withCore } from './context.ts';
 import { granted } from './refusal.ts';
 import { webhookIdValue } from './values.ts';
 
 /** The effect of each verdict on an event. */
-const CONSEQUENCES: Readonly<Record<Exclude<Verdict['verdict'], 'accepted'>, string>> = {
+const CONSEQUENCES: Readonly<Record<Exclude<AttemptVerdict['verdict'], 'accepted'>, string>> = {
   retry: 'An event would be retried, 10 times over about three days.',
   wait: 'An event would be sent after that time.',
   busy: 'An event would wait for its turn.',

@@ -1,7 +1,10 @@
 /** `gatepost webhook …`: the webhooks and Telegram chats that receive events. */
 
 import { type Command, Option } from 'commander';
+import { UsageError } from '../base/operator-error.ts';
+import { secretIn } from '../base/permissions.ts';
 import type { Core } from '../core/core.ts';
+import { onlyGiven } from '../core/field.ts';
 import {
   type ChatFact,
   SIGNATURE_SCHEMES,
@@ -9,20 +12,17 @@ import {
   type Webhook,
 } from '../core/port/webhook.ts';
 import {
-  addWebhook,
-  editWebhook,
   findWebhook,
   type OwnerId,
   readEvents,
-  removeWebhook,
-  rotateWebhook,
-  type WebhookDraft,
+  type TargetFault,
+  targetOf,
+  type WebhookEdit,
 } from '../core/webhook.ts';
-import { freshSecret, shownUrl, webhookView } from '../core/webhook-view.ts';
-import { UsageError } from '../operator-error.ts';
-import { secretIn } from '../permissions.ts';
+import { type freshSecret, shownUrl, webhookRecord } from '../core/webhook-view.ts';
 import { type ConfirmOptions, confirm } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
+import { make } from './make.ts';
 import { listOwned, OF_PROVIDER, type Owned, ownerName } from './provider-name.ts';
 import { granted, refusal } from './refusal.ts';
 import { sheet } from './table.ts';
@@ -77,28 +77,29 @@ async function ownerOf({ store }: Core, code: string | undefined): Promise<Owner
   return provider.id;
 }
 
-function draftOf(options: AddOptions): WebhookDraft {
-  const { url, telegram, tokenFile, signature, locale, with: shows = [] } = options;
-  if ((url === undefined) === (telegram === undefined)) {
-    throw new UsageError('give either --url or --telegram');
-  }
-  if (url !== undefined) {
-    if (tokenFile !== undefined) throw new UsageError('--token-file goes with --telegram');
-    if (locale !== undefined) throw new UsageError('--locale goes with --telegram');
-    if (options.with !== undefined) throw new UsageError('--with goes with --telegram');
-    return { kind: 'webhook', url, scheme: signature ?? 'v1', events: [], token: null };
-  }
-  if (tokenFile === undefined) throw new UsageError('--telegram needs --token-file');
-  if (signature !== undefined) throw new UsageError('--signature goes with --url');
-  return {
-    kind: 'telegram',
-    chat: telegram ?? '',
-    locale: locale ?? 'en',
-    shows,
-    events: [],
-    token: secretIn(tokenFile).trim(),
-  };
+/** The context of a call about a webhook. */
+const doerAt = (context: CliContext, core: Core, { providerId }: Webhook) => ({
+  core,
+  nowMs: context.nowMs(),
+  provider: { id: providerId },
+});
+
+function draftOf(options: AddOptions) {
+  const { url = null, telegram: chat = null, tokenFile = null } = options;
+  const { signature = null, locale = null, with: shows = null } = options;
+  const target = targetOf({ url, signature, chat, token: tokenFile, locale, shows });
+  if (typeof target === 'string') throw new UsageError(TARGET_FAULTS[target]);
+  return { target, token: tokenFile === null ? null : secretIn(tokenFile).trim() };
 }
+
+const TARGET_FAULTS: Readonly<Record<TargetFault, string>> = {
+  url_or_chat: 'give either --url or --telegram',
+  token_missing: '--telegram needs --token-file',
+  signature_of_chat: '--signature goes with --url',
+  token_of_url: '--token-file goes with --telegram',
+  locale_of_url: '--locale goes with --telegram',
+  shows_of_url: '--with goes with --telegram',
+};
 
 const SHOWN_ONCE = 'The secret is shown only once. The receiver needs it to verify events.';
 const PUBLIC_KEY = 'The receiver needs the public key to verify events.';
@@ -107,10 +108,9 @@ const PUBLIC_KEY = 'The receiver needs the public key to verify events.';
 function printSecret(
   context: CliContext,
   options: CommonOptions,
-  { id, target }: Pick<Webhook, 'id' | 'target'>,
-  given: string,
+  id: number,
+  { secret, publicKey }: ReturnType<typeof freshSecret>,
 ): void {
-  const { secret, publicKey } = freshSecret(target, given);
   const lines = [`'gatepost webhook test ${id}' tests it.`];
   if (publicKey !== null) lines.unshift(sheet({ id, public_key: publicKey }), PUBLIC_KEY);
   else if (secret !== null) lines.unshift(sheet({ id, secret }), SHOWN_ONCE);
@@ -124,34 +124,17 @@ async function add(context: CliContext, options: AddOptions): Promise<void> {
   const added = await withCore(context, options, async (core) => {
     const owner = await ownerOf(core, options.provider);
     const events = granted(readEvents(options.events, owner), '');
-    const outcome = await addWebhook(core, owner, { ...draft, events }, nowMs);
+    const doer = { core, nowMs, provider: { id: owner } };
+    const outcome = await make('webhooks.add', doer, { ...draft, events });
     const whose = options.provider === undefined ? 'the operator' : `provider ${options.provider}`;
-    return { ...granted(outcome, whose), target: draft };
+    return granted(outcome, whose);
   });
-  printSecret(context, options, added, added.secret);
+  printSecret(context, options, added.id, added);
 }
 
 function view(webhook: Owned<Webhook>, nowMs: number) {
-  const shown = webhookView(webhook, nowMs);
-  return {
-    id: shown.id,
-    provider_code: webhook.providerCode,
-    kind: shown.kind,
-    url: shown.url,
-    url_fingerprint: shown.urlFingerprint,
-    signature: shown.signature,
-    public_key: shown.publicKey,
-    chat: shown.chat,
-    bot: shown.bot,
-    locale: shown.locale,
-    with: shown.shows,
-    events: shown.events,
-    secret_fingerprint: shown.secretFingerprint,
-    old_secret_until: shown.previousUntilMs === null ? null : showTime(shown.previousUntilMs),
-    created_at: showTime(shown.createdAtMs),
-    disabled_at: shown.disabled === null ? null : showTime(shown.disabled.atMs),
-    disabled_why: shown.disabled?.why ?? null,
-  };
+  const { id, ...shown } = webhookRecord(webhook, nowMs, showTime);
+  return { id, provider_code: webhook.providerCode, ...shown };
 }
 
 async function list(context: CliContext, options: OwnerOptions): Promise<void> {
@@ -187,30 +170,35 @@ async function set(context: CliContext, id: number, options: SetOptions): Promis
   }
   await withCore(context, options, async (core) => {
     const webhook = granted(await findWebhook(core, id), id);
-    const edit = {
-      ...(url !== undefined && { url }),
-      ...(telegram !== undefined && { chat: telegram }),
-      ...(locale !== undefined && { locale }),
-      ...(shows !== undefined && { shows }),
-      ...(options.events !== undefined && {
-        events: granted(readEvents(options.events, webhook.providerId), id),
-      }),
-      ...((enable || disable) && { isEnabled: enable === true }),
-    };
-    return granted(await editWebhook(core, webhook, edit, context.nowMs()), id);
+    const { events } = options;
+    const edit = onlyGiven<WebhookEdit>({
+      url,
+      chat: telegram,
+      locale,
+      shows,
+      events:
+        events === undefined ? undefined : granted(readEvents(events, webhook.providerId), id),
+      isEnabled: enable || disable ? enable === true : undefined,
+    });
+    const change = await make('webhooks.edit', doerAt(context, core, webhook), { id, ...edit });
+    return granted(change, id);
   });
   print(context, options, { id, done: 'changed' }, `webhook ${id} changed`);
 }
 
 async function rotate(context: CliContext, id: number, options: RotateOptions): Promise<void> {
   const { tokenFile, keepOld: keepOldMs } = options;
-  const wanted = { token: tokenFile === undefined ? null : secretIn(tokenFile).trim(), keepOldMs };
+  const wanted = {
+    id,
+    token: tokenFile === undefined ? null : secretIn(tokenFile).trim(),
+    keepOldMs,
+  };
   const { webhook, secret } = await withCore(context, options, async (core) => {
     const found = granted(await findWebhook(core, id), id);
-    const rotated = await rotateWebhook(core, found, wanted, context.nowMs());
-    return { webhook: found, ...granted(rotated, id) };
+    const rotated = await make('webhooks.rotate', doerAt(context, core, found), wanted);
+    return { webhook: found, secret: granted(rotated, id) };
   });
-  printSecret(context, options, webhook, secret);
+  printSecret(context, options, id, secret);
   // With --json, programs read the rest.
   if (webhook.target.kind === 'webhook' && keepOldMs > 0 && !options.json) {
     const until = showTime(context.nowMs() + keepOldMs);
@@ -224,7 +212,7 @@ async function remove(context: CliContext, id: number, options: ConfirmOptions):
     const { target } = webhook;
     const to = target.kind === 'webhook' ? shownUrl(target.url) : `chat ${target.chat}`;
     await confirm(context, options, `Remove webhook ${id} to ${to} with its pending events`);
-    return granted(await removeWebhook(core, webhook, context.nowMs()), id);
+    return granted(await make('webhooks.remove', doerAt(context, core, webhook), { id }), id);
   });
   print(context, options, { id, done: 'removed' }, `webhook ${id} removed`);
 }

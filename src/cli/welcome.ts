@@ -1,12 +1,12 @@
 /** The output of a first start: credentials, and example calls to paste. */
 
 import type { App } from '../app.ts';
+import { COMMIT } from '../base/version.ts';
 import { makeOperatorEntry } from '../core/account/operator.ts';
 import { actingAs, type Core } from '../core/core.ts';
 import { isRefused } from '../core/outcome.ts';
 import type { Actor } from '../core/port/audit.ts';
 import { addProvider } from '../core/provider.ts';
-import { COMMIT } from '../version.ts';
 
 /** SHA-256 of `example.com`. */
 const EXAMPLE_DOMAIN_HASH = 'a379a6f6eeafb9a55e378c118034e2751e682fab9f2d30ab13d2125586ce1947';

@@ -3,10 +3,10 @@
  * failures, and bounds on all answers. Uses only the documented API.
  */
 
+import { unlessAborted } from '../base/deadline.ts';
 import { counted } from '../core/counted.ts';
 import { type JsonBounds, readJsonObject } from '../core/json-input.ts';
 import { isRefused } from '../core/outcome.ts';
-import { unlessAborted } from '../deadline.ts';
 
 export interface ProviderClientOptions {
   /** The base URL; paths are appended to it. */
@@ -53,7 +53,7 @@ interface Again {
 }
 
 type Query = Readonly<Record<string, string | number>>;
-type Answer = { data: unknown[] } | { refusal: string };
+type ProviderAnswer = { data: unknown[] } | { refusal: string };
 
 export class ProviderClient {
   /** The earliest start of the next call. */
@@ -112,7 +112,7 @@ export class ProviderClient {
     if (signal.aborted) throw new CallFailed('stopped');
   }
 
-  async #attempt(path: string, query: Query): Promise<Answer | Again> {
+  async #attempt(path: string, query: Query): Promise<ProviderAnswer | Again> {
     const { url, providerCode, authKey, userAgent, timeoutMs, signal } = this.options;
     const search = new URLSearchParams({ provider_code: providerCode, auth_key: authKey });
     for (const [name, value] of Object.entries(query)) search.set(name, String(value));
@@ -175,7 +175,12 @@ export class ProviderClient {
     return Number.isNaN(atMs) ? null : Math.max(0, atMs - this.options.nowMs());
   }
 
-  #read(path: string, status: number, bytes: Uint8Array, bounds: JsonBounds): Answer | Again {
+  #read(
+    path: string,
+    status: number,
+    bytes: Uint8Array,
+    bounds: JsonBounds,
+  ): ProviderAnswer | Again {
     const read = readJsonObject(bytes, bounds, `what the source answers to ${path}`);
     if (isRefused(read) && read.says === 'over_bounds') throw new CallFailed(read.detail);
     const body = !isRefused(read) && Number.isInteger(read['rc']) ? read : null;

@@ -1,7 +1,7 @@
 /** The rule for settings that run a command: no other user may be able to change them. */
 
 import { dirname } from 'node:path';
-import { foreignHand, statOf } from '../permissions.ts';
+import { foreignHand, statOf } from '../base/permissions.ts';
 
 const STICKY = 0o1000;
 

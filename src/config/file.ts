@@ -5,7 +5,7 @@ import { nearestText } from './nearest.ts';
 import { REPEATED, repetition } from './repeated.ts';
 import { type SettingName, settingRows } from './settings/index.ts';
 import { heading } from './tables.ts';
-import { inWords, textOf } from './value-form.ts';
+import { inWords, settingText } from './value-form.ts';
 
 /** A value of the file, in the form of an environment variable, with its line. */
 export interface FileValue {
@@ -44,7 +44,7 @@ export function readConfigFile(source: string): FileContent {
   }
   for (const { path, node, line } of pairs(program)) {
     const found = BY_KEY.get(path);
-    const written = found && node ? textOf(jsonOf(node), found.row.types) : null;
+    const written = found && node ? settingText(jsonOf(node), found.row.types) : null;
     if (!found || found.row.tables) problems.push(`${line}: ${unknown(path)}`);
     else if (written === null) {
       problems.push(`${line}: ${path} must be ${inWords(found.row.types)}`);

@@ -6,8 +6,8 @@
 
 import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { messageOf } from '../operator-error.ts';
-import { foreignHand } from '../permissions.ts';
+import { messageOf } from '../base/operator-error.ts';
+import { foreignHand } from '../base/permissions.ts';
 
 /** The largest configuration file, bytes, and the most files of a folder. */
 export const BYTES_MAX = 1024 ** 2;

@@ -3,8 +3,8 @@
  * defaults. Reports every error at once.
  */
 
-import { OperatorError, UsageError } from '../operator-error.ts';
-import { checkSecretFile } from '../permissions.ts';
+import { OperatorError, UsageError } from '../base/operator-error.ts';
+import { checkSecretFile } from '../base/permissions.ts';
 import { commandFileProblems } from './command-file.ts';
 import { backupConflicts, databaseConflicts, gateConflicts } from './conflicts.ts';
 import {

@@ -1,6 +1,6 @@
 /** The addresses by which people, bots and apps reach this server, as far as the settings say. */
 
-import { hereInUrl, hostInUrl } from '../whereabouts.ts';
+import { hereInUrl, hostInUrl } from '../base/whereabouts.ts';
 import type { Config } from './settings/index.ts';
 
 type Addressed = Pick<

@@ -87,7 +87,7 @@ function plain(markdown: string): string {
 
 const COLUMNS = 90;
 
-export function wrapped(text: string, columns = COLUMNS): string[] {
+function wrapped(text: string, columns = COLUMNS): string[] {
   const lines = [''];
   for (const word of text.split(' ')) {
     const line = lines.at(-1) ?? '';

@@ -1,8 +1,8 @@
 /** Secrets in files that settings name, read at the start and on SIGHUP. */
 
+import { OperatorError } from '../base/operator-error.ts';
+import { firstLineOfSecret, secretIn } from '../base/permissions.ts';
 import { ACCESS_HEADERS_RULE, readAccessHeaders } from '../core/panel/access-headers.ts';
-import { OperatorError } from '../operator-error.ts';
-import { firstLineOfSecret, secretIn } from '../permissions.ts';
 
 interface Settings {
   readonly gateProviderIdFile: string;

@@ -8,12 +8,12 @@
 
 import { accessSync, constants, lstatSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
+import { type Log, reasonOf } from '../base/log.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import { giveToOwnerOfFolder } from '../base/permissions.ts';
 import { isRecord } from '../core/json-input.ts';
 import { takeLock } from '../disk/lock.ts';
 import { sharersOf } from '../disk/lock-holder.ts';
-import { type Log, reasonOf } from '../log.ts';
-import { OperatorError } from '../operator-error.ts';
-import { giveToOwnerOfFolder } from '../permissions.ts';
 import {
   type Asker,
   CONFIG_VARIABLE,

@@ -5,7 +5,7 @@
 
 import { isRecord } from '../core/json-input.ts';
 import { nearestText } from './nearest.ts';
-import { inWords, type Reader, readerOf, textOf, type ValueForm } from './value-form.ts';
+import { inWords, type Reader, readerOf, settingText, type ValueForm } from './value-form.ts';
 
 /** A key of a table. */
 export interface TableKey<T> extends ValueForm<T> {
@@ -153,7 +153,7 @@ function readTable<K extends TableKeys>(
   }
   const values = Object.entries(keys).map(([property, row]) => {
     const text = Object.hasOwn(written, row.key)
-      ? textOf(written[row.key], row.types)
+      ? settingText(written[row.key], row.types)
       : row.default;
     if (text !== null) {
       return [property, caught(`${name}.${row.key}`, mistakes, () => row.read(text))];
@@ -205,7 +205,7 @@ export function writtenKeys({ keys }: TableForm, text: string): WrittenKey[] {
   return tables.flatMap(([name, table]) =>
     Object.values(keys).map(({ key, types, default: standard }) => ({
       place: `${isList ? Number(name) + 1 : name}.${key}`,
-      text: textOf(table[key], types) ?? standard ?? '',
+      text: settingText(table[key], types) ?? standard ?? '',
       isDefault: !Object.hasOwn(table, key),
     })),
   );

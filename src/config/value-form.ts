@@ -22,7 +22,7 @@ export function readerOf<T>(reader: Reader<T>): Omit<ValueForm<T>, 'about'> {
 }
 
 /** Returns a value as the environment would have it; null: it has none of these types. */
-export function textOf(value: unknown, types: readonly FileType[]): string | null {
+export function settingText(value: unknown, types: readonly FileType[]): string | null {
   if (Array.isArray(value)) {
     if (!value.every((item) => typeof item === 'string')) return null;
     // Arguments may have commas.

@@ -1,6 +1,7 @@
 /** Runs cases against a server, and reports each as it ends. */
 
 import { isRecord } from '../core/json-input.ts';
+import type { PeerVerdict } from '../peer/verdict.ts';
 import type { Case } from './case.ts';
 import { RECORDS } from './cases.ts';
 import type { Step } from './format.ts';
@@ -25,10 +26,8 @@ export interface RunOptions {
   bring?(what: string): Promise<void>;
 }
 
-export interface Verdict {
-  case: string;
+export interface CaseVerdict extends PeerVerdict {
   rule: string;
-  verdict: 'passed' | 'failed' | 'skipped';
   /** The reason of a skip, or the request with a different answer; null: passed. */
   at: string | null;
   /** The difference of the answer; null: none. */
@@ -49,7 +48,7 @@ const VALUE_LENGTH_MAX = 4_000;
 export async function runCases(
   cases: readonly Case[],
   options: RunOptions,
-  tell: (verdict: Verdict) => void,
+  tell: (verdict: CaseVerdict) => void,
 ): Promise<void> {
   let silences = 0;
   for (const one of cases) {
@@ -74,7 +73,7 @@ function reasonToSkip({ callers, reads, when }: Case, options: RunOptions): stri
   return null;
 }
 
-type Outcome = Pick<Verdict, 'verdict' | 'at' | 'difference'>;
+type Outcome = Pick<CaseVerdict, 'verdict' | 'at' | 'difference'>;
 
 /** One running case. */
 class Play {

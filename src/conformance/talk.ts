@@ -2,6 +2,7 @@
 
 import { readJsonObject } from '../core/json-input.ts';
 import { isRefused } from '../core/outcome.ts';
+import { Watch } from '../peer/watch.ts';
 
 /** The longest time that an answer, an opened stream or a frame may take, ms. */
 const PATIENCE_MS = 20_000;
@@ -28,7 +29,7 @@ export interface Request {
   body: string | null;
 }
 
-interface Answer {
+interface CaseAnswer {
   status: number;
   headers: Headers;
   /** The object in the JSON; a text if it is none; null: empty. */
@@ -36,7 +37,7 @@ interface Answer {
 }
 
 /** Makes a call. Throws {@link NoAnswer} if no readable answer comes. */
-export async function ask({ method, url, headers, body }: Request): Promise<Answer> {
+export async function ask({ method, url, headers, body }: Request): Promise<CaseAnswer> {
   const patience = AbortSignal.timeout(PATIENCE_MS);
   try {
     const response = await fetch(url, {
@@ -78,7 +79,7 @@ export class Stream {
   readonly #socket: WebSocket;
   #closed: number | null = null;
   #bytes = 0;
-  #wake: () => void = () => {};
+  readonly #watch = new Watch();
 
   constructor(url: string, headers: Readonly<Record<string, string>>, protocols: string[]) {
     this.#socket = new WebSocket(url.replace(/^http/, 'ws'), { headers, protocols });
@@ -88,13 +89,13 @@ export class Stream {
       // Drops all that the server sends beyond the bound.
       if (!isRoom) this.#socket.terminate();
       else if (typeof data === 'string') this.#frames.push(read([Buffer.from(data)]));
-      this.#wake();
+      this.#watch.look();
     };
     this.#socket.onclose = ({ code }) => {
       this.#closed = code;
-      this.#wake();
+      this.#watch.look();
     };
-    this.#socket.onopen = () => this.#wake();
+    this.#socket.onopen = () => this.#watch.look();
   }
 
   /** Settles when the stream is open. Throws {@link NoAnswer} if the server refuses it. */
@@ -123,22 +124,10 @@ export class Stream {
   }
 
   async #until(isSo: () => boolean, otherwise: string): Promise<void> {
-    let isLate = false;
-    const timer = setTimeout(() => {
-      isLate = true;
-      this.#wake();
-    }, PATIENCE_MS);
-    try {
-      while (!isSo()) {
-        if (isLate) throw new NoAnswer(otherwise, 'stream');
-        if (this.#closed !== null)
-          throw new NoAnswer(`${otherwise}: it ended with ${this.#closed}`);
-        const { promise, resolve } = Promise.withResolvers<void>();
-        this.#wake = resolve;
-        await promise;
-      }
-    } finally {
-      clearTimeout(timer);
-    }
+    const hasEnded = () => this.#closed !== null;
+    const isInTime = await this.#watch.until(() => isSo() || hasEnded(), PATIENCE_MS);
+    if (isSo()) return;
+    if (!isInTime) throw new NoAnswer(otherwise, 'stream');
+    throw new NoAnswer(`${otherwise}: it ended with ${this.#closed}`);
   }
 }

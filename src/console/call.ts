@@ -1,7 +1,6 @@
 /** Calls the server; the types come from its table of calls. */
 
-import type { CallName } from '../core/account/roles.ts';
-import type { Given, Got } from '../http/console/table.ts';
+import type { CallName, Given, Got } from '../call/table.ts';
 
 /** A refusal: its key, and the text that the server sent. */
 export class Refusal extends Error {

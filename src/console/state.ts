@@ -1,8 +1,7 @@
 /** The state that all pages share: the texts, the session, and the address of the page. */
 
 import { computed, signal } from '@preact/signals';
-import type { CallName } from '../core/account/roles.ts';
-import type { Got } from '../http/console/table.ts';
+import type { CallName, Got } from '../call/table.ts';
 import { call, Refusal } from './call.ts';
 import type { BaseTexts, OperatorTexts, Texts } from './texts/texts.ts';
 

@@ -5,6 +5,7 @@
 
 import type { Core } from './core.ts';
 import { tidyFacts } from './device.ts';
+import { NO_FACTS } from './device-facts.ts';
 import { readDeviceToken } from './formats.ts';
 import { LOCALE } from './message/device-input.ts';
 import { readPush } from './message/push-address.ts';
@@ -39,9 +40,13 @@ const nameIn = (agent: string, names: readonly (readonly [RegExp, string])[]) =>
 /** Returns the facts of a browser: its name and system, without versions. */
 function browserFacts(userAgent: string): DeviceFacts {
   const agent = userAgent.slice(0, 512);
-  const facts = { osVersion: '', appVersion: '', userAgent: 'browser' };
   const name = nameIn(agent, BROWSERS);
-  return tidyFacts({ ...facts, os: nameIn(agent, SYSTEMS), deviceName: name || 'Browser' });
+  return tidyFacts({
+    ...NO_FACTS,
+    os: nameIn(agent, SYSTEMS),
+    deviceName: name || 'Browser',
+    userAgent: 'browser',
+  });
 }
 
 interface NewsWish {

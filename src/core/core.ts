@@ -1,6 +1,6 @@
 import type { Actor } from './port/audit.ts';
 import type { SendBounds } from './port/distribution.ts';
-import type { PageSites } from './port/my.ts';
+import type { MySites } from './port/my.ts';
 import type { Reach } from './port/reach.ts';
 import type { PushGateway } from './port/registration.ts';
 import type { RideRules } from './port/ride.ts';
@@ -29,7 +29,7 @@ export interface Core {
   pushKey: () => string | null;
 }
 
-export interface Limits extends SendBounds, Reach, Ways, PageSites {
+export interface Limits extends SendBounds, Reach, Ways, MySites {
   /** Cap on limited links for a provider without a cap of its own. */
   linksPerProviderMax: number;
   /** Cap on a provider's bindings. */

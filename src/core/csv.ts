@@ -75,7 +75,7 @@ function cellOf(text: string): string {
 }
 
 /** Returns the text of a cell that {@link cellOf} made. */
-export function textOf(cell: string): string {
+export function cellText(cell: string): string {
   return cell.startsWith("'") && FORMULA.test(cell) ? cell.slice(1) : cell;
 }
 

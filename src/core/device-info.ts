@@ -8,6 +8,7 @@
  * | names with values, separated by `;`, `&` or `,` | `os=Android; os_version=15; model=Pixel 9` |
  */
 
+import { DEVICE_FACTS, FACT_FIELDS, NO_FACTS } from './device-facts.ts';
 import { readJsonObject } from './json-input.ts';
 import { isRefused } from './outcome.ts';
 import type { DeviceFacts } from './port/device.ts';
@@ -18,35 +19,20 @@ const BOUNDS = { bytesMax: 2_048, valuesMax: 64 };
 /** The facts of an older app; a missing fact is empty. */
 export type DeviceInfo = DeviceFacts & { hwid: string };
 
-const NO_FACTS: DeviceInfo = {
-  hwid: '',
-  os: '',
-  osVersion: '',
-  deviceName: '',
-  appVersion: '',
-  userAgent: '',
-};
+const NOTHING: DeviceInfo = { hwid: '', ...NO_FACTS };
 
-/** Names of facts, compared without case, `-`, `_`, blanks and a leading `x-`. */
-const NAMES_OF: Readonly<Record<keyof DeviceInfo, readonly string[]>> = {
-  hwid: ['hwid'],
-  os: ['os', 'osname', 'deviceos', 'platform', 'system'],
-  osVersion: ['osversion', 'osver', 'veros', 'systemversion'],
-  deviceName: ['devicemodel', 'model', 'devicename', 'device'],
-  appVersion: ['appversion', 'appver'],
-  userAgent: ['useragent', 'appname', 'app'],
-};
-
-const FACTS = Object.keys(NAMES_OF) as (keyof DeviceInfo)[];
-const FACT_OF = new Map(FACTS.flatMap((fact) => NAMES_OF[fact].map((name) => [name, fact])));
+const FACT_OF = new Map<string, keyof DeviceInfo>([
+  ['hwid', 'hwid'],
+  ...FACT_FIELDS.flatMap((fact) => DEVICE_FACTS[fact].older.map((name) => [name, fact] as const)),
+]);
 
 /** Reads the facts in a header `X-Device-Info`. Accepts any text and refuses none. */
 export function readDeviceInfo(header: string): DeviceInfo {
-  if (header.length > BOUNDS.bytesMax) return NO_FACTS;
+  if (header.length > BOUNDS.bytesMax) return NOTHING;
   const text = header.trim();
   if (text.startsWith('{')) {
     const object = readJsonObject(text, BOUNDS, 'X-Device-Info');
-    return isRefused(object) ? NO_FACTS : fromPairs(Object.entries(object));
+    return isRefused(object) ? NOTHING : fromPairs(Object.entries(object));
   }
   const separator = [';', '&', ','].find((sign) => text.includes(sign)) ?? ';';
   const pairs = text.split(separator, BOUNDS.valuesMax).flatMap((part): [string, string][] => {
@@ -58,7 +44,7 @@ export function readDeviceInfo(header: string): DeviceInfo {
 
 /** Takes the first value of each fact; ignores values that are neither texts nor numbers. */
 function fromPairs(pairs: readonly (readonly [string, unknown])[]): DeviceInfo {
-  const info = { ...NO_FACTS };
+  const info = { ...NOTHING };
   for (const [name, value] of pairs) {
     const fact = FACT_OF.get(name.toLowerCase().replace(/^\s*x-|[-_\s"']/g, ''));
     if (fact === undefined || info[fact] !== '') continue;

@@ -1,9 +1,11 @@
 /** Devices: the facts that they report, their daily call and their tokens. */
 
+import { actAt } from './audit/entry.ts';
 import { sameUtcDay } from './calendar.ts';
 import type { Core } from './core.ts';
+import { FACT_FIELDS, factsOf } from './device-facts.ts';
 import { readDeviceToken, readDomainHash, readOwnHwid, readProviderCode } from './formats.ts';
-import { isRefused, orUnsaved, Refused } from './outcome.ts';
+import { fromStore, isRefused, orUnsaved, Refused } from './outcome.ts';
 import type { DeviceAtProvider, DeviceFacts } from './port/device.ts';
 import type { RefusedDevice } from './port/figure.ts';
 import type { TokenHolder } from './port/inbox.ts';
@@ -21,13 +23,9 @@ export const TIES_MAX = 16;
 
 /** Cleans facts before they are stored; the operating system gets the name that targets use. */
 export function tidyFacts(reported: DeviceFacts): DeviceFacts {
-  return {
-    os: osName(tidyFact(reported.os, FACT_LENGTH_MAX)),
-    osVersion: tidyFact(reported.osVersion, FACT_LENGTH_MAX),
-    deviceName: tidyFact(reported.deviceName, FACT_LENGTH_MAX),
-    appVersion: tidyFact(reported.appVersion, FACT_LENGTH_MAX),
-    userAgent: tidyFact(reported.userAgent, FACT_LENGTH_MAX),
-  };
+  const facts = factsOf((fact) => tidyFact(reported[fact], FACT_LENGTH_MAX));
+  facts.os = osName(facts.os);
+  return facts;
 }
 
 /** The most characters of a text about a refused device. */
@@ -56,7 +54,7 @@ export function osName(reported: string): string {
 
 /** Merges facts: reported ones replace known ones, empty ones erase nothing. */
 export function mergeFacts(known: DeviceFacts, reported: DeviceFacts): DeviceFacts {
-  return mergeTexts(known, reported, reported.os || known.os);
+  return factsOf((fact) => reported[fact] || known[fact]);
 }
 
 /**
@@ -64,29 +62,15 @@ export function mergeFacts(known: DeviceFacts, reported: DeviceFacts): DeviceFac
  * operating system of a registered device, which decides on the messages that reach it.
  */
 export function mergeUnproven(known: DeviceAtProvider, reported: DeviceFacts): DeviceFacts {
-  return mergeTexts(known, reported, known.isRegistered ? known.os : reported.os || known.os);
-}
-
-function mergeTexts(known: DeviceFacts, reported: DeviceFacts, os: string): DeviceFacts {
-  return {
-    os,
-    osVersion: reported.osVersion || known.osVersion,
-    deviceName: reported.deviceName || known.deviceName,
-    appVersion: reported.appVersion || known.appVersion,
-    userAgent: reported.userAgent || known.userAgent,
-  };
+  const merged = mergeFacts(known, reported);
+  if (known.isRegistered) merged.os = known.os;
+  return merged;
 }
 
 /** Returns true if an unproven report would change no fact. */
 export function changesNoFact(known: DeviceAtProvider, reported: DeviceFacts): boolean {
   const merged = mergeUnproven(known, reported);
-  return (
-    merged.os === known.os &&
-    merged.osVersion === known.osVersion &&
-    merged.deviceName === known.deviceName &&
-    merged.appVersion === known.appVersion &&
-    merged.userAgent === known.userAgent
-  );
+  return FACT_FIELDS.every((fact) => merged[fact] === known[fact]);
 }
 
 const HWID_REQUIRED = new Refused('hwid_required');
@@ -180,3 +164,11 @@ export async function noteSeen(
 ): Promise<void> {
   await orUnsaved(true, core.store.noteSeen(id, tokenId, nowMs));
 }
+
+/** Erases a HWID everywhere. Refuses `device_not_found` if neither device nor refusal has it. */
+export const forgetDevice = async (
+  core: Core,
+  hwid: string,
+  nowMs: number,
+): Promise<'ok' | Refused<'device_not_found'>> =>
+  fromStore(await core.store.forgetDevice(hwid, actAt(core, nowMs)));

@@ -6,6 +6,7 @@ import { hostHash } from './host-name.ts';
 import { fromStore, isRefused, type Refused, saving } from './outcome.ts';
 import { DOMAIN_ACTIVE } from './port/domain.ts';
 import type { Provider } from './port/provider.ts';
+import { activityWord } from './status-word.ts';
 
 /**
  * Binds a hash to a provider. Returns `domain_exists` for a bound hash, `domain_activated` for a
@@ -15,7 +16,7 @@ import type { Provider } from './port/provider.ts';
  */
 export async function addDomain(
   core: Core,
-  provider: Provider,
+  provider: Pick<Provider, 'id'>,
   domainHash: string,
   domainName: string | null,
   nowMs: number,
@@ -41,7 +42,7 @@ export async function addDomain(
  */
 export async function deleteDomain(
   core: Core,
-  provider: Provider,
+  provider: Pick<Provider, 'id'>,
   id: number,
   nowMs: number,
 ): Promise<'ok' | Refused<'domain_not_found' | 'domain_delete_error'>> {
@@ -56,7 +57,7 @@ export async function deleteDomain(
  */
 export async function bindHost(
   core: Core,
-  provider: Provider,
+  provider: Pick<Provider, 'id'>,
   host: string,
   nowMs: number,
 ): Promise<
@@ -65,7 +66,7 @@ export async function bindHost(
   const hash = hostHash(host);
   // Most bindings exist: then the start of the server waits for no write.
   const known = await core.store.findDomain(provider.id, hash);
-  if (known !== null) return known.status === DOMAIN_ACTIVE ? 'active' : 'disabled';
+  if (known !== null) return activityWord(known.status === DOMAIN_ACTIVE);
   const added = await bind(core, provider, hash, host, nowMs);
   return isRefused(added) ? added : 'bound';
 }
@@ -73,7 +74,7 @@ export async function bindHost(
 /** Adds an active binding unless the hash has one. */
 async function bind(
   core: Core,
-  provider: Provider,
+  provider: Pick<Provider, 'id'>,
   domainHash: string,
   domainName: string | null,
   nowMs: number,

@@ -14,10 +14,10 @@ import {
   readSubscriptionKey,
 } from './formats.ts';
 import { FullLinkRefused } from './full-link.ts';
-import { newInstall } from './install.ts';
+import { newLink } from './link.ts';
 import { isRefused, type Misfit, orUnsaved, Refused } from './outcome.ts';
 import type { DeviceAtProvider, DeviceFacts } from './port/device.ts';
-import type { AdmittedDevice } from './port/install.ts';
+import type { AdmittedDevice } from './port/link.ts';
 import { after, type Maybe } from './port/maybe.ts';
 import type {
   AdmitRefusal,
@@ -29,7 +29,7 @@ import type {
 } from './port/slot.ts';
 import { isActive } from './provider.ts';
 import { subscriptionKeyHash } from './secret.ts';
-import { formerHwid, isAdmitted, judge, type Verdict } from './slot.ts';
+import { type DoorVerdict, formerHwid, isAdmitted, judge } from './slot.ts';
 
 /** A device's unread parameters. */
 export interface DeviceCall {
@@ -129,7 +129,7 @@ export function verdictOn(
   call: DeviceCall,
   nowMs: number,
   reported: DeviceFacts | null = null,
-): Maybe<{ verdict: Verdict; door: Door } | RefusedAtDoor> {
+): Maybe<{ verdict: DoorVerdict; door: Door } | RefusedAtDoor> {
   const key = keyOf(call, reported);
   if (isRefused(key)) return key;
   return after(core.store.findSlot(key), (door) =>
@@ -232,8 +232,8 @@ export async function admitNewKey(
   for (;;) {
     const draft = { installCode: null, installLimit, note, subscriptionKey };
     const facts = tidyFacts(reported);
-    const link = newInstall(core, provider, draft, nowMs);
-    const added = await core.store.addInstallWithSlot(link, key, facts, actAt(core, nowMs));
+    const link = newLink(core, provider, draft, nowMs);
+    const added = await core.store.addLinkWithSlot(link, key, facts, actAt(core, nowMs));
     // The random code is taken.
     if (added === 'install_code_exists') continue;
     if (added === 'install_code_limit_reached') return new Refused(added);
@@ -276,7 +276,7 @@ function countMisfit(
   nowMs: number,
 ): Maybe<RefusedAtDoor> {
   const reason = refusal.reason ?? refusal.says;
-  const name = nameOf(call);
+  const name = linkNameIn(call);
   if (reason === 'link_not_found' || reason === 'key_ambiguous' || isRefused(name)) return refusal;
   const hash = readDomainHash(call.domainHash);
   const key = { ...name, hwid: ANY_HWID, domainHash: isRefused(hash) ? NO_HASH : hash };
@@ -293,7 +293,7 @@ function countMisfit(
 function keyOf(call: DeviceCall, facts: DeviceFacts | null): SlotKey | RefusedAtDoor {
   const hwid = call.isShared ? readHwid(call.hwid) : readOwnHwid(call.hwid);
   if (isRefused(hwid)) return AT_DOOR.hwid_required;
-  const name = nameOf(call);
+  const name = linkNameIn(call);
   if (isRefused(name)) return AT_DOOR.link_not_found;
   const domainHash = readDomainHash(call.domainHash);
   if (isRefused(domainHash)) return AT_DOOR.link_domain_not_bound;
@@ -304,7 +304,7 @@ function keyOf(call: DeviceCall, facts: DeviceFacts | null): SlotKey | RefusedAt
 }
 
 /** Reads the name of the link, or returns a misfit. */
-function nameOf({ installCode, subscriptionKey, providerCode }: DeviceCall): LinkName | Misfit {
+function linkNameIn({ installCode, subscriptionKey, providerCode }: DeviceCall): LinkName | Misfit {
   const provider = providerCode == null ? null : readProviderCode(providerCode);
   if (isRefused(provider)) return provider;
   if (installCode !== null) {

@@ -33,16 +33,21 @@ export interface Field<T> {
 /** A table with a row for each field of a record; one without a row does not compile. */
 export type Fields<Own> = { readonly [F in keyof Own]-?: Field<Own[F]> };
 
-type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
+/** A table of fields that have their formats elsewhere. */
+export type NoFormat<Own> = {
+  readonly [F in keyof Own]-?: Omit<Field<Own[F]>, 'format'> & { readonly format?: unknown };
+};
+
+export type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`
   : Name;
 
 /** The outside name of a field. */
-export type OutsideName<Table, F extends keyof Table> = Table[F] extends {
-  readonly name: infer Name extends string;
-}
-  ? Name
-  : Snake<F & string>;
+export type OutsideName<Table, F extends keyof Table> = F extends unknown
+  ? Table[F] extends { readonly name: infer Name extends string }
+    ? Name
+    : Snake<F & string>
+  : never;
 
 /** A record with the outside names of a table. */
 type Outside<Table, Own> = {
@@ -77,11 +82,17 @@ export const only = <Own extends object, F extends keyof Own & string>(
 export const snakeCase = (field: string) =>
   field.replace(/[A-Z]/g, (big) => `_${big.toLowerCase()}`);
 
+/** Returns a record with the names that it has in files and output. */
+export const inSnakeCase = <Own extends object>(own: Own) =>
+  Object.fromEntries(Object.entries(own).map(([field, value]) => [snakeCase(field), value])) as {
+    [F in keyof Own & string as Snake<F>]: Own[F];
+  };
+
 /** Returns the outside name of a field: `when_full` for `whenFull`. */
-export const outsideName = <Table extends Fields<object>, F extends keyof Table & string>(
+export const outsideName = <Table extends NoFormat<object>, F extends keyof Table & string>(
   table: Table,
   field: F,
-) => ((table[field] as Field<unknown>).name ?? snakeCase(field)) as OutsideName<Table, F>;
+) => ((table[field] as { name?: string }).name ?? snakeCase(field)) as OutsideName<Table, F>;
 
 /** A value for each field; undefined: it is not given. */
 export type Given<Own> = { readonly [F in keyof Own]-?: Own[F] | undefined };

@@ -8,7 +8,7 @@ import { FIGURE_DAYS } from './figures.ts';
 import { readInteger } from './json-input.ts';
 import { isRefused, type Misfit, malformed } from './outcome.ts';
 import { DOMAIN_ACTIVE, DOMAIN_DISABLED } from './port/domain.ts';
-import { INSTALL_ACTIVE, INSTALL_DISABLED } from './port/install.ts';
+import { INSTALL_ACTIVE, INSTALL_DISABLED } from './port/link.ts';
 import { PLANS } from './port/provider.ts';
 import {
   SAME_PHONE as SAME_PHONE_WORDS,
@@ -122,7 +122,7 @@ export const SAME_PHONE = choice(SAME_PHONE_WORDS);
 export const INSTALL_STATUS = choice([INSTALL_DISABLED, INSTALL_ACTIVE]);
 export const readInstallStatus = INSTALL_STATUS.read;
 
-const DOMAIN_STATUS = choice([DOMAIN_DISABLED, DOMAIN_ACTIVE]);
+export const DOMAIN_STATUS = choice([DOMAIN_DISABLED, DOMAIN_ACTIVE]);
 export const readDomainStatus = DOMAIN_STATUS.read;
 
 /** The stricter of the two patterns of the specification. */

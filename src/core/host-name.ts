@@ -1,4 +1,4 @@
-/** Host names in the form of bindings: lower case, ASCII, no port, no final dot (decision 4.4). */
+/** Host names in the form of bindings: lower case, ASCII, no port, no final dot. */
 
 /** A label of RFC 1123, and `_`, which existing names have too. */
 export const HOST_LABEL = '[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?';

@@ -13,12 +13,13 @@
  */
 
 import { counted } from './counted.ts';
-import { type CsvMistake, csvLine, csvRows, textOf } from './csv.ts';
+import { type CsvMistake, cellText, csvLine, csvRows } from './csv.ts';
 import { rowsOf } from './field.ts';
 import { LINK_FORM, type LinkForm, STAFF_TERMS } from './link-form.ts';
 import { isRefused } from './outcome.ts';
-import { INSTALL_ACTIVE, type LinkTerms } from './port/install.ts';
-import type { OwnedLink } from './port/link.ts';
+import { INSTALL_ACTIVE, type LinkTerms } from './port/link.ts';
+import type { OwnedLink } from './port/link-view.ts';
+import { activityWord } from './status-word.ts';
 import { tidyNote } from './text.ts';
 
 /** A link of the file; null: the field is empty. */
@@ -81,7 +82,7 @@ function rowOf(
   const row: LinkRow = { line, key: null, code: null, limit: null, note: null };
   for (const [n, name] of columns.entries()) {
     const column = COLUMNS.get(name);
-    const text = textOf(fields[n] ?? '');
+    const text = cellText(fields[n] ?? '');
     const given = name === 'note' ? tidyNote(text) : text.trim();
     if (column === undefined || given === '') continue;
     const { field, format } = column;
@@ -110,7 +111,7 @@ export const linkHead = (): string =>
 /** Returns the line of a link. */
 export function linkLine(link: OwnedLink): string {
   const { id, installCode, installLimit, deviceCount, note, createdAtMs } = link;
-  const status = link.status === INSTALL_ACTIVE ? 'active' : 'disabled';
+  const status = activityWord(link.status === INSTALL_ACTIVE);
   const madeAt = new Date(createdAtMs).toISOString();
   const terms = TERMS.map(({ field }) => link[field] ?? '');
   return csvLine([

@@ -1,7 +1,7 @@
 /** The filter by which the console chooses links, and jobs change them. */
 
 import { isRecord } from './json-input.ts';
-import type { LinkFilter as StoreFilter } from './port/link.ts';
+import type { LinkFilter as StoreFilter } from './port/link-view.ts';
 
 export interface LinkFilter
   extends Pick<StoreFilter, 'refusedSinceMs' | 'unusedSinceMs' | 'limit'> {

@@ -4,7 +4,7 @@ import { each, type Fields, fieldsOf, readGiven } from './field.ts';
 import { INSTALL_CODE, NOTE, SUBSCRIPTION_KEY } from './formats.ts';
 import type { BulkChange } from './job/work.ts';
 import { isRefused, type Misfit } from './outcome.ts';
-import type { LinkTerms } from './port/install.ts';
+import type { LinkTerms } from './port/link.ts';
 import { LINK_FIELDS, LINK_TERMS } from './terms.ts';
 
 /** The terms of a link that staff may set; they may be absent. */

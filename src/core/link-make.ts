@@ -2,7 +2,7 @@
 
 import type { Core } from './core.ts';
 import { counted } from './counted.ts';
-import { addInstall, EXISTS, takenBy } from './install.ts';
+import { addLink, EXISTS, takenBy } from './link.ts';
 import type { LinkForm } from './link-form.ts';
 import { innermostReason, isRefused, saving } from './outcome.ts';
 import type { KeyedCall } from './port/idempotency.ts';
@@ -33,7 +33,7 @@ async function make(
 ): Promise<MadeLink> {
   const { key: subscriptionKey, code: installCode, limit: installLimit, ...terms } = draft;
   const wanted = { ...terms, installCode, installLimit, subscriptionKey };
-  const added = await saving('not_saved', addInstall(core, provider, wanted, nowMs));
+  const added = await saving('not_saved', addLink(core, provider, wanted, nowMs));
   if (!isRefused(added)) return { done: 'added', id: added.id, installCode: added.installCode };
   const { says, detail = EXISTS.install_code_exists, fault } = added;
   if (says === 'install_code_exists' || says === 'malformed')

@@ -13,7 +13,7 @@ import { hostHash, hostName } from './host-name.ts';
 import { type KeyReading, keyIn, readRequestPath } from './key-path.ts';
 import { isRefused } from './outcome.ts';
 import type { KeptRefusal } from './port/figure.ts';
-import type { LinkDevice } from './port/link.ts';
+import type { LinkDevice } from './port/link-view.ts';
 import { after, type Maybe } from './port/maybe.ts';
 import type { FreeRefusal, MyLink, MyName } from './port/my.ts';
 import type { Provider } from './port/provider.ts';
@@ -30,7 +30,7 @@ const MAC_BYTES = 12;
 const REFERENCE = /^[0-9a-z]{1,9}\.[-_A-Za-z0-9]{16}$/;
 
 /** Returns true if the users of a provider have pages now. */
-export const hasPages = (provider: Provider, nowMs: number): boolean =>
+export const hasMy = (provider: Provider, nowMs: number): boolean =>
   provider.my === 1 && isActive(provider, nowMs);
 
 /**
@@ -46,7 +46,7 @@ export function pageUrlOf(
   const { gateUpstreams, myPath, myUrl } = limits;
   const host = gateUpstreams.find((one) => one.provider === provider.code)?.host;
   const origin = myUrl === '' && host !== undefined ? `https://${host}` : myUrl;
-  if (myPath === '' || origin === '' || !hasPages(provider, nowMs)) return null;
+  if (myPath === '' || origin === '' || !hasMy(provider, nowMs)) return null;
   return `${origin}${myPath}?link=${installCode}`;
 }
 

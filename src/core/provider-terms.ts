@@ -1,12 +1,11 @@
 /** The terms of a provider in the form of the console, and the search for providers. */
 
-import { actAt } from './audit/entry.ts';
 import { endOfDateMs } from './calendar.ts';
 import type { Core } from './core.ts';
 import { type Fields, readGiven } from './field.ts';
 import { AUTH_KEY, type Format, KEEP_OLD_HOURS, readProviderCode } from './formats.ts';
-import { fromStore, isRefused, type Misfit, malformed, Refused } from './outcome.ts';
-import type { OwnPage } from './port/my.ts';
+import { isRefused, type Misfit, malformed, Refused } from './outcome.ts';
+import type { OwnMy } from './port/my.ts';
 import type {
   EndedByRotation,
   GivenProviderTerms,
@@ -14,18 +13,15 @@ import type {
   ProviderChange,
   ProviderTerms,
 } from './port/provider.ts';
-import { addProvider, type Credentials, rotateKey } from './provider.ts';
-import { OWN_POLICY_TERMS, PROVIDER_FIELDS, RIDE_TERMS } from './terms.ts';
+import { addProvider, type Credentials, changeProvider, rotateKey } from './provider.ts';
+import { MY_TERMS, OWN_POLICY_TERMS, PROVIDER_FIELDS, RIDE_TERMS } from './terms.ts';
 import { nextTurn } from './turn.ts';
 
 const HOUR_MS = 3_600_000;
 
 /** A provider's terms as a form has them: without its page, which has a form of its own. */
 export interface FormTerms
-  extends Omit<
-    ProviderTerms,
-    'activeUntilMs' | 'installCountMax' | 'suspendedAtMs' | keyof OwnPage
-  > {
+  extends Omit<ProviderTerms, 'activeUntilMs' | 'installCountMax' | 'suspendedAtMs' | keyof OwnMy> {
   /** The last day in UTC+3, `YYYY-MM-DD`. */
   lastDay: string | null;
   linkCountMax: number | null;
@@ -46,11 +42,14 @@ export const FORM_TERMS = {
   ...RIDE_TERMS,
 } satisfies Fields<FormTerms>;
 
+/** The form with the page of users, which is a form of its own in the console. */
+const ALL_TERMS: Fields<FormTerms & OwnMy> = { ...FORM_TERMS, ...MY_TERMS };
+
 /** Terms of a provider from a form; absent ones stay. Null is the default, or no end. */
-type GivenTerms = { readonly [F in keyof FormTerms]?: unknown };
+type GivenTerms = { readonly [F in keyof (FormTerms & OwnMy)]?: unknown };
 
 function readTerms(given: GivenTerms): ProviderChange | Misfit {
-  const terms = readGiven<FormTerms>(FORM_TERMS, given);
+  const terms = readGiven<FormTerms & OwnMy>(ALL_TERMS, given);
   if (isRefused(terms)) return terms;
   const { lastDay, linkCountMax: installCountMax, ...same } = terms;
   return {
@@ -74,7 +73,7 @@ export async function editProvider(
   // A second suspension keeps the time of the first.
   const suspendedAtMs = isSuspended ? (known.suspendedAtMs ?? nowMs) : null;
   const change = { ...terms, ...(isSuspended !== undefined && { suspendedAtMs }) };
-  return fromStore(await core.store.updateProvider(code, change, actAt(core, nowMs)));
+  return changeProvider(core, code, change, nowMs);
 }
 
 /** A new provider; one that moves here has its code and key already. */

@@ -5,7 +5,13 @@ import type { Core } from './core.ts';
 import { readAuthKey, readProviderCode } from './formats.ts';
 import { fromStore, isRefused, Refused } from './outcome.ts';
 import { after, type Maybe } from './port/maybe.ts';
-import type { EndedByRotation, GivenProviderTerms, OwnTerms, Provider } from './port/provider.ts';
+import type {
+  EndedByRotation,
+  GivenProviderTerms,
+  OwnTerms,
+  Provider,
+  ProviderChange,
+} from './port/provider.ts';
 import type { Scope } from './port/provider-key.ts';
 import { hashKey, randomAuthKey, randomCode, sameHash } from './secret.ts';
 import { nextTurn } from './turn.ts';
@@ -114,6 +120,15 @@ export async function rotateKey(
   return typeof outcome === 'string' ? new Refused(outcome) : { code, authKey, ...outcome };
 }
 
+/** Changes a provider. Refuses `provider_not_found`. */
+export const changeProvider = async (
+  core: Core,
+  code: string,
+  change: ProviderChange,
+  nowMs: number,
+): Promise<'ok' | Refused<'provider_not_found'>> =>
+  fromStore(await core.store.updateProvider(code, change, actAt(core, nowMs)));
+
 /** Changes the terms of a provider for its links, if they differ. Returns the new terms. */
 export async function changePolicy(
   core: Core,
@@ -122,7 +137,7 @@ export async function changePolicy(
   nowMs: number,
 ): Promise<OwnTerms> {
   if (Object.keys(change).length === 0) return provider;
-  const outcome = await core.store.updateProvider(provider.code, change, actAt(core, nowMs));
+  const outcome = await changeProvider(core, provider.code, change, nowMs);
   if (outcome !== 'ok') throw new Error('the provider was removed meanwhile');
   return { ...provider, ...change };
 }

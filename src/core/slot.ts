@@ -15,14 +15,14 @@
 
 import { DAY_MS, HOUR_MS, lastMsOfDay } from './calendar.ts';
 import { usualOf } from './field.ts';
-import { INSTALL_ACTIVE, type InstallTerms } from './port/install.ts';
+import { INSTALL_ACTIVE, type LinkTermsAndKey } from './port/link.ts';
 import type { OwnRideTerms } from './port/ride.ts';
 import type { Door, FullLink, LinkRefusal, OwnPolicy, Policy } from './port/slot.ts';
 import { LINK_TERMS, OWN_POLICY_TERMS, POLICY_TERMS, RIDE_TERMS } from './terms.ts';
 
 /** A policy that overrides nothing. */
 export const NO_POLICY = usualOf<OwnPolicy>(OWN_POLICY_TERMS);
-export const NO_TERMS: InstallTerms = { ...usualOf(LINK_TERMS), subscriptionKeyHash: null };
+export const NO_TERMS: LinkTermsAndKey = { ...usualOf(LINK_TERMS), subscriptionKeyHash: null };
 export const NO_RIDE_TERMS = usualOf<OwnRideTerms>(RIDE_TERMS);
 
 const DEFAULT_POLICY = usualOf<Policy>(POLICY_TERMS);
@@ -58,10 +58,10 @@ export function policyOf(link: OwnPolicy, provider: OwnPolicy, enforces = true):
  */
 const ADMISSIONS = ['known', 'room', 'over', 'same_phone', 'inactive', 'replaced'] as const;
 export type Admission = (typeof ADMISSIONS)[number];
-export type Verdict = Admission | LinkRefusal['says'];
+export type DoorVerdict = Admission | LinkRefusal['says'];
 
 /** Returns true unless the verdict is a refusal. */
-export function isAdmitted(verdict: Verdict): verdict is Admission {
+export function isAdmitted(verdict: DoorVerdict): verdict is Admission {
   return (ADMISSIONS as readonly string[]).includes(verdict);
 }
 
@@ -71,7 +71,7 @@ export function looksAtSlots({ inactiveDays, whenFull, samePhone }: Policy): boo
 }
 
 /** Decides whether a device is admitted on a link: the only such rule. */
-export function judge({ link, isBound, device, full, counts }: Door, nowMs: number): Verdict {
+export function judge({ link, isBound, device, full, counts }: Door, nowMs: number): DoorVerdict {
   if (!isBound) return 'link_domain_not_bound';
   if (link.status !== INSTALL_ACTIVE) return 'link_disabled';
   if (device !== null) return 'known';

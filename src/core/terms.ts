@@ -28,8 +28,8 @@ import {
   WITHOUT_HWID,
   whole,
 } from './formats.ts';
-import type { LinkTerms, OwnLink } from './port/install.ts';
-import type { OwnPage } from './port/my.ts';
+import type { LinkTerms, OwnLink } from './port/link.ts';
+import type { OwnMy } from './port/my.ts';
 import type { OwnTerms, ProviderTerms } from './port/provider.ts';
 import type { Buttons, OwnRideTerms } from './port/ride.ts';
 import type { OwnPolicy, Policy } from './port/slot.ts';
@@ -106,22 +106,22 @@ export const RIDE_TERMS = {
 } as const satisfies Terms<OwnRideTerms>;
 
 /** A provider's page for its users. */
-export const PAGE_TERMS = {
+export const MY_TERMS = {
   my: { name: 'page', format: FLAG, usual: 0, may: ALL, audit: (is: 0 | 1) => (is ? 'on' : null) },
   myName: { name: 'page_name', format: PAGE_NAME, usual: null, may: ALL, audit: 'text' },
   myColor: { name: 'page_color', format: PAGE_COLOR, usual: null, may: ALL },
-} as const satisfies Terms<OwnPage>;
+} as const satisfies Terms<OwnMy>;
 
 /** The fields that a provider itself may set, for all of its links. */
 export const OWN_TERMS = {
   ...OWN_POLICY_TERMS,
   ...RIDE_TERMS,
-  ...PAGE_TERMS,
+  ...MY_TERMS,
 } as const satisfies Terms<OwnTerms>;
 
 const END = { format: whole(0, TIME_MAX_MS), usual: null, may: OPERATOR, audit: isoTime } as const;
 const { supportUrl, webPageUrl, ...riding } = RIDE_TERMS;
-const { myName, ...page } = PAGE_TERMS;
+const { myName, ...page } = MY_TERMS;
 
 export const PROVIDER_FIELDS = {
   plan: { format: PLAN, may: OPERATOR },

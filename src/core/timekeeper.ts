@@ -3,6 +3,8 @@
  * clock. docs/time.md has the table. A read costs two reads of clocks of the process.
  */
 
+import { actAt } from './audit/entry.ts';
+import type { Core } from './core.ts';
 import {
   begun,
   isSpent,
@@ -31,7 +33,7 @@ export interface LeapFacts {
   isSpent: boolean;
 }
 
-/** The clocks of the machine, as src/clock.ts has them. */
+/** The clocks of the machine, as src/base/clock.ts has them. */
 interface Machine {
   nowMs(): number;
   steadyMs(): number;
@@ -146,6 +148,10 @@ export class Timekeeper {
     this.onLeap(change, leadMs);
   }
 }
+
+/** Takes the clocks of all machines that leapt for right. Returns their number. */
+export const trustClocks = (core: Core, nowMs: number): Promise<number> =>
+  core.store.trustClocks(actAt(core, nowMs));
 
 async function cutFuture(store: TimeStore, nowMs: number): Promise<void> {
   let at: FutureCursor | null = null;

@@ -1,5 +1,6 @@
 /** Webhooks in the form of lists: without secrets, also those in URLs. */
 
+import { inSnakeCase } from './field.ts';
 import type { Webhook, WebhookTarget } from './port/webhook.ts';
 import { hashKey, keyFingerprint } from './secret.ts';
 import { verifyingKey } from './webhook-key.ts';
@@ -30,6 +31,24 @@ export function webhookView(webhook: Webhook, nowMs: number) {
     previousUntilMs: previous !== null && nowMs < previous.untilMs ? previous.untilMs : null,
     createdAtMs,
     disabled,
+  };
+}
+
+/** Makes the record of a webhook in lists of the API and the command line. */
+export function webhookRecord(webhook: Webhook, nowMs: number, timeOf: (ms: number) => string) {
+  const view = webhookView(webhook, nowMs);
+  const { shows, previousUntilMs, createdAtMs, disabled, events, secretFingerprint, ...rest } =
+    view;
+  const time = (ms: number | null) => (ms === null ? null : timeOf(ms));
+  return {
+    ...inSnakeCase(rest),
+    with: [...shows],
+    events: [...events],
+    secret_fingerprint: secretFingerprint,
+    old_secret_until: time(previousUntilMs),
+    created_at: timeOf(createdAtMs),
+    disabled_at: time(disabled?.atMs ?? null),
+    disabled_why: disabled?.why ?? null,
   };
 }
 

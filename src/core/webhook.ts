@@ -7,13 +7,14 @@ import { actAt } from './audit/entry.ts';
 import type { Core } from './core.ts';
 import { TELEGRAM_CHAT } from './formats.ts';
 import { readOperatorUrl, readPublicUrl } from './outbox/address.ts';
-import type { EventSenders, Verdict } from './outbox/carrier.ts';
+import type { AttemptVerdict, EventSenders } from './outbox/carrier.ts';
 import { fromStore, isRefused, type Misfit, malformed, Refused, saving } from './outcome.ts';
 import { type EventKind, OPERATOR_EVENTS, PROVIDER_EVENTS, TEST_EVENT } from './port/event.ts';
 import {
   CHAT_FACTS,
   type ChatFact,
   DISABLED_BY_OWNER,
+  type OwnWebhook,
   type Webhook,
   type WebhookChange,
   type WebhookTarget,
@@ -24,18 +25,57 @@ import { newWebhookSecret } from './webhook-key.ts';
 /** The provider's id; null: the operator. */
 export type OwnerId = number | null;
 
-export type WebhookDraft = WebhookTarget & {
-  events: readonly EventKind[];
+interface WebhookDraft extends OwnWebhook {
+  target: WebhookTarget;
   /** The token of the bot; null: the target is a URL. */
   token: string | null;
-};
+}
 
-interface WebhookEdit {
+/** The fields of a new target and the token of its bot; null: not given. */
+interface GivenTarget<Token> {
+  url: string | null;
+  signature: (WebhookTarget & { kind: 'webhook' })['scheme'] | null;
+  chat: string | null;
+  token: Token | null;
+  locale: (WebhookTarget & { kind: 'telegram' })['locale'] | null;
+  shows: readonly ChatFact[] | null;
+}
+
+/** Why fields are no target: the first that is missing, or that is of the other kind. */
+export type TargetFault =
+  | 'url_or_chat'
+  | 'token_missing'
+  | 'signature_of_chat'
+  | 'token_of_url'
+  | 'locale_of_url'
+  | 'shows_of_url';
+
+/** Makes the target of a URL or of a chat: exactly one of them must be given. */
+export function targetOf<Token>({
+  url,
+  signature,
+  chat,
+  token,
+  locale,
+  shows,
+}: GivenTarget<Token>): WebhookTarget | TargetFault {
+  if (url !== null && chat === null) {
+    if (token !== null) return 'token_of_url';
+    if (locale !== null) return 'locale_of_url';
+    return shows === null ? { kind: 'webhook', url, scheme: signature ?? 'v1' } : 'shows_of_url';
+  }
+  if (url !== null || chat === null) return 'url_or_chat';
+  if (token === null) return 'token_missing';
+  if (signature !== null) return 'signature_of_chat';
+  return { kind: 'telegram', chat, locale: locale ?? 'en', shows: shows ?? [] };
+}
+
+/** The changes that an owner may make; absent fields stay. */
+export interface WebhookEdit extends Partial<OwnWebhook> {
   url?: string;
   chat?: string;
   locale?: (WebhookTarget & { kind: 'telegram' })['locale'];
   shows?: readonly ChatFact[];
-  events?: readonly EventKind[];
   isEnabled?: boolean;
 }
 
@@ -70,13 +110,13 @@ export async function addWebhook(
 ): Promise<
   { id: number; secret: string } | Misfit | Refused<'webhook_limit_reached' | 'webhook_save_error'>
 > {
-  const { events, token, ...wanted } = draft;
+  const { target: wanted, token, ...own } = draft;
   const target = readTarget(core, ownerId, wanted);
   if (isRefused(target)) return target;
   const secret = target.kind === 'webhook' ? newWebhookSecret(target.scheme) : readToken(token);
   if (isRefused(secret)) return secret;
   const added = core.store.addWebhook(
-    { providerId: ownerId, target, events, secret, createdAtMs: nowMs },
+    { ...own, providerId: ownerId, target, secret, createdAtMs: nowMs },
     core.limits.webhooksPerOwnerMax,
     actAt(core, nowMs),
   );
@@ -99,7 +139,7 @@ export async function findWebhook(
 export async function editWebhook(
   core: Core,
   webhook: Webhook,
-  { url, chat, locale, shows, events, isEnabled }: WebhookEdit,
+  { url, chat, locale, shows, isEnabled, ...own }: WebhookEdit,
   nowMs: number,
 ): Promise<Webhook | Misfit | Refused<'webhook_not_found' | 'webhook_save_error'>> {
   const old = webhook.target;
@@ -124,8 +164,8 @@ export async function editWebhook(
   if (isRefused(target)) return target;
   const isAsBefore = isEnabled === undefined || isEnabled === (webhook.disabled === null);
   const change: WebhookChange = {
+    ...own,
     target,
-    ...(events !== undefined && { events }),
     ...(!isAsBefore && { disabled: isEnabled ? null : { atMs: nowMs, why: DISABLED_BY_OWNER } }),
   };
   const edited = await save(core, webhook, change, nowMs);
@@ -204,7 +244,7 @@ export async function tryWebhook(
   webhook: Webhook,
   nowMs: number,
   signal: AbortSignal,
-): Promise<Verdict> {
+): Promise<AttemptVerdict> {
   const { id, providerId, target } = webhook;
   const data = { webhook_id: id };
   const event = { id: 0, providerId, kind: TEST_EVENT, atMs: nowMs, data } as const;

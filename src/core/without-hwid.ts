@@ -21,11 +21,11 @@ import {
   verdictOn,
 } from './door.ts';
 import { sharedHwid } from './formats.ts';
-import { newInstall } from './install.ts';
+import { newLink } from './link.ts';
 import { isRefused, Refused } from './outcome.ts';
 import type { DeviceFacts } from './port/device.ts';
 import { DOMAIN_ACTIVE } from './port/domain.ts';
-import type { AdmittedDevice } from './port/install.ts';
+import type { AdmittedDevice } from './port/link.ts';
 import { after, type Maybe } from './port/maybe.ts';
 import type { Policy } from './port/slot.ts';
 import { isActive } from './provider.ts';
@@ -34,7 +34,7 @@ import { isActive } from './provider.ts';
 export const PASSES = 'passes';
 
 /** A call at the gate or the proxy. */
-interface GateCall extends DeviceCall {
+export interface GateCall extends DeviceCall {
   /** A HWID that names no device: it counts only if it has a slot. Then `hwid` is null. */
   junkHwid?: string | null;
 }
@@ -115,7 +115,7 @@ export async function admitNewKeyWithoutHwid(
   const draft = { installCode: null, installLimit, note, subscriptionKey };
   const act = actAt(core, nowMs);
   for (;;) {
-    const added = await core.store.addInstall(newInstall(core, provider, draft, nowMs), act);
+    const added = await core.store.addLink(newLink(core, provider, draft, nowMs), act);
     // The random code is taken.
     if (added === 'install_code_exists' || added === 'install_code_ended') continue;
     if (added === 'subscription_key_ended') return AT_DOOR.link_not_found;

@@ -138,7 +138,7 @@ export class Driver {
       if (this.noise.length < NOISE_MAX) this.noise.push(line);
       return;
     }
-    const text = (name: string) => textOf(said[name]);
+    const text = (name: string) => shownValue(said[name]);
     if (said['said'] === 'message') {
       const { id } = said;
       const texts = { title: text('title'), text: text('text'), action: text('action') };
@@ -147,7 +147,7 @@ export class Driver {
       this.states.push(text('state'));
     } else if (said['said'] === 'headers') {
       this.headers = Object.fromEntries(
-        Object.entries(Object(said['headers'])).map(([name, value]) => [name, textOf(value)]),
+        Object.entries(Object(said['headers'])).map(([name, value]) => [name, shownValue(value)]),
       );
     } else if (said['said'] === 'effects') {
       this.answers += 1;
@@ -168,5 +168,5 @@ function recordIn(line: string): Record<string, unknown> | null {
 }
 
 /** Returns a text as it is, and any other value as JSON. */
-const textOf = (value: unknown): string =>
+const shownValue = (value: unknown): string =>
   typeof value === 'string' ? value : value == null ? '' : JSON.stringify(value);

@@ -1,5 +1,6 @@
 /** Runs the cases against an app, and reports each as it ends. */
 
+import type { PeerVerdict } from '../peer/verdict.ts';
 import { Driver } from './app.ts';
 import { DEVICE_CASES } from './cases-device.ts';
 import { LINE_CASES } from './cases-line.ts';
@@ -9,9 +10,7 @@ import { Stage } from './stage.ts';
 
 export const CASES: readonly Case[] = [...DEVICE_CASES, ...MESSAGE_CASES, ...LINE_CASES];
 
-export interface Verdict {
-  case: string;
-  verdict: 'passed' | 'failed' | 'skipped';
+export interface CheckVerdict extends PeerVerdict {
   should: string;
   /** The wrong behaviour of the app; null: it passed. */
   did: string | null;
@@ -26,14 +25,14 @@ const AT_ONCE = 4;
 /** The tolerance for a busy machine: a case does not fail because the app is this late, ms. */
 const SLACK_MS = 5_000;
 
-const passed = ({ name, should }: Case): Verdict => ({
+const passed = ({ name, should }: Case): CheckVerdict => ({
   case: name,
   verdict: 'passed',
   should,
   did: null,
 });
 
-async function verdictOf(one: Case, scene: Scene): Promise<Verdict> {
+async function verdictOf(one: Case, scene: Scene): Promise<CheckVerdict> {
   try {
     await one.play(scene);
     return passed(one);
@@ -48,7 +47,7 @@ export async function checkDriver(
   command: string,
   cases: readonly Case[],
   { pace, slackMs = SLACK_MS }: { pace: number; slackMs?: number },
-  tell: (verdict: Verdict) => void,
+  tell: (verdict: CheckVerdict) => void,
 ): Promise<void> {
   const waiting = [...cases];
   const work = async () => {
@@ -73,7 +72,7 @@ export async function checkDriver(
 export async function checkPhone(
   stage: Stage,
   cases: readonly Case[],
-  tell: (verdict: Verdict) => void,
+  tell: (verdict: CheckVerdict) => void,
 ): Promise<void> {
   for (const [at, one] of cases.entries()) {
     if (one.needsDriver === true) {

@@ -1,6 +1,6 @@
 /** One case: the stage, the app, and the expectations of a case. */
 
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../base/clock.ts';
 import type { Driver, Terms } from './app.ts';
 import type { Item } from './sent.ts';
 import type { Sent, Stage } from './stage.ts';

@@ -4,7 +4,8 @@
  */
 
 import type { Server, ServerWebSocket } from 'bun';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../base/clock.ts';
+import { Watch } from '../peer/watch.ts';
 import { areFit, bodyOf, fieldsOf, type Item, itemsIn, itemsOf, subprotocolToken } from './sent.ts';
 
 const { steadyMs } = systemClock;
@@ -62,7 +63,7 @@ export class Stage {
   /** The valid token; null: the device has none. */
   token: string | null = null;
   readonly #server: Server<{ token: string }>;
-  readonly #waiting = new Set<() => void>();
+  readonly #watch = new Watch();
   readonly #messages = new Map<number, Sent>();
   readonly #pings: ReturnType<typeof setInterval>;
   #socket: Socket | null = null;
@@ -116,7 +117,7 @@ export class Stage {
     const whole = messages.map(wholeOf);
     for (const message of whole) this.#messages.set(message.id, message);
     this.#frame(whole);
-    this.#tell();
+    this.look();
   }
 
   /** Sends messages on the stream again, acknowledged or not. */
@@ -157,35 +158,20 @@ export class Stage {
   }
 
   /** Waits for a condition; returns false after the time. */
-  async until(isSo: () => boolean, ms: number): Promise<boolean> {
-    const endMs = steadyMs() + ms;
-    while (!isSo()) {
-      const restMs = endMs - steadyMs();
-      if (restMs <= 0) return false;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, restMs);
-      this.#waiting.add(resolve);
-      await promise;
-      clearTimeout(timer);
-      this.#waiting.delete(resolve);
-    }
-    return true;
+  until(isSo: () => boolean, ms: number): Promise<boolean> {
+    return this.#watch.until(isSo, ms);
   }
 
   /** Checks the awaited conditions after a deed of the app. */
   look(): void {
-    this.#tell();
-  }
-
-  #tell(): void {
-    for (const wake of [...this.#waiting]) wake();
+    this.#watch.look();
   }
 
   #note(deed: Deed): void {
     const query = deed.kind === 'stream' ? deed.query.toString() : '';
     this.#length += JSON.stringify(deed).length + query.length;
     if (this.deeds.length < DEEDS_MAX && this.#length <= DEEDS_LENGTH_MAX) this.deeds.push(deed);
-    this.#tell();
+    this.look();
   }
 
   async #answer(
@@ -248,7 +234,7 @@ export class Stage {
     this.#socket?.close(4002, 'another stream was opened with the token');
     this.#socket = socket;
     this.#frame([...this.#messages.values()]);
-    this.#tell();
+    this.look();
   }
 
   #frame(messages: readonly Sent[]): void {

@@ -1,7 +1,7 @@
 /** Sentences for disks that are full, broken, read-only or inaccessible. */
 
 import { accessSync, constants } from 'node:fs';
-import { busyText, messageOf, OperatorError } from '../operator-error.ts';
+import { busyText, messageOf, OperatorError } from '../base/operator-error.ts';
 import { freeBytes } from './room.ts';
 
 /** Returns whether a path is on a read-only disk, which the system makes of faulty ones. */

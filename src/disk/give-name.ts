@@ -2,7 +2,7 @@
 
 import { existsSync, linkSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { OperatorError } from '../operator-error.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import { syncFolder } from './scratch.ts';
 
 export function nameTaken(file: string): OperatorError {

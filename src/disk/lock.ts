@@ -4,7 +4,7 @@
  */
 
 import { Database, SQLiteError } from 'bun:sqlite';
-import { makeOwnFile } from '../permissions.ts';
+import { makeOwnFile } from '../base/permissions.ts';
 
 /**
  * Takes a lock, `shared` by any number or `exclusive` by one; returns the function that releases

@@ -1,7 +1,7 @@
 /** Space on disks: unpacking leaves the space that a server needs. */
 
 import { statfsSync } from 'node:fs';
-import { OperatorError } from '../operator-error.ts';
+import { OperatorError } from '../base/operator-error.ts';
 
 /** Space that stays free for other writers, bytes. */
 export const SPARE_BYTES = 4 * 1024 ** 2;

@@ -1,9 +1,9 @@
 /** Checks the port on which certificate authorities ask for proofs: `acme.http_port`. */
 
+import { wordsOfErrno } from '../base/errno.ts';
+import { about, type Finding } from '../base/finding.ts';
 import type { Config } from '../config/settings/index.ts';
-import { wordsOfErrno } from '../errno.ts';
-import { about, type Finding } from '../finding.ts';
-import { describeHolder, findPortHolder } from '../port-holder.ts';
+import { describeHolder, findPortHolder } from '../http/port-holder.ts';
 import { unitText } from './open-files.ts';
 import type { ServerState } from './server.ts';
 

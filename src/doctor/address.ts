@@ -1,10 +1,10 @@
 /** Checks the address on which the server listens, or would. */
 
 import { existsSync } from 'node:fs';
-import { wordsOfErrno } from '../errno.ts';
-import { about, type Finding } from '../finding.ts';
-import { messageOf } from '../operator-error.ts';
-import { describeHolder, findPortHolder, portOwner } from '../port-holder.ts';
+import { wordsOfErrno } from '../base/errno.ts';
+import { about, type Finding } from '../base/finding.ts';
+import { messageOf } from '../base/operator-error.ts';
+import { describeHolder, findPortHolder, portOwner } from '../http/port-holder.ts';
 import type { ServerState } from './server.ts';
 
 /** Files by which Docker and Podman mark their containers. */

@@ -1,9 +1,9 @@
 /** Checks that the command of `backup.after` copies backups elsewhere, and in which form. */
 
+import { about, type Finding } from '../base/finding.ts';
 import { MINUTE_MS } from '../core/calendar.ts';
 import type { Upkeep } from '../core/port/upkeep.ts';
 import { failureOf, upkeepOf } from '../core/upkeep.ts';
-import { about, type Finding } from '../finding.ts';
 
 interface CopySettings {
   readonly backupAfter: readonly string[];

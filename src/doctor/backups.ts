@@ -4,11 +4,11 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Cron } from 'croner';
 import { backupFolder, momentOf, SAME_TIME_MS, scheduledBackups } from '../backup/shelf.ts';
+import { about, type Finding } from '../base/finding.ts';
 import { HOUR_MS } from '../core/calendar.ts';
 import type { Upkeep } from '../core/port/upkeep.ts';
 import { failureOf, upkeepOf } from '../core/upkeep.ts';
 import { isReadOnly } from '../disk/fault.ts';
-import { about, type Finding } from '../finding.ts';
 
 interface BackupSettings {
   readonly dataDir: string;

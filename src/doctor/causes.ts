@@ -1,6 +1,6 @@
 /** One remedy for each cause: findings that another finding explains are left out. */
 
-import type { Finding } from '../finding.ts';
+import type { Finding } from '../base/finding.ts';
 
 /** Findings, by their names, that follow from another one and end with it. */
 const EFFECTS: Readonly<Record<string, readonly string[]>> = {

@@ -4,9 +4,9 @@
  */
 
 import { type Stats, statSync } from 'node:fs';
-import { about, type Finding } from '../finding.ts';
-import { OperatorError } from '../operator-error.ts';
-import { statOf } from '../permissions.ts';
+import { about, type Finding } from '../base/finding.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import { statOf } from '../base/permissions.ts';
 import { utc } from '../tls/certificate.ts';
 import { warningTimeMs } from '../tls/keeper.ts';
 import { type AcmeState, acmeState, operatorCertificate, type TlsSettings } from '../tls/tls.ts';

@@ -2,8 +2,8 @@
 
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { about, type Finding } from '../base/finding.ts';
 import { mib } from '../disk/room.ts';
-import { about, type Finding } from '../finding.ts';
 
 const MIB = 1024 ** 2;
 /** The memory of a server with little work, and of one that serves thousands of devices, bytes. */

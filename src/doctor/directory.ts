@@ -3,14 +3,14 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { counted } from '../core/counted.ts';
-import { about, type Finding } from '../finding.ts';
-import { messageOf } from '../operator-error.ts';
+import { about, type Finding } from '../base/finding.ts';
+import { messageOf } from '../base/operator-error.ts';
 import {
   checkDataDirectory,
   isFreshDirectory,
   type Finding as Permission,
-} from '../permissions.ts';
+} from '../base/permissions.ts';
+import { counted } from '../core/counted.ts';
 
 const say = about('data directory');
 

@@ -2,15 +2,15 @@
 
 import { existsSync } from 'node:fs';
 import { backupFolder, newestScheduled } from '../backup/shelf.ts';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../base/clock.ts';
+import { about, type Finding } from '../base/finding.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import { checkSecretFile } from '../base/permissions.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { SecretFiles } from '../config/secret-files.ts';
 import { mergeUpstreams } from '../config/upstreams.ts';
 import { counted } from '../core/counted.ts';
 import { addressOf, isCallable } from '../core/outbox/address.ts';
-import { about, type Finding } from '../finding.ts';
-import { OperatorError } from '../operator-error.ts';
-import { checkSecretFile } from '../permissions.ts';
 import type { DatabaseReport, StoreKind } from '../store/kind.ts';
 import { checkAddress } from './address.ts';
 import { checkCopies } from './backup-copy.ts';

@@ -1,9 +1,9 @@
 /** Checks how proxies reach the server: by headers of the PROXY protocol, and by a Unix socket. */
 
 import { lstatSync, type Stats } from 'node:fs';
+import { about, type Finding } from '../base/finding.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/settings/index.ts';
-import { about, type Finding } from '../finding.ts';
 import { CONNECTIONS_MAX, DESCRIPTORS_PER_CONNECTION } from '../http/front/bounds.ts';
 
 /** Returns whether the settings name a proxy in front of the server. */

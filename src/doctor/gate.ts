@@ -1,11 +1,12 @@
 /** Checks the gate: its panels, their bindings, and its trusted proxies. */
 
+import { about, type Finding } from '../base/finding.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/settings/index.ts';
 import { counted } from '../core/counted.ts';
-import { about, type Finding } from '../finding.ts';
-import { lookAtPanel, type PanelLook } from '../http/upstream/look.ts';
+import type { PanelReaction } from '../core/port/upstream.ts';
 import { lacksSecret, openingsOf } from '../http/upstream/openings.ts';
+import { checkPanel } from '../http/upstream/panel-check.ts';
 import type { BoundHost, DatabaseReport } from '../store/kind.ts';
 
 type Upstream = Config['gateUpstreams'][number];
@@ -169,7 +170,7 @@ export async function checkUpstreams(
       ...(state === undefined ? [] : [checkBinding(upstream, state)]),
       panelFinding(
         upstream,
-        await lookAtPanel(upstream, { host, port }, (date) =>
+        await checkPanel(upstream, { host, port }, (date) =>
           onDate(`the panel of ${upstream.host}`, date),
         ),
       ),
@@ -231,7 +232,7 @@ export function checkNames(
     );
 }
 
-function panelFinding({ host }: Upstream, { state, detail }: PanelLook): Finding {
+function panelFinding({ host }: Upstream, { state, detail }: PanelReaction): Finding {
   switch (state) {
     case 'answers':
       return say.ok(`the panel of ${host} answers: ${detail}`);

@@ -1,11 +1,11 @@
 /** Checks gateways: their files, and whether this machine reaches them. */
 
 import { existsSync } from 'node:fs';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../base/clock.ts';
+import { about, type Finding } from '../base/finding.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config/settings/index.ts';
-import { about, type Finding } from '../finding.ts';
 import { apnsEndpointOf, makeGateways, vapidFileOf } from '../gateway/gateways.ts';
-import { OperatorError } from '../operator-error.ts';
 import { readAuthorities } from '../outgoing/authorities.ts';
 import { OutgoingFailure } from '../outgoing/call.ts';
 import { Outgoing } from '../outgoing/outgoing.ts';

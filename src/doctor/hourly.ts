@@ -5,8 +5,8 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Finding } from '../finding.ts';
-import { giveToOwnerOfFolder } from '../permissions.ts';
+import type { Finding } from '../base/finding.ts';
+import { giveToOwnerOfFolder } from '../base/permissions.ts';
 
 const FILE = 'gatepost.outside';
 const HOUR_MS = 3_600_000;

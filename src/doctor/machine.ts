@@ -3,10 +3,10 @@
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { scheduledBackups } from '../backup/shelf.ts';
+import { about, type Finding } from '../base/finding.ts';
+import { messageOf } from '../base/operator-error.ts';
 import { counted } from '../core/counted.ts';
 import { freeBytes, mib, SPARE_BYTES } from '../disk/room.ts';
-import { about, type Finding } from '../finding.ts';
-import { messageOf } from '../operator-error.ts';
 
 const MIB = 1024 ** 2;
 /** Free space below which writes may soon fail, bytes. */

@@ -1,8 +1,8 @@
 /** Checks the disks that hold the data and the operator's program, by `/proc/self/mountinfo`. */
 
 import { accessSync, constants, readFileSync, realpathSync, statSync } from 'node:fs';
+import { about, type Finding } from '../base/finding.ts';
 import type { Config } from '../config/settings/index.ts';
-import { about, type Finding } from '../finding.ts';
 
 /** A mounted file system. */
 interface Mount {

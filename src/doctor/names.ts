@@ -1,10 +1,10 @@
 /** Checks that the names of the settings resolve, and lead to this machine where that matters. */
 
 import { networkInterfaces } from 'node:os';
+import { wordsOfErrno } from '../base/errno.ts';
+import { about, type Finding } from '../base/finding.ts';
 import type { Config } from '../config/settings/index.ts';
 import { isCallable } from '../core/outbox/address.ts';
-import { wordsOfErrno } from '../errno.ts';
-import { about, type Finding } from '../finding.ts';
 import { type Resolve, systemResolve } from '../outgoing/resolve.ts';
 
 const say = about('names');

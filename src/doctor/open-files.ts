@@ -1,7 +1,7 @@
 /** Checks the limit of open files: that of the running server, else of its unit or this shell. */
 
 import { readdirSync, readFileSync } from 'node:fs';
-import { about, type Finding } from '../finding.ts';
+import { about, type Finding } from '../base/finding.ts';
 
 /** Files and sockets besides the streams. */
 const OTHER_DESCRIPTORS = 256;

@@ -3,7 +3,7 @@
  * `gatepost doctor --outside`.
  */
 
-import { about, type Finding } from '../finding.ts';
+import { about, type Finding } from '../base/finding.ts';
 import { Failure } from '../http/upstream/exchange.ts';
 import { probe, told } from '../http/upstream/probe.ts';
 import type { Upstream } from '../http/upstream/settings.ts';

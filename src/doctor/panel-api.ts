@@ -1,9 +1,9 @@
 /** Checks the APIs of panels that the door asks, and counts the links that wait for them. */
 
+import { ERRNO_WORDS, wordsOfErrno } from '../base/errno.ts';
+import { about, type Finding } from '../base/finding.ts';
 import type { Config } from '../config/settings/index.ts';
 import { counted } from '../core/counted.ts';
-import { ERRNO_WORDS, wordsOfErrno } from '../errno.ts';
-import { about, type Finding } from '../finding.ts';
 import { gateSource } from '../http/upstream/gate-panel.ts';
 import { lookAtApi, type PanelSource, sourceOf } from '../http/upstream/panel-api.ts';
 import type { DatabaseReport } from '../store/kind.ts';

@@ -4,7 +4,8 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../base/clock.ts';
+import { about, type Finding } from '../base/finding.ts';
 import { publicUrls } from '../config/public-address.ts';
 import type { Config } from '../config/settings/index.ts';
 import {
@@ -15,7 +16,6 @@ import {
   type ProbeSeen,
   signProbe,
 } from '../core/public-probe.ts';
-import { about, type Finding } from '../finding.ts';
 import type { OutgoingAnswer } from '../outgoing/call.ts';
 import { askOutside, NOT_PUBLIC } from '../outgoing/outside.ts';
 import type { Resolve } from '../outgoing/resolve.ts';

@@ -1,9 +1,9 @@
 /** Checks whether a newer version was found at `update.url`; asks nothing. */
 
+import { about, type Finding } from '../base/finding.ts';
+import { VERSION } from '../base/version.ts';
 import type { Upkeep } from '../core/port/upkeep.ts';
 import { failureOf, newerVersion, upkeepOf } from '../core/upkeep.ts';
-import { about, type Finding } from '../finding.ts';
-import { VERSION } from '../version.ts';
 
 const say = about('version');
 

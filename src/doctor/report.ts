@@ -2,10 +2,10 @@
 
 import { readFileSync } from 'node:fs';
 import { arch, release, totalmem } from 'node:os';
+import type { Finding } from '../base/finding.ts';
+import { COMMIT, VERSION } from '../base/version.ts';
+import { notedMonitor } from '../base/whereabouts.ts';
 import { mib } from '../disk/room.ts';
-import type { Finding } from '../finding.ts';
-import { COMMIT, VERSION } from '../version.ts';
-import { notedMonitor } from '../whereabouts.ts';
 
 /** Warnings or errors that the running server wrote into its log. */
 interface LoggedEvent {

@@ -1,11 +1,11 @@
 /** Checks whether a server runs on the data directory, and whether it serves. */
 
 import { join } from 'node:path';
+import { about, type Finding } from '../base/finding.ts';
+import { hereInUrl, IDENTITY_HEADER, identityOf, notedMonitor } from '../base/whereabouts.ts';
 import { type NotedServer, serverOn } from '../config/server-note.ts';
 import { describeProcess } from '../disk/lock-holder.ts';
-import { about, type Finding } from '../finding.ts';
-import { findPortHolder, portsOf } from '../port-holder.ts';
-import { hereInUrl, IDENTITY_HEADER, identityOf, notedMonitor } from '../whereabouts.ts';
+import { findPortHolder, portsOf } from '../http/port-holder.ts';
 
 /** A server that runs on the data directory. */
 interface RunningServer {

@@ -2,8 +2,8 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { about, type Finding } from '../base/finding.ts';
 import { sharersOf } from '../disk/lock-holder.ts';
-import { about, type Finding } from '../finding.ts';
 
 /** Warns of a second server on a SQLite database, unless each is a service of its own. */
 export function checkServers(dataDir: string): Finding[] {

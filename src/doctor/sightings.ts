@@ -1,8 +1,8 @@
 /** Explains what running servers have seen at panels: {@link SightingKind}. */
 
+import { about, type Finding } from '../base/finding.ts';
 import { counted } from '../core/counted.ts';
 import type { SeenSighting, SightingKind } from '../core/port/sighting.ts';
-import { about, type Finding } from '../finding.ts';
 
 const say = about('gate');
 

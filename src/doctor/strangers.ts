@@ -1,8 +1,8 @@
 /** Checks what strangers learn of this server: a censor probes each address that it can find. */
 
+import { about, type Finding } from '../base/finding.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/settings/index.ts';
-import { about, type Finding } from '../finding.ts';
 import { isBehindProxies } from './fronts.ts';
 
 const say = about('strangers');

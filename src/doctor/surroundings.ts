@@ -1,9 +1,9 @@
 /** Checks what surrounds the program: names, disks, limits, ports, and other servers. */
 
 import { backupFolder } from '../backup/shelf.ts';
+import type { Finding } from '../base/finding.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/settings/index.ts';
-import type { Finding } from '../finding.ts';
 import type { StoreKind } from '../store/kind.ts';
 import { checkAcmePort } from './acme-port.ts';
 import { checkLimits } from './cgroup.ts';

@@ -1,6 +1,6 @@
 /** Judges answers of gateways by their tables; the first row that fits applies. */
 
-import type { Verdict } from '../core/outbox/carrier.ts';
+import type { AttemptVerdict } from '../core/outbox/carrier.ts';
 import { type OutgoingAnswer, OutgoingFailure } from '../outgoing/call.ts';
 
 /**
@@ -14,7 +14,7 @@ import { type OutgoingAnswer, OutgoingFailure } from '../outgoing/call.ts';
  * | `unclear` | the cause may be the address or not; the address is kept |
  */
 export type Meaning =
-  | Exclude<Verdict['verdict'], 'wait' | 'busy'>
+  | Exclude<AttemptVerdict['verdict'], 'wait' | 'busy'>
   | 'token'
   | 'foreign'
   | 'throttled'
@@ -60,7 +60,7 @@ interface AnswerTable {
 export interface UsedToken {
   onAccepted(): void;
   /** Returns the verdict on the call. */
-  onRejected(problem: string): Verdict;
+  onRejected(problem: string): AttemptVerdict;
 }
 
 /** Longest code of the other side that a problem repeats. */
@@ -81,7 +81,7 @@ export function asSentence(value: unknown): string | null {
 }
 
 /** Returns the verdict on a call without an answer. */
-export function verdictOfFailure({ kind, problem }: OutgoingFailure): Verdict {
+export function verdictOfFailure({ kind, problem }: OutgoingFailure): AttemptVerdict {
   // This call can never be sent; the operator may change what is allowed, so the address stays.
   if (kind === 'address' || kind === 'unsendable') return { verdict: 'failed', problem };
   if (kind === 'busy') return { verdict: 'busy', problem };
@@ -102,7 +102,7 @@ export class AnswerJudge {
   constructor(private readonly table: AnswerTable) {}
 
   /** Returns the verdict on a call. `token` is null if the call has no access token. */
-  judge(answer: OutgoingAnswer | OutgoingFailure, token: UsedToken | null): Verdict {
+  classify(answer: OutgoingAnswer | OutgoingFailure, token: UsedToken | null): AttemptVerdict {
     if (answer instanceof OutgoingFailure) return verdictOfFailure(answer);
     const { service, rows, codeOf, deadSinceMs } = this.table;
     const { status } = answer;
@@ -126,7 +126,7 @@ export class AnswerJudge {
     problem: string,
     { status, retryAfterMs }: OutgoingAnswer,
     token: UsedToken | null,
-  ): Verdict {
+  ): AttemptVerdict {
     switch (means) {
       case 'accepted':
         this.#hasAccepted = true;
@@ -157,6 +157,6 @@ function fits(row: AnswerRow, status: number, code: string | null): boolean {
   return status >= from && status <= to && (row.code === null || row.code === code);
 }
 
-function retry(problem: string): Verdict {
+function retry(problem: string): AttemptVerdict {
   return { verdict: 'retry', afterMs: null, problem };
 }

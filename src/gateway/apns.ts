@@ -3,7 +3,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { isApnsToken } from '../core/message/push-address.ts';
-import type { Gateway, Verdict } from '../core/outbox/carrier.ts';
+import type { AttemptVerdict, Gateway } from '../core/outbox/carrier.ts';
 import type { PushContent } from '../core/port/outbox.ts';
 import type { PushAddress } from '../core/port/registration.ts';
 import { AnswerJudge } from './answer.ts';
@@ -46,7 +46,11 @@ export class Apns implements Gateway {
     this.#tokens = new TokenKeeper((nowMs) => this.#sign(nowMs), parts.clock.nowMs);
   }
 
-  async send(address: PushAddress, content: PushContent, signal: AbortSignal): Promise<Verdict> {
+  async send(
+    address: PushAddress,
+    content: PushContent,
+    signal: AbortSignal,
+  ): Promise<AttemptVerdict> {
     const { token } = address;
     if (typeof token !== 'string' || !isApnsToken(token)) return NO_ADDRESS;
     const signature = await this.#tokens.get(signal);
@@ -64,7 +68,7 @@ export class Apns implements Gateway {
       },
       signal,
     );
-    return this.#answers.judge(answer, this.#tokens.used(signature));
+    return this.#answers.classify(answer, this.#tokens.used(signature));
   }
 
   #headersOf(token: string, { id, kind, isUrgent, expiresAtMs }: PushContent) {

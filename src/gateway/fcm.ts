@@ -3,7 +3,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { readJsonObject } from '../core/json-input.ts';
-import type { Gateway, Verdict } from '../core/outbox/carrier.ts';
+import type { AttemptVerdict, Gateway } from '../core/outbox/carrier.ts';
 import { isRefused } from '../core/outcome.ts';
 import type { PushContent } from '../core/port/outbox.ts';
 import type { PushAddress } from '../core/port/registration.ts';
@@ -81,7 +81,11 @@ export class Fcm implements Gateway {
     this.#tokens = new TokenKeeper((nowMs) => this.#exchange(nowMs), parts.clock.nowMs);
   }
 
-  async send(address: PushAddress, content: PushContent, signal: AbortSignal): Promise<Verdict> {
+  async send(
+    address: PushAddress,
+    content: PushContent,
+    signal: AbortSignal,
+  ): Promise<AttemptVerdict> {
     if (typeof address.token !== 'string') return NO_ADDRESS;
     const access = await this.#tokens.get(signal);
     if (typeof access !== 'string') return access;
@@ -97,7 +101,7 @@ export class Fcm implements Gateway {
       },
       signal,
     );
-    return this.#answers.judge(answer, this.#tokens.used(access));
+    return this.#answers.classify(answer, this.#tokens.used(access));
   }
 
   #bodyOf(token: string, content: PushContent): string {
@@ -110,7 +114,7 @@ export class Fcm implements Gateway {
   }
 
   /** Requests an access token (RFC 7523). */
-  async #exchange(nowMs: number): Promise<NewToken | Verdict> {
+  async #exchange(nowMs: number): Promise<NewToken | AttemptVerdict> {
     const { clientEmail, key, keyId, tokenUri } = this.account;
     const iat = Math.floor(nowMs / 1000);
     const assertion = await new SignJWT({ scope: SCOPE })
@@ -138,7 +142,7 @@ export class Fcm implements Gateway {
 }
 
 /** Reads an answer of Google's authorization server (RFC 6749, 5.1 and 5.2). */
-function readExchange({ status, text, retryAfterMs }: OutgoingAnswer): NewToken | Verdict {
+function readExchange({ status, text, retryAfterMs }: OutgoingAnswer): NewToken | AttemptVerdict {
   const body = readJsonObject(text, ANSWER_BOUNDS, 'the answer');
   const fields = isRefused(body) ? {} : body;
   const { access_token: value, expires_in: seconds } = fields;

@@ -1,10 +1,10 @@
 /** Makes the gateways that are configured. */
 
 import { join } from 'node:path';
+import { OperatorError } from '../base/operator-error.ts';
+import { readSecretFile } from '../base/permissions.ts';
 import type { Gateway, Gateways } from '../core/outbox/carrier.ts';
 import type { PushGateway } from '../core/port/registration.ts';
-import { OperatorError } from '../operator-error.ts';
-import { readSecretFile } from '../permissions.ts';
 import { Apns } from './apns.ts';
 import { Fcm, readServiceAccount } from './fcm.ts';
 import { type GatewayParts, readSigningKey } from './parts.ts';

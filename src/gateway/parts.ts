@@ -1,8 +1,8 @@
 /** Parts that the gateways share. */
 
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import type { Clock } from '../clock.ts';
-import type { Verdict } from '../core/outbox/carrier.ts';
+import type { Clock } from '../base/clock.ts';
+import type { AttemptVerdict } from '../core/outbox/carrier.ts';
 import type { PushContent } from '../core/port/outbox.ts';
 import type { Outgoing } from '../outgoing/outgoing.ts';
 
@@ -22,7 +22,7 @@ export const GATEWAY_CALL = {
 } as const;
 
 /** The verdict on an address of another gateway, in rows from before addresses were checked. */
-export const NO_ADDRESS: Verdict = {
+export const NO_ADDRESS: AttemptVerdict = {
   verdict: 'dead',
   problem: 'the registered address does not belong to this gateway',
 };

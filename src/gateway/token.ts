@@ -1,8 +1,8 @@
 /** The access token of a gateway: one for all calls, until it expires or is rejected. */
 
-import type { Verdict } from '../core/outbox/carrier.ts';
-import { unlessAborted } from '../deadline.ts';
-import { messageOf } from '../operator-error.ts';
+import { unlessAborted } from '../base/deadline.ts';
+import { messageOf } from '../base/operator-error.ts';
+import type { AttemptVerdict } from '../core/outbox/carrier.ts';
 import type { UsedToken } from './answer.ts';
 
 export interface NewToken {
@@ -21,21 +21,25 @@ interface HeldToken {
 /** Tokens in a row that are rejected before the credentials count as wrong. */
 const REJECTED_MAX = 2;
 
-const ABORTED: Verdict = { verdict: 'retry', afterMs: null, problem: 'the attempt was aborted' };
+const ABORTED: AttemptVerdict = {
+  verdict: 'retry',
+  afterMs: null,
+  problem: 'the attempt was aborted',
+};
 
 export class TokenKeeper {
   #held: HeldToken | null = null;
   /** The request for a token that is in progress, which all calls share. */
-  #request: Promise<string | Verdict> | null = null;
+  #request: Promise<string | AttemptVerdict> | null = null;
   #rejectedInARow = 0;
 
   constructor(
-    private readonly make: (nowMs: number) => Promise<NewToken | Verdict>,
+    private readonly make: (nowMs: number) => Promise<NewToken | AttemptVerdict>,
     private readonly nowMs: () => number,
   ) {}
 
   /** Returns the token, or the verdict on a push that cannot be sent without one. Never throws. */
-  async get(signal: AbortSignal): Promise<string | Verdict> {
+  async get(signal: AbortSignal): Promise<string | AttemptVerdict> {
     const nowMs = this.nowMs();
     const held = this.#held;
     if (held !== null && nowMs >= held.fromMs && nowMs < held.untilMs) return held.value;
@@ -56,7 +60,7 @@ export class TokenKeeper {
   }
 
   /** Drops a rejected token: the next one may be accepted, or the credentials are wrong. */
-  #reject(value: string, problem: string): Verdict {
+  #reject(value: string, problem: string): AttemptVerdict {
     // An answer to an earlier token does not concern the current one.
     if (this.#held?.value === value) {
       this.#held = null;
@@ -67,7 +71,7 @@ export class TokenKeeper {
       : { verdict: 'retry', afterMs: 0, problem };
   }
 
-  async #make(nowMs: number): Promise<string | Verdict> {
+  async #make(nowMs: number): Promise<string | AttemptVerdict> {
     try {
       const made = await this.make(nowMs);
       if ('verdict' in made) return made;

@@ -4,8 +4,8 @@ import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes } fro
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SignJWT } from 'jose';
-import { messageOf, OperatorError } from '../operator-error.ts';
-import { giveToOwnerOfFolder } from '../permissions.ts';
+import { messageOf, OperatorError } from '../base/operator-error.ts';
+import { giveToOwnerOfFolder } from '../base/permissions.ts';
 import { readSigningKey } from './parts.ts';
 
 /** The life of a signature, s; push services accept a day at most. */

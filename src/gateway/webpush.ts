@@ -1,7 +1,7 @@
 /** Web Push (RFC 8030) to the push service of a subscription; UnifiedPush uses it too. */
 
 import { readKeys } from '../core/message/push-address.ts';
-import type { Gateway, Verdict } from '../core/outbox/carrier.ts';
+import type { AttemptVerdict, Gateway } from '../core/outbox/carrier.ts';
 import type { PushContent } from '../core/port/outbox.ts';
 import type { PushAddress } from '../core/port/registration.ts';
 import { encrypt, PLAINTEXT_BYTES_MAX } from './aes128gcm.ts';
@@ -28,7 +28,11 @@ export class WebPush implements Gateway {
     private readonly parts: GatewayParts,
   ) {}
 
-  async send(address: PushAddress, content: PushContent, signal: AbortSignal): Promise<Verdict> {
+  async send(
+    address: PushAddress,
+    content: PushContent,
+    signal: AbortSignal,
+  ): Promise<AttemptVerdict> {
     const { token } = address;
     if (typeof token === 'string') return NO_ADDRESS;
     const keys = readKeys(token.keys.p256dh, token.keys.auth);
@@ -56,7 +60,7 @@ export class WebPush implements Gateway {
       },
       signal,
     );
-    return this.#answersOf(url.origin).judge(answer, null);
+    return this.#answersOf(url.origin).classify(answer, null);
   }
 
   #answersOf(origin: string): AnswerJudge {

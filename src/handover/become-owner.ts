@@ -15,7 +15,7 @@ import {
   realpathSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { messageOf, OperatorError } from '../operator-error.ts';
+import { messageOf, OperatorError } from '../base/operator-error.ts';
 
 /** The user who owns a data directory. */
 export interface Owner {

@@ -23,7 +23,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
-import { messageOf, OperatorError } from '../operator-error.ts';
+import { messageOf, OperatorError } from '../base/operator-error.ts';
 import { become, type Owner, otherOwner } from './become-owner.ts';
 import { type NamedFile, namedFiles, pathOf, WITHOUT_DATA } from './named-files.ts';
 import type { MakingFile } from './output-line.ts';

@@ -6,11 +6,11 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { kindOf } from '../backup/container.ts';
+import { messageOf, OperatorError } from '../base/operator-error.ts';
+import { giveToOwnerOfFolder } from '../base/permissions.ts';
 import { giveName } from '../disk/give-name.ts';
 import { Scratch } from '../disk/scratch.ts';
-import { messageOf, OperatorError } from '../operator-error.ts';
-import { ownCommand } from '../own-program.ts';
-import { giveToOwnerOfFolder } from '../permissions.ts';
+import { ownCommand } from '../parts/own-program.ts';
 import { type MakingFile, OUTPUT_WRITER } from './output-line.ts';
 
 /** Stands before the bytes of each file, as a line of JSON; the last line has no name. */

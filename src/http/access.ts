@@ -1,4 +1,4 @@
-/** Checks access to an endpoint, in the order of decision 1.3: credentials, subscription, plan. */
+/** Checks access to an endpoint, in this order: credentials, subscription, plan. */
 
 import { opens } from '../core/account/keys.ts';
 import { authenticateDevice } from '../core/device.ts';

@@ -4,11 +4,12 @@
  */
 
 import type { Static, TProperties, TSchema } from '@sinclair/typebox';
+import type { AnyCall, Serves } from '../call/call.ts';
 import type { Need } from '../core/account/keys.ts';
 import type { Core } from '../core/core.ts';
 import type { AuthenticDevice } from '../core/device.ts';
 import type { EventSenders } from '../core/outbox/carrier.ts';
-import type { Refused } from '../core/outcome.ts';
+import { isRefused, Refused } from '../core/outcome.ts';
 import type { Maybe } from '../core/port/maybe.ts';
 import type { Provider } from '../core/port/provider.ts';
 import type { RowList } from './answer/list-text.ts';
@@ -207,6 +208,47 @@ export function providerEndpoint<const K extends MessageKey, P extends Params<No
   },
 ): Endpoint {
   return { audience: 'provider', ...record };
+}
+
+/** The part of a call's answer that is no refusal. */
+type Success<C extends AnyCall> = Exclude<Awaited<ReturnType<C['run']>>, Refused<string>>;
+
+/**
+ * Makes a record for a call that the API serves, with the path, the key, the limit and the function
+ * of the call: `given` makes its input of parameters, and `reply` the answer of its result.
+ */
+export function callEndpoint<
+  C extends AnyCall & { serves: { api: NonNullable<Serves['api']> } },
+  const K extends MessageKey,
+  P extends Params<NoInfer<K>>,
+>(
+  { run, serves }: C,
+  record: Omit<Described<P, K>, 'path' | 'needs'> & {
+    repeat: Repeat;
+    given(call: ProviderCall<P>): Parameters<C['run']>[1] | Refused<K | 'malformed'>;
+    reply(got: Success<C>, params: Values<P>): Answer<NoInfer<K>>;
+  },
+): Endpoint {
+  const { api, often }: Serves & typeof serves = serves;
+  const make = run as (doer: unknown, given: unknown) => Maybe<Success<C> | Refused<K>>;
+  return {
+    audience: 'provider',
+    ...record,
+    ...api,
+    async handle(call: ProviderCall<P>): Promise<Answer<K>> {
+      const given = record.given(call);
+      if (isRefused(given)) return given as Refused<K>;
+      const { core, eventSenders, limits, nowMs, provider, signal } = call;
+      const seen = { core, eventSenders, nowMs, provider, signal };
+      const admits = () => often === undefined || limits[often].admits(provider.code, nowMs);
+      const got = await make({ ...seen, admits, grantPatience: () => {} }, given);
+      if (!isRefused(got)) return record.reply(got as Success<C>, call.params);
+      const { says, detail } = got as Refused<K | 'malformed'>;
+      return says === 'malformed'
+        ? (new Refused('invalid_parameters', { detail }) as Refused<K>)
+        : (got as Refused<K>);
+    },
+  };
 }
 
 /** Makes a record for apps: without credentials, names of parameters in any case. */

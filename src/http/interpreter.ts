@@ -4,19 +4,19 @@
  * that is available is used without a promise, because a promise costs as much as a read.
  */
 
+import { type Log, reasonOf } from '../base/log.ts';
 import { authenticateDevice } from '../core/device.ts';
 import { REQUEST_BOUNDS } from '../core/json-input.ts';
 import { innermostReason, isRefused, type Reason, type Refused } from '../core/outcome.ts';
 import { after, type Maybe } from '../core/port/maybe.ts';
 import { isAway, isBusy, isFull, TooManyDeeds } from '../core/port/store.ts';
-import { type Log, reasonOf } from '../log.ts';
 import { accessOf } from './access.ts';
-import { isLarge, nameOf } from './answer/large.ts';
-import { type Outgoing, Responses, textOf } from './answer/respond.ts';
+import { callerName, isLarge } from './answer/large.ts';
+import { bodyOf, type Outgoing, Responses } from './answer/respond.ts';
 import type { Answer, Endpoint, Reply } from './endpoint.ts';
 import { IDLE_TIMEOUT_S } from './listener.ts';
 import { type MessageKey, messages } from './messages.ts';
-import { dropBody, readBody } from './request/body.ts';
+import { readBody } from './request/body.ts';
 import { type CallDeps, CallerGone, IncomingCall } from './request/call.ts';
 import { reader } from './request/param-reader.ts';
 import { aboutUnknown } from './request/query.ts';
@@ -33,7 +33,7 @@ interface Answered extends Reply<MessageKey>, Omit<Outgoing, 'payload'> {
 
 /** Compiles a record into the function that answers its requests. */
 export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
-  const { clock, large, limits, log, traffic } = deps;
+  const { large, limits, log, traffic } = deps;
   const { bodyBytesMax = REQUEST_BOUNDS.bytesMax, limitedBy, method, path } = endpoint;
   const foldCase = endpoint.audience === 'app';
   const grantAccess = accessOf(endpoint, deps);
@@ -52,7 +52,7 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
     return after(grantAccess(call), (refusal) => {
       if (refusal !== null) return refusal;
       if (call.provider === undefined) return proceed(call);
-      return deps.core.store.onBehalfOf(call, nameOf, proceed);
+      return deps.core.store.onBehalfOf(call, callerName, proceed);
     });
   }
 
@@ -70,7 +70,7 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
     }
     const body = await readBody(request, bodyBytesMax, deps.bodyTimeMaxMs, {
       enter: (bytes) => large.enterBody(request, call, bytes),
-      turn: () => large.turns.next(nameOf(call)),
+      turn: () => large.turns.next(callerName(call)),
     });
     if (isRefused(body)) {
       return { says: 'unknown_error', detail: body.detail, isLast: body.says === 'late' };
@@ -122,13 +122,13 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
   function send(call: IncomingCall, given: MessageKey | Answered): Maybe<Response> {
     const answered = typeof given === 'string' ? { says: given } : given;
     if (answered.payload) return conclude(call, answered, answered.payload);
-    const text = textOf(answered.says, answered.body);
+    const text = bodyOf(answered.says, answered.body);
     if (!isLarge(text)) return conclude(call, answered, text);
     const { request, provider, device } = call;
     const caller = { provider, device, sender: answered.sender };
     return large.admit(request, caller, text).then((isAdmitted) => {
       if (isAdmitted) return conclude(call, answered, text);
-      return conclude(call, CROWDED, textOf(CROWDED.says));
+      return conclude(call, CROWDED, bodyOf(CROWDED.says));
     });
   }
 
@@ -141,22 +141,20 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
     // Apps use different names of parameters.
     const isAll = says !== 'ok' || foldCase || call.query.length === call.readCount;
     const detail = isAll ? answered.detail : withUnknown(call, answered.detail);
-    const requestId = traffic.count(tally, {
-      request: call.request,
-      says: reason,
-      tookMs: clock.steadyMs() - call.startMs,
-      providerCode: call.provider?.code,
-      requestId: answered.requestId,
-    });
     // Bun keeps the time for the connection, so it is set back: an idle connection would stay open
     // as long.
     if (endpoint.patienceSeconds) deps.grantPatience(call.request, IDLE_TIMEOUT_S);
-    const respond = () => responses.respond(says, { payload, detail, headers, requestId, isLast });
-    // After the count: the time of an answer does not include its delay.
-    const delayMs = isGuess(call, says) ? deps.authFailed(call.client()) : 0;
-    if (delayMs === 0) return respond();
-    dropBody(call.request);
-    return clock.sleep(delayMs).then(respond);
+    const decided = {
+      request: call.request,
+      says: reason,
+      startMs: call.startMs,
+      isGuess: isGuess(call, says),
+      providerCode: call.provider?.code,
+      requestId: answered.requestId,
+    };
+    return deps.concluder.conclude(tally, decided, (requestId) =>
+      responses.respond(says, { payload, detail, headers, requestId, isLast }),
+    );
   }
 
   return (request) => {

@@ -1,10 +1,10 @@
 /** The listening socket of the server, with TLS if it has a certificate, and its replacement. */
 
+import { messageOf, OperatorError } from '../base/operator-error.ts';
+import { hostInUrl } from '../base/whereabouts.ts';
 import type { Maybe } from '../core/port/maybe.ts';
-import { messageOf, OperatorError } from '../operator-error.ts';
-import { describeHolder, findPortHolder } from '../port-holder.ts';
-import { hostInUrl } from '../whereabouts.ts';
 import { makePortHandover, type PortHandover } from './port-handover.ts';
+import { describeHolder, findPortHolder } from './port-holder.ts';
 import { plainIPv4 } from './request/address.ts';
 
 /** The time after which a connection without a request in flight is closed, s. */

@@ -3,7 +3,7 @@
  * headers as long as a message that rides. Only the doctor of this database can ask.
  */
 
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Core } from '../core/core.ts';
 import {
   isSignedProbe,

@@ -1,17 +1,18 @@
 /** The HTTP server: assembles its parts, listens and stops. `mount.ts` has the routes. */
 
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import type { Appliance } from '../call/appliance.ts';
 import type { Core } from '../core/core.ts';
 import type { EventSenders } from '../core/outbox/carrier.ts';
-import type { Log } from '../log.ts';
 import { Large } from './answer/large.ts';
 import { AuthFailures } from './bound/auth-failures.ts';
+import { Concluder } from './bound/concluder.ts';
 import { Crowd } from './bound/crowd.ts';
 import { MinuteLimiter } from './bound/limiter.ts';
 import { Polls } from './bound/polls.ts';
 import type { RoomBounds } from './bound/room.ts';
 import { type Callers, makeCallers } from './callers.ts';
-import type { Appliance } from './console/appliance.ts';
 import type { ConsoleFiles } from './console/page.ts';
 import { type Hasher, makePasswords } from './console/passwords.ts';
 import { LiveStreams } from './console/stream.ts';
@@ -140,10 +141,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const callers = makeCallers({ listener: () => listener, settings, scheme });
   const { addressOf, connectionOf, isTrusted, peerOf, sharedAddressOf } = callers;
   const clientOf = (request: Request) => countedAs(addressOf(request));
-  const authFailed: CallDeps['authFailed'] = (of, at) => failures.record(of, clock.nowMs(), at);
-  const guessed = (request: Request) => authFailed(clientOf(request));
-
   const traffic = new Traffic({ log, settings, isTrusted, addressOf });
+  const concluder = new Concluder({ clock, traffic, failures, clientOf });
   const registrations = new MinuteLimiter(() => settings.registrationsPerMinuteMax);
   const polls = new Polls();
   // Bun knows the address until the kernel has the whole answer or the caller disconnects.
@@ -161,7 +160,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     clientOf,
     sharedAddressOf,
     crowd: new Crowd({ clientOf, isGone }),
-    authFailed,
+    concluder,
     stopping: stopping.signal,
     bodyTimeMaxMs: options.bodyTimeMaxMs ?? BODY_TIME_MAX_MS,
     grantPatience: (request, seconds) => listener.grantPatience(request, seconds),
@@ -173,7 +172,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     settings,
     traffic,
     clientOf,
-    authFailed,
+    concluder,
     room: large.devices,
     turns: large.turns,
     pingIntervalMs: options.pingIntervalMs ?? PING_INTERVAL_MS,
@@ -182,7 +181,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const { consoleFiles: files = new Map(), secretOf = () => null } = options;
   const own = { ...strangersOf(options, callers), core, clock, log, settings, secretOf };
-  const doors = { ...own, traffic, guessed, rides: new RideDesk(own), panels: makeFollowers(own) };
+  const panels = makeFollowers(own);
+  const doors = { ...own, traffic, concluder, panels, rides: new RideDesk(own) };
   const proxy = makeProxy({
     ...doors,
     servesStrangers: options.servesStrangers ?? servesStrangers,
@@ -196,8 +196,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const passwords = makePasswords(stopping.signal, options.hasher);
   const site = { ...deps, appliance, connectionOf, passwords };
   const live = new LiveStreams(site);
-  const my = makeMy({ ...deps, settings, proxy, guessed, secretOf, connectionOf });
-  const gate = makeGate({ ...doors, ...callers, panel: gatePanel(settings, doors.panels) });
+  const my = makeMy({ ...deps, settings, proxy, secretOf, connectionOf });
+  const gate = makeGate({ ...doors, ...callers, panel: gatePanel(settings, panels) });
   const answer = mount(
     deps,
     { ...own, streams, gate, proxy, my },

@@ -3,7 +3,7 @@
  * here gets one answer, which does not mention Gatepost.
  */
 
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { dropBody } from './request/body.ts';
 import { authorityOf, Hosts } from './request/hosts.ts';
 

@@ -3,8 +3,8 @@
  * shows more of a request than its endpoint: path and query can hold a key.
  */
 
-import { Counts, Histogram } from '../counts.ts';
-import type { Log } from '../log.ts';
+import { Counts, Histogram } from '../base/counts.ts';
+import type { Log } from '../base/log.ts';
 import type { TrustedProxies } from './request/address.ts';
 
 /** Bounds of the histogram, s: from a look-up in memory to a commit on a slow disk. */

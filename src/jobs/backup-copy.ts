@@ -1,8 +1,8 @@
 /** Copies of backups elsewhere: runs the command after a backup, and notes how it went. */
 
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { type Log, reasonOf } from '../base/log.ts';
 import type { UpkeepStore } from '../core/port/upkeep.ts';
-import { type Log, reasonOf } from '../log.ts';
 
 interface CopyDeps {
   settings: { readonly backupAfter: readonly string[] };

@@ -1,10 +1,10 @@
 /** Scheduled backups: starts and logs them, and notes in the store how they went. */
 
 import { Cron } from 'croner';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { type Log, reasonOf } from '../base/log.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import type { UpkeepStore } from '../core/port/upkeep.ts';
-import { type Log, reasonOf } from '../log.ts';
-import { OperatorError } from '../operator-error.ts';
 
 /** A scheduled backup. */
 interface Made {

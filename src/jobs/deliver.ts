@@ -1,11 +1,11 @@
 /** The delivery worker of this process: puts messages into inboxes, one bounded step at a time. */
 
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { type Log, reasonOf } from '../base/log.ts';
 import type { Core } from '../core/core.ts';
 import { deliverStep, wakeDevices } from '../core/message/deliver.ts';
 import { isAway } from '../core/port/store.ts';
 import { nextTurn } from '../core/turn.ts';
-import { type Log, reasonOf } from '../log.ts';
 import { WakeLoop } from './wake-loop.ts';
 
 export interface Worker {

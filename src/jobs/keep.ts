@@ -5,6 +5,7 @@
  * is aborted; the next run of its job continues.
  */
 
+import type { Log } from '../base/log.ts';
 import { auditHead, headText } from '../core/audit/chain.ts';
 import { actAt } from '../core/audit/entry.ts';
 import { pruneAudit } from '../core/audit/prune.ts';
@@ -15,7 +16,6 @@ import { ANSWER_KEPT_MS } from '../core/idempotency.ts';
 import type { EventCursor } from '../core/port/event.ts';
 import type { FinishedCursor, StrangerCursor } from '../core/port/keeping.ts';
 import { nextTurn } from '../core/turn.ts';
-import type { Log } from '../log.ts';
 
 /** Settings that bound what is kept, in days or entries. */
 export interface KeepSettings {

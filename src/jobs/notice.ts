@@ -3,6 +3,7 @@
  * a restart; a check without a new state writes nothing.
  */
 
+import { VERSION } from '../base/version.ts';
 import { DAY_MS } from '../core/calendar.ts';
 import type { Core } from '../core/core.ts';
 import {
@@ -15,7 +16,6 @@ import {
 } from '../core/event/notice.ts';
 import { nextTurn } from '../core/turn.ts';
 import { upkeepOf } from '../core/upkeep.ts';
-import { VERSION } from '../version.ts';
 
 export interface NoticeSettings {
   /** Days before the end of a subscription at which its provider gets an event. */

@@ -1,10 +1,10 @@
 /** Asks the release page of `update.url` once a day, and notes the newest version. */
 
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { type Log, reasonOf } from '../base/log.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/calendar.ts';
 import type { UpkeepStore } from '../core/port/upkeep.ts';
-import { type Log, reasonOf } from '../log.ts';
-import { OperatorError } from '../operator-error.ts';
 
 interface ReleaseDeps {
   /** Read at each run: a change applies at once. */

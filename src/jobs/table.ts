@@ -1,14 +1,14 @@
 /** Jobs by the clock: croner starts them, the work is functions of the core and a time. */
 
 import { Cron } from 'croner';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { type Log, reasonOf } from '../base/log.ts';
 import type { Core } from '../core/core.ts';
 import { countMixes } from '../core/device-mix.ts';
 import type { NodeFacts } from '../core/port/node.ts';
 import { isAway } from '../core/port/store.ts';
 import type { Timekeeper } from '../core/timekeeper.ts';
 import { nextTurn } from '../core/turn.ts';
-import { type Log, reasonOf } from '../log.ts';
 import type { Worker } from './deliver.ts';
 import {
   endHandedOver,

@@ -3,7 +3,7 @@
  * and by the clock when work falls due. While nothing is due a tick costs no query.
  */
 
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Core } from '../core/core.ts';
 import { nextTurn } from '../core/turn.ts';
 

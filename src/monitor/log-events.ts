@@ -1,14 +1,14 @@
 /**
- * Every event of the log: its level, its fields and its meaning. The page docs/monitoring.md, the
- * counters of warnings and errors, and `gatepost explain` are made from it.
+ * Every event of the log: its level, its fields and its meaning. The counters of warnings and
+ * errors, and `gatepost explain` are made from it.
  */
 
-import type { LogLevel } from '../log.ts';
+import type { LogLevel } from '../base/log.ts';
 
 interface LogEvent {
   level: LogLevel;
   fields: readonly string[];
-  /** When it is logged, with code and links as in Markdown. */
+  /** When it is logged, with code as in Markdown. */
   when: string;
 }
 
@@ -99,7 +99,7 @@ export const LOG_EVENTS: Readonly<Record<string, LogEvent>> = {
   stranger_page_failed: event(
     'warn',
     'problem',
-    'the address of [`server.stranger_page`](gate.md#what-strangers-see) cannot be fetched, so strangers get an empty 404; once until it answers again',
+    'the address of `server.stranger_page` cannot be fetched, so strangers get an empty 404; once until it answers again',
   ),
   upstream_serves_strangers: event(
     'warn',
@@ -179,11 +179,7 @@ export const LOG_EVENTS: Readonly<Record<string, LogEvent>> = {
     'outcomes could not be saved, or a step failed; logged once until something is saved',
   ),
   job_fault: event('error', 'job reason', 'a scheduled job failed; it is retried at its next time'),
-  clock_leapt: event(
-    'warn',
-    'ahead_s',
-    "the machine's clock [leapt](time.md): deletion is suspended",
-  ),
+  clock_leapt: event('warn', 'ahead_s', "the machine's clock leapt: deletion is suspended"),
   clock_back: event('info', '', 'it is right again'),
   clock_trusted: event(
     'warn',

@@ -1,11 +1,11 @@
 /** The form of a metric's row, and the snapshot from which its values are read. */
 
+import type { Counts, Histogram } from '../base/counts.ts';
 import type { QueueFacts, ServerFacts, StorageFacts } from '../core/port/health.ts';
 import type { OutboxTotals } from '../core/port/outbox.ts';
 import type { Upkeep } from '../core/port/upkeep.ts';
 import type { DisabledWebhooks } from '../core/port/webhook.ts';
 import type { LeapFacts } from '../core/timekeeper.ts';
-import type { Counts, Histogram } from '../counts.ts';
 import type { ProcessFacts } from './process.ts';
 import type { Tallies } from './tallies.ts';
 

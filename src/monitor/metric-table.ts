@@ -1,6 +1,6 @@
 /** The table of metrics: name, meaning, and source of the values. */
 
-import { COMMIT, VERSION } from '../version.ts';
+import { COMMIT, VERSION } from '../base/version.ts';
 import { counted, type MetricRow, one, row, spread } from './metric-row.ts';
 import { OUTBOX } from './outbox-metrics.ts';
 import { SERVER } from './server-metrics.ts';

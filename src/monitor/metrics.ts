@@ -1,7 +1,7 @@
 /** Gathers the counts of all parts, and writes them in Prometheus' text format, version 0.0.4. */
 
+import { type Log, reasonOf } from '../base/log.ts';
 import { isAway, type Store } from '../core/port/store.ts';
-import { type Log, reasonOf } from '../log.ts';
 import type { HttpFacts, MetricRow, Snapshot } from './metric-row.ts';
 import { METRICS } from './metric-table.ts';
 import { processFacts } from './process.ts';

@@ -1,7 +1,7 @@
 /** Outages of the database: logs the start and the end of each, and why calls fail otherwise. */
 
+import type { Log } from '../base/log.ts';
 import type { Trouble } from '../core/port/store.ts';
-import type { Log } from '../log.ts';
 
 export class Outages {
   /** Called at each change. */

@@ -1,8 +1,8 @@
 /** Figures of this process from the system: most of them on Linux, fewer elsewhere. */
 
 import { readdir, readFile } from 'node:fs/promises';
-import type { Clock } from '../clock.ts';
-import type { Histogram } from '../counts.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Histogram } from '../base/counts.ts';
 
 export interface ProcessFacts {
   cpuSeconds: number;

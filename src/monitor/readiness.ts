@@ -1,10 +1,10 @@
 /** The readiness of this process, for `/readyz`. */
 
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
 import { innermostReason } from '../core/outcome.ts';
 import type { Unfitness } from '../core/port/health.ts';
 import type { Store } from '../core/port/store.ts';
-import type { Log } from '../log.ts';
 
 /** How long a good or bad result of the database is reused, ms. */
 const GOOD_MS = 5_000;

@@ -1,8 +1,8 @@
 /** The listener of the monitor: probes and metrics, at an address of their own. */
 
-import { type Log, reasonOf } from '../log.ts';
-import { messageOf, OperatorError } from '../operator-error.ts';
-import { hostInUrl, IDENTITY_HEADER } from '../whereabouts.ts';
+import { type Log, reasonOf } from '../base/log.ts';
+import { messageOf, OperatorError } from '../base/operator-error.ts';
+import { hostInUrl, IDENTITY_HEADER } from '../base/whereabouts.ts';
 import type { Metrics } from './metrics.ts';
 import type { Readiness } from './readiness.ts';
 

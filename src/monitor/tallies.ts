@@ -1,12 +1,13 @@
 /** Counts of commits, deliveries, log events and more; `http/traffic.ts` counts requests. */
 
+import { Counts, Histogram } from '../base/counts.ts';
+import type { LogLevel } from '../base/log.ts';
 import { STATUS_NAMES } from '../core/message/status.ts';
 import { FIGURES, type Figure } from '../core/port/figure.ts';
 import { STATEMENT_KINDS, type StatementKind } from '../core/port/health.ts';
 import { DESTINATION_KINDS, type DestinationKind } from '../core/port/outbox.ts';
 import { type Store, withMethods } from '../core/port/store.ts';
-import { Counts, Histogram } from '../counts.ts';
-import type { LogLevel } from '../log.ts';
+import { wordOf } from '../core/status-word.ts';
 import { LOG_EVENTS } from './log-events.ts';
 
 /** The log event of a scheduled backup that failed. */
@@ -86,7 +87,8 @@ export class Tallies {
   onFigure = (figure: Figure, by: number): void => this.figures.add(figure, by);
 
   /** Counts every distribution that ends. */
-  onDistributionEnd = (status: number): void => this.distributions.add(nameOf(status));
+  onDistributionEnd = (status: number): void =>
+    this.distributions.add(wordOf(STATUS_NAMES[status] ?? ''));
 
   onEvent = (level: LogLevel, event: string): void => {
     if (level === 'warn' || level === 'error') this.logEvents[level].add(event);
@@ -131,9 +133,4 @@ export class Tallies {
 /** Makes a tally for each kind. */
 function byKind<K extends string, T>(kinds: readonly K[], make: () => T): Readonly<Record<K, T>> {
   return Object.fromEntries(kinds.map((kind) => [kind, make()])) as Record<K, T>;
-}
-
-/** Returns the name of a status as a label: `sent_with_errors`. */
-function nameOf(status: number): string {
-  return (STATUS_NAMES[status] ?? '').toLowerCase().replaceAll(' ', '_');
 }

@@ -1,8 +1,8 @@
 /** Metrics of upkeep, from its records in the database: all nodes have the same. */
 
+import { VERSION } from '../base/version.ts';
 import type { UpkeepTask } from '../core/port/upkeep.ts';
 import { failureOf, newerVersion, upkeepOf } from '../core/upkeep.ts';
-import { VERSION } from '../version.ts';
 import { type MetricRow, one, row, type Snapshot } from './metric-row.ts';
 import { BACKUP_FAILED } from './tallies.ts';
 

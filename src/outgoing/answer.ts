@@ -1,8 +1,8 @@
 /** Makes answers of calls from their heads and bodies. */
 
 import { retryAfterMs } from '../core/outbox/retry-after.ts';
-import { isTooFine } from '../slices.ts';
 import type { OutgoingAnswer } from './call.ts';
+import { isTooFine } from './slices.ts';
 
 /** Bytes that are read and dropped to keep the connection usable for another call. */
 const LET_BY_BYTES = 64 * 1024;

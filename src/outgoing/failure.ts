@@ -1,6 +1,6 @@
 /** Turns codes of faults into failures. The message of a fault may hold secrets: it is dropped. */
 
-import { TLS_WORDS } from '../errno.ts';
+import { TLS_WORDS } from '../base/errno.ts';
 import { OutgoingFailure } from './call.ts';
 
 /** The fault of one connection. */

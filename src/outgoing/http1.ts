@@ -7,10 +7,10 @@
 
 import http from 'node:http';
 import https from 'node:https';
-import { boundInterims, readInSlices } from '../slices.ts';
 import { answerOf, BodyBuffer } from './answer.ts';
 import type { OutgoingAnswer, OutgoingCall } from './call.ts';
 import { ConnectionFault, codeOf } from './failure.ts';
+import { boundInterims, readInSlices } from './slices.ts';
 
 /** Largest head of an answer, bytes. */
 const HEAD_BYTES_MAX = 16 * 1024;

@@ -1,10 +1,10 @@
 /** One origin, such as `https://push.example.com`: its places, its pace, its addresses. */
 
 import type http from 'node:http';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { Deadline, unlessAborted } from '../base/deadline.ts';
+import { type Leave, Places } from '../base/queue.ts';
 import { addressOf } from '../core/outbox/address.ts';
-import { Deadline, unlessAborted } from '../deadline.ts';
-import { type Leave, Places } from '../queue.ts';
 import { makeAgent } from './http1.ts';
 import type { Resolve } from './resolve.ts';
 

@@ -3,10 +3,10 @@
  * no redirect, uses no proxy, and keeps a bounded part of an answer.
  */
 
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { Deadline, unlessAborted } from '../base/deadline.ts';
 import { isCallable, readOperatorUrl, readPublicUrl } from '../core/outbox/address.ts';
 import type { Reach } from '../core/port/reach.ts';
-import { Deadline, unlessAborted } from '../deadline.ts';
 import {
   type FailureKind,
   type OutgoingAnswer,

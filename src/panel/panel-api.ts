@@ -3,11 +3,11 @@
  * Sends GET only.
  */
 
+import { OperatorError } from '../base/operator-error.ts';
 import { boundBrokenBy, isRecord, readInteger } from '../core/json-input.ts';
 import { PANEL_SCHEMAS, type PanelRows } from '../core/moving/panel.ts';
 import { asText } from '../core/moving/panel-user.ts';
 import type { PanelKind } from '../core/panel/kind.ts';
-import { OperatorError } from '../operator-error.ts';
 import { type Reading, RowSink } from './rows.ts';
 
 interface PanelApiOptions extends Reading {

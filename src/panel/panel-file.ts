@@ -1,9 +1,9 @@
 /** Reads the database of a panel from a file: SQLite, or a dump as text, perhaps gzipped. */
 
+import { OperatorError } from '../base/operator-error.ts';
 import { PANEL_SCHEMAS, type PanelRows } from '../core/moving/panel.ts';
 import type { PanelKind } from '../core/panel/kind.ts';
 import { nextTurn } from '../core/turn.ts';
-import { OperatorError } from '../operator-error.ts';
 import { type Reading, RowSink } from './rows.ts';
 import { readSqlDump } from './sql-dump.ts';
 import { readSqliteFile, SQLITE_MAGIC } from './sqlite-file.ts';

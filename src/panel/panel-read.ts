@@ -1,9 +1,9 @@
 /** Reads the users of a panel from its database or its API. */
 
+import { VERSION } from '../base/version.ts';
 import { PANEL_SCHEMAS } from '../core/moving/panel.ts';
 import type { PanelUser } from '../core/moving/panel-user.ts';
 import type { PanelKind } from '../core/panel/kind.ts';
-import { VERSION } from '../version.ts';
 import { readPanelApi } from './panel-api.ts';
 import { readPanelFile } from './panel-file.ts';
 import type { Reading } from './rows.ts';

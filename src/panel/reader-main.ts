@@ -4,7 +4,7 @@
  */
 
 import { readFileSync, rmSync, writeSync } from 'node:fs';
-import { messageOf, OperatorError } from '../operator-error.ts';
+import { messageOf, OperatorError } from '../base/operator-error.ts';
 import { originOf, readPanel } from './panel-read.ts';
 import type { ReaderLine, ReaderTask } from './reader-line.ts';
 

@@ -4,7 +4,7 @@
  * texts in them may look like statements.
  */
 
-import { OperatorError } from '../operator-error.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import type { RowSink } from './rows.ts';
 import {
   copied,

@@ -1,6 +1,6 @@
 /** Findings of the doctor about a database of either kind. */
 
-import { about, type Finding } from '../finding.ts';
+import { about, type Finding } from '../base/finding.ts';
 
 const say = about('database');
 

@@ -3,7 +3,8 @@
  * command line use.
  */
 
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Finding } from '../base/finding.ts';
 import type { Act } from '../core/port/audit.ts';
 import type { Figure } from '../core/port/figure.ts';
 import type { StatementKind } from '../core/port/health.ts';
@@ -11,7 +12,6 @@ import type { SeenSighting } from '../core/port/sighting.ts';
 import type { Store, Trouble } from '../core/port/store.ts';
 import type { Upkeep } from '../core/port/upkeep.ts';
 import type { KeptUpstream } from '../core/port/upstream.ts';
-import type { Finding } from '../finding.ts';
 
 export interface StoreKind {
   /** Opens the store. Throws `OperatorError` with the reason when that fails. */

@@ -1,6 +1,6 @@
 /** Troubles of a database that are no faults of the program: locks of others, and a full disk. */
 
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../base/clock.ts';
 import { StoreBusy, StoreFull, type Trouble } from '../core/port/store.ts';
 import type { StoreOptions } from './kind.ts';
 

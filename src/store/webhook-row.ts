@@ -1,5 +1,6 @@
 /** Webhooks as rows. */
 
+import { fieldsOf } from '../core/field.ts';
 import type { EventKind } from '../core/port/event.ts';
 import type {
   ChatFact,
@@ -8,32 +9,45 @@ import type {
   WebhookChange,
   WebhookTarget,
 } from '../core/port/webhook.ts';
+import type { Row } from './row.ts';
 import { columns } from './statement-text.ts';
 
-interface WebhookRow {
-  id: number;
-  providerId: number | null;
-  kind: 'webhook' | 'telegram';
-  address: string;
-  events: string;
-  scheme: 'v1' | 'v1a' | '';
-  secret: string;
-  previousSecret: string | null;
-  previousUntilMs: number | null;
-  locale: string;
-  shows: string | null;
-  createdAtMs: number;
-  disabledAtMs: number | null;
-  disabledWhy: string | null;
+interface WebhookRow extends Row<'webhook'> {
   /** The provider's code, in some reads. */
   providerCode?: string | null;
 }
 
-export const WEBHOOK_COLUMNS = columns(
-  'webhook',
-  `id, providerId, kind, address, events, scheme, secret,
-  previousSecret, previousUntilMs, locale, shows, createdAtMs, disabledAtMs, disabledWhy`,
+/** The columns, and what writes each: the database, the INSERT alone, or also the UPDATE. */
+const COLUMNS = {
+  id: 'database',
+  providerId: 'insert',
+  createdAtMs: 'insert',
+  kind: 'update',
+  address: 'update',
+  events: 'update',
+  scheme: 'update',
+  secret: 'update',
+  previousSecret: 'update',
+  previousUntilMs: 'update',
+  locale: 'update',
+  shows: 'update',
+  disabledAtMs: 'update',
+  disabledWhy: 'update',
+} as const satisfies Record<keyof Row<'webhook'>, 'database' | 'insert' | 'update'>;
+
+type Written<By> = {
+  [F in keyof typeof COLUMNS]: (typeof COLUMNS)[F] extends By ? F : never;
+}[keyof typeof COLUMNS];
+
+export const WEBHOOK_FIELDS = fieldsOf(COLUMNS);
+export const INSERTED_FIELDS = WEBHOOK_FIELDS.filter(
+  (field): field is Written<'insert' | 'update'> => COLUMNS[field] !== 'database',
 );
+export const UPDATED_FIELDS = WEBHOOK_FIELDS.filter(
+  (field): field is Written<'update'> => COLUMNS[field] === 'update',
+);
+
+export const WEBHOOK_COLUMNS = columns('webhook', WEBHOOK_FIELDS);
 
 /** Returns a webhook after a change. */
 export function changedWebhook(before: Webhook, change: WebhookChange): Webhook {

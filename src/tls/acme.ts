@@ -6,11 +6,11 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import { messageOf, OperatorError } from '../base/operator-error.ts';
+import { giveToOwnerOfFolder, makeOwnFolder } from '../base/permissions.ts';
 import { takeLock } from '../disk/lock.ts';
-import type { Log } from '../log.ts';
-import { messageOf, OperatorError } from '../operator-error.ts';
-import { giveToOwnerOfFolder, makeOwnFolder } from '../permissions.ts';
 import { type Certificate, type CertificateFiles, readCertificate, utc } from './certificate.ts';
 import type { Prover } from './challenge.ts';
 import {

@@ -3,8 +3,8 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import { OperatorError } from '../operator-error.ts';
-import { checkSecretFile } from '../permissions.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import { checkSecretFile } from '../base/permissions.ts';
 
 export interface Certificate {
   /** PEM of the certificate, then of its chain. */

@@ -3,10 +3,10 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
-import { wordsOfErrno } from '../errno.ts';
-import type { Log } from '../log.ts';
-import { OperatorError } from '../operator-error.ts';
-import { makeOwnFolder } from '../permissions.ts';
+import { wordsOfErrno } from '../base/errno.ts';
+import type { Log } from '../base/log.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import { makeOwnFolder } from '../base/permissions.ts';
 import { runHook } from './hook.ts';
 
 export interface Prover {

@@ -1,7 +1,7 @@
 /** Runs the operator's program that creates and removes TXT records. */
 
-import { OperatorError } from '../operator-error.ts';
-import { runProgram } from '../operator-program.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import { runProgram } from '../base/operator-program.ts';
 
 /** The time limit of a hook, ms: the record should be visible when it ends. */
 const TIME_MAX_MS = 5 * 60_000;

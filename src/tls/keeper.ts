@@ -2,9 +2,9 @@
 
 import { type FSWatcher, watch } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Clock } from '../clock.ts';
-import { type Log, reasonOf } from '../log.ts';
-import { OperatorError } from '../operator-error.ts';
+import type { Clock } from '../base/clock.ts';
+import { type Log, reasonOf } from '../base/log.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import { type Certificate, type CertificateFiles, readCertificate, utc } from './certificate.ts';
 
 /** The time before the end of a certificate at which warnings begin, ms … */

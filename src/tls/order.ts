@@ -5,8 +5,8 @@
 
 import { isIP } from 'node:net';
 import type { Authorization, Client, Order } from 'acme-client';
-import { unlessAborted } from '../deadline.ts';
-import { messageOf, OperatorError } from '../operator-error.ts';
+import { unlessAborted } from '../base/deadline.ts';
+import { messageOf, OperatorError } from '../base/operator-error.ts';
 import type { Prover } from './challenge.ts';
 
 export interface OrderOptions {

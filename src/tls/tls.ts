@@ -3,10 +3,10 @@
 import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import type { Clock } from '../clock.ts';
-import { type Log, reasonOf } from '../log.ts';
-import { OperatorError } from '../operator-error.ts';
-import { makeOwnFolder } from '../permissions.ts';
+import type { Clock } from '../base/clock.ts';
+import { type Log, reasonOf } from '../base/log.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import { makeOwnFolder } from '../base/permissions.ts';
 import { type Acme, certificatePath, type Failure, failureOf, makeAcme } from './acme.ts';
 import { type Certificate, type CertificateFiles, readCertificate } from './certificate.ts';
 import { makeDnsProver, makeHttpProver } from './challenge.ts';

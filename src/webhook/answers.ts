@@ -3,7 +3,7 @@
  * a success; 410 disables the webhook; every other answer leads to a retry.
  */
 
-import type { Verdict } from '../core/outbox/carrier.ts';
+import type { AttemptVerdict } from '../core/outbox/carrier.ts';
 import { type OutgoingAnswer, OutgoingFailure } from '../outgoing/call.ts';
 
 interface AnswerRow {
@@ -43,7 +43,7 @@ export const WEBHOOK_ANSWERS: readonly AnswerRow[] = [
 ];
 
 /** Returns the verdict on a call of a receiver. */
-export function judgeAnswer(answer: OutgoingAnswer | OutgoingFailure): Verdict {
+export function classifyAnswer(answer: OutgoingAnswer | OutgoingFailure): AttemptVerdict {
   if (answer instanceof OutgoingFailure) return verdictOfFailure(answer);
   const { status, retryAfterMs } = answer;
   const found = WEBHOOK_ANSWERS.find(({ from, to }) => status >= from && status <= to);
@@ -58,13 +58,13 @@ export function judgeAnswer(answer: OutgoingAnswer | OutgoingFailure): Verdict {
  * Returns the verdict on an answer of 429: it does not count as an attempt if it has the time of
  * the next one.
  */
-export function verdictOfExcess(afterMs: number | null, problem: string): Verdict {
+export function verdictOfExcess(afterMs: number | null, problem: string): AttemptVerdict {
   if (afterMs === null) return { verdict: 'retry', afterMs, problem };
   return { verdict: 'wait', afterMs, problem };
 }
 
 /** Returns the verdict on a call without an answer. */
-export function verdictOfFailure({ kind, problem }: OutgoingFailure): Verdict {
+export function verdictOfFailure({ kind, problem }: OutgoingFailure): AttemptVerdict {
   if (kind === 'busy') return { verdict: 'busy', problem };
   return { verdict: 'retry', afterMs: null, problem };
 }

@@ -1,11 +1,11 @@
 /** Sends events to webhooks by the Standard Webhooks specification. */
 
-import type { EventSender, Verdict } from '../core/outbox/carrier.ts';
+import { VERSION } from '../base/version.ts';
+import type { AttemptVerdict, EventSender } from '../core/outbox/carrier.ts';
 import type { StoredEvent } from '../core/port/event.ts';
 import type { Webhook } from '../core/port/webhook.ts';
 import type { Outgoing } from '../outgoing/outgoing.ts';
-import { VERSION } from '../version.ts';
-import { judgeAnswer } from './answers.ts';
+import { classifyAnswer } from './answers.ts';
 import { bodyOf, messageId, signedHeaders } from './signature.ts';
 
 /** Standard Webhooks recommends 15 to 30 s ("Request timeouts"). */
@@ -27,7 +27,7 @@ export class StandardSender implements EventSender {
     event: StoredEvent,
     nowMs: number,
     signal: AbortSignal,
-  ): Promise<Verdict> {
+  ): Promise<AttemptVerdict> {
     const { providerId, target } = webhook;
     if (target.kind !== 'webhook') return { verdict: 'failed', problem: 'it is no URL' };
     const body = bodyOf(event);
@@ -50,6 +50,6 @@ export class StandardSender implements EventSender {
       },
       signal,
     );
-    return judgeAnswer(answer);
+    return classifyAnswer(answer);
   }
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readContainer } from '../../src/backup/container.ts';
-import { OperatorError } from '../../src/operator-error.ts';
+import { OperatorError } from '../../src/base/operator-error.ts';
 import { ACT } from '../support/actor.ts';
 import {
   addProviders,

@@ -9,7 +9,7 @@ import { Readable } from 'node:stream';
 import { constants, createZstdCompress, zstdDecompressSync } from 'node:zlib';
 import { MIGRATIONS } from '../../migrations/sqlite/index.ts';
 import { type Manifest, readContainer, writeContainer } from '../../src/backup/container.ts';
-import { OperatorError } from '../../src/operator-error.ts';
+import { OperatorError } from '../../src/base/operator-error.ts';
 import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/store/sqlite/file/migrate.ts';
 import { ACT } from '../support/actor.ts';
 import {

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
-import { OperatorError } from '../../src/operator-error.ts';
+import { OperatorError } from '../../src/base/operator-error.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { send } from '../store/contract/message-fixture.ts';
 import { addWebhook } from '../store/contract/webhook.ts';

@@ -3,8 +3,8 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { OperatorError } from '../../src/base/operator-error.ts';
 import { hasRoom, RoomWatch, SPARE_BYTES } from '../../src/disk/room.ts';
-import { OperatorError } from '../../src/operator-error.ts';
 import { copyBytesMax } from '../../src/store/sqlite/file/copy.ts';
 import { freshFolder } from '../support/app.ts';
 import { MAY_MOUNT, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';

@@ -11,9 +11,9 @@ import {
   newestScheduled,
   type RunBackup,
 } from '../../src/backup/shelf.ts';
+import { makeLog } from '../../src/base/log.ts';
+import { OperatorError } from '../../src/base/operator-error.ts';
 import { startBackupJob } from '../../src/jobs/backup.ts';
-import { makeLog } from '../../src/log.ts';
-import { OperatorError } from '../../src/operator-error.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { freshFolder } from '../support/app.ts';
 import { addProviders, verifyBackup } from '../support/backup.ts';

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { OperatorError } from '../../src/operator-error.ts';
+import { OperatorError } from '../../src/base/operator-error.ts';
 import { DAY_MS, HOUR_MS } from '../support/delivery.ts';
 import { Nights } from '../support/nights.ts';
 import { parseMetrics, seriesValue } from '../support/prometheus.ts';

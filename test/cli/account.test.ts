@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { signInByEntry } from '../../src/core/account/sign-in.ts';
 import type { Core } from '../../src/core/core.ts';
 import { hashKey } from '../../src/core/secret.ts';
-import { openCore } from '../../src/open-core.ts';
+import { openCore } from '../../src/parts/open-core.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
 
 let line: CommandLine;

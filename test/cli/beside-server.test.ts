@@ -28,7 +28,7 @@ beforeEach(async () => {
   const { providerId, installId } = await addDoor(core.store);
   await core.store.updateProvider('Provide1', { plan: 'enterprise' }, ACT);
   await bind(core.store, providerId, hostHash(HOST));
-  await core.store.updateInstall(providerId, installId, { installLimit: 1 }, ACT);
+  await core.store.updateLink(providerId, installId, { installLimit: 1 }, ACT);
   await core.store.takeSlot({ installCode: CODE, domainHash: hostHash(HOST), hwid: 'a' }, FACTS, 1);
   await core.store.close();
 });

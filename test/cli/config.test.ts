@@ -15,12 +15,15 @@ interface Shown {
   settings: { key: string; variable: string; value: string; origin: string }[];
 }
 
-/** Keys and variables as the page names them, read without the program's help. */
+/** Keys and variables as the page names them, by its rule where a row has no variable. */
 function documented(): string[] {
   const rows = readText('docs/configuration.md').matchAll(
-    /^\| `([a-z_.]+)` \| (?:`(GATEPOST_[A-Z_]+)`|\*\(file only\)\*) \|/gm,
+    /^\| `([a-z_.]+)` \| (?:`(GATEPOST_[A-Z_]+)`|(\*\(file only\)\*)|) \| .* \| .*\|$/gm,
   );
-  return [...rows].map(([, key, variable = '']) => `${key} ${variable}`);
+  return [...rows].map(([, key = '', named, isOfFile]) => {
+    const usual = `GATEPOST_${key.replace(/^(?:server|limits)\./, '').replaceAll('.', '_')}`;
+    return `${key} ${isOfFile ? '' : (named ?? usual.toUpperCase())}`;
+  });
 }
 
 test('every setting of gatepost config is documented, and no other', async () => {

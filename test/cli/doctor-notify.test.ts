@@ -1,9 +1,9 @@
 /** `gatepost doctor --notify`: chats get what is new, also where no server runs. */
 
 import { afterEach, beforeEach, expect, test } from 'bun:test';
-import type { EventSenders, Verdict } from '../../src/core/outbox/carrier.ts';
+import { about, type Finding } from '../../src/base/finding.ts';
+import type { AttemptVerdict, EventSenders } from '../../src/core/outbox/carrier.ts';
 import type { StoredEvent } from '../../src/core/port/event.ts';
-import { about, type Finding } from '../../src/finding.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { STORE } from '../support/place.ts';
 import { freshDatabase, type TestDatabase } from '../support/postgres-data.ts';
@@ -17,7 +17,7 @@ const TOKEN = `123456789:${'s3cret'.repeat(6)}`;
 let database: TestDatabase | null;
 let line: CommandLine;
 let findings: Finding[];
-let verdict: Verdict;
+let verdict: AttemptVerdict;
 let sent: StoredEvent[];
 const sender = {
   concurrency: 1,

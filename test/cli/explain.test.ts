@@ -1,11 +1,13 @@
 /** `gatepost explain`: every code that the program gives out has a meaning, found as it is seen. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { explanations } from '../../src/explanations.ts';
-import { FINDINGS } from '../../src/finding-names.ts';
+import { FINDINGS } from '../../src/base/finding-names.ts';
+import { ERROR_CODES, EXIT_CODES } from '../../src/base/operator-error.ts';
+import { explanations } from '../../src/cli/explanations.ts';
+import { ACTIONS } from '../../src/core/audit/entry.ts';
 import { messages } from '../../src/http/messages.ts';
 import { LOG_EVENTS } from '../../src/monitor/log-events.ts';
-import { ERROR_CODES, EXIT_CODES } from '../../src/operator-error.ts';
+import { METRICS } from '../../src/monitor/metric-table.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { committedFiles, readText } from '../support/tree.ts';
 
@@ -52,14 +54,18 @@ test('without a code it lists all, once for each kind', async () => {
   const all = await explain();
   const keys = all.map(({ kind, code }) => `${kind} ${code}`);
   expect(new Set(keys).size).toBe(keys.length);
-  const tables = [ERROR_CODES, EXIT_CODES, FINDINGS, LOG_EVENTS, messages];
+  const tables = [ACTIONS, ERROR_CODES, EXIT_CODES, FINDINGS, LOG_EVENTS, METRICS, messages];
   expect(all).toHaveLength(tables.reduce((sum, table) => sum + Object.keys(table).length, 0));
   for (const { meaning } of all) expect(meaning).toMatch(/^[^[\]]+$/);
 });
 
 describe('each code is one of the program', () => {
   const sources = committedFiles().filter((path) => path.startsWith('src/'));
-  const tables = ['src/finding-names.ts', 'src/monitor/log-events.ts', 'src/explanations.ts'];
+  const tables = [
+    'src/base/finding-names.ts',
+    'src/monitor/log-events.ts',
+    'src/cli/explanations.ts',
+  ];
   const text = sources
     .filter((path) => !tables.includes(path))
     .map(readText)

@@ -39,8 +39,8 @@ beforeEach(async () => {
       note: null,
       installLimit: 100,
     });
-    const [newest] = await store.listInstalls(providerId, ALL);
-    await store.updateInstall(providerId, newest?.id ?? 0, { status: 5 }, ACT);
+    const [newest] = await store.listLinksOf(providerId, ALL);
+    await store.updateLink(providerId, newest?.id ?? 0, { status: 5 }, ACT);
     await store.addProvider(providerDraft('Provide2'), ACT);
   });
 });
@@ -97,9 +97,9 @@ async function setTerms(): Promise<void> {
       samePhone: 'ask',
     };
     await store.updateProvider('Provide1', { ...policy, inactiveDays: 7 }, ACT);
-    const [newest] = await store.listInstalls(providerId, ALL);
+    const [newest] = await store.listLinksOf(providerId, ALL);
     const terms = { ...policy, subscriptionKeyHash: HASH };
-    await store.updateInstall(providerId, newest?.id ?? 0, terms, ACT);
+    await store.updateLink(providerId, newest?.id ?? 0, terms, ACT);
   });
   const db = openBeside(from.dataDir);
   db.run('UPDATE install SET replaced_at_ms = ? WHERE when_full IS NOT NULL', [NOW_MS + 5]);

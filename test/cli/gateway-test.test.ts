@@ -5,7 +5,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
 import type { PushAddress } from '../../src/core/port/registration.ts';
-import { openCore } from '../../src/open-core.ts';
+import { openCore } from '../../src/parts/open-core.ts';
 import { type StrictServers, startStrictServers } from '../servers/strict-servers.ts';
 import { registration, tokenHash } from '../store/contract/message-fixture.ts';
 import { type CommandLine, commandLine, failureLine } from '../support/command-line.ts';

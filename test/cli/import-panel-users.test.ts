@@ -8,7 +8,7 @@ import type { Maybe } from '../../src/core/port/maybe.ts';
 import type { Store } from '../../src/core/port/store.ts';
 import { subscriptionKeyHash } from '../../src/core/secret.ts';
 import { NO_TERMS } from '../../src/core/slot.ts';
-import { openCore } from '../../src/open-core.ts';
+import { openCore } from '../../src/parts/open-core.ts';
 import { ACT } from '../support/actor.ts';
 import { freshFolder } from '../support/app.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
@@ -99,7 +99,7 @@ test('each sub id of 3x-ui is the key of a link, in its exact spelling', async (
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(await links()).toHaveLength(odd.length + 5);
   for (const key of odd) {
-    const found = await withStore((store, id) => store.findInstallByKey(id, keyHash(key)));
+    const found = await withStore((store, id) => store.findLinkByKey(id, keyHash(key)));
     expect(found?.installLimit).toBe(2);
   }
 });
@@ -126,11 +126,11 @@ test('a link that an older import noted by the NFKC form is that of the user who
       panelUser: `3x-ui:${keyHash('oddfi17')}`,
       terms: { ...NO_TERMS, subscriptionKeyHash: keyHash('oddfi17') },
     };
-    await store.importInstall(providerId, install, { installCountMax: 9, updates: false }, ACT);
+    await store.importLink(providerId, install, { installCountMax: 9, updates: false }, ACT);
   });
   writeXui('oddﬁ17');
   expect(await summaryOf('3x-ui')).toMatchObject({ links: { added: 0 }, gone: 0, alike: [] });
-  const found = await withStore((store, id) => store.findInstallByKey(id, keyHash('oddﬁ17')));
+  const found = await withStore((store, id) => store.findLinkByKey(id, keyHash('oddﬁ17')));
   expect(found?.installCode).toBe('OldImport001');
   writeXui('oddﬁ17', 'oddfi17');
   expect(await summaryOf('3x-ui')).toMatchObject({ links: { added: 1, present: 1 }, gone: 0 });
@@ -215,7 +215,7 @@ test('links of Hiddify that were known by a hash are known by the number, and fo
       panelUser: `hiddify:${keyHash(uuid)}`,
       terms: { ...NO_TERMS, subscriptionKeyHash: keyHash(uuid) },
     };
-    await store.importInstall(providerId, install, { installCountMax: 9, updates: false }, ACT);
+    await store.importLink(providerId, install, { installCountMax: 9, updates: false }, ACT);
   });
   const page = { afterUser: '', countMax: 9 };
   const users = () => withStore((store, id) => store.listPanelLinks(id, 'hiddify', page));

@@ -16,7 +16,7 @@ beforeEach(async () => {
   line = commandLine({ answers });
   await makeLink(line.dataDir, async ({ store }, { providerId, installId }) => {
     const key = { subscriptionKeyHash: subscriptionKeyHash('panel-key') };
-    await store.updateInstall(providerId, installId, key, ACT);
+    await store.updateLink(providerId, installId, key, ACT);
     await knock(store, 'phone');
     await knock(store, 'tablet');
     await addLink(store, providerId, { installCode: 'Spring000001', note: 'spring 1' });

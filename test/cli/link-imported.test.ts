@@ -34,7 +34,7 @@ beforeEach(async () => {
         slots: [],
         terms: { ...NO_TERMS, subscriptionKeyHash: subscriptionKeyHash(`marzban/${name}`) },
       };
-      await store.importInstall(of, user, { installCountMax: 100, updates: false }, ACT);
+      await store.importLink(of, user, { installCountMax: 100, updates: false }, ACT);
     }
   });
 });

@@ -19,7 +19,7 @@ beforeAll(async () => {
     const domainId = await bind(store, providerId, hostHash('other.example.com'));
     await store.disableDomain(providerId, domainId, ACT);
     const id = await addLink(store, providerId, { installCode: OTHER_CODE });
-    await store.updateInstall(providerId, id, { status: 5 }, ACT);
+    await store.updateLink(providerId, id, { status: 5 }, ACT);
   });
 });
 afterAll(() => line.close());

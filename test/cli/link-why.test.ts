@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { Core } from '../../src/core/core.ts';
 import { hwidOfHash } from '../../src/core/formats.ts';
 import { hostHash } from '../../src/core/host-name.ts';
-import type { InstallChange } from '../../src/core/port/install.ts';
+import type { LinkChange } from '../../src/core/port/link.ts';
 import { hwidHash, subscriptionKeyHash } from '../../src/core/secret.ts';
 import { ALL, addDoor, bind, CODE, FACTS } from '../store/contract/fixture.ts';
 import { ACT } from '../support/actor.ts';
@@ -32,8 +32,8 @@ afterEach(async () => {
   line.close();
 });
 
-const change = (wanted: InstallChange) =>
-  core.store.updateInstall(door.providerId, door.installId, wanted, ACT);
+const change = (wanted: LinkChange) =>
+  core.store.updateLink(door.providerId, door.installId, wanted, ACT);
 
 /** A device comes to the link, which has two slots. */
 const come = (hwid: string, ms = NOW_MS) =>
@@ -154,11 +154,11 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
       const slot = { hwid: hwidOfHash(hwidHash('new')), ...FACTS };
       const times = { registeredAtMs: NOW_MS, firstSeenAtMs: NOW_MS, lastSeenAtMs: NOW_MS };
       const { providerId } = door;
-      const [link] = await core.store.listInstalls(providerId, ALL);
+      const [link] = await core.store.listLinksOf(providerId, ALL);
       if (link === undefined) throw new Error('no link');
       const moved = { ...link, slots: [{ ...slot, ...times }] };
       const rules = { installCountMax: 9, updates: false };
-      await core.store.importInstall(providerId, moved, rules, ACT);
+      await core.store.importLink(providerId, moved, rules, ACT);
       await come('first');
     },
     verdict: 'known',

@@ -2,8 +2,11 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { showTime } from '../../src/cli/values.ts';
-import type { OwnedLink } from '../../src/core/port/link.ts';
+import { outside } from '../../src/core/field.ts';
+import type { OwnedLink } from '../../src/core/port/link-view.ts';
 import type { Store } from '../../src/core/port/store.ts';
+import { NO_TERMS } from '../../src/core/slot.ts';
+import { LINK_TERMS } from '../../src/core/terms.ts';
 import {
   addLink,
   addProvider,
@@ -37,7 +40,7 @@ beforeAll(async () => {
     await knock(store, 'tablet');
     await knock(store, 'refused');
     const id = await addLink(store, providerId, { installCode: OTHER_CODE, note: null });
-    await store.updateInstall(providerId, id, { status: 5 }, ACT);
+    await store.updateLink(providerId, id, { status: 5 }, ACT);
     const { id: other } = await addProvider(store, 'Provide2');
     await addLink(store, other, { installCode: 'LinkCode0003', note: 'a\u001b[2J' });
   });
@@ -113,9 +116,7 @@ describe('show', () => {
       note: null,
       created_at: TIME,
       has_subscription_key: false,
-      ...NO_POLICY,
-      support_url: null,
-      web_page_url: null,
+      ...outside(LINK_TERMS, NO_TERMS),
       policy: {
         inactive_days: 0,
         when_full: 'refuse',
@@ -135,7 +136,7 @@ describe('show', () => {
 
   test('who is on it, who was, and why not any more', async () => {
     await withLink(async (store, { providerId, id: installId }) => {
-      await store.updateInstall(providerId, installId, { whenFull: 'replace-oldest' }, ACT);
+      await store.updateLink(providerId, installId, { whenFull: 'replace-oldest' }, ACT);
       await knock(store, 'newcomer', CODE, FACTS, NOW_MS + HOUR_MS);
       await store.freeSlot(providerId, { installCode: CODE, installId }, 'tablet', ACT);
     });

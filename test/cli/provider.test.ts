@@ -3,6 +3,9 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { outside, usualOf } from '../../src/core/field.ts';
+import type { OwnMy } from '../../src/core/port/my.ts';
+import { MY_TERMS } from '../../src/core/terms.ts';
 import { call } from '../support/app.ts';
 import { runHere } from '../support/command-line.ts';
 import { type ServerProcess, startServe, temporaryFolder } from '../support/process.ts';
@@ -124,7 +127,7 @@ describe('add', () => {
     const addLink = { install_limit: 1 };
     expect((await call(server, '/api/add-install', limited, addLink)).json.msg).toBe('Ok');
     expect((await call(server, '/api/add-install', limited, addLink)).json.msg).toBe(
-      'Install code limit reached',
+      'Link code limit reached',
     );
     const past = await add('--expires', '2020-02-29');
     expect(await says(past.code, past.authKey)).toBe(
@@ -181,9 +184,8 @@ test('list and show tell everything but keys', async () => {
     buttons: 'missing',
     support_url: null,
     web_page_url: null,
+    ...outside(MY_TERMS, usualOf<OwnMy>(MY_TERMS)),
     page: 'off',
-    page_name: null,
-    page_color: null,
     created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
     old_key_until: null,
   };

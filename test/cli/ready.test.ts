@@ -9,7 +9,7 @@ import {
   identityOf,
   notedMonitor,
   noteMonitor,
-} from '../../src/whereabouts.ts';
+} from '../../src/base/whereabouts.ts';
 import { runHere } from '../support/command-line.ts';
 import { temporaryFolder } from '../support/process.ts';
 import { useProcesses } from '../support/use-processes.ts';

@@ -16,7 +16,7 @@ beforeEach(async () => {
   line = commandLine();
   await makeLink(line.dataDir, async ({ store }, { providerId, installId }) => {
     await store.updateProvider('Provide1', { plan: 'enterprise' }, ACT);
-    await store.updateInstall(providerId, installId, { installLimit: 9 }, ACT);
+    await store.updateLink(providerId, installId, { installLimit: 9 }, ACT);
     await knock(store, 'phone');
     await knock(store, 'tablet', CODE, { ...FACTS, os: 'ios' });
     await knock(store, 'laptop', CODE, { ...FACTS, os: 'Windows' });

@@ -2,10 +2,10 @@
 
 import { afterEach, expect, test } from 'bun:test';
 import type { App } from '../../src/app.ts';
+import { makeLog } from '../../src/base/log.ts';
 import type { CliContext } from '../../src/cli/context.ts';
 import { EXIT_OK, runCli } from '../../src/cli/program.ts';
 import type { LoadedConfig } from '../../src/config/load.ts';
-import { makeLog } from '../../src/log.ts';
 
 afterEach(() => process.removeAllListeners('SIGHUP'));
 

@@ -2,7 +2,7 @@
 
 import { afterEach, expect, test } from 'bun:test';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
-import { addProvider, installDraft } from '../store/contract/fixture.ts';
+import { addProvider, linkDraft } from '../store/contract/fixture.ts';
 import { send } from '../store/contract/message-fixture.ts';
 import { ACT } from '../support/actor.ts';
 import { type CommandLine, commandLine, failureLine } from '../support/command-line.ts';
@@ -23,7 +23,7 @@ async function seed(columns?: number): Promise<void> {
     await send(store, one, { createdAtMs: TODAY_MS - daysAgo * DAY_MS });
   }
   await send(store, two, { createdAtMs: TODAY_MS });
-  const link = await store.addInstall(installDraft(one), ACT);
+  const link = await store.addLink(linkDraft(one), ACT);
   if (typeof link === 'string') throw new Error(link);
   for (const ms of [TODAY_MS - DAY_MS, TODAY_MS]) {
     store.countRefusal({ installId: link.id, providerId: one }, 'link_limit_reached', ms);

@@ -3,8 +3,8 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout } from 'bun:test';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { VERSION } from '../../src/base/version.ts';
 import { publisherKey } from '../../src/config/readers.ts';
-import { VERSION } from '../../src/version.ts';
 import { type CommandLine, commandLine, failureLine } from '../support/command-line.ts';
 import { testWith } from '../support/needs.ts';
 import { RELEASE_TOOLS, type ReleasePage, releasePage } from '../support/release.ts';

@@ -1,7 +1,7 @@
 /** `gatepost webhook …`. */
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import type { EventSenders, Verdict } from '../../src/core/outbox/carrier.ts';
+import type { AttemptVerdict, EventSenders } from '../../src/core/outbox/carrier.ts';
 import type { Webhook } from '../../src/core/port/webhook.ts';
 import { addLink } from '../store/contract/fixture.ts';
 import { auditEntries, deedOf } from '../support/audit.ts';
@@ -13,7 +13,7 @@ const URL = 'https://bot.example.com/hook/s3cret';
 const TOKEN = `123456789:${'s3cret'.repeat(6)}`;
 const TIME = '2026-11-20T12:00:00Z';
 
-let verdict: Verdict;
+let verdict: AttemptVerdict;
 let told: Webhook[];
 const eventSender = {
   concurrency: 1,

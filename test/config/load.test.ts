@@ -2,10 +2,10 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { OperatorError, UsageError } from '../../src/base/operator-error.ts';
 import { changeBetween, loadConfig, reloaded } from '../../src/config/load.ts';
 import { shownSettings } from '../../src/config/render.ts';
 import { settingRows } from '../../src/config/settings/index.ts';
-import { OperatorError, UsageError } from '../../src/operator-error.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gatepost-config-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -42,7 +42,9 @@ describe('variables of a neighbour', () => {
   const DOCKER = { GATEPOST_NAME: '/web/gatepost', GATEPOST_ENV_PATH: '/usr/bin' };
 
   test('are none of ours: nothing is refused, the default holds, and they are named', () => {
-    const loaded = loadConfig({}, { ...NONE, ...KUBERNETES, ...DOCKER });
+    // Those of other programs are not named.
+    const others = { REDIS_SERVICE_HOST: '10.96.7.4', REDIS_PORT: 'tcp://10.96.7.4:6379' };
+    const loaded = loadConfig({}, { ...NONE, ...others, ...KUBERNETES, ...DOCKER });
     expect(loaded.config).toMatchObject({ port: 8080, monitorPort: 9180 });
     expect(loaded.sources.port.origin).toBe('default');
     expect(loaded.ignoredVariables).toEqual(Object.keys({ ...KUBERNETES, ...DOCKER }));

@@ -4,9 +4,9 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { messageOf } from '../../src/base/operator-error.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { settingRows } from '../../src/config/settings/index.ts';
-import { messageOf } from '../../src/operator-error.ts';
 
 const RANGES: Readonly<Record<string, readonly [minimum: number, maximum: number]>> = {
   'server.port': [0, 65535],

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type App, startApp } from '../../src/app.ts';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { GATE_TABLES, gateSettings } from '../../src/config/settings/gate.ts';
 import { addProvider, type Credentials } from '../../src/core/provider.ts';

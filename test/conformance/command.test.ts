@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { allCases } from '../../src/conformance/cases.ts';
-import type { Verdict } from '../../src/conformance/run.ts';
+import type { CaseVerdict } from '../../src/conformance/run.ts';
 import {
   addProviderByCommand,
   cleanUp,
@@ -43,7 +43,7 @@ const conformance = (...words: string[]) => run(['conformance', server.url, ...w
 
 test('the executable has no difference, and what it cannot bring about is skipped', async () => {
   const { code, stderr, stdout } = await conformance('--write', '--providers', file, '--json');
-  const verdicts: Verdict[] = stdout
+  const verdicts: CaseVerdict[] = stdout
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));

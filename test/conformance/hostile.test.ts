@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test';
 import { type Case, casesOf } from '../../src/conformance/case.ts';
 import type { CaseFile } from '../../src/conformance/format.ts';
-import { runCases, type Verdict } from '../../src/conformance/run.ts';
+import { type CaseVerdict, runCases } from '../../src/conformance/run.ts';
 
 const KEY = 'k'.repeat(32);
 const TOKEN = 'T'.repeat(43);
@@ -20,7 +20,7 @@ async function verdictOn(
   { answer, frames = [] }: Hostile,
   own: Partial<CaseFile['cases'][number]>,
   nowMs = () => 0,
-): Promise<Verdict> {
+): Promise<CaseVerdict> {
   using server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
@@ -38,7 +38,7 @@ async function verdictOn(
   });
   const one = { name: 'a-case', rule: 'a rule that holds', ...own };
   const [played] = casesOf({ about: '', as: 'own', cases: [one] }, { about: '', cases: [] });
-  const found: Verdict[] = [];
+  const found: CaseVerdict[] = [];
   const options = {
     url: `http://127.0.0.1:${server.port}`,
     callers: { own: CALLER },
@@ -47,7 +47,7 @@ async function verdictOn(
     sleep: Bun.sleep,
   };
   await runCases([played as Case], options, (verdict) => found.push(verdict));
-  return found[0] as Verdict;
+  return found[0] as CaseVerdict;
 }
 
 /** An answer with these bytes as JSON, and `Ok` in front. */

@@ -6,7 +6,7 @@
 import { afterAll, expect, test } from 'bun:test';
 import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Verdict } from '../../src/conformance/run.ts';
+import type { CaseVerdict } from '../../src/conformance/run.ts';
 import { cleanUp, ROOT, temporaryFolder } from '../support/process.ts';
 import { readText } from '../support/tree.ts';
 
@@ -66,7 +66,7 @@ async function placesOf(whole: string, faults: readonly Fault[]): Promise<string
   const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()]);
   const lines = out.trim().split('\n');
   return faults.map((_, n) => {
-    const verdict: Verdict | null = lines[n] ? JSON.parse(lines[n]) : null;
+    const verdict: CaseVerdict | null = lines[n] ? JSON.parse(lines[n]) : null;
     return verdict === null ? err : (verdict.difference?.path ?? verdict.verdict);
   });
 }

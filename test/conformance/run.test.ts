@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { casesOf } from '../../src/conformance/case.ts';
 import { allCases } from '../../src/conformance/cases.ts';
 import type { CaseFile } from '../../src/conformance/format.ts';
-import { runCases, type Verdict } from '../../src/conformance/run.ts';
+import { type CaseVerdict, runCases } from '../../src/conformance/run.ts';
 import { type Conforming, startConforming } from '../support/conforming.ts';
 
 let server: Conforming;
@@ -39,9 +39,9 @@ const CALLER = { provider_code: 'Provide1', auth_key: KEY };
 type Answer = (request: Request) => Response;
 
 /** Plays cases to a server that answers everything so. */
-async function verdictsOn(answer: Answer, all: CaseFile['cases']): Promise<Verdict[]> {
+async function verdictsOn(answer: Answer, all: CaseFile['cases']): Promise<CaseVerdict[]> {
   const wrong = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: answer });
-  const found: Verdict[] = [];
+  const found: CaseVerdict[] = [];
   const played = casesOf({ about: '', as: 'own', cases: all }, { about: '', cases: [] });
   const options = {
     url: `http://127.0.0.1:${wrong.port}`,
@@ -55,8 +55,8 @@ async function verdictsOn(answer: Answer, all: CaseFile['cases']): Promise<Verdi
   return found;
 }
 
-async function verdictOn(answer: Answer, one: CaseFile['cases'][number]): Promise<Verdict> {
-  return (await verdictsOn(answer, [one]))[0] as Verdict;
+async function verdictOn(answer: Answer, one: CaseFile['cases'][number]): Promise<CaseVerdict> {
+  return (await verdictsOn(answer, [one]))[0] as CaseVerdict;
 }
 
 const CASE = { name: 'a-case', rule: 'a rule that holds', call: 'GET /api/list-install' };

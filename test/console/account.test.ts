@@ -1,6 +1,6 @@
 /** The page of the own account: sessions of a key, and names of passkeys. */
 
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { expect } from 'bun:test';
 import { texts as en } from '../../src/console/texts/en.ts';
 import { texts as fa } from '../../src/console/texts/fa.ts';
 import { makeEntry } from '../../src/core/account/sign-in.ts';
@@ -8,32 +8,11 @@ import { ACT } from '../support/actor.ts';
 import { seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
 import { ConsoleBrowser } from '../support/console.ts';
-import {
-  type ConsoleSite,
-  faultsOf,
-  openTab,
-  startConsoleSite,
-  type Tab,
-} from '../support/console-page.ts';
+import { faultsOf, openTab, useConsoleSite } from '../support/console-page.ts';
 import { operatorEntry } from '../support/operator.ts';
 import { codeAt } from '../support/totp.ts';
-import { PATIENCE_MS } from '../support/until.ts';
 
-setDefaultTimeout(4 * PATIENCE_MS);
-
-let site: ConsoleSite;
-beforeAll(async () => {
-  site = await startConsoleSite();
-});
-afterAll(() => site.close());
-
-const tabs: Tab[] = [];
-afterEach(async () => {
-  for (const { context, troubles } of tabs.splice(0)) {
-    expect(troubles).toEqual([]);
-    await context.close();
-  }
-});
+const site = useConsoleSite();
 
 const words = en.account;
 
@@ -42,7 +21,6 @@ testChromium('a provider that signed in with its key sees its sessions, and ends
   const other = new ConsoleBrowser(site.app.url);
   await other.get('session.key', { code, key });
   const tab = await openTab(site, ['session.key', { code, key }], '/console');
-  tabs.push(tab);
   const { page } = tab;
   await page.getByRole('link', { name: en.shell.account }).click();
   await page.getByText(words.byKey).waitFor();
@@ -73,7 +51,6 @@ testChromium('a passkey gets another name', async () => {
   await core.store.addPasskey(passkey, 9, ACT);
   const secret = await makeEntry(core, accountId, clock.nowMs());
   const tab = await openTab(site, ['session.entry', { secret }], '/console/account');
-  tabs.push(tab);
   const { page } = tab;
   const row = page.locator('li', { hasText: 'laptop' });
   await row.getByText(words.rename).first().click();
@@ -106,7 +83,6 @@ testChromium.each([
   await core.store.addPasskey(passkey, 9, ACT);
   const look = { colorScheme, locale, viewport: { width: 320, height: 700 } };
   const tab = await openTab(site, ['session.entry', { secret }], '/console/account', look);
-  tabs.push(tab);
   const { page } = tab;
   const soundWith = async (state: string) => {
     expect([state, await faultsOf(page)]).toEqual([state, []]);

@@ -1,21 +1,14 @@
 /** Activity: the values of what changed stand in words of the reader's language. */
 
-import { afterAll, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { expect } from 'bun:test';
 import { texts as en } from '../../src/console/texts/en.ts';
 import { texts as fa } from '../../src/console/texts/fa.ts';
 import { ACT } from '../support/actor.ts';
 import { call, seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
-import { type ConsoleSite, openTab, startConsoleSite } from '../support/console-page.ts';
-import { PATIENCE_MS } from '../support/until.ts';
+import { openTab, useConsoleSite } from '../support/console-page.ts';
 
-setDefaultTimeout(4 * PATIENCE_MS);
-
-let site: ConsoleSite;
-beforeAll(async () => {
-  site = await startConsoleSite();
-});
-afterAll(() => site.close());
+const site = useConsoleSite();
 
 testChromium.each([
   ['en-GB', en],
@@ -31,7 +24,8 @@ testChromium.each([
   const { context, page, troubles } = await openTab(site, [...signIn], '/console/activity', {
     locale,
   });
-  const { change, fields, usual, values } = texts.activity;
+  const { change, usual } = texts.activity;
+  const { choices: values, labels: fields } = texts;
   for (const text of [
     change(fields.status, values.status[10], values.status[5]),
     change(fields.enforce, usual, values.enforce[0]),

@@ -1,37 +1,16 @@
 /** Many links are changed or removed in the browser: a preview, ten seconds, and a job. */
 
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { expect } from 'bun:test';
 import { texts as en } from '../../src/console/texts/en.ts';
 import { UNDO_MS } from '../../src/core/job/job.ts';
 import { jobStep } from '../../src/core/job/step.ts';
 import { call, seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
-import {
-  type ConsoleSite,
-  faultsOf,
-  openTab,
-  startConsoleSite,
-  type Tab,
-} from '../support/console-page.ts';
-import { PATIENCE_MS } from '../support/until.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
+import { faultsOf, openTab, useConsoleSite } from '../support/console-page.ts';
 
 const DOMAIN_HASH = 'c'.repeat(64);
 
-let site: ConsoleSite;
-beforeAll(async () => {
-  site = await startConsoleSite();
-});
-afterAll(() => site.close());
-
-const tabs: Tab[] = [];
-afterEach(async () => {
-  for (const { context, troubles } of tabs.splice(0)) {
-    expect(troubles).toEqual([]);
-    await context.close();
-  }
-});
+const site = useConsoleSite();
 
 const words = en.links;
 
@@ -49,7 +28,6 @@ async function open(path: string, options = {}) {
   }
   const by = { code: of.code, key: of.authKey };
   const tab = await openTab(site, ['session.key', by], path, options);
-  tabs.push(tab);
   const { page } = tab;
   await page.locator('.rows tbody tr').first().waitFor();
   await page.locator(`[aria-label="${en.links.more}"], [popovertarget]`).last().click();
@@ -73,14 +51,14 @@ testChromium('those that match are changed after a preview; the others stay', as
   const main = dialog.locator('.main');
   await main.click();
   await dialog.getByText('nothing to change is given').waitFor();
-  await dialog.getByLabel(words.limit).fill('1');
+  await dialog.getByLabel(en.heads.install_limit).fill('1');
   await main.click();
   await dialog.getByText(words.willChange(3)).waitFor();
   await dialog.getByText(words.stayAsTheyAre(1)).waitFor();
   await dialog.getByText('Anna 2').waitFor();
   expect(await dialog.getByText(words.areAll).count()).toBe(0);
   // Another wish is shown anew.
-  await dialog.getByLabel(words.status).selectOption('5');
+  await dialog.getByLabel(en.heads.status).selectOption('5');
   expect(await main.textContent()).toBe(words.preview);
   await main.click();
   await dialog.getByText(words.willChange(3)).waitFor();

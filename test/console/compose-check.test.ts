@@ -1,31 +1,15 @@
 /** What is sent is what was checked; a copy is what was sent. */
 
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { expect } from 'bun:test';
 import { texts as en } from '../../src/console/texts/en.ts';
 import { testChromium } from '../support/chromium.ts';
-import { type ConsoleSite, callFrom, startConsoleSite, type Tab } from '../support/console-page.ts';
+import { callFrom, useConsoleSite } from '../support/console-page.ts';
 import { openSend } from '../support/console-send.ts';
-import { PATIENCE_MS } from '../support/until.ts';
 
-setDefaultTimeout(4 * PATIENCE_MS);
-
-let site: ConsoleSite;
-beforeAll(async () => {
-  site = await startConsoleSite();
-});
-afterAll(() => site.close());
-
-const tabs: Tab[] = [];
-afterEach(async () => {
-  for (const { context, troubles } of tabs.splice(0)) {
-    expect(troubles).toEqual([]);
-    await context.close();
-  }
-});
+const site = useConsoleSite();
 
 async function open(path: string) {
   const tab = await openSend(site, path);
-  tabs.push(tab);
   return { ...tab, main: tab.page.locator('.actions .main').first() };
 }
 

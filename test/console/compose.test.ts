@@ -1,33 +1,16 @@
 /** Notifications and commands are written, checked and sent in the browser. */
 
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { expect } from 'bun:test';
 import { texts as en } from '../../src/console/texts/en.ts';
 import { texts as fa } from '../../src/console/texts/fa.ts';
 import { testChromium } from '../support/chromium.ts';
-import { type ConsoleSite, faultsOf, startConsoleSite, type Tab } from '../support/console-page.ts';
+import { faultsOf, useConsoleSite } from '../support/console-page.ts';
 import { openSend } from '../support/console-send.ts';
-import { PATIENCE_MS } from '../support/until.ts';
 
-setDefaultTimeout(4 * PATIENCE_MS);
-
-let site: ConsoleSite;
-beforeAll(async () => {
-  site = await startConsoleSite();
-});
-afterAll(() => site.close());
-
-const tabs: Tab[] = [];
-afterEach(async () => {
-  for (const { context, troubles } of tabs.splice(0)) {
-    expect(troubles).toEqual([]);
-    await context.close();
-  }
-});
+const site = useConsoleSite();
 
 async function open(path: string, options = {}) {
-  const tab = await openSend(site, path, options);
-  tabs.push(tab);
-  return tab;
+  return await openSend(site, path, options);
 }
 
 testChromium('a message is previewed, tested, checked and sent', async () => {

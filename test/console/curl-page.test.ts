@@ -39,12 +39,12 @@ testChromium('a new link, and a change of one', async () => {
   const page = await open('/console/links');
   await page.getByRole('button', { name: en.links.add }).first().click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel(en.links.limit).fill('7');
+  await dialog.getByLabel(en.heads.install_limit).fill('7');
   expect(await copied(page, dialog)).toMatch(/^\/api\/add-install'.* 'install_limit=7' --data/);
   await dialog.getByRole('button', { name: en.links.create }).click();
   const panel = page.locator('.message-panel');
   await panel.getByText(en.link.edit).click();
-  await panel.getByLabel(en.links.note).fill('Anna');
+  await panel.getByLabel(en.heads.note).fill('Anna');
   expect(await copied(page, panel)).toMatch(/^\/api\/update-install'.*'install_limit=7'.*Anna/);
 });
 

@@ -1,32 +1,16 @@
 /** Forms used twice in a visit, or in another shape: the second use is like the first. */
 
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { expect } from 'bun:test';
 import { texts as en } from '../../src/console/texts/en.ts';
 import { seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
-import { type ConsoleSite, openTab, startConsoleSite, type Tab } from '../support/console-page.ts';
-import { PATIENCE_MS } from '../support/until.ts';
+import { openTab, useConsoleSite } from '../support/console-page.ts';
 
-setDefaultTimeout(4 * PATIENCE_MS);
-
-let site: ConsoleSite;
-beforeAll(async () => {
-  site = await startConsoleSite();
-});
-afterAll(() => site.close());
-
-const tabs: Tab[] = [];
-afterEach(async () => {
-  for (const { context, troubles } of tabs.splice(0)) {
-    expect(troubles).toEqual([]);
-    await context.close();
-  }
-});
+const site = useConsoleSite();
 
 async function open(path: string) {
   const { code, authKey } = await seedProvider(site.app);
   const tab = await openTab(site, ['session.key', { code, key: authKey }], path);
-  tabs.push(tab);
   const provider = await site.app.core.store.findProvider(code);
   return { ...tab, providerId: provider?.id ?? 0, code };
 }
@@ -91,7 +75,7 @@ testChromium('the address of a customer is offered for no other, nor stored', as
   for (const [n, note] of notes.entries()) {
     await page.getByRole('button', { name: en.links.add }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel(en.links.note).fill(note);
+    await dialog.getByLabel(en.heads.note).fill(note);
     await dialog.getByRole('button', { name: en.links.create }).click();
     const address = page.getByLabel(en.link.address, { exact: true });
     await address.waitFor();

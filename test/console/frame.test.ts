@@ -1,53 +1,32 @@
 /** The frame of the page: palette, keys, one stream for all tabs, a menu on phones, upgrades. */
 
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  expect,
-  setDefaultTimeout,
-  test,
-} from 'bun:test';
-import { systemClock } from '../../src/clock.ts';
+import { beforeEach, expect, test } from 'bun:test';
+import type { Locator, Page } from 'playwright-core';
+import { systemClock } from '../../src/base/clock.ts';
 import { texts as en } from '../../src/console/texts/en.ts';
 import { call, seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
 import {
-  type ConsoleSite,
   callFrom,
   faultsOf,
   openBlank,
   openTab,
-  startConsoleSite,
   type Tab,
+  useConsoleSite,
 } from '../support/console-page.ts';
 import { startRelay } from '../support/relay.ts';
-import { PATIENCE_MS, until } from '../support/until.ts';
+import { until } from '../support/until.ts';
 
-setDefaultTimeout(4 * PATIENCE_MS);
-
-let site: ConsoleSite;
+const site = useConsoleSite({ clock: systemClock }, { expectsTrouble: true });
 let code: string;
 let key: string;
-beforeAll(async () => {
-  site = await startConsoleSite({ clock: systemClock });
-});
 beforeEach(async () => {
   await until('no stream is left', () => site.app.server.liveCount() === 0);
   ({ code, authKey: key } = await seedProvider(site.app));
 });
-afterAll(() => site.close());
-
-const tabs: Tab[] = [];
-afterEach(async () => {
-  for (const { context } of tabs.splice(0)) await context.close();
-});
 
 async function open(path: string, options = {}): Promise<Tab> {
-  const tab = await openTab(site, ['session.key', { code, key }], path, options);
-  tabs.push(tab);
-  return tab;
+  return await openTab(site, ['session.key', { code, key }], path, options);
 }
 
 async function addLink(note: string): Promise<string> {
@@ -124,24 +103,37 @@ testChromium('all tabs have one stream, also when the first one is closed', asyn
   await until('no stream is left', () => site.app.server.liveCount() === 0);
 });
 
+/** Gives a page a clock of its own, which {@link untilLater} moves; a stream is open then. */
+async function withClock(page: Page): Promise<void> {
+  await page.clock.install();
+  await page.reload();
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await until('a stream is open', () => site.app.server.liveCount() >= 1);
+}
+
+/** Lets the time of a page pass, as its pauses between two streams do, until it shows something. */
+const untilLater = (page: Page, shown: Locator, isThere = true) =>
+  until('the page goes on', async () => {
+    await page.clock.runFor(1_000);
+    return (await shown.isVisible()) === isThere;
+  });
+
 /** Opens the console over a way that can be cut; a stream is open then. */
 async function openOver(relay: ReturnType<typeof startRelay>) {
   const url = `http://localhost:${relay.port}`;
   const tab = await openTab({ ...site, url }, ['session.key', { code, key }], '/console');
-  tabs.push(tab);
-  await tab.page.getByRole('heading', { level: 1 }).waitFor();
-  await until('a stream is open', () => site.app.server.liveCount() === 1);
+  await withClock(tab.page);
   return { ...tab, banner: tab.page.getByText(en.shell.offline) };
 }
 
 testChromium('without a server the page says so, and goes on by itself', async () => {
   let relay = startRelay(Number(new URL(site.url).port));
-  const { banner } = await openOver(relay);
+  const { banner, page } = await openOver(relay);
   const { port } = relay;
   relay.stop();
-  await banner.waitFor();
+  await untilLater(page, banner);
   relay = startRelay(Number(new URL(site.url).port), port);
-  await banner.waitFor({ state: 'hidden' });
+  await untilLater(page, banner, false);
   relay.stop();
 });
 
@@ -163,7 +155,7 @@ testChromium(
     // Offline in truth, with the stream gone.
     await session.send('Network.emulateNetworkConditions', { offline: true, ...none });
     relay.drop();
-    await banner.waitFor();
+    await untilLater(page, banner);
     relay.stop();
   },
 );
@@ -171,10 +163,6 @@ testChromium(
 testChromium('a cable that is pulled out is noticed by the silence', async () => {
   const relay = startRelay(Number(new URL(site.url).port));
   const { banner, page } = await openOver(relay);
-  await page.clock.install();
-  await page.reload();
-  await page.getByRole('heading', { level: 1 }).waitFor();
-  await until('a stream is open', () => site.app.server.liveCount() >= 1);
   relay.silence(true);
   await page.clock.runFor(75_000);
   await banner.waitFor();
@@ -183,11 +171,11 @@ testChromium('a cable that is pulled out is noticed by the silence', async () =>
 
 testChromium('a session that ends elsewhere leads to the sign-in without a click', async () => {
   const { context, page } = await open('/console');
-  await until('a stream is open', () => site.app.server.liveCount() === 1);
+  await withClock(page);
   const other = await context.newPage();
   await openBlank(other, site.url);
   await callFrom(other, 'session.leave', {});
-  await page.getByRole('heading', { name: en.signIn.title }).waitFor();
+  await untilLater(page, page.getByRole('heading', { name: en.signIn.title }));
 });
 
 testChromium('a file of an older version loads the page anew, once', async () => {

@@ -1,26 +1,22 @@
 /** A tab that nobody touches asks the server for next to nothing beside its stream. */
 
-import { afterAll, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { beforeAll, expect } from 'bun:test';
 import type { Request } from 'playwright-core';
 import { testChromium } from '../support/chromium.ts';
-import { type ConsoleSite, openTab, startConsoleSite, type Tab } from '../support/console-page.ts';
+import { openTab, type Tab, useConsoleSite } from '../support/console-page.ts';
 import { makeWorld, type World } from '../support/console-world.ts';
 import { asProvider } from '../support/every-page.ts';
 import { operatorEntry } from '../support/operator.ts';
-import { PATIENCE_MS, until } from '../support/until.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
+import { until } from '../support/until.ts';
 
 const MINUTES = 10;
 const MINUTE_MS = 60_000;
 
-let site: ConsoleSite;
+const site = useConsoleSite({}, { expectsTrouble: true });
 let world: World;
 beforeAll(async () => {
-  site = await startConsoleSite();
   world = await makeWorld(site.app);
 });
-afterAll(() => site?.close());
 
 /** Formatters take a hundred times what they format: a page may not make one for each row. */
 const FORMATTERS_MAX = 16;

@@ -1,38 +1,20 @@
 /** Jobs in the browser: slots that are freed when the time is over, and a failure. */
 
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { afterEach, expect } from 'bun:test';
 import { texts as en } from '../../src/console/texts/en.ts';
 import { UNDO_MS } from '../../src/core/job/job.ts';
 import { jobStep } from '../../src/core/job/step.ts';
 import { call, seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
-import {
-  type ConsoleSite,
-  faultsOf,
-  openTab,
-  startConsoleSite,
-  type Tab,
-  untilFollowed,
-} from '../support/console-page.ts';
-import { PATIENCE_MS, until } from '../support/until.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
+import { faultsOf, openTab, untilFollowed, useConsoleSite } from '../support/console-page.ts';
+import { until } from '../support/until.ts';
 
 const DOMAIN_HASH = 'e'.repeat(64);
 const HOUR_MS = 3_600_000;
 
-let site: ConsoleSite;
-beforeAll(async () => {
-  site = await startConsoleSite();
-});
-afterAll(() => site.close());
+const site = useConsoleSite();
 
-const tabs: Tab[] = [];
 afterEach(async () => {
-  for (const { context, troubles } of tabs.splice(0)) {
-    expect(troubles).toEqual([]);
-    await context.close();
-  }
   await until('no stream is left', () => site.app.server.liveCount() === 0);
 });
 
@@ -63,7 +45,6 @@ async function open() {
   }
   const by = ['session.key', { code: of.code, key: of.authKey }] as const;
   const tab = await openTab(site, [...by], `/console/links?link=${id}`);
-  tabs.push(tab);
   await tab.page.locator('.message-panel .list').first().waitFor();
   await untilFollowed(app);
   const hwids = async () => {

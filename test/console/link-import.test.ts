@@ -1,19 +1,12 @@
 /** A file of links in the browser: of its rows, one was taken after the preview. */
 
-import { afterAll, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { expect } from 'bun:test';
 import { texts as en } from '../../src/console/texts/en.ts';
 import { call, seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
-import { type ConsoleSite, openTab, startConsoleSite } from '../support/console-page.ts';
-import { PATIENCE_MS } from '../support/until.ts';
+import { openTab, useConsoleSite } from '../support/console-page.ts';
 
-setDefaultTimeout(4 * PATIENCE_MS);
-
-let site: ConsoleSite;
-beforeAll(async () => {
-  site = await startConsoleSite();
-});
-afterAll(() => site.close());
+const site = useConsoleSite();
 
 testChromium('a long file is read, and what was taken meanwhile is skipped in words', async () => {
   const of = await seedProvider(site.app);

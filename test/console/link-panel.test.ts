@@ -1,39 +1,18 @@
 /** The panel of a link: a slot that is freed and taken back, a refusal, its QR code. */
 
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { expect } from 'bun:test';
 import { texts as en } from '../../src/console/texts/en.ts';
 import { hwidOfHash } from '../../src/core/formats.ts';
 import { ACT } from '../support/actor.ts';
 import { call, seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
-import {
-  type ConsoleSite,
-  faultsOf,
-  openTab,
-  startConsoleSite,
-  type Tab,
-} from '../support/console-page.ts';
+import { faultsOf, openTab, useConsoleSite } from '../support/console-page.ts';
 import { moveIn } from '../support/moving-in.ts';
-import { PATIENCE_MS } from '../support/until.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
 
 const DOMAIN_HASH = 'f'.repeat(64);
 const XSS = '<img src=x onerror=alert(1)>';
 
-let site: ConsoleSite;
-beforeAll(async () => {
-  site = await startConsoleSite({ bounds: { myUrl: 'https://gatepost.example.org' } });
-});
-afterAll(() => site.close());
-
-const tabs: Tab[] = [];
-afterEach(async () => {
-  for (const { context, troubles } of tabs.splice(0)) {
-    expect(troubles).toEqual([]);
-    await context.close();
-  }
-});
+const site = useConsoleSite({ bounds: { myUrl: 'https://gatepost.example.org' } });
 
 /** A link with one device, and another that was refused. */
 async function open(options = {}) {
@@ -48,7 +27,6 @@ async function open(options = {}) {
   await site.app.core.store.saveFigures();
   const by = ['session.key', { code: of.code, key: of.authKey }] as const;
   const tab = await openTab(site, [...by], `/console/links?link=${id}`, options);
-  tabs.push(tab);
   await tab.page.locator('.message-panel .list').first().waitFor();
   const link = async () => site.app.core.store.findLinkById(id);
   return { ...tab, of, id, link };
@@ -140,7 +118,7 @@ testChromium('a row opens the panel, which gives the focus back to it', async ()
   await page.keyboard.press('Enter');
   await page.locator('.message-panel').waitFor();
   await page.getByText(en.link.edit).click();
-  await page.locator('.message-panel').getByLabel(en.links.note).fill('Anna');
+  await page.locator('.message-panel').getByLabel(en.heads.note).fill('Anna');
   await page.getByRole('button', { name: en.common.save }).click();
   await page.locator('.panel-head').getByText('Anna').waitFor();
   await page.keyboard.press('Escape');

@@ -1,21 +1,14 @@
 /** The list of links reads what is in view, and on as the person scrolls. */
 
-import { afterAll, beforeAll, expect, setDefaultTimeout } from 'bun:test';
-import { addInstall } from '../../src/core/install.ts';
+import { expect } from 'bun:test';
+import { addLink } from '../../src/core/link.ts';
 import { seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
-import { type ConsoleSite, openTab, startConsoleSite } from '../support/console-page.ts';
-import { PATIENCE_MS } from '../support/until.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
+import { openTab, useConsoleSite } from '../support/console-page.ts';
 
 const LINKS = 1_200;
 
-let site: ConsoleSite;
-beforeAll(async () => {
-  site = await startConsoleSite();
-});
-afterAll(() => site.close());
+const site = useConsoleSite();
 
 testChromium('a list that is opened reads one page, the end of it on a jump', async () => {
   const { core } = site.app;
@@ -24,7 +17,7 @@ testChromium('a list that is opened reads one page, the end of it on a jump', as
   if (provider === null) throw new Error('there is no provider');
   const note = (n: number) => `customer ${n}`;
   const add = (n: number) =>
-    addInstall(core, provider, { installCode: null, installLimit: 3, note: note(n) }, 1);
+    addLink(core, provider, { installCode: null, installLimit: 3, note: note(n) }, 1);
   // Newest first: the customers are shown in the order of their numbers.
   for (let n = LINKS; n > 0; n -= 50) {
     await Promise.all(Array.from({ length: 50 }, (_, back) => add(n - back)));

@@ -1,32 +1,18 @@
 /** Pages whose server answers late, or not at all: what they show, and what they keep. */
 
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { afterEach, expect } from 'bun:test';
 import type { Route } from 'playwright-core';
 import { texts as en } from '../../src/console/texts/en.ts';
 import { call, seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
-import {
-  type ConsoleSite,
-  openTab,
-  startConsoleSite,
-  type Tab,
-  untilFollowed,
-} from '../support/console-page.ts';
-import { PATIENCE_MS, until } from '../support/until.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
+import { openTab, untilFollowed, useConsoleSite } from '../support/console-page.ts';
+import { until } from '../support/until.ts';
 
 const DOMAIN_HASH = 'e'.repeat(64);
 
-let site: ConsoleSite;
-beforeAll(async () => {
-  site = await startConsoleSite();
-});
-afterAll(() => site.close());
+const site = useConsoleSite({}, { expectsTrouble: true });
 
-const tabs: Tab[] = [];
 afterEach(async () => {
-  for (const { context } of tabs.splice(0)) await context.close();
   await until('no stream is left', () => site.app.server.liveCount() === 0);
 });
 
@@ -36,7 +22,6 @@ async function open(pathOf: (linkId: number) => string) {
   const { id } = (await call(site.app, '/api/add-install', of, { install_limit: 2 })).json;
   const by = ['session.key', { code: of.code, key: of.authKey }] as const;
   const tab = await openTab(site, [...by], pathOf(id));
-  tabs.push(tab);
   return { ...tab, of, id };
 }
 
@@ -60,7 +45,7 @@ testChromium(
   async () => {
     const { page, of, id } = await open((link) => `/console/links?link=${link}`);
     await page.getByText(en.link.edit).click();
-    const note = page.locator('.message-panel').getByLabel(en.links.note);
+    const note = page.locator('.message-panel').getByLabel(en.heads.note);
     await note.fill('half a sent');
     await page.route('**/call/links.show', down);
     await page.getByRole('button', { name: en.common.disable, exact: true }).click();
@@ -76,7 +61,9 @@ testChromium(
     site.app.clock.advance(1_000);
     await page.locator('.facts').getByText(en.links.ofLimit('0', '7')).waitFor();
     expect(await note.inputValue()).toBe('half a sent');
-    expect(await page.locator('.message-panel').getByLabel(en.links.limit).inputValue()).toBe('7');
+    expect(
+      await page.locator('.message-panel').getByLabel(en.heads.install_limit).inputValue(),
+    ).toBe('7');
     await call(site.app, '/api/remove-install', of, { id });
     await page.getByRole('button', { name: en.common.enable, exact: true }).click();
     await page.locator('.message-panel .notice').getByText(en.refusals.install_not_found).waitFor();

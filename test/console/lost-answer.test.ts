@@ -1,30 +1,16 @@
 /** The connection is lost after the server did its work: nothing is made or sent twice. */
 
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { expect } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { texts as en } from '../../src/console/texts/en.ts';
 import { testChromium } from '../support/chromium.ts';
-import { type ConsoleSite, startConsoleSite, type Tab } from '../support/console-page.ts';
+import { useConsoleSite } from '../support/console-page.ts';
 import { openSend } from '../support/console-send.ts';
-import { PATIENCE_MS } from '../support/until.ts';
 
-setDefaultTimeout(4 * PATIENCE_MS);
-
-let site: ConsoleSite;
-beforeAll(async () => {
-  site = await startConsoleSite();
-});
-afterAll(() => site.close());
-
-const tabs: Tab[] = [];
-afterEach(async () => {
-  for (const { context } of tabs.splice(0)) await context.close();
-});
+const site = useConsoleSite({}, { expectsTrouble: true });
 
 async function open(path: string) {
-  const tab = await openSend(site, path);
-  tabs.push(tab);
-  return tab;
+  return await openSend(site, path);
 }
 
 /** Lets the next call through, and loses its answer. */

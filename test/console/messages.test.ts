@@ -1,6 +1,6 @@
 /** The pages of messages and of activity: what they say, by keyboard too, without faults of axe. */
 
-import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeEach, expect, test } from 'bun:test';
 import type { Locator, Page } from 'playwright-core';
 import { texts as en } from '../../src/console/texts/en.ts';
 import { texts as fa } from '../../src/console/texts/fa.ts';
@@ -9,22 +9,17 @@ import { ACTIONS } from '../../src/core/audit/entry.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { call, seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
-import { type ConsoleSite, faultsOf, openTab, startConsoleSite } from '../support/console-page.ts';
+import { faultsOf, openTab, useConsoleSite } from '../support/console-page.ts';
 import { byBinding, post, register } from '../support/messaging.ts';
 import { bind, HASH } from '../support/shop.ts';
-import { PATIENCE_MS, until } from '../support/until.ts';
+import { until } from '../support/until.ts';
 import { XSS_VECTORS } from '../support/xss-vectors.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
 
 const MINUTE_MS = 60_000;
 const words = en.messages;
 
-let site: ConsoleSite;
+const site = useConsoleSite();
 let own: Credentials;
-beforeAll(async () => {
-  site = await startConsoleSite();
-});
 beforeEach(async () => {
   const { clock, server } = site.app;
   await until('no stream is left', async () => {
@@ -35,7 +30,6 @@ beforeEach(async () => {
   own = await seedProvider(site.app);
   await bind(site.app, own);
 });
-afterAll(() => site?.close());
 
 const open = (path: string, options = {}) =>
   openTab(site, ['session.key', { code: own.code, key: own.authKey }], path, options);

@@ -1,40 +1,26 @@
 /** The operator's pages in the browser: devices, messages, health, settings and audit log. */
 
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { beforeAll, expect } from 'bun:test';
 import { texts as base } from '../../src/console/texts/en.ts';
 import { texts as own } from '../../src/console/texts/operator-en.ts';
 import { ACT } from '../support/actor.ts';
 import { testChromium } from '../support/chromium.ts';
-import { type ConsoleSite, openTab, startConsoleSite, type Tab } from '../support/console-page.ts';
+import { openTab, useConsoleSite } from '../support/console-page.ts';
 import { makeWorld, type World } from '../support/console-world.ts';
 import { notify } from '../support/messaging.ts';
 import { operatorEntry } from '../support/operator.ts';
-import { PATIENCE_MS } from '../support/until.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
 
 const en = { ...base, ...own };
 
-let site: ConsoleSite;
+const site = useConsoleSite();
 let world: World;
 beforeAll(async () => {
-  site = await startConsoleSite();
   world = await makeWorld(site.app);
-});
-afterAll(() => site.close());
-
-const tabs: Tab[] = [];
-afterEach(async () => {
-  for (const { context, troubles } of tabs.splice(0)) {
-    expect(troubles).toEqual([]);
-    await context.close();
-  }
 });
 
 async function open(path: string) {
   const secret = await operatorEntry(site.app);
   const tab = await openTab(site, ['session.entry', { secret }], path);
-  tabs.push(tab);
   return tab.page;
 }
 

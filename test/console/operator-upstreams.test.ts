@@ -1,44 +1,28 @@
 /** The page of upstreams in the browser: checked, added, changed and removed. */
 
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { afterAll, beforeAll, expect } from 'bun:test';
 import { texts as en } from '../../src/console/texts/en.ts';
 import { texts as own } from '../../src/console/texts/operator-en.ts';
 import { seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
-import {
-  type ConsoleSite,
-  faultsOf,
-  openTab,
-  startConsoleSite,
-  type Tab,
-} from '../support/console-page.ts';
+import { faultsOf, openTab, useConsoleSite } from '../support/console-page.ts';
 import { operatorEntry } from '../support/operator.ts';
-import { PATIENCE_MS } from '../support/until.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
 
 const words = own.upstreams;
-let site: ConsoleSite;
+const site = useConsoleSite({}, { expectsTrouble: true });
 let panel: Bun.Server<undefined>;
 beforeAll(async () => {
-  site = await startConsoleSite();
   const answer = () => new Response('', { status: 404 });
   panel = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer });
 });
-const tabs: Tab[] = [];
-afterEach(async () => {
-  for (const { context } of tabs.splice(0)) await context.close();
-});
 afterAll(async () => {
   await panel?.stop(true);
-  await site?.close();
 });
 
 testChromium('an upstream is checked, added, changed and removed', async () => {
   const { code } = await seedProvider(site.app);
   const secret = await operatorEntry(site.app);
   const tab = await openTab(site, ['session.entry', { secret }], '/console/upstreams');
-  tabs.push(tab);
   const { page, troubles } = tab;
   await page.getByRole('heading', { name: words.none }).waitFor();
   const field = (label: string) => page.getByLabel(label, { exact: true });

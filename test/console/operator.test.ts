@@ -1,36 +1,21 @@
 /** The operator's pages in the browser: providers, and acting for one. */
 
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { expect } from 'bun:test';
 import { texts as base } from '../../src/console/texts/en.ts';
 import { texts as own } from '../../src/console/texts/operator-en.ts';
 import { seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
-import { type ConsoleSite, openTab, startConsoleSite, type Tab } from '../support/console-page.ts';
+import { openTab, useConsoleSite } from '../support/console-page.ts';
 import { operatorEntry } from '../support/operator.ts';
-import { PATIENCE_MS, until } from '../support/until.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
+import { until } from '../support/until.ts';
 
 const en = { ...base, ...own };
 
-let site: ConsoleSite;
-beforeAll(async () => {
-  site = await startConsoleSite();
-});
-afterAll(() => site.close());
-
-const tabs: Tab[] = [];
-afterEach(async () => {
-  for (const { context, troubles } of tabs.splice(0)) {
-    expect(troubles).toEqual([]);
-    await context.close();
-  }
-});
+const site = useConsoleSite();
 
 async function open(path: string, role: 'operator' | 'observer' = 'operator') {
   const secret = await operatorEntry(site.app, role, role);
   const tab = await openTab(site, ['session.entry', { secret }], path);
-  tabs.push(tab);
   return tab.page;
 }
 
@@ -43,7 +28,7 @@ testChromium('a provider is added, its key is shown once, and its terms change',
   await page.getByRole('button', { name: words.add }).click();
   const dialog = page.locator('dialog[open]');
   await dialog.getByLabel(en.common.name).fill(XSS);
-  await dialog.getByLabel(words.lastDay).fill('2027-03-31');
+  await dialog.getByLabel(base.heads.active_until).fill('2027-03-31');
   await dialog.getByRole('button', { name: words.add }).click();
   const key = (await page.locator('.secret .code').textContent()) ?? '';
   expect(key).toMatch(/^[A-Za-z0-9_-]{32}$/);
@@ -52,8 +37,8 @@ testChromium('a provider is added, its key is shown once, and its terms change',
   await page.getByRole('button', { name: XSS }).click();
   const panel = page.locator('aside');
   await panel.locator('summary').getByText(en.common.change).click();
-  await panel.getByLabel(en.common.plan).selectOption('basic');
-  await panel.getByLabel(words.cap).fill('12');
+  await panel.getByLabel(base.heads.plan, { exact: true }).selectOption('basic');
+  await panel.getByLabel(base.heads.max_links).fill('12');
   await panel.getByRole('button', { name: en.common.save }).first().click();
   await panel.getByText(words.ofCap('0', '12')).waitFor();
   const [provider] = await site.app.core.store.listProviders();

@@ -1,17 +1,10 @@
 /** The pages for everybody: axe finds no fault in both themes. */
 
-import { afterAll, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { expect } from 'bun:test';
 import { testChromium } from '../support/chromium.ts';
-import { type ConsoleSite, faultsOf, openTab, startConsoleSite } from '../support/console-page.ts';
-import { PATIENCE_MS } from '../support/until.ts';
+import { faultsOf, openTab, useConsoleSite } from '../support/console-page.ts';
 
-setDefaultTimeout(4 * PATIENCE_MS);
-
-let site: ConsoleSite;
-beforeAll(async () => {
-  site = await startConsoleSite();
-});
-afterAll(() => site?.close());
+const site = useConsoleSite();
 
 testChromium.each(['light', 'dark'] as const)(
   'the pages at / and /docs, %s',

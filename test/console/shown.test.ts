@@ -3,44 +3,30 @@
  * of the world, the link panel with the store, health and gateways with the answer of their call.
  */
 
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { beforeAll, expect } from 'bun:test';
 import type { Page } from 'playwright-core';
+import type { Got } from '../../src/call/table.ts';
 import { texts as base } from '../../src/console/texts/en.ts';
 import { texts as own } from '../../src/console/texts/operator-en.ts';
 import { countMixes } from '../../src/core/device-mix.ts';
-import type { Got } from '../../src/http/console/table.ts';
 import { call } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
-import { type ConsoleSite, openTab, startConsoleSite, type Tab } from '../support/console-page.ts';
+import { openTab, useConsoleSite } from '../support/console-page.ts';
 import { makeWorld, type World } from '../support/console-world.ts';
 import { operatorEntry } from '../support/operator.ts';
-import { PATIENCE_MS } from '../support/until.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
 
 const en = { ...base, ...own };
 
-let site: ConsoleSite;
+const site = useConsoleSite();
 let world: World;
 beforeAll(async () => {
-  site = await startConsoleSite();
   world = await makeWorld(site.app);
   await countMixes(site.app.core, site.app.clock.nowMs(), new AbortController().signal);
-});
-afterAll(() => site.close());
-
-const tabs: Tab[] = [];
-afterEach(async () => {
-  for (const { context, troubles } of tabs.splice(0)) {
-    expect(troubles).toEqual([]);
-    await context.close();
-  }
 });
 
 async function openOf(path: string): Promise<Page> {
   const { code, authKey: key } = world.own;
   const tab = await openTab(site, ['session.key', { code, key }], path);
-  tabs.push(tab);
   return tab.page;
 }
 
@@ -51,7 +37,6 @@ async function openWith(path: string, name: string, answer: unknown): Promise<Pa
     ['session.entry', { secret: await operatorEntry(site.app) }],
     '/blank',
   );
-  tabs.push(tab);
   const body = JSON.stringify({ ok: answer });
   await tab.page.route(`**/console/call/${name}`, (route) =>
     route.fulfill({ status: 200, contentType: 'application/json', body }),

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { addDomain } from '../../src/core/domain.ts';
 import { admitDevice, type DeviceCall, judgeDevice, verdictOn } from '../../src/core/door.ts';
 import { lastDays, listFigures } from '../../src/core/figures.ts';
-import { addInstall } from '../../src/core/install.ts';
+import { addLink } from '../../src/core/link.ts';
 import { isRefused } from '../../src/core/outcome.ts';
 import type { Figures } from '../../src/core/port/figure.ts';
 import type { Provider } from '../../src/core/port/provider.ts';
@@ -24,7 +24,7 @@ beforeEach(async () => {
   await addDomain(engine.core, provider, BOUND, null, nowMs);
   const terms = { installLimit: 1, note: null };
   const draft = { ...terms, installCode: CODE, subscriptionKey: KEY };
-  const added = await addInstall(engine.core, provider, draft, nowMs);
+  const added = await addLink(engine.core, provider, draft, nowMs);
   if (isRefused(added)) throw new Error(added.says);
   // From here on each call is alone.
   await admit({});

@@ -8,7 +8,7 @@ import {
   judgeDevice,
   verdictOn,
 } from '../../src/core/door.ts';
-import { addInstall, findNamed, updateInstall } from '../../src/core/install.ts';
+import { addLink, findNamed, updateLink } from '../../src/core/link.ts';
 import type { Store } from '../../src/core/port/store.ts';
 import { withMethods } from '../../src/core/port/store.ts';
 import { ACT } from '../support/actor.ts';
@@ -34,9 +34,9 @@ async function provider() {
   return found;
 }
 
-async function addLink(more: object = {}) {
+async function addOne(more: object = {}) {
   const draft = { installCode: null, installLimit: 1, note: null, ...more };
-  const added = await addInstall(app.core, await provider(), draft, app.clock.nowMs());
+  const added = await addLink(app.core, await provider(), draft, app.clock.nowMs());
   if (!('id' in added)) throw new Error(added.says);
   return added;
 }
@@ -67,7 +67,7 @@ describe('the app that a device reports', () => {
 });
 
 test('an app that is told to send another User-Agent stays known', async () => {
-  const { installCode } = await addLink();
+  const { installCode } = await addOne();
   const call = { installCode, domainHash: HASH, hwid: 'with-agent' };
   const nowMs = app.clock.nowMs();
   const visit = async (userAgent: string) => {
@@ -81,7 +81,7 @@ test('an app that is told to send another User-Agent stays known', async () => {
 });
 
 test('judging gives the answer of the call, and writes nothing', async () => {
-  const { id, installCode } = await addLink();
+  const { id, installCode } = await addOne();
   const nowMs = app.clock.nowMs();
   const call = (hwid: string | null, more: object = {}) => {
     const asked = { installCode, domainHash: HASH, hwid, ...more };
@@ -101,7 +101,7 @@ test('judging gives the answer of the call, and writes nothing', async () => {
   await check('a', 'let in');
   await check('a', 'let in');
   await check('b', 'link_limit_reached');
-  await updateInstall(app.core, await provider(), id, { whenFull: 'replace-oldest' }, nowMs);
+  await updateLink(app.core, await provider(), id, { whenFull: 'replace-oldest' }, nowMs);
   expect(await verdictOn(app.core, call('b').asked, nowMs)).toMatchObject({
     verdict: 'replaced',
     door: { full: { oldest: { hwid: 'a' } } },
@@ -112,7 +112,7 @@ test('judging gives the answer of the call, and writes nothing', async () => {
 
 test('a call of today writes nothing, and one by another link of the provider does', async () => {
   const nowMs = app.clock.nowMs();
-  const [one, other] = [await addLink(), await addLink()];
+  const [one, other] = [await addOne(), await addOne()];
   const admit = ({ installCode }: { installCode: string }, atMs: number) =>
     admitDevice(app.core, { installCode, domainHash: HASH, hwid: 'daily' }, FACTS, atMs);
   for (const link of [one, other]) await admit(link, nowMs);
@@ -128,7 +128,7 @@ test('a call of today writes nothing, and one by another link of the provider do
 
 test('a link has its subscription key beside its code, and no other link of the provider', async () => {
   const nowMs = app.clock.nowMs();
-  const one = await addLink({ subscriptionKey: KEY });
+  const one = await addOne({ subscriptionKey: KEY });
   const byKey = (subscriptionKey: string | null, providerCode: string | null = null) =>
     judgeDevice(
       app.core,
@@ -150,13 +150,13 @@ test('a link has its subscription key beside its code, and no other link of the 
 
   const twice = { installCode: null, installLimit: 1, note: null, subscriptionKey: KEY };
   const detail = 'subscription_key is that of another link';
-  expect(await addInstall(app.core, await provider(), twice, nowMs)).toMatchObject({
+  expect(await addLink(app.core, await provider(), twice, nowMs)).toMatchObject({
     says: 'install_code_exists',
     detail,
   });
-  const other = await addLink();
+  const other = await addOne();
   const change = (id: number, subscriptionKey: string | null) =>
-    provider().then((owner) => updateInstall(app.core, owner, id, { subscriptionKey }, nowMs));
+    provider().then((owner) => updateLink(app.core, owner, id, { subscriptionKey }, nowMs));
   expect(await change(other.id, KEY)).toMatchObject({ says: 'install_save_error', detail });
   await change(one.id, null);
   expect(said(await byKey(KEY))).toBe('link_not_found');
@@ -195,10 +195,10 @@ test('a key that nobody has gets its link with the first device, and one link al
   // The first random code that is drawn is taken.
   const drawn: string[] = [];
   const store = withMethods(app.core.store, {
-    addInstallWithSlot: async (draft, ...rest) => {
+    addLinkWithSlot: async (draft, ...rest) => {
       drawn.push(draft.installCode);
       if (drawn.length === 1) return 'install_code_exists';
-      return (app.core.store as Store).addInstallWithSlot(draft, ...rest);
+      return (app.core.store as Store).addLinkWithSlot(draft, ...rest);
     },
   });
   const answers = [await admit('first', {}, { ...app.core, store })];

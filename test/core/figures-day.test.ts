@@ -9,12 +9,12 @@ import { checkIn } from '../../src/core/device.ts';
 import { addDomain } from '../../src/core/domain.ts';
 import { admitDevice } from '../../src/core/door.ts';
 import { listFigures, noFigures } from '../../src/core/figures.ts';
-import { addInstall, freeSlot, listSlots, updateInstall } from '../../src/core/install.ts';
+import { addLink, freeSlot, listSlots, updateLink } from '../../src/core/link.ts';
 import { registerDevice } from '../../src/core/message/registration.ts';
 import { isRefused, type Refused } from '../../src/core/outcome.ts';
 import type { Figure, Figures, RefusalReason } from '../../src/core/port/figure.ts';
 import { ACK_STATES, type TokenHolder } from '../../src/core/port/inbox.ts';
-import { INSTALL_DISABLED } from '../../src/core/port/install.ts';
+import { INSTALL_DISABLED } from '../../src/core/port/link.ts';
 import type { Provider } from '../../src/core/port/provider.ts';
 import type { OwnPolicy } from '../../src/core/port/slot.ts';
 import { hashKey } from '../../src/core/secret.ts';
@@ -111,13 +111,13 @@ class Script {
       const link = await this.addLink(shop, 100);
       for (let i = 0; i < REGISTERED_COUNT; i++) await this.register(shop, link, `r${n}-${i}`);
       const closed = await this.addLink(shop, 5);
-      await updateInstall(core, shop.provider, closed.id, { status: INSTALL_DISABLED }, this.nowMs);
+      await updateLink(core, shop.provider, closed.id, { status: INSTALL_DISABLED }, this.nowMs);
     }
   }
 
   async addLink(shop: Shop, installLimit: number, policy: Partial<OwnPolicy> = {}): Promise<Link> {
     const draft = { installCode: null, installLimit, note: null, ...policy };
-    const added = await addInstall(this.engine.core, shop.provider, draft, this.nowMs);
+    const added = await addLink(this.engine.core, shop.provider, draft, this.nowMs);
     if (isRefused(added)) throw new Error(added.says);
     shop.count('links', this.nowMs);
     const refusals = { count: 0, atMs: 0, reasons: new Set<RefusalReason>() };

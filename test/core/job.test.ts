@@ -2,7 +2,6 @@
 
 import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test';
 import { actingAs } from '../../src/core/core.ts';
-import { addInstall, updateInstall } from '../../src/core/install.ts';
 import {
   cancelJob,
   changeLinks,
@@ -12,6 +11,7 @@ import {
   UNDO_MS,
 } from '../../src/core/job/job.ts';
 import { jobStep } from '../../src/core/job/step.ts';
+import { addLink, updateLink } from '../../src/core/link.ts';
 import type { LinkFilter } from '../../src/core/link-filter.ts';
 import { isRefused } from '../../src/core/outcome.ts';
 import { WriteFailed, withMethods } from '../../src/core/port/store.ts';
@@ -38,12 +38,12 @@ beforeEach(async () => {
 afterEach(() => engine.close());
 
 async function addLinks(count = LINKS, note = 'alpha') {
-  for (let n = 0; n < count; n++) await addLink(note);
+  for (let n = 0; n < count; n++) await addOne(note);
 }
 
-async function addLink(note: string) {
+async function addOne(note: string) {
   const draft = { installCode: null, installLimit: 3, note };
-  const added = await addInstall(engine.core, provider, draft, engine.clock.nowMs());
+  const added = await addLink(engine.core, provider, draft, engine.clock.nowMs());
   if (isRefused(added)) throw new Error(added.says);
   return added.id;
 }
@@ -57,7 +57,7 @@ async function runDue(owner = 'one'): Promise<number> {
 
 const limits = async () => {
   const page = { id: null, beforeId: null, countMax: 5_000 };
-  const links = await engine.core.store.listInstalls(provider.id, page);
+  const links = await engine.core.store.listLinksOf(provider.id, page);
   return links.map((one) => one.installLimit);
 };
 
@@ -132,7 +132,7 @@ test('jobs of two providers take turns', async () => {
 
 test('a preview counts, and shows the first', async () => {
   await addLinks(7);
-  const id = await addLink('beta');
+  const id = await addOne('beta');
   expect(await previewChange(engine.core, provider, ALL, null)).toMatchObject({
     count: 8,
     refusedCount: 0,
@@ -189,7 +189,7 @@ test('other calls run between the slices of a preview', async () => {
 });
 
 test('a provider has five unfinished jobs over many links, and others about one', async () => {
-  const linkId = await addLink('alpha');
+  const linkId = await addOne('alpha');
   for (let limit = 1; limit <= 5; limit++) {
     expect(await change(ALL, { installLimit: limit })).toMatchObject({ id: expect.any(Number) });
   }
@@ -218,7 +218,7 @@ test('a device that lost its slot is signalled, and a taken code is drawn again'
 });
 
 test('a link of another provider is unknown to jobs about one', async () => {
-  const linkId = await addLink('alpha');
+  const linkId = await addOne('alpha');
   const other = await makeProvider(engine);
   const { core, clock } = engine;
   for (const kind of ['link.free-all', 'link.revoke'] as const) {
@@ -249,7 +249,7 @@ test('a job that another version saved has failed, and others go on', async () =
 
 test('a job that meets a fault at each step has failed, and others go on', async () => {
   const { core, clock } = engine;
-  const linkId = await addLink('alpha');
+  const linkId = await addOne('alpha');
   await endSlotsLater(core, provider, { kind: 'link.free-all', linkId }, clock.nowMs());
   await change(ALL, { installLimit: 9 });
   clock.advance(UNDO_MS);
@@ -316,9 +316,9 @@ test('of more links than the person saw, none is changed', async () => {
   const limit = { installLimit: 9 };
   const shown = (count: number) => changeLinks(core, provider, filter, limit, clock.nowMs(), count);
   expect(await shown(1)).toMatchObject({ says: 'more_links_match' });
-  const other = await addLink('beta');
+  const other = await addOne('beta');
   expect(await shown(2)).toMatchObject({ id: expect.any(Number) });
-  await updateInstall(core, provider, other, { note: 'alpha too' }, clock.nowMs());
+  await updateLink(core, provider, other, { note: 'alpha too' }, clock.nowMs());
   clock.advance(UNDO_MS);
   await runDue();
   expect(await listJobs(core, provider)).toMatchObject([
@@ -329,7 +329,7 @@ test('of more links than the person saw, none is changed', async () => {
 
 test('a second click adds no second job', async () => {
   const { core, clock } = engine;
-  const linkId = await addLink('alpha');
+  const linkId = await addOne('alpha');
   const revoke = () => {
     const work = { kind: 'link.revoke', linkId } as const;
     return endSlotsLater(core, provider, work, clock.nowMs());

@@ -29,12 +29,12 @@ const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined }
 const step = fc.oneof(
   {
     weight: 3,
-    arbitrary: fc.record({ do: fc.constant('addInstall' as const), owner, code, limit }),
+    arbitrary: fc.record({ do: fc.constant('addLink' as const), owner, code, limit }),
   },
   {
     weight: 3,
     arbitrary: fc.record({
-      do: fc.constant('updateInstall' as const),
+      do: fc.constant('updateLink' as const),
       owner,
       id,
       limit: maybe(limit),
@@ -94,16 +94,16 @@ const idOf = (answer: unknown) => (STORE === 'sqlite' ? undefined : (answer as {
 async function take(world: World, now: Step): Promise<void> {
   const { app, ask, model } = world;
   switch (now.do) {
-    case 'addInstall': {
+    case 'addLink': {
       const query = { install_code: now.code, install_limit: now.limit };
       const answer = await ask(now.owner, '/api/add-install', query);
-      expect(answer).toEqual(model.addInstall(now.owner, now.code, now.limit, idOf(answer)));
+      expect(answer).toEqual(model.addLink(now.owner, now.code, now.limit, idOf(answer)));
       break;
     }
-    case 'updateInstall': {
+    case 'updateLink': {
       const query = { id: now.id, install_limit: now.limit, note: now.note, status: now.status };
       const answer = await ask(now.owner, '/api/update-install', query);
-      expect(answer).toEqual(model.updateInstall(now.owner, now.id, now));
+      expect(answer).toEqual(model.updateLink(now.owner, now.id, now));
       break;
     }
     case 'knock': {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test';
 import { SETTING_KEYS } from '../../src/core/message/setting-table.ts';
 import { COMMAND, PUSH } from '../../src/core/port/distribution.ts';
 import { APPS, type App, appOf, carriesPart } from '../../src/core/ride/app.ts';
-import { partsOf, type RidingPayload } from '../../src/core/ride/parts.ts';
+import { partsOf, partsTo, type RidingPayload } from '../../src/core/ride/parts.ts';
 import { RIDING_APPS } from '../support/riding-apps.ts';
 
 const named = (name: string): App => {
@@ -101,6 +101,12 @@ describe('the parts of a message', () => {
     [COMMAND, { action_type: 'import-data', 'input-data': 'x' }, []],
   ])('%p %p', (type, payload, parts) => {
     expect(partsOf(type, payload as RidingPayload)).toEqual(parts as never);
+  });
+
+  test('to all devices are without the URL of one user', () => {
+    const payload = { action_type: 'sub-change', change_type: 'url', change_value: 'x' };
+    expect(partsTo(false, COMMAND, payload as RidingPayload)).toEqual(['url']);
+    expect(partsTo(true, COMMAND, payload as RidingPayload)).toEqual([]);
   });
 });
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import { PUSH } from '../../src/core/port/distribution.ts';
-import type { AdmittedDevice } from '../../src/core/port/install.ts';
+import type { AdmittedDevice } from '../../src/core/port/link.ts';
 import type { Maybe } from '../../src/core/port/maybe.ts';
 import type { DoorRides, ProviderRides, Ride } from '../../src/core/port/ride.ts';
 import { type Fetch, Rides, type RideWay } from '../../src/core/ride/riding.ts';

@@ -67,3 +67,8 @@ test.each([
 ])('no server: %s', (text) => {
   expect(sorted(text)).toEqual([]);
 });
+
+test('of many runs of base64 the first 200 are decoded', () => {
+  const run = Buffer.from('vless://a@b.example:1').toString('base64');
+  expect(sorted(`${run} `.repeat(201))).toEqual([['vless', 200]]);
+});

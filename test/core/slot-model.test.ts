@@ -10,7 +10,7 @@ import { checkIn } from '../../src/core/device.ts';
 import { addDomain } from '../../src/core/domain.ts';
 import { admitDevice } from '../../src/core/door.ts';
 import { hwidOfHash } from '../../src/core/formats.ts';
-import { addInstall, freeSlot, updateInstall } from '../../src/core/install.ts';
+import { addLink, freeSlot, updateLink } from '../../src/core/link.ts';
 import type { Policy } from '../../src/core/port/slot.ts';
 import { hwidHash } from '../../src/core/secret.ts';
 import { NO_POLICY, policyOf } from '../../src/core/slot.ts';
@@ -187,7 +187,7 @@ async function play(steps: readonly Step[]): Promise<void> {
   const links: { id: number; installCode: string }[] = [];
   for (const { limit: installLimit } of model.links) {
     const draft = { installCode: null, installLimit, note: null };
-    const added = await addInstall(core, provider, draft, START_MS);
+    const added = await addLink(core, provider, draft, START_MS);
     if (!('id' in added)) throw new Error(added.says);
     links.push(added);
   }
@@ -202,7 +202,7 @@ async function play(steps: readonly Step[]): Promise<void> {
     const { id, installCode } = links['link' in one ? one.link : 0] ?? { id: 0, installCode: '' };
     if (one.do === 'policy') {
       wanted.policy = one.policy as Policy;
-      await updateInstall(core, provider as never, id, wanted.policy, nowMs);
+      await updateLink(core, provider as never, id, wanted.policy, nowMs);
       return;
     }
     const device = named(one.hwid);
@@ -217,7 +217,7 @@ async function play(steps: readonly Step[]): Promise<void> {
       const link = { id, installCode, installLimit: wanted.limit, status: 10, note: null };
       const moved = { ...link, createdAtMs: START_MS, slots: [slot] };
       const rules = { installCountMax: 100, updates: false };
-      await core.store.importInstall(provider?.id ?? 0, moved, rules, ACT);
+      await core.store.importLink(provider?.id ?? 0, moved, rules, ACT);
     } else if (one.do === 'free') {
       model.end(wanted, one.hwid, 'deleted', null);
       await freeSlot(core, provider as never, { installCode, installId: null }, device, nowMs);

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
+import { OperatorError } from '../../src/base/operator-error.ts';
 import { asDiskFault, isReadOnly } from '../../src/disk/fault.ts';
-import { OperatorError } from '../../src/operator-error.ts';
 import { freshFolder } from '../support/app.ts';
 
 test('a folder that is there, or is missing, is on no read-only disk', () => {

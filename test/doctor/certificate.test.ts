@@ -3,9 +3,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { chmodSync, chownSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeLog } from '../../src/base/log.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { checkCertificate } from '../../src/doctor/certificate.ts';
-import { makeLog } from '../../src/log.ts';
 import { certificatePath } from '../../src/tls/acme.ts';
 import { startTls } from '../../src/tls/tls.ts';
 import { freshFolder } from '../support/app.ts';

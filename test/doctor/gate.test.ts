@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
 import { hostHash } from '../../src/core/host-name.ts';
 import { readPanelToken } from '../../src/core/panel/token.ts';
-import type { ImportedInstall } from '../../src/core/port/moving.ts';
+import type { ImportedLink } from '../../src/core/port/moving.ts';
 import { NO_TERMS } from '../../src/core/slot.ts';
 import { examine } from '../../src/doctor/examine.ts';
 import { SQLITE } from '../../src/store/sqlite/kind.ts';
@@ -335,10 +335,10 @@ test('names providers of which links let apps without a HWID pass', async () => 
     installCountMax: 99,
     withoutHwid: 'pass',
   } as const;
-  const added = await store.addInstall({ ...draft, ...more }, ACT);
+  const added = await store.addLink({ ...draft, ...more }, ACT);
   expect(await found()).toEqual([warning]);
   const linkId = typeof added === 'string' ? 0 : added.id;
-  await store.updateInstall(id, linkId, { withoutHwid: null }, ACT);
+  await store.updateLink(id, linkId, { withoutHwid: null }, ACT);
   expect(await found()).toEqual([]);
   await store.updateProvider(PROVIDER, { withoutHwid: 'pass' }, ACT);
   expect(await found()).toEqual([warning]);
@@ -351,7 +351,7 @@ test('counts links at 100 whose panel has no limit, also those of older imports'
   const store = await openSqliteStore({ dataDir, create: false, commitBatchMax: 1 });
   const { id = 0 } = (await store.findProvider(PROVIDER)) ?? {};
   let count = 0;
-  const bring = (panelUser: string, more: Partial<ImportedInstall>) => {
+  const bring = (panelUser: string, more: Partial<ImportedLink>) => {
     const installCode = `Imported${String(++count).padStart(4, '0')}`;
     const note = '"isPanelLimit":false';
     const install = {
@@ -365,7 +365,7 @@ test('counts links at 100 whose panel has no limit, also those of older imports'
       slots: [],
       ...more,
     };
-    return store.importInstall(id, install, { installCountMax: 99, updates: false }, ACT);
+    return store.importLink(id, install, { installCountMax: 99, updates: false }, ACT);
   };
   const none = { isPanelLimit: false };
   await bring('remnawave:1', {});

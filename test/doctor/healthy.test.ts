@@ -6,9 +6,9 @@
 import { beforeAll, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Finding } from '../../src/base/finding.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { checkAddress } from '../../src/doctor/address.ts';
-import type { Finding } from '../../src/finding.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { testPostgres, testWith } from '../support/needs.ts';
 import { freshDatabase } from '../support/postgres-data.ts';

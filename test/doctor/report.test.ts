@@ -4,10 +4,10 @@ import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { about, type Finding } from '../../src/base/finding.ts';
 import { HiddenNames } from '../../src/config/hidden-names.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { SETTINGS, type SettingName, settingRows } from '../../src/config/settings/index.ts';
-import { about, type Finding } from '../../src/finding.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
 
 let line: CommandLine;

@@ -2,8 +2,8 @@
 
 import { Database } from 'bun:sqlite';
 import { join } from 'node:path';
+import { identityOf, noteMonitor } from '../../src/base/whereabouts.ts';
 import { startMonitor } from '../../src/monitor/server.ts';
-import { identityOf, noteMonitor } from '../../src/whereabouts.ts';
 import { type ServerProcess, startServe } from '../support/process.ts';
 import { type Asked, type Scene, standIn, testSituations } from '../support/situation.ts';
 import { until } from '../support/until.ts';

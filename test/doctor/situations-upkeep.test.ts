@@ -3,7 +3,7 @@
 import { Database } from 'bun:sqlite';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { VERSION } from '../../src/version.ts';
+import { VERSION } from '../../src/base/version.ts';
 import { NOW_MS } from '../support/backup.ts';
 import { type Asked, type Scene, type Situation, testSituations } from '../support/situation.ts';
 

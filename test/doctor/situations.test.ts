@@ -19,6 +19,7 @@ import { join } from 'node:path';
 import { LEFT_ID } from '../../src/store/sqlite/file/migrate.ts';
 import { addProviders, NOW_MS } from '../support/backup.ts';
 import { selfSigned } from '../support/certificate.ts';
+import { writeOldDatabase } from '../support/old-database.ts';
 import {
   type Asked,
   type Scene,
@@ -27,7 +28,6 @@ import {
   testSituations,
 } from '../support/situation.ts';
 import { MAY_MOUNT, mountSmallDisk } from '../support/small-disk.ts';
-import { readText } from '../support/tree.ts';
 
 /** A container publishes its address by its host. */
 const OPEN = ['/.dockerenv', '/run/.containerenv'].some((path) => existsSync(path))
@@ -226,8 +226,7 @@ const SITUATIONS: readonly Situation[] = [
     says: ['warning schema_older'],
     make: (scene) => {
       rmSync(file(scene));
-      inFile(scene, readText('test/store/data-of-0-10-0.sql'));
-      chmodSync(file(scene), 0o600);
+      writeOldDatabase(file(scene), 'test/store/data-of-0-10-0.sql');
       return { nowMs: Date.UTC(2027, 0, 1) };
     },
   },

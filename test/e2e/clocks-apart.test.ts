@@ -9,7 +9,7 @@
 
 import { expect } from 'bun:test';
 import { join } from 'node:path';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { besideOf } from '../support/beside.ts';
 import { holderOf, makeDevices, putOnLinks } from '../support/delivery.ts';

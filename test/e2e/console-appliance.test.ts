@@ -1,5 +1,5 @@
 /**
- * Each flow of an operator in the console of the executable, in one language on each store; with
+ * Each flow of an operator in the console of the executable, in one language; with
  * TEST_LONG=1 in both: providers, an upstream, devices, messages, backups, health, the audit log.
  */
 
@@ -102,7 +102,7 @@ const FLOWS: Readonly<Record<string, Flow>> = {
     own.authKey = authKey;
   },
   'its plan, end, rules, messages and buttons change': async ({ beside, hand, own, words }) => {
-    const { common, providers } = words;
+    const { common, heads, providers } = words;
     /** Opens a form of the panel, fills it in and saves it. */
     const change = async (summary: string, fill: (form: Locator) => Promise<unknown>) => {
       const form = beside.locator('details').filter({ hasText: summary });
@@ -112,14 +112,14 @@ const FLOWS: Readonly<Record<string, Flow>> = {
       await form.getByText(common.saved).waitFor();
     };
     await change(common.change, async (form) => {
-      await form.getByLabel(common.plan, { exact: true }).selectOption('pro');
-      await form.getByLabel(providers.lastDay, { exact: true }).fill('2031-05-01');
-      await hand.type(providers.cap, '7', form);
+      await form.getByLabel(heads.plan, { exact: true }).selectOption('pro');
+      await form.getByLabel(heads.active_until, { exact: true }).fill('2031-05-01');
+      await hand.type(heads.max_links, '7', form);
     });
-    await change(providers.policy, (form) => hand.type(providers.inactiveDays, '30', form));
+    await change(providers.policy, (form) => hand.type(heads.inactive_days, '30', form));
     await change(providers.rides, async (form) => {
-      await form.getByLabel(providers.ride, { exact: true }).selectOption('off');
-      await hand.type(providers.supportUrl, 'tg://resolve?domain=help', form);
+      await form.getByLabel(heads.ride, { exact: true }).selectOption('off');
+      await hand.type(heads.support_url, 'tg://resolve?domain=help', form);
     });
     expect(await shownOf(own)).toMatchObject({
       plan: 'pro',
@@ -129,7 +129,7 @@ const FLOWS: Readonly<Record<string, Flow>> = {
       support_url: 'tg://resolve?domain=help',
     });
     await change(common.change, (form) =>
-      form.getByLabel(common.plan, { exact: true }).selectOption('enterprise'),
+      form.getByLabel(heads.plan, { exact: true }).selectOption('enterprise'),
     );
   },
   'an operator changes something there, and the log names them': async ({ hand, page, words }) => {
@@ -137,7 +137,7 @@ const FLOWS: Readonly<Record<string, Flow>> = {
     await hand.follow(words.shell.links);
     await hand.press(words.links.add);
     const dialog = page.locator('dialog[open]');
-    await hand.type(words.links.note, 'by the operator', dialog);
+    await hand.type(words.heads.note, 'by the operator', dialog);
     await hand.press(words.links.create, dialog);
     await page.locator('.message-panel').waitFor();
     await page.keyboard.press('Escape');

@@ -1,5 +1,5 @@
 /**
- * Each flow of links in the console of the executable, in one language on each store; with
+ * Each flow of links in the console of the executable, in one language; with
  * TEST_LONG=1 in both. What each part refuses and how it looks, test/console has.
  */
 
@@ -68,7 +68,7 @@ async function changeMany(scene: Scene): Promise<void> {
   await hand.click(page.getByRole('button', { name: words.links.more }));
   await hand.press(words.links.bulk);
   const dialog = page.locator('dialog[open]');
-  await hand.type(words.links.limit, '9', dialog);
+  await hand.type(words.heads.install_limit, '9', dialog);
   await hand.press(words.links.preview, dialog);
   await dialog.getByText(words.links.willChange(1)).waitFor();
   await hand.press(words.links.changeMany(1), dialog);
@@ -81,13 +81,13 @@ const FLOWS: Readonly<Record<string, Flow>> = {
     const dialog = page.locator('dialog[open]');
     await hand.follow(words.shell.links);
     await hand.press(words.links.add);
-    await hand.type(words.links.note, 'single', dialog);
+    await hand.type(words.heads.note, 'single', dialog);
     await hand.press(words.links.create, dialog);
     await page.locator('.message-panel').waitFor();
     await page.keyboard.press('Escape');
     await hand.press(words.links.add);
     await hand.type(words.links.howMany, '5', dialog);
-    await hand.type(words.links.note, 'batch {n}', dialog);
+    await hand.type(words.heads.note, 'batch {n}', dialog);
     await hand.press(words.links.createMany(5), dialog);
     await dialog.getByText(words.links.areReady(5)).waitFor();
     await hand.press(words.common.close, dialog);

@@ -72,7 +72,7 @@ testNodes('a person at two nodes, of which one is killed', async () => {
   await hand.click(page.getByRole('button', { name: en.links.more }));
   await hand.press(en.links.bulk);
   const dialog = page.locator('dialog[open]');
-  await hand.type(en.links.limit, '7', dialog);
+  await hand.type(en.heads.install_limit, '7', dialog);
   await hand.press(en.links.preview, dialog);
   await hand.click(dialog.locator('.main', { hasText: /^Change \d/ }));
   await page.locator('.jobs').getByText(en.jobs.changing).waitFor();

@@ -1,5 +1,5 @@
 /**
- * Each flow beside links in the console of the executable, in one language on each store; with
+ * Each flow beside links in the console of the executable, in one language; with
  * TEST_LONG=1 in both: ways in, domains, webhooks, keys, staff, messages, commands, activity.
  */
 

@@ -76,7 +76,7 @@ testChromium('a provider signs in, sees its links, finds one and makes one', asy
   await page.goto(`${site}/console/links`);
   await page.getByRole('button', { name: 'New link' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Devices at most').fill('4');
+  await dialog.getByLabel('Device limit').fill('4');
   await dialog.getByRole('textbox', { name: 'Note' }).fill('from the console');
   await page.getByRole('button', { name: 'Create', exact: true }).click();
   await page.getByRole('row', { name: /from the console/ }).waitFor();

@@ -79,7 +79,7 @@ const checkIn: Step = async (scene, random, client) => {
   const answer = await scene.ask(random, '/install', query);
   if (answer === null) scene.slots.maybe(slotKey(link, hwid), 'on', 'off');
   else if (answer.rc === 1) scene.slots.is(slotKey(link, hwid), 'on');
-  else if (answer.msg === 'Install limit reached') scene.slots.is(slotKey(link, hwid), 'off');
+  else if (answer.msg === 'Link limit reached') scene.slots.is(slotKey(link, hwid), 'off');
   else scene.wrong('check-in', answer);
 };
 
@@ -92,7 +92,7 @@ const freeSlot: Step = async (scene, random, client) => {
   else scene.wrong('delete-hwid', answer);
 };
 
-const addInstall: Step = async (scene, random, client, n) => {
+const addLink: Step = async (scene, random, client, n) => {
   const code = `${String(client).padStart(4, '0')}${String(n).padStart(8, '0')}`;
   const query = { install_limit: random.int(1, 100), install_code: code };
   const answer = await scene.ask(random, '/api/add-install', query);
@@ -103,7 +103,7 @@ const addInstall: Step = async (scene, random, client, n) => {
 };
 
 /** Each client has a link of its own to write its notes on. */
-const updateInstall: Step = async (scene, random, client, n) => {
+const updateLink: Step = async (scene, random, client, n) => {
   const link = scene.links[client % scene.links.length];
   if (!link || client >= scene.links.length) return;
   const note = `note ${n}`;
@@ -138,7 +138,7 @@ const deleteDomain: Step = async (scene, random, client) => {
   else scene.wrong('delete-domain', answer);
 };
 
-const STEPS = [checkIn, checkIn, freeSlot, addInstall, updateInstall, addDomain, deleteDomain];
+const STEPS = [checkIn, checkIn, freeSlot, addLink, updateLink, addDomain, deleteDomain];
 
 async function client(scene: Scene, number: number): Promise<void> {
   const random = new Random(SEED * 1000 + number);
@@ -170,7 +170,7 @@ test('no acknowledged change is missing after servers were killed at random', as
   await Promise.all(clients);
   servers.splice(0, SERVERS, await startServe({ dataDir }));
 
-  const installs = await everyInstall(ask);
+  const installs = await everyLink(ask);
   const byCode = new Map(installs.map((row) => [row.install_code, row]));
   const onLink = new Set<string>();
   for (const link of links) {
@@ -203,7 +203,7 @@ test('no acknowledged change is missing after servers were killed at random', as
   }
 });
 
-interface InstallRow {
+interface LinkRow {
   id: number;
   install_code: string;
   install_count: number;
@@ -220,11 +220,11 @@ interface DomainRow {
 type Ask = (path: string, query: Record<string, string | number>) => Promise<{ data: unknown }>;
 
 /** The whole list, page by page. */
-async function everyInstall(ask: Ask): Promise<InstallRow[]> {
-  const installs: InstallRow[] = [];
+async function everyLink(ask: Ask): Promise<LinkRow[]> {
+  const installs: LinkRow[] = [];
   for (;;) {
     const before = installs.at(-1)?.id ?? 999_999_999;
-    const page = (await ask('/api/list-install', { before_id: before })).data as InstallRow[];
+    const page = (await ask('/api/list-install', { before_id: before })).data as LinkRow[];
     if (page.length === 0) return installs;
     installs.push(...page);
   }

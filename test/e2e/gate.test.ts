@@ -118,7 +118,7 @@ describe.each(FRONT_PROXIES)('%s', (name, start) => {
       expect(nobody?.headers.get('x-hwid-not-supported')).toBe('true');
       expect(nobody?.headers.get('x-hwid-limit')).toBeNull();
       for (const one of [full, nobody]) expect(one?.headers.get('x-hwid-active')).toBe('true');
-      const visits = panel.visits.filter(({ uri }) => uri === path);
+      const visits = panel.requests.filter(({ uri }) => uri === path);
       expect(visits.map(({ hwid }) => hwid)).toEqual(['A', 'B', 'A']);
     },
   );
@@ -128,7 +128,7 @@ describe.each(FRONT_PROXIES)('%s', (name, start) => {
     const path = `/sub/${link.key}`;
     const head = [`GET ${path} HTTP/1.1`, `Host: ${SUB_HOST}:2096`, 'X-HWID: A'];
     expect(await sendRaw(proxy, head)).toContain(subscriptionOf(link.key));
-    const { headers = new Headers() } = panel.visits.find(({ uri }) => uri === path) ?? {};
+    const { headers = new Headers() } = panel.requests.find(({ uri }) => uri === path) ?? {};
     expect(new Map(headers).get('host')).toBe(`${SUB_HOST}:2096`);
   });
 
@@ -166,7 +166,7 @@ describe.each(FRONT_PROXIES)('%s', (name, start) => {
     const own = ['X-Real-IP: 203.0.113.9', 'X-Forwarded-For: 203.0.113.9'];
     const head = [`GET ${path} HTTP/1.1`, ...device, ...headers, ...own, ...upgrade];
     expect(await sendRaw(proxy, head)).toContain(subscriptionOf(link.key));
-    const visit = panel.visits.find(({ uri }) => uri === path);
+    const visit = panel.requests.find(({ uri }) => uri === path);
     const passed = [...(visit?.headers ?? [])];
     expect(passed).toContainEqual(['x-hwid', 'A']);
     const isWrong = (name: string) => name in wrong || name === 'upgrade' || name.includes('_');
@@ -265,7 +265,7 @@ describe.each(FRONT_PROXIES)('%s', (name, start) => {
     });
 
     testHere('was neither seen by the panel, nor has it a slot', async () => {
-      expect(panel.visits.filter(({ hwid }) => hwid?.includes('Z'))).toEqual([]);
+      expect(panel.requests.filter(({ hwid }) => hwid?.includes('Z'))).toEqual([]);
       expect(await hwidsOn(full)).toEqual(['A']);
       expect(await hwidsOn(open)).toEqual([]);
     });
@@ -290,7 +290,7 @@ testWith('nginx')(
     expect(first.filter(({ status }) => status === 403)).toHaveLength(193);
     expect(letIn(await ask())).toEqual(chosen);
     expect(await hwidsOn(link)).toEqual([...chosen].sort());
-    const served = panel.visits.filter(({ uri }) => uri === path).map(({ hwid }) => hwid ?? '');
+    const served = panel.requests.filter(({ uri }) => uri === path).map(({ hwid }) => hwid ?? '');
     expect([...new Set(served)].sort()).toEqual([...chosen].sort());
     await proxy.stop();
   },

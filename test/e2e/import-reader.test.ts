@@ -3,8 +3,8 @@
 import { expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { ownCommand } from '../../src/own-program.ts';
 import { readPanelInProcess } from '../../src/panel/reader-process.ts';
+import { ownCommand } from '../../src/parts/own-program.ts';
 import { childrenOf, startImport, statusOf, writeEndless } from '../support/panel-import.ts';
 import { plainEnv, ROOT, temporaryFolder } from '../support/process.ts';
 import { until } from '../support/until.ts';

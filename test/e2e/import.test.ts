@@ -72,7 +72,7 @@ async function fill(dataDir: string, { code }: Credentials): Promise<void> {
   const codes = Array.from({ length: LINKS }, (_, n) => `Link${String(n).padStart(8, '0')}`);
   const ids = await Promise.all(
     codes.map((installCode, n) =>
-      store.addInstall(
+      store.addLink(
         {
           ...NO_TERMS,
           providerId,
@@ -97,7 +97,7 @@ async function fill(dataDir: string, { code }: Credentials): Promise<void> {
   expect(taken.filter((slot) => typeof slot === 'string')).toEqual([]);
   for (const [n, added] of ids.entries()) {
     if (n % 7 === 0 && typeof added === 'object') {
-      await store.updateInstall(providerId, added.id, { status: 5 }, ACT);
+      await store.updateLink(providerId, added.id, { status: 5 }, ACT);
     }
   }
   for (const [n, { id }] of domains.entries()) {

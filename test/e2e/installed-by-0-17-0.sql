@@ -1,5 +1,6 @@
 -- The rows that Gatepost 0.17.0 left in front of all five panels (test/support/installed-0-17.ts):
--- users were imported, then devices came. Its schema is 19. Never edited.
+-- users were imported, then devices came. Never edited.
+-- Schema 19, e7e0f9000c2c3eb7e27d7620e07adaf68a20592a271943d1b11dc2e0ca48f60b.
 DELETE FROM sqlite_sequence;
 INSERT INTO device VALUES(1,'phone','','','','','',1741064834000,1795846025135,5);
 INSERT INTO device VALUES(2,'tablet','','','','','',1741064834000,1795846025105,5);

@@ -2,27 +2,23 @@
 
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
-import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SCHEMA_VERSION } from '../../src/store/sqlite/file/migrate.ts';
 import { DATABASE_FILE } from '../../src/store/sqlite/file/open.ts';
+import { writeOldDatabase } from '../support/old-database.ts';
 import { run, startServe, temporaryFolder } from '../support/process.ts';
-import { readText } from '../support/tree.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
 useProcesses();
 
-const MIGRATES = / info database_migrates from=13 to=(\d+) backup=(\S+)/;
+const MIGRATES = / info database_migrates from=14 to=(\d+) backup=(\S+)/;
 
-/** A data directory as 0.9.0 left it. */
+/** A data directory as 0.10.0 left it. */
 function oldData(): string {
   const dataDir = join(temporaryFolder(), 'data');
   mkdirSync(dataDir, { mode: 0o700 });
-  const file = join(dataDir, DATABASE_FILE);
-  const db = new Database(file, { create: true });
-  db.run(readText('test/store/data-of-0-9-0.sql'));
-  db.close();
-  chmodSync(file, 0o600);
+  writeOldDatabase(join(dataDir, DATABASE_FILE), 'test/store/data-of-0-10-0.sql');
   return dataDir;
 }
 
@@ -37,7 +33,7 @@ test('the backup before a migration has the old schema and can be restored', asy
   const restored = await run(['restore', file, '--data', target]);
   expect(restored).toMatchObject({ code: 0, stderr: '' });
   const db = new Database(join(target, DATABASE_FILE), { readonly: true });
-  expect(db.query('PRAGMA user_version').get()).toEqual({ user_version: 13 });
+  expect(db.query('PRAGMA user_version').get()).toEqual({ user_version: 14 });
   db.close();
 
   const again = await startServe({ dataDir });

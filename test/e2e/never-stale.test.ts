@@ -97,7 +97,7 @@ async function prepare(store: Store, code: string) {
   const providerId = (await store.findProvider(code))?.id ?? 0;
   const draft = { providerId, createdAtMs: Date.now() };
   const link = { installCode: CODE, installLimit: 1, note: '0', installCountMax: 10 };
-  const install = await store.addInstall({ ...NO_TERMS, ...draft, ...link }, ACT);
+  const install = await store.addLink({ ...NO_TERMS, ...draft, ...link }, ACT);
   const binding = { domainHash: HASH, domainName: 'stale', domainCountMax: 10 };
   const domain = await store.addDomain({ ...draft, ...binding }, ACT);
   if (typeof install === 'string' || typeof domain === 'string') throw new Error('not prepared');
@@ -152,7 +152,7 @@ test('no answer is older than what another process had answered', async () => {
   ]);
   const [kills] = await Promise.all([
     perish(dataDir, own, isOver),
-    note.run(isOver, (n) => store.updateInstall(providerId, installId, { note: String(n) }, ACT)),
+    note.run(isOver, (n) => store.updateLink(providerId, installId, { note: String(n) }, ACT)),
     key.run(isOver, (n) => store.rotateKey(code, hashKey(keyOf(n)), 0, ACT)),
     binding.run(isOver, (n) =>
       n % 2 === 0

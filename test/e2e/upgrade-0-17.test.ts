@@ -5,10 +5,8 @@
 
 import { Database } from 'bun:sqlite';
 import { afterEach, expect, test } from 'bun:test';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MIGRATIONS } from '../../migrations/sqlite/index.ts';
-import { APPLICATION_ID } from '../../src/store/sqlite/file/migrate.ts';
 import { DATABASE_FILE } from '../../src/store/sqlite/file/open.ts';
 import {
   GUESTS,
@@ -19,15 +17,14 @@ import {
   startPanels,
   type User,
 } from '../support/installed-0-17.ts';
+import { writeOldDatabase } from '../support/old-database.ts';
 import { run, type ServerProcess, startServe, temporaryFolder } from '../support/process.ts';
-import { readText } from '../support/tree.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 import { exchange } from '../support/upstream.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
 useProcesses(4 * PATIENCE_MS);
 
-const SCHEMA_OF_0_17 = 19;
 /** The hosts whose pages passed, as the printed files said. */
 const OPEN_HOSTS = SITES.filter(({ kind }) => kind !== '3x-ui').map(({ host }) => host);
 
@@ -43,35 +40,13 @@ interface Installation {
   edit(replaced: Record<string, string>): Promise<void>;
 }
 
-/** Writes the database that 0.17.0 left: its schema and the rows of `installed-by-0-17-0.sql`. */
-function writeDatabase(file: string): void {
-  const db = new Database(file, { create: true });
-  db.run('PRAGMA foreign_keys = OFF');
-  db.run('BEGIN');
-  for (const migration of MIGRATIONS.slice(0, SCHEMA_OF_0_17)) db.run(migration);
-  // The rows have the counts that triggers made.
-  const triggers = db
-    .query<{ name: string; sql: string }, []>(
-      "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'",
-    )
-    .all();
-  for (const { name } of triggers) db.run(`DROP TRIGGER ${name}`);
-  db.run(readText('test/e2e/installed-by-0-17-0.sql'));
-  for (const { sql } of triggers) db.run(sql);
-  db.run('COMMIT');
-  db.run(`PRAGMA application_id = ${APPLICATION_ID}`);
-  db.run(`PRAGMA user_version = ${SCHEMA_OF_0_17}`);
-  db.close();
-  chmodSync(file, 0o600);
-}
-
 /** The data directory and the file, as 0.17.0 left them. */
 async function installed(): Promise<Installation> {
   const folder = temporaryFolder();
   const dataDir = join(folder, 'data');
   mkdirSync(dataDir, { mode: 0o700 });
   const database = join(dataDir, DATABASE_FILE);
-  writeDatabase(database);
+  writeOldDatabase(database, 'test/e2e/installed-by-0-17-0.sql');
   const config = join(folder, 'gatepost.toml');
   const edit = async (replaced: Record<string, string>) => {
     const started = await startPanels(replaced);

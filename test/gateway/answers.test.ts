@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
-import type { Gateway, Verdict } from '../../src/core/outbox/carrier.ts';
+import type { AttemptVerdict, Gateway } from '../../src/core/outbox/carrier.ts';
 import type { PushAddress } from '../../src/core/port/registration.ts';
 import type { AnswerRow } from '../../src/gateway/answer.ts';
 import { Apns } from '../../src/gateway/apns.ts';
@@ -162,7 +162,7 @@ test.each(FCM_SAID)('FCM %d %j: %s', async (status, body, verdict, problem) => {
 });
 
 /** Reasons of Apple's table with their statuses. */
-const APNS_SAID: [status: number, reasons: string[], verdict: Verdict['verdict']][] = [
+const APNS_SAID: [status: number, reasons: string[], verdict: AttemptVerdict['verdict']][] = [
   [
     400,
     [
@@ -202,7 +202,7 @@ describe.each(APNS_SAID)('APNs %d', (status, reasons, verdict) => {
   });
 });
 
-const WEBPUSH_SAID: [verdict: Verdict['verdict'], statuses: number[]][] = [
+const WEBPUSH_SAID: [verdict: AttemptVerdict['verdict'], statuses: number[]][] = [
   ['accepted', [200, 201, 202]],
   ['dead', [404, 410]],
   ['failed', [400, 405, 413, 415]],
@@ -363,7 +363,7 @@ describe('tokens by which we are known', () => {
     const outgoing = new ScriptedOutgoing([answer(status, body)]);
     const gateway = MAKERS.fcm(outgoing, new FakeClock());
     const given = await gateway.send(ADDRESSES.fcm, contentAt(0), NEVER);
-    expect(given.verdict).toBe(verdict as Verdict['verdict']);
+    expect(given.verdict).toBe(verdict as AttemptVerdict['verdict']);
   });
 });
 

@@ -14,6 +14,7 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { OperatorError } from '../../src/base/operator-error.ts';
 import {
   type GatewaySet,
   type GatewaySettings,
@@ -21,7 +22,6 @@ import {
   NO_GATEWAYS,
   vapidFileOf,
 } from '../../src/gateway/gateways.ts';
-import { OperatorError } from '../../src/operator-error.ts';
 import { freshFolder } from '../support/app.ts';
 import { writeSecret } from '../support/certificate.ts';
 import { FakeClock } from '../support/clock.ts';

@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
-import { systemClock } from '../../src/clock.ts';
-import type { Gateway, Verdict } from '../../src/core/outbox/carrier.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import type { AttemptVerdict, Gateway } from '../../src/core/outbox/carrier.ts';
 import type { PushAddress } from '../../src/core/port/registration.ts';
 import { apnsId } from '../../src/gateway/apns.ts';
 import { type GatewaySet, makeGateways } from '../../src/gateway/gateways.ts';
@@ -66,7 +66,7 @@ async function noBreaches(name: PushAddress['gateway']): Promise<void> {
   expect((await servers.totals(name)).violations).toEqual([]);
 }
 
-const ACCEPTED: Verdict = { verdict: 'accepted' };
+const ACCEPTED: AttemptVerdict = { verdict: 'accepted' };
 
 describe('FCM', () => {
   test('a notification, urgent', async () => {

@@ -26,7 +26,9 @@ afterAll(() => telegram.stop(true));
 
 // In `make test-long` from the package itself, which takes some seconds to build.
 const PLACES = IS_LONG ? (['tree', 'deb'] as const) : (['tree'] as const);
-const PAGES = ['first-hour', 'trouble', 'telegram', 'bots'].map((name) => `docs/${name}.md`);
+const PAGES = ['first-hour', 'trouble', 'telegram', 'bots', 'device-protocol'].map(
+  (name) => `docs/${name}.md`,
+);
 
 testWith('bash', 'curl', 'dpkg-deb', 'sha256sum').each(PLACES)('from the %s', async (from) => {
   const port = freePort();

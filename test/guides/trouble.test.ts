@@ -1,8 +1,8 @@
 /** docs/trouble.md is found by the words that people see, and quotes the program as it speaks. */
 
 import { expect, test } from 'bun:test';
+import { ERROR_CODES } from '../../src/base/operator-error.ts';
 import { LOG_EVENTS } from '../../src/monitor/log-events.ts';
-import { ERROR_CODES } from '../../src/operator-error.ts';
 import { committedFiles, readText } from '../support/tree.ts';
 
 const page = readText('docs/trouble.md');

@@ -184,7 +184,7 @@ const ALONE: Record<string, [Given, Deed, string]> = {
   'page.set': [
     nothing,
     async ({ at, browser }, _, n) => {
-      const look = { isOn: true, name: `Shop ${n}`, color: '#0f766e', supportUrl: '' };
+      const look = { my: 1, myName: `Shop ${n}`, myColor: '#0f766e', supportUrl: '' };
       return refused(await browser.call('page.set', { at, ...look }));
     },
     'too_many_requests',

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
+import { makeLog } from '../../src/base/log.ts';
 import { AuthFailures, FAILURE_DELAY_MS } from '../../src/http/bound/auth-failures.ts';
-import { makeLog } from '../../src/log.ts';
 
 const START_MS = 1_000_000;
 let lines: string[];

@@ -8,6 +8,7 @@ import { forgetStrangers, prune } from '../../src/jobs/keep.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
 import { addLink, bind, enter, HASH } from '../support/shop.ts';
 import { takeSnapshot } from '../support/snapshot.ts';
+import { readText } from '../support/tree.ts';
 
 const DAYS = { ledgerDays: 90, distributionDays: 365, deviceDays: 180 };
 
@@ -111,6 +112,17 @@ describe('sends', () => {
     app.clock.advance(366 * DAY_MS);
     await prune(app.core, DAYS, app.clock.nowMs());
     expect((await get('/remote/list', own)).json.data).toHaveLength(1);
+  });
+
+  test('bytes besides the payload, as many as the triggers count', async () => {
+    await start();
+    for (const file of ['sqlite/0005_bounds.sql', 'postgres/0001_triggers.sql']) {
+      const lengths = readText(`migrations/${file}`).match(
+        /octet_length\(\w+\.target_hwid\) . \d+/g,
+      );
+      const bytes = new Set(lengths?.map((text) => Number(text.split(' ').at(-1))));
+      expect([...bytes]).toEqual([KEPT_BYTES_EACH]);
+    }
   });
 
   test('recipients: refused when as many are kept, blocked when they became as many', async () => {

@@ -3,11 +3,11 @@
 import { afterEach, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
+import type { Log } from '../../src/base/log.ts';
 import { Front } from '../../src/http/front/front.ts';
 import { openListener } from '../../src/http/front/fronted.ts';
 import type { Listener } from '../../src/http/listener.ts';
 import { parseTrustedProxies } from '../../src/http/request/address.ts';
-import type { Log } from '../../src/log.ts';
 import { dial, exchange, get, line } from '../support/front.ts';
 import { until } from '../support/until.ts';
 

@@ -87,7 +87,7 @@ async function openGate(
   };
   const { panelUser: _, ...typed } = link;
   const rules = { installCountMax: 100, updates: false };
-  await app.core.store.importInstall(provider?.id ?? 0, isTyped ? typed : link, rules, ACT);
+  await app.core.store.importLink(provider?.id ?? 0, isTyped ? typed : link, rules, ACT);
   const ask = async (segment: string, hwid: string, method = 'GET') => {
     const headers = {
       'x-original-uri': `/sub/${segment}`,
@@ -107,7 +107,7 @@ async function openGate(
   return { api, app, ask, slots };
 }
 
-const UNKNOWN = 'Install not found';
+const UNKNOWN = 'Link not found';
 
 describe.each(['marzban', 'pasarguard'] as const)('%s: tokens', (panel) => {
   const token = (seconds: number) => tokenOf(panel, seconds);
@@ -224,9 +224,9 @@ test.each(['marzban', 'hiddify'] as const)(
     const { api, app, ask } = await openGate(panel, { status: 5 });
     const segment = panel === 'marzban' ? tokenOf(panel, CREATED_S + 10) : UUID;
     api.users = [{ ...ANNA, isActive: false }];
-    expect(await ask(segment, 'phone')).toBe('Install disabled');
+    expect(await ask(segment, 'phone')).toBe('Link disabled');
     api.users = [ANNA];
-    expect(await ask(segment, 'phone')).toBe('Install disabled');
+    expect(await ask(segment, 'phone')).toBe('Link disabled');
     expect(api.asked).toHaveLength(1);
     app.clock.advance(60_000);
     expect(await ask(segment, 'phone')).toBe('admitted');

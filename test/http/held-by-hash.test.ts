@@ -49,7 +49,7 @@ async function moveIn(...hwids: string[]): Promise<void> {
   const terms = { ...NO_TERMS, subscriptionKeyHash: subscriptionKeyHash(KEY) };
   const rules = { installCountMax: 100, updates: false };
   const whole = { ...link, createdAtMs: 1, terms, slots };
-  const moved = await store.importInstall(provider?.id ?? 0, whole, rules, ACT);
+  const moved = await store.importLink(provider?.id ?? 0, whole, rules, ACT);
   expect(moved).toMatchObject({ was: 'added', slotsAdded: hwids.length });
 }
 

@@ -181,11 +181,11 @@ describe('the host of a panel', () => {
     if (!('code' in added)) throw new Error('not added');
     await at.app.core.store.updateProvider(added.code, { my: 1 }, ACT);
     const foreign = await at.app.core.store.findProvider(added.code);
-    const { newInstall } = await import('../../src/core/install.ts');
+    const { newLink } = await import('../../src/core/link.ts');
     if (foreign === null) throw new Error('not there');
     const link = { installCode: 'Foreign00001', installLimit: 2, note: null };
     const { core, clock } = at.app;
-    await core.store.addInstall(newInstall(core, foreign, link, clock.nowMs()), ACT);
+    await core.store.addLink(newLink(core, foreign, link, clock.nowMs()), ACT);
     expect((await at.get('/my?link=Foreign00001', null)).status).toBe(404);
     const own = await fetch(`${at.app.url}/my?link=Foreign00001`);
     expect(own.status).toBe(200);

@@ -254,12 +254,12 @@ describe('a guesser', () => {
     ended: () => setUp({ activeUntilMs: app.clock.nowMs() }),
     removed: async () => {
       const link = await app.core.store.findLink(LINK);
-      return app.core.store.removeInstall(link?.providerId ?? 0, link?.id ?? 0, ACT);
+      return app.core.store.removeLink(link?.providerId ?? 0, link?.id ?? 0, ACT);
     },
     revoked: async () => {
       const link = await app.core.store.findLink(LINK);
       const { providerId = 0, id = 0 } = link ?? {};
-      return app.core.store.revokeInstall(providerId, id, 'NewCode00001', ACT);
+      return app.core.store.revokeLink(providerId, id, 'NewCode00001', ACT);
     },
   };
   const NAMES: Readonly<Record<string, string>> = { unknown: 'Unknown00001', malformed: '!' };

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { makeLog } from '../../src/base/log.ts';
 import { hostHash } from '../../src/core/host-name.ts';
 import type { Store } from '../../src/core/port/store.ts';
 import type { Credentials } from '../../src/core/provider.ts';
@@ -9,7 +10,6 @@ import { pathsOf } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints/index.ts';
 import { parseTrustedProxies } from '../../src/http/request/address.ts';
 import { makeWorker, type Worker } from '../../src/jobs/deliver.ts';
-import { makeLog } from '../../src/log.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { byBinding, notify, register } from '../support/messaging.ts';
 import { type Panel, startPanel } from '../support/panel.ts';

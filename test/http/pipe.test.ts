@@ -1,4 +1,4 @@
-/** Two sockets as one connection, each by what it takes at a time, and the order of what is done. */
+/** Two sockets as one connection: what each takes at a time, and the order of deeds. */
 
 import { expect, test } from 'bun:test';
 import { Pipe } from '../../src/http/front/pipe.ts';

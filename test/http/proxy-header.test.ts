@@ -1,8 +1,8 @@
 /** Headers of the PROXY protocol: who may send them, and what they make of a caller. */
 
 import { afterEach, expect, test } from 'bun:test';
+import { portsOf } from '../../src/http/port-holder.ts';
 import { parseTrustedProxies } from '../../src/http/request/address.ts';
-import { portsOf } from '../../src/port-holder.ts';
 import { seedProvider, startTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { binary, binaryFrom, dial, exchange, exchangeByTls, get, line } from '../support/front.ts';

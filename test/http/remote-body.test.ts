@@ -1,4 +1,4 @@
-/** How the body of a POST is read (decisions 1.4, 1.9), byte by byte. */
+/** How the body of a POST is read, byte by byte. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { REQUEST_BOUNDS } from '../../src/core/json-input.ts';

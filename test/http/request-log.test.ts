@@ -102,7 +102,7 @@ describe('a request id', () => {
   });
 
   test('ties a fault to its request, line and answer', async () => {
-    faults.arm('listInstalls', new Error('broken'));
+    faults.arm('listLinksOf', new Error('broken'));
     app.expectFault('broken');
     const reply = await call(app, '/api/list-install', own);
     const id = idOf(reply);

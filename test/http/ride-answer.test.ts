@@ -1,16 +1,16 @@
 /** What rides, on the headers of an answer. */
 
 import { afterAll, describe, expect, test } from 'bun:test';
+import { makeLog } from '../../src/base/log.ts';
 import type { Core } from '../../src/core/core.ts';
 import { PUSH } from '../../src/core/port/distribution.ts';
-import type { AdmittedDevice } from '../../src/core/port/install.ts';
+import type { AdmittedDevice } from '../../src/core/port/link.ts';
 import type { CarriedStamp, ProviderRides, Ride } from '../../src/core/port/ride.ts';
 import type { Riders } from '../../src/core/ride/riding.ts';
 import { encodeText } from '../../src/core/ride/text.ts';
 import { addRiders, intervalHeader, stampsOf } from '../../src/http/ride/answer.ts';
 import { RideDesk } from '../../src/http/ride/desk.ts';
 import { keepFresh } from '../../src/http/upstream/headers.ts';
-import { makeLog } from '../../src/log.ts';
 import { Random } from '../support/random.ts';
 import { NOTHING, RIDING_APPS } from '../support/riding-apps.ts';
 
@@ -23,7 +23,7 @@ const riders = (more: Partial<Riders> = {}): Riders => ({
   isDue: true,
   buttons: { supportUrl: null, webPageUrl: null },
   buttonsAlways: false,
-  hasPages: false,
+  hasMy: false,
   ...more,
 });
 const MESSAGE = {
@@ -225,7 +225,7 @@ describe('2,000 odd texts', () => {
         untilMs: 200,
       };
       const terms = { ride: null, ridesOnDesktop: false, supportUrl: null, webPageUrl: null };
-      found = { ...terms, buttonsAlways: false, hasPages: false, version, rides: [ride] };
+      found = { ...terms, buttonsAlways: false, hasMy: false, version, rides: [ride] };
       const fetched = {
         request: REQUEST,
         link: linkOf(app?.userAgent ?? '', version),

@@ -5,7 +5,7 @@ import { DAY_MS } from '../../src/core/calendar.ts';
 import { hostHash } from '../../src/core/host-name.ts';
 import { type KeyPath, readKeyPath } from '../../src/core/key-path.ts';
 import { TOKEN_IDLE_DAYS } from '../../src/core/message/registration-rule.ts';
-import type { InstallChange } from '../../src/core/port/install.ts';
+import type { LinkChange } from '../../src/core/port/link.ts';
 import { hashKey } from '../../src/core/secret.ts';
 import { parseTrustedProxies } from '../../src/http/request/address.ts';
 import { removeProvider } from '../store/contract/fixture.ts';
@@ -49,9 +49,9 @@ beforeEach(async () => {
 });
 afterEach(() => at.stop());
 
-async function change(more: InstallChange): Promise<void> {
+async function change(more: LinkChange): Promise<void> {
   const provider = await at.app.core.store.findProvider(at.own.code);
-  const changed = await at.app.core.store.updateInstall(provider?.id ?? 0, own.id, more, ACT);
+  const changed = await at.app.core.store.updateLink(provider?.id ?? 0, own.id, more, ACT);
   expect(typeof changed).toBe('object');
 }
 

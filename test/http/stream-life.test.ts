@@ -69,6 +69,7 @@ describe('a stream', () => {
     const stream = await openStream(twin, await register(twin, toPhone));
     await twin.close();
     expect(await stream.closed).toBe(1001);
+    expect(stream.reason()).toBe('the server stops');
   });
 
   test('that its device left is forgotten', async () => {

@@ -169,6 +169,7 @@ describe('a token in the first frame', () => {
     const stream = await openAs(twin);
     await twin.close();
     expect(await stream.closed).toBe(1001);
+    expect(stream.reason()).toBe('the server stops');
   });
 
   test('that a fault meets ends the socket with 1011', async () => {

@@ -104,7 +104,7 @@ test.each([
         await work(`${providerCode}`, turn);
         return [];
       },
-      revokeInstall: async (providerId, _id, _code, _act, turn) => {
+      revokeLink: async (providerId, _id, _code, _act, turn) => {
         const [one] = await core.store.listProviders();
         await work(one?.id === providerId ? `${one.code}` : 'other', turn);
         return 'install_not_found';

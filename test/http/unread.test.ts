@@ -45,11 +45,11 @@ async function startShop(): Promise<Shop> {
     for (let n = 0; n < COUNT; n += 1) add.run(String(n).padStart(12, 'x'), NOTE);
   })();
   db.close();
-  const listInstalls = app.core.store.listInstalls.bind(app.core.store);
+  const listLinksOf = app.core.store.listLinksOf.bind(app.core.store);
   let read = 0;
-  app.core.store.listInstalls = (providerId, page) => {
+  app.core.store.listLinksOf = (providerId, page) => {
     read += 1;
-    return listInstalls(providerId, page);
+    return listLinksOf(providerId, page);
   };
   return { app, own, readCount: () => read };
 }
@@ -102,7 +102,7 @@ describe('a long list', () => {
 
   test('is read in turns of the event loop, whoever asks', async () => {
     const { store } = shop.app.core;
-    const listInstalls = store.listInstalls.bind(store);
+    const listLinksOf = store.listLinksOf.bind(store);
     let turn = 0;
     let isCounting = true;
     const count = () => {
@@ -110,17 +110,17 @@ describe('a long list', () => {
       if (isCounting) setImmediate(count);
     };
     const turns: number[] = [];
-    store.listInstalls = (providerId, page) => {
+    store.listLinksOf = (providerId, page) => {
       expect(page.countMax).toBeLessThanOrEqual(PAGE_COUNT);
       turns.push(turn);
       // More than its share of a turn.
       shop.app.clock.advance(1);
-      return listInstalls(providerId, page);
+      return listLinksOf(providerId, page);
     };
     count();
     const replies = await Promise.all([list(), list()]);
     isCounting = false;
-    store.listInstalls = listInstalls;
+    store.listLinksOf = listLinksOf;
     for (const reply of replies) expect(idsOf(reply)).toHaveLength(COUNT);
     expect(turns).toHaveLength(2 * (COUNT / PAGE_COUNT));
     expect(new Set(turns).size).toBe(turns.length);
@@ -129,17 +129,17 @@ describe('a long list', () => {
   test('that breaks in the middle is a fault, and leaves no place taken', async () => {
     shop.app.expectFault('the disk is gone');
     const { store } = shop.app.core;
-    const listInstalls = store.listInstalls.bind(store);
-    store.listInstalls = (providerId, page) => {
+    const listLinksOf = store.listLinksOf.bind(store);
+    store.listLinksOf = (providerId, page) => {
       if (page.beforeId === COUNT / 2 + 1) throw new Error('the disk is gone');
-      return listInstalls(providerId, page);
+      return listLinksOf(providerId, page);
     };
     for (let n = 0; n < 3; n += 1) {
       const reply = await list();
       expect(reply.text).toBe('{"rc":0,"msg":"Unknown error"}');
       expect(reply.headers.get('x-error-detail')).toStartWith('internal fault');
     }
-    store.listInstalls = listInstalls;
+    store.listLinksOf = listLinksOf;
     expect(idsOf(await list())).toHaveLength(COUNT);
   });
 });

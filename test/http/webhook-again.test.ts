@@ -1,13 +1,13 @@
 /** A webhook that works again is served at once, and events that it no longer wants go. */
 
 import { afterEach, beforeEach, expect, test } from 'bun:test';
-import type { Verdict } from '../../src/core/outbox/carrier.ts';
+import type { AttemptVerdict } from '../../src/core/outbox/carrier.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
 
 let app: TestApp;
 let own: Credentials;
-let verdict: Verdict;
+let verdict: AttemptVerdict;
 beforeEach(async () => {
   const deliver = async () => verdict;
   const eventSenders = {

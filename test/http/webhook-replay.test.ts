@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test';
 import { call, seedProvider, startTestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 
-test('a second replay is refused while the first is under way; one of another provider is not', async () => {
+test('a second replay is refused while the first is under way, a seventh of a minute too; one of another provider is not', async () => {
   let isHeld = true;
   let begun = 0;
   const app = await startTestApp({}, (core) => {
@@ -34,6 +34,10 @@ test('a second replay is refused while the first is under way; one of another pr
     expect(await ask(one, 1)).toBe('Too many requests');
     isHeld = false;
     expect(await Promise.all([first, second])).toEqual(['Ok', 'Ok']);
+    // Six a minute.
+    for (let n = 2; n <= 6; n++) expect(await ask(one, 1)).toBe('Ok');
+    expect(await ask(one, 1)).toBe('Too many requests');
+    app.clock.advance(60_000);
     expect(await ask(one, 1)).toBe('Ok');
   } finally {
     isHeld = false;

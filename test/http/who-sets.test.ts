@@ -2,15 +2,26 @@
 
 import { expect, test } from 'bun:test';
 import type { Command } from 'commander';
+import { type CallName, RECORDS } from '../../src/call/table.ts';
 import { buildProgram } from '../../src/cli/program.ts';
-import { type CallName, RIGHTS } from '../../src/core/account/roles.ts';
+import { texts as en } from '../../src/console/texts/en.ts';
+import { texts as fa } from '../../src/console/texts/fa.ts';
+import { texts as ru } from '../../src/console/texts/ru.ts';
+import { texts as zh } from '../../src/console/texts/zh.ts';
 import { fieldsOf, rowsOf } from '../../src/core/field.ts';
 import { LINK_FORM, type LinkForm } from '../../src/core/link-form.ts';
-import type { OwnLink } from '../../src/core/port/install.ts';
+import type { OwnLink } from '../../src/core/port/link.ts';
 import type { ProviderTerms } from '../../src/core/port/provider.ts';
 import { LINK_FIELDS, type Party, PROVIDER_FIELDS } from '../../src/core/terms.ts';
-import { RECORDS } from '../../src/http/console/table.ts';
 import { endpoints } from '../../src/http/endpoints/index.ts';
+import { labels } from '../../src/labels/en.ts';
+import { labels as ofFa } from '../../src/labels/fa.ts';
+import { labels as ofRu } from '../../src/labels/ru.ts';
+import { labels as ofZh } from '../../src/labels/zh.ts';
+import { EN } from '../../src/webhook/telegram/en.ts';
+import { FA } from '../../src/webhook/telegram/fa.ts';
+import { RU } from '../../src/webhook/telegram/ru.ts';
+import { ZH } from '../../src/webhook/telegram/zh.ts';
 
 /** The names of a field on surfaces, where they are not its outside name. */
 const SHORT: Readonly<Record<string, readonly string[]>> = {
@@ -19,9 +30,13 @@ const SHORT: Readonly<Record<string, readonly string[]>> = {
   activeUntilMs: ['expires', 'lastDay'],
   installCountMax: ['linkCountMax'],
   suspendedAtMs: ['isSuspended', 'suspend'],
-  my: ['isOn'],
-  myColor: ['color'],
 };
+const LANGUAGES = [
+  [labels, EN, en],
+  [ofRu, RU, ru],
+  [ofFa, FA, fa],
+  [ofZh, ZH, zh],
+] as const;
 const program = buildProgram({} as Parameters<typeof buildProgram>[0]);
 
 function command(path: string): Command {
@@ -78,9 +93,7 @@ const ofLink = settersOf(rowsOf<OwnLink>(LINK_FIELDS), {
 const ofProvider = settersOf(rowsOf<ProviderTerms>(PROVIDER_FIELDS), {
   ...apis('policy'),
   ...commands('provider add', 'provider set', 'provider suspend'),
-  ...calls('providers.add', 'providers.edit'),
-  // Its name is that of the page.
-  'page.set': callOf('page.set').map((name) => (name === 'name' ? 'myName' : name)),
+  ...calls('providers.add', 'providers.edit', 'page.set'),
 });
 
 const TERM = 'add-install, update-install, link add, link import, link set';
@@ -150,11 +163,44 @@ test('exactly the parties that may set a field can', () => {
   }
 });
 
+test('the help of each option that sets a field begins with its label', () => {
+  const labelled = [
+    [rowsOf<OwnLink>(LINK_FIELDS), ['link add', 'link import', 'link set']],
+    [rowsOf<ProviderTerms>(PROVIDER_FIELDS), ['provider add', 'provider set']],
+  ] as const;
+  let count = 0;
+  for (const [rows, paths] of labelled) {
+    const options = paths.flatMap((path) => command(path).options);
+    for (const { field, name } of rows) {
+      const flags = [name.replaceAll('_', '-'), ...(SHORT[field] ?? [])].map((one) => `--${one}`);
+      const label = labels[name as keyof typeof labels];
+      for (const { description, long } of options) {
+        if (!flags.includes(long ?? '')) continue;
+        const text = description.replace(/^(?:the|a) /, '').slice(0, label.length);
+        expect([long, text]).toEqual([long, label]);
+        count++;
+      }
+    }
+  }
+  expect(count).toBeGreaterThan(50);
+});
+
+test('Telegram and the console show the labels of the one table, in each language', () => {
+  for (const [table, telegram, console] of LANGUAGES) {
+    expect(telegram.values).toMatchObject(table);
+    expect(console.labels).toBe(table);
+    const names = Object.keys(console.activity.fields).filter((field) => field in table);
+    expect(names).toEqual([]);
+  }
+});
+
 test('the calls of staff are those of these roles', () => {
   const senders = ['owner', 'sender', 'operator'];
+  const mayOf = (name: CallName): readonly string[] =>
+    RECORDS.find(([one]) => one === name)?.[1].may ?? [];
   for (const name of ['links.add', 'links.add-many', 'links.edit', 'links.bulk'] as const) {
-    expect<readonly string[]>(RIGHTS[name].roles).toEqual(senders);
+    expect(mayOf(name)).toEqual(senders);
   }
-  expect(RIGHTS['page.set'].roles).toEqual(['owner', 'operator']);
-  expect(RIGHTS['providers.edit'].roles).toEqual(['operator']);
+  expect(mayOf('page.set')).toEqual(['owner', 'operator']);
+  expect(mayOf('providers.edit')).toEqual(['operator']);
 });

@@ -1,4 +1,4 @@
-/** What every answer under /api/ and /remote/ has in common (decisions 1.1, 1.2, 1.6, 1.7). */
+/** What every answer under /api/ and /remote/ has in common. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Credentials } from '../../src/core/provider.ts';

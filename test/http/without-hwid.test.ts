@@ -132,7 +132,7 @@ test('their slot on a link that moved in is theirs, whatever id the link gets he
   const terms = { ...NO_TERMS, subscriptionKeyHash: subscriptionKeyHash('moved-key-001') };
   const rules = { installCountMax: 100, updates: false };
   const move = () =>
-    store.importInstall(provider?.id ?? 0, { ...link, createdAtMs: 1, terms, slots }, rules, ACT);
+    store.importLink(provider?.id ?? 0, { ...link, createdAtMs: 1, terms, slots }, rules, ACT);
   expect(await move()).toMatchObject({ was: 'added', slotsAdded: 2 });
   await setForAll('count');
   expect(await proxy(null, '/sub/moved-key-001')).toBe(true);

@@ -1,10 +1,10 @@
 /** Figures by the clock: saved without any other write, and kept for two years. */
 
 import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { makeLog } from '../../src/base/log.ts';
 import { utcDay } from '../../src/core/calendar.ts';
 import { FIGURE_DAYS } from '../../src/core/figures.ts';
 import { startJobs } from '../../src/jobs/table.ts';
-import { makeLog } from '../../src/log.ts';
 import { addDoor } from '../store/contract/fixture.ts';
 import { DAY_MS, type Engine, openEngine } from '../support/delivery.ts';
 import { noLeapKeeper } from '../support/no-leap.ts';

@@ -2,8 +2,8 @@
 
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { rmSync } from 'node:fs';
+import { OperatorError } from '../../src/base/operator-error.ts';
 import { noticeAppliance } from '../../src/jobs/notice.ts';
-import { OperatorError } from '../../src/operator-error.ts';
 import { readCertificate } from '../../src/tls/certificate.ts';
 import { CertificateKeeper } from '../../src/tls/keeper.ts';
 import { freshFolder } from '../support/app.ts';

@@ -1,7 +1,7 @@
 /** The outbox under a clock that leapt ahead. */
 
 import { expect, test } from 'bun:test';
-import type { Verdict } from '../../src/core/outbox/carrier.ts';
+import type { AttemptVerdict } from '../../src/core/outbox/carrier.ts';
 import { BUSY, OutboxBench } from '../support/fake-outbox.ts';
 
 test('by a clock that leapt ahead no message expires, and no push is given up', async () => {
@@ -18,7 +18,7 @@ test('by a clock that leapt ahead no message expires, and no push is given up', 
   };
   const [late = 0] = bench.outbox.add(fcm, 1, { queuedAtMs });
   const [often = 0] = bench.outbox.add(fcm, 1, { queuedAtMs, attemptCount: 9 });
-  bench.fcm.auto = () => ({ ...BUSY, isOfOne: true }) as Verdict;
+  bench.fcm.auto = () => ({ ...BUSY, isOfOne: true }) as AttemptVerdict;
   const worker = bench.worker();
   worker.wake();
   await bench.until('both were tried', () =>

@@ -1,7 +1,7 @@
 /** Receivers that take so much and no more, and gateways that hang: the rest arrives in time. */
 
 import { describe, expect, test } from 'bun:test';
-import type { Verdict } from '../../src/core/outbox/carrier.ts';
+import type { AttemptVerdict } from '../../src/core/outbox/carrier.ts';
 import { Pace } from '../../src/jobs/outbox/pace.ts';
 import { ACCEPTED, OutboxBench, type Scripted } from '../support/fake-outbox.ts';
 import { bucket, type Limit, sliding } from '../support/limit.ts';
@@ -11,7 +11,7 @@ const SECOND_MS = 1_000;
 /** Has a carrier answer as a receiver with a limit would; returns how often each was sent. */
 function limited(bench: OutboxBench, carrier: Scripted, limit: Limit): Map<string, number> {
   const calls = new Map<string, number>();
-  carrier.auto = (to): Verdict => {
+  carrier.auto = (to): AttemptVerdict => {
     calls.set(to, (calls.get(to) ?? 0) + 1);
     const afterMs = limit(bench.clock.nowMs());
     return afterMs === null ? ACCEPTED : { verdict: 'wait', afterMs, problem: 'too many' };

@@ -1,12 +1,12 @@
 /** The worker of the outbox on a real database: what distributions and webhooks see of it. */
 
 import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { makeLog } from '../../src/base/log.ts';
 import type { Core } from '../../src/core/core.ts';
-import type { Verdict } from '../../src/core/outbox/carrier.ts';
+import type { AttemptVerdict } from '../../src/core/outbox/carrier.ts';
 import type { Provider } from '../../src/core/port/provider.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { Outbox } from '../../src/jobs/outbox/worker.ts';
-import { makeLog } from '../../src/log.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { addWebhook, makeLink } from '../store/contract/webhook.ts';
 import {
@@ -132,7 +132,7 @@ test('each device has its push, and the distribution ends with the last', async 
 test('a dead address and a wrong message fail those devices alone', async () => {
   const { provider, devices } = await seedPhones(10);
   const [dead = 0, wrong = 0] = devices;
-  const answers = new Map<string, Verdict>([
+  const answers = new Map<string, AttemptVerdict>([
     [`phone ${dead}`, { verdict: 'dead', problem: 'the app is gone' }],
     [`phone ${wrong}`, { verdict: 'failed', problem: 'it is too long' }],
   ]);

@@ -1,10 +1,10 @@
 /** The worker of the outbox, on an outbox in memory and scripted carriers. */
 
 import { describe, expect, test } from 'bun:test';
+import { makeLog } from '../../src/base/log.ts';
 import type { Core } from '../../src/core/core.ts';
 import { makeWorker } from '../../src/jobs/deliver.ts';
 import type { Outbox } from '../../src/jobs/outbox/worker.ts';
-import { makeLog } from '../../src/log.ts';
 import { ACT } from '../support/actor.ts';
 import { WIDE_LIMITS } from '../support/bounds.ts';
 import { ACCEPTED, BUSY, OutboxBench, Scripted } from '../support/fake-outbox.ts';

@@ -1,11 +1,11 @@
 /** A newer version: asked for once a day, and said once by each door, on either store. */
 
 import { afterEach, beforeEach, expect, setDefaultTimeout } from 'bun:test';
+import { COMMIT, VERSION } from '../../src/base/version.ts';
 import { noticeAppliance, noticeUpkeep } from '../../src/jobs/notice.ts';
 import { makeReleaseCheck } from '../../src/jobs/release.ts';
-import { openOutgoing } from '../../src/open-outgoing.ts';
-import { newestRelease } from '../../src/release.ts';
-import { COMMIT, VERSION } from '../../src/version.ts';
+import { openOutgoing } from '../../src/parts/open-outgoing.ts';
+import { newestRelease } from '../../src/parts/release.ts';
 import { startTestApp } from '../support/app.ts';
 import { testAppliance } from '../support/appliance.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../support/delivery.ts';

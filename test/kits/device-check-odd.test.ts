@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test';
 import { lineOf } from '../../src/cli/device-check.ts';
-import { CASES, checkDriver, type Verdict } from '../../src/device-check/check.ts';
+import { CASES, type CheckVerdict, checkDriver } from '../../src/device-check/check.ts';
 import { Stage } from '../../src/device-check/stage.ts';
 import { binary, plainEnv, residentMib } from '../support/process.ts';
 import { PATIENCE_MS } from '../support/until.ts';
@@ -12,7 +12,7 @@ const quoted = (lines: readonly string[]) => lines.map((line) => `'${line}'`).jo
 test('a driver may say anything, and the case that it fails says what it was', async () => {
   const lines = ['null', '7', '"text"', '{"said":"message","title":{"toString":1}}'];
   const odd = [...lines, '{"said":"headers","headers":null}', `x${'y'.repeat(1_000)}`];
-  const found: Verdict[] = [];
+  const found: CheckVerdict[] = [];
   const cases = CASES.filter(({ name }) => name === 'register');
   const command = `printf '%s\\n' ${quoted(odd)}`;
   await checkDriver(command, cases, { pace: 0.03 }, (verdict) => found.push(verdict));

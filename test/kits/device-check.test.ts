@@ -6,7 +6,7 @@
 import { describe, expect, test } from 'bun:test';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CASES, checkDriver, type Verdict } from '../../src/device-check/check.ts';
+import { CASES, type CheckVerdict, checkDriver } from '../../src/device-check/check.ts';
 import { binary, ROOT, run, temporaryFolder } from '../support/process.ts';
 
 const KIT = join(ROOT, 'sdk/typescript');
@@ -15,12 +15,17 @@ const PACE = 0.03;
 type Times = Parameters<typeof checkDriver>[2];
 
 /** Cases that a slow machine would take for well done at that pace. */
-const UNHURRIED: Readonly<Record<string, number>> = { 'close-1001': 2 };
+const UNHURRIED: Readonly<Record<string, number>> = {
+  'close-1001': 2,
+  'acknowledgement-later': 2,
+  malformed: 0.3,
+  replaced: 0.3,
+};
 
 const driverIn = (folder: string) => `${process.execPath} ${join(folder, 'driver.ts')}`;
 
 async function verdicts(folder: string, names: readonly string[], own: Partial<Times> = {}) {
-  const found: Verdict[] = [];
+  const found: CheckVerdict[] = [];
   const cases = CASES.filter(({ name }) => names.includes(name));
   const times = { pace: PACE, ...own };
   await checkDriver(driverIn(folder), cases, times, (verdict) => found.push(verdict));
@@ -31,12 +36,6 @@ test('the kit for TypeScript passes every case', async () => {
   const names = CASES.map(({ name }) => name);
   const faults = (await verdicts(KIT, names)).filter(({ verdict }) => verdict !== 'passed');
   expect(faults).toEqual([]);
-});
-
-test('the document has every case', () => {
-  const document = readFileSync(join(ROOT, 'docs/device-check.md'), 'utf8');
-  const rows = CASES.map(({ name, should }) => `| \`${name}\` | ${should} |`);
-  expect(rows.filter((row) => !document.includes(row))).toEqual([]);
 });
 
 const DEVICE = 'src/device.ts';

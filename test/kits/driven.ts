@@ -6,7 +6,7 @@
 import { afterAll, afterEach, expect, setDefaultTimeout, type test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CASES, checkDriver, type Verdict } from '../../src/device-check/check.ts';
+import { CASES, type CheckVerdict, checkDriver } from '../../src/device-check/check.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { KitApp } from '../support/kit-driver.ts';
 import { messageOf, startKitServer } from '../support/kit-server.ts';
@@ -97,7 +97,7 @@ function startPhone(built: Driven, url: string, terms: Record<string, unknown> =
 /** Declares the test of a kit against `gatepost device check`. */
 export function checkKit(testKit: ReturnType<typeof test.skipIf>, built: Driven): void {
   testKit('it passes every case of the check', async () => {
-    const faults: Verdict[] = [];
+    const faults: CheckVerdict[] = [];
     await checkDriver(built.driver.join(' '), CASES, { pace: built.pace }, (verdict) => {
       if (verdict.verdict !== 'passed') faults.push(verdict);
     });
@@ -234,7 +234,7 @@ export function driveKit(testKit: ReturnType<typeof test.skipIf>, built: Driven)
     const { app } = await appliance();
     const stranger = kit(app.url, { link: 'LinkCode0009' });
     await until('it is refused', () => stranger.states.length > 0);
-    expect(stranger.said.at(-1)).toMatchObject({ state: 'refused', detail: 'Install not found' });
+    expect(stranger.said.at(-1)).toMatchObject({ state: 'refused', detail: 'Link not found' });
     const phone = kit(app.url);
     await isOpen(phone);
     const other = await openStream(app, tokenOf(phone));

@@ -1,60 +1,33 @@
-/** docs/monitoring.md, the dashboard and the alerts say what the program does, and no more. */
+/** The table of events, the dashboard and the alerts say what the program does, and no more. */
 
 import { describe, expect, test } from 'bun:test';
-import type { Counts } from '../../src/counts.ts';
+import type { Counts } from '../../src/base/counts.ts';
+import { LOG_EVENTS } from '../../src/monitor/log-events.ts';
 import { METRICS } from '../../src/monitor/metric-table.ts';
 import { Tallies } from '../../src/monitor/tallies.ts';
 import { testWith } from '../support/needs.ts';
 import { committedFiles, readText } from '../support/tree.ts';
 
-const page = readText('docs/monitoring.md');
-
-/** The cells of each row of the table whose head begins with `head`. */
-function rowsOf(head: string): string[][] {
-  const [, table = ''] = page.split(new RegExp(`^\\| ${head} \\|.*\\n\\|[-|]+\\n`, 'm'));
-  const rows = table.split('\n');
-  return rows
-    .slice(
-      0,
-      rows.findIndex((line) => !line.startsWith('|')),
-    )
-    .map((line) => line.slice(2, -2).split(' | '));
-}
-
-test('the page has every metric as the program has it, and no other', () => {
-  const expected = METRICS.map(({ name, type, labels, help }) => [
-    `\`${name}\``,
-    type,
-    labels.map((label) => `\`${label}\``).join(', '),
-    help,
-  ]);
-  expect(rowsOf('Metric').map((cells) => cells.map((cell) => cell.trim()))).toEqual(expected);
-});
-
-test('the page has every event of the log with its level, and no other', () => {
+test('the table of events has each event of the log, and no other', () => {
   const sources = committedFiles().filter((path) => path.startsWith('src/'));
   const written = sources.flatMap((path) =>
     [...readText(path).matchAll(/\blog\.(debug|info|warn|error)\(\s*'(\w+)'/g)].map(
       ([, level, event]) => `${event} ${level}`,
     ),
   );
-  const described = rowsOf('Event').flatMap(([events = '', level = '']) =>
-    [...events.matchAll(/`(\w+)`/g)].map(([, event]) => `${event} ${level}`),
-  );
-  expect(described.toSorted()).toEqual([...new Set(written)].toSorted());
+  const known = Object.entries(LOG_EVENTS).map(([event, { level }]) => `${event} ${level}`);
+  expect(known.toSorted()).toEqual([...new Set(written)].toSorted());
 });
 
 test('every warning and error is counted from 0: an alert sees the first one', () => {
   const { warn, error } = new Tallies().logEvents;
   const counted = (level: string, counts: Counts) =>
     [...counts.entries()].map(([event, count]) => `${event} ${level} ${count}`);
-  const described = rowsOf('Event').flatMap(([events = '', level = '']) =>
-    ['warn', 'error'].includes(level)
-      ? [...events.matchAll(/`(\w+)`/g)].map(([, event]) => `${event} ${level} 0`)
-      : [],
-  );
+  const known = Object.entries(LOG_EVENTS)
+    .filter(([, { level }]) => level === 'warn' || level === 'error')
+    .map(([event, { level }]) => `${event} ${level} 0`);
   const all = [...counted('warn', warn), ...counted('error', error)];
-  expect(all.toSorted()).toEqual(described.toSorted());
+  expect(all.toSorted()).toEqual(known.toSorted());
 });
 
 const names = new Set(METRICS.map(({ name }) => name));

@@ -1,11 +1,12 @@
 /** `/metrics`: read by a parser of its own grammar, and by promtool where there is one. */
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { Histogram } from '../../src/counts.ts';
+import { Histogram } from '../../src/base/counts.ts';
 import { expireMessages } from '../../src/jobs/keep.ts';
 import { type Snapshot, spread } from '../../src/monitor/metric-row.ts';
 import { METRICS } from '../../src/monitor/metric-table.ts';
-import { expositionOf } from '../../src/monitor/metrics.ts';
+import { expositionOf, makeMetrics } from '../../src/monitor/metrics.ts';
+import { Tallies } from '../../src/monitor/tallies.ts';
 import { call, startTestApp, type TestApp } from '../support/app.ts';
 import { Faults } from '../support/faults.ts';
 import {
@@ -87,6 +88,28 @@ describe('the page', () => {
     for (const name of absent) expect(figures(`gatepost_${name}`)).toEqual([]);
     expect(app.logLines.join('')).not.toContain('metrics_incomplete');
   });
+
+  test.each([true, false, null])(
+    'says whether PostgreSQL answers, or is none: %p',
+    async (isUp) => {
+      const { text } = makeMetrics({
+        nowMs: app.clock.nowMs,
+        startedAtMs: app.clock.nowMs(),
+        store: app.core.store,
+        http: () => null,
+        certificateExpiresAtMs: () => null,
+        tallies: new Tallies(),
+        log: app.log,
+        isDatabaseUp: () => isUp,
+      });
+      const families = parseMetrics(await text());
+      const figures = (name: string) => families.get(name)?.samples.map((sample) => sample.value);
+      expect(figures('gatepost_database_up')).toEqual(isUp === null ? [] : [Number(isUp)]);
+      expect(figures('gatepost_notifications_total')).toEqual(isUp === null ? [] : [0]);
+      const spreads = ['gatepost_database_statement_seconds', 'gatepost_database_group_rows'];
+      for (const name of spreads) expect(figures(name)?.length === 0).toBe(isUp === null);
+    },
+  );
 });
 
 describe('requests', () => {
@@ -131,7 +154,7 @@ describe('requests', () => {
     ]) {
       const body = JSON.stringify({ hwid: 'a', install_code, domain_hash });
       const { json } = await call(app, '/device/register', null, {}, { method: 'POST', body });
-      expect(json.msg).toBe('Install not found');
+      expect(json.msg).toBe('Link not found');
     }
     expect(await requests('/device/register', 'link_not_found')).toBe(1);
     expect(await requests('/device/register', 'link_domain_not_bound')).toBe(1);
@@ -139,7 +162,7 @@ describe('requests', () => {
 
   test('that break something are faults', async () => {
     const own = await seedShop(app);
-    faults.arm('listInstalls', new Error('broken'));
+    faults.arm('listLinksOf', new Error('broken'));
     app.expectFault('broken');
     await call(app, '/api/list-install', own);
     expect(await requests('/api/list-install', 'unknown_error')).toBe(1);

@@ -1,8 +1,8 @@
 /** `/readyz`: what it takes to be ready, and how little asking for it costs. */
 
 import { beforeEach, describe, expect, test } from 'bun:test';
+import { makeLog } from '../../src/base/log.ts';
 import { WriteFailed } from '../../src/core/port/store.ts';
-import { makeLog } from '../../src/log.ts';
 import { Readiness } from '../../src/monitor/readiness.ts';
 import { FakeClock } from '../support/clock.ts';
 

@@ -1,14 +1,14 @@
 /** The monitor's listener: what it answers, and what it does when its address is taken. */
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { makeLog } from '../../src/log.ts';
+import { makeLog } from '../../src/base/log.ts';
+import { OperatorError } from '../../src/base/operator-error.ts';
 import type { Readiness } from '../../src/monitor/readiness.ts';
 import {
   type MonitorOptions,
   type RunningMonitor,
   startMonitor,
 } from '../../src/monitor/server.ts';
-import { OperatorError } from '../../src/operator-error.ts';
 import { open } from '../support/socket.ts';
 import { until } from '../support/until.ts';
 
@@ -44,6 +44,8 @@ async function get(path: string, init: RequestInit = {}) {
   const monitor = running[0] ?? start();
   const response = await fetch(`${monitor.url}${path}`, init);
   const { status, headers } = response;
+  // A cache between would say that it is ready when it is not.
+  expect(headers.get('cache-control')).toBe('no-store');
   return { status, body: await response.text(), type: headers.get('content-type') };
 }
 

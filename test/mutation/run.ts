@@ -1,23 +1,26 @@
 /**
- * `make mutation`: makes each mutation of the list in a copy of the sources, and runs its tests
- * until one fails. Prints a table by folder of src. Exits with 1 if the tests of a folder kill
- * fewer than 95 %.
+ * `make mutation`: plants mistakes by a seed over the syntax trees of `src` (plant.ts), and over
+ * the CHECKs of the tables, each in a copy, and runs the tests that are nearest to it (nearest.ts)
+ * until one fails. Prints each, then what no test noticed. Exits with 1 if fewer than 85 % are
+ * noticed.
+ *
+ * Results are kept in `dist/mutation-SEED.jsonl`, line by line: a run that was ended goes on, and
+ * tries again at its end what was not noticed. Two machines share a run by `PART=1/2`, `PART=2/2`
+ * and their files put together. After `MINUTES` no other mistake is begun; 0 prints what is known.
  *
  * | Result | Meaning |
  * |---|---|
- * | `killed` | a test failed, and its file passes without a mutation |
- * | `by time` | a test waited in vain, but its file passes quickly without the mutation |
- * | `unclear` | a test waited in vain, and the machine was slow; it runs again at the end, alone |
- * | `SURVIVED` | no test failed, or one failed that fails without a mutation too |
+ * | `noticed` | a test failed, and its file passes without the mistake |
+ * | `by time` | a test did not end in time, and its file passes in half of it without the mistake |
+ * | `UNNOTICED` | each test passed, or failed without the mistake too |
  *
- *   bun test/mutation/run.ts [PART OF A PATH …]
- *
- * The list is written by hand: tools that generate mutations run every test for each of thousands,
- * or need a test runner that reports which test covers which line.
+ *   SEED=7 COUNT=200 MINUTES=60 PART=1/2 bun test/mutation/run.ts [PART OF A PATH …]
  */
 
 import {
+  appendFileSync,
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -29,130 +32,134 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { memoryFolder } from '../support/memory-folder.ts';
 import { noPostgres, startPostgres } from '../support/postgres.ts';
-import { committedFiles } from '../support/tree.ts';
-import { mutatedFiles } from './list/index.ts';
-import type { MutatedFile } from './mutation.ts';
+import { Random } from '../support/random.ts';
+import { committedFiles, ROOT, readText } from '../support/tree.ts';
+import { isAllowed } from './allowed.ts';
+import { ranking } from './nearest.ts';
+import { Compiler, planted, SOURCES, withMistake } from './places.ts';
+import type { Mistake } from './plant.ts';
 
-interface Mutant {
-  of: MutatedFile;
-  text: string;
-  replacement: string;
+type Result = 'noticed' | 'by time' | 'UNNOTICED';
+
+/** A line of the file of results. */
+interface Line {
+  mistake: string;
+  result: Result;
 }
 
-interface TestRun {
-  tests: readonly string[];
-  store: 'sqlite' | 'postgres';
-}
+const WORKERS = Number(process.env['TEST_WORKERS'] ?? navigator.hardwareConcurrency);
+/** Test files for a mistake, and the time for all of them, ms: others notice it by chance. */
+const TESTS_MAX = 30;
+const MISTAKE_MS_MAX = 240_000;
+/** The time after which a test file is ended that does not end by itself, ms. */
+const TEST_MS_MAX = 60_000;
+/** Memory that a test file may take: a mistake can make a loop that only ends with it. */
+const MEMORY_BYTES_MAX = 4 * 1024 ** 3;
+const LOOK_MS = 500;
+const PAGE_BYTES = 4096;
+const NOTICED_PERCENT_MIN = 85;
+const SHOWN_MAX = 100;
 
-interface Outcome {
-  isPass: boolean;
-  /** The tests ended because something took too long: a busy machine does that too. */
-  isByTime: boolean;
-  /** The files that ran, in their order; the last one failed, if one did. */
-  ran: string[];
-}
-
-type Result = 'killed' | 'by time' | 'unclear' | 'SURVIVED';
-
-/** The mutations that run at the same time: many tests wait for a timer more than they compute. */
-const WORKERS = Number(process.env['TEST_WORKERS'] ?? navigator.hardwareConcurrency + 1);
-/** The time after which tests end that do not end by themselves, s. */
-const SECONDS_MAX = 120;
-/** The time in which a file passes on a machine that is not too slow for it, s: see `by time`. */
-const QUICK_SECONDS = 15;
-/** The output of a test that timed out: Bun's words, and those of test/support/until.ts. */
-const IMPATIENT = /timed out after \d+ ?ms|waited \d+ ms in vain/;
-const KILLED_PERCENT_MIN = 95;
-/** Time of a test, ms: bunfig.toml's `preload` sets it for the first file of a process alone. */
-const PATIENCE = '--timeout=60000';
-
-const root = join(import.meta.dir, '../..');
 const parts = process.argv.slice(2);
-const files = mutatedFiles.filter(
-  ({ file }) => parts.length === 0 || parts.some((part) => file.includes(part)),
-);
-const queue = files.flatMap((of) =>
-  of.changes.map(([text, replacement]): Mutant => ({ of, text, replacement })),
-);
+const seed = Number(process.env['SEED'] || 7);
+const wanted = Number(process.env['COUNT'] || 60);
+const [part = 1, partCount = 1] = (process.env['PART'] || '1/1').split('/').map(Number);
+const untilMs = performance.now() + Number(process.env['MINUTES'] || Infinity) * 60_000;
+const kept = join(ROOT, 'dist', `mutation-${seed}.jsonl`);
+const files = SOURCES.filter((path) => parts.length === 0 || parts.some((p) => path.includes(p)));
 const folder = mkdtempSync(join(tmpdir(), 'gatepost-mutation-'));
 const fastFolder = memoryFolder();
+/** The leaders of groups: what a test starts ends with it. */
+const running = new Set<number>();
 process.once('exit', () => {
+  for (const pid of running) killGroup(pid);
   for (const each of [folder, fastFolder]) {
     if (each !== null) rmSync(each, { recursive: true, force: true });
   }
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
-const results = new Map<Mutant, Result>();
-/** Whether a file passes without a mutation: it passed with one, or was asked after a kill. */
-const unchanged = new Map<string, Promise<boolean>>();
-const PASSED = Promise.resolve(true);
-const [count, startMs] = [queue.length, performance.now()];
-const copies = Array.from({ length: WORKERS }, (_, at) => join(folder, String(at)));
-for (const copy of copies) copySources(copy);
+const startMs = performance.now();
+const all = await chosen();
+const results = new Map(readKept().map(({ mistake, result }) => [mistake, result]));
+const queue = all
+  .filter((_, at) => at % partCount === part - 1)
+  .filter((mistake) => (results.get(shown(mistake)) ?? 'UNNOTICED') === 'UNNOTICED')
+  .toSorted((a, b) => Number(results.has(shown(a))) - Number(results.has(shown(b))));
+console.log(`mutation: ${all.length} mistakes by seed ${seed}, ${queue.length} of them to try`);
+const testsOf = ranking();
 // One server for all tests: each test file would start its own.
 if (noPostgres !== null) throw new Error(noPostgres);
 const port = process.env['TEST_POSTGRES'] ?? String((await startPostgres()).port);
-await Promise.all(copies.map(work));
-queue.push(...[...results].filter(([, result]) => result === 'unclear').map(([mutant]) => mutant));
-await Promise.all(copies.slice(0, 1).map(work));
+/** By test and store: how long it takes without a mistake, ms; null: it fails. */
+const plain = new Map<string, Promise<number | null>>();
+await Promise.all(Array.from({ length: WORKERS }, (_, at) => work(join(folder, String(at)))));
 report();
+process.exit();
+
+async function chosen(): Promise<Mistake[]> {
+  await using compiler = new Compiler(ROOT);
+  const all: Mistake[] = [];
+  for await (const mistake of planted(compiler, files, new Random(seed))) {
+    if (isAllowed(mistake.file, changeOf(mistake))) continue;
+    all.push(mistake);
+    if (all.length === wanted) break;
+  }
+  return all;
+}
 
 async function work(copy: string): Promise<void> {
-  for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
-    const { of, text, replacement } = mutant;
-    const path = join(copy, of.file);
-    // Of the copy: the sources may change while this runs.
-    const source = readFileSync(path, 'utf8');
-    const at = source.indexOf(text);
-    if (at < 0) throw new Error(`${of.file} does not hold: ${text}`);
+  copySources(copy);
+  while (performance.now() < untilMs) {
+    const mistake = queue.shift();
+    if (mistake === undefined) break;
     const beganMs = performance.now();
-    const store = of.store ?? 'sqlite';
-    writeFileSync(path, source.slice(0, at) + replacement + source.slice(at + text.length));
-    const outcome = await runTests(copy, { tests: of.tests, store });
+    const [result, test] = await judge(copy, mistake);
+    const line: Line = { mistake: shown(mistake), result };
+    results.set(line.mistake, result);
+    appendFileSync(kept, `${JSON.stringify(line)}\n`);
+    const seconds = ((performance.now() - beganMs) / 1000).toFixed(0);
+    console.log(`${result.padEnd(9)} ${seconds.padStart(4)} s ${shown(mistake)}`);
+    if (test !== null) console.log(`${' '.repeat(17)}by ${test}`);
+  }
+}
+
+/** Returns what became of a mistake, and the test that noticed it. */
+async function judge(copy: string, mistake: Mistake): Promise<[Result, test: string | null]> {
+  const path = join(copy, mistake.file);
+  const source = readText(mistake.file);
+  const store = /^(?:src\/store|migrations)\/postgres\//.test(mistake.file) ? 'postgres' : 'sqlite';
+  const endMs = performance.now() + MISTAKE_MS_MAX;
+  for (const test of testsOf(mistake.file, linesBefore(mistake).length).slice(0, TESTS_MAX)) {
+    if (performance.now() > endMs) break;
+    writeFileSync(path, withMistake(source, mistake));
+    const took = await runTest(copy, test, store);
     writeFileSync(path, source);
-    const seconds = ((performance.now() - beganMs) / 1000).toFixed(1);
-    const result = await judge(copy, outcome, store);
-    results.set(mutant, result);
-    const by = outcome.isPass ? '-' : outcome.ran.at(-1);
-    const how = `${result.padEnd(8)} ${seconds.padStart(5)} s ${by}`;
-    console.log(`${how} ${of.file}: ${oneLine(text)} -> ${oneLine(replacement)}`);
+    if (typeof took === 'number') continue;
+    const key = `${test} on ${store}`;
+    const usual = plain.get(key) ?? asNumber(runTest(copy, test, store));
+    plain.set(key, usual);
+    const usualMs = await usual;
+    if (usualMs === null) console.error(`mutation: ${key} fails without a mistake`);
+    else if (took === 'failed') return ['noticed', test];
+    else if (usualMs < TEST_MS_MAX / 2) return ['by time', test];
   }
+  return ['UNNOTICED', null];
 }
 
-async function judge(
+async function asNumber(took: ReturnType<typeof runTest>): Promise<number | null> {
+  const ms = await took;
+  return typeof ms === 'number' ? ms : null;
+}
+
+/** Runs a test file. Returns its time if it passed, ms. */
+async function runTest(
   copy: string,
-  { isPass, isByTime, ran }: Outcome,
-  store: TestRun['store'],
-): Promise<Result> {
-  const file = ran.at(-1) ?? '';
-  for (const before of ran.slice(0, -1)) unchanged.set(`${before} on ${store}`, PASSED);
-  if (isPass) return 'SURVIVED';
-  const key = `${file} on ${store}`;
+  test: string,
+  store: 'sqlite' | 'postgres',
+): Promise<number | 'failed' | 'endless'> {
   const beganMs = performance.now();
-  const known = isByTime ? undefined : unchanged.get(key);
-  const asked = known ?? runTests(copy, { tests: [file], store }).then((outcome) => outcome.isPass);
-  unchanged.set(key, asked);
-  if (!(await asked)) {
-    console.error(`mutation: ${key} does not pass without a mutation`);
-    return isByTime ? 'unclear' : 'SURVIVED';
-  }
-  if (!isByTime) return 'killed';
-  return performance.now() - beganMs < QUICK_SECONDS * 1000 ? 'by time' : 'unclear';
-}
-
-function copySources(copy: string): void {
-  mkdirSync(copy);
-  for (const path of committedFiles()) {
-    mkdirSync(dirname(join(copy, path)), { recursive: true });
-    cpSync(join(root, path), join(copy, path));
-  }
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
-}
-
-async function runTests(copy: string, { tests, store }: TestRun): Promise<Outcome> {
-  const files = tests.map((path) => `./${path}`);
-  const child = Bun.spawn([process.execPath, 'test', '--bail', PATIENCE, ...files], {
+  const child = Bun.spawn([process.execPath, 'test', '--bail', '--timeout=60000', `./${test}`], {
     cwd: copy,
     env: {
       ...process.env,
@@ -160,55 +167,84 @@ async function runTests(copy: string, { tests, store }: TestRun): Promise<Outcom
       TEST_POSTGRES: port,
       ...(fastFolder === null ? {} : { TMPDIR: fastFolder }),
     },
-    stdin: 'ignore',
-    stdout: 'ignore',
-    stderr: 'pipe',
+    stdio: ['ignore', 'ignore', 'ignore'],
+    detached: true,
   });
-  let isKilled = false;
-  const timer = setTimeout(() => {
-    isKilled = true;
-    child.kill('SIGKILL');
-  }, SECONDS_MAX * 1000);
-  const said = new Response(child.stderr).text();
-  const isPass = (await child.exited) === 0;
-  clearTimeout(timer);
-  // A process that the tests left behind holds the pipe open.
-  const text = await Promise.race([said, Bun.sleep(1000).then(() => '')]);
-  const heads = [...text.matchAll(/^(test\/\S+\.test\.ts):$/gm)].map(([, file]) => file ?? '');
-  const ran = heads.length > 0 ? heads : tests.slice(0, 1);
-  return { isPass, isByTime: isKilled || (!isPass && IMPATIENT.test(text)), ran };
+  running.add(child.pid);
+  const watch = setInterval(() => {
+    const isLate = performance.now() - beganMs > TEST_MS_MAX;
+    if (isLate || memoryOf(child.pid) > MEMORY_BYTES_MAX) killGroup(child.pid);
+  }, LOOK_MS);
+  const code = await child.exited;
+  clearInterval(watch);
+  killGroup(child.pid);
+  running.delete(child.pid);
+  if (code === 0) return performance.now() - beganMs;
+  return child.signalCode === 'SIGKILL' ? 'endless' : 'failed';
+}
+
+function memoryOf(pid: number): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES;
+  } catch {
+    return 0;
+  }
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Nothing of it is left.
+  }
+}
+
+function readKept(): Line[] {
+  mkdirSync(dirname(kept), { recursive: true });
+  const text = existsSync(kept) ? readFileSync(kept, 'utf8') : '';
+  return text
+    .split('\n')
+    .filter((line) => line.endsWith('}'))
+    .map((line) => JSON.parse(line));
+}
+
+/** The times stay: make makes again what is newer. */
+function copySources(copy: string): void {
+  for (const path of committedFiles()) {
+    mkdirSync(dirname(join(copy, path)), { recursive: true });
+    cpSync(join(ROOT, path), join(copy, path), { preserveTimestamps: true });
+  }
+  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
 }
 
 function report(): void {
-  const folders = Map.groupBy(results, ([{ of }]) => dirname(of.file));
-  const survivors = [...results].filter(([, result]) => isAlive(result));
-  let isEnough = true;
-  console.log('\nkilled  by time     of  percent  folder');
-  for (const [name, all] of [...folders].sort(([a], [b]) => a.localeCompare(b))) {
-    const alive = all.filter(([, result]) => isAlive(result)).length;
-    const byTime = all.filter(([, result]) => result === 'by time').length;
-    const percent = (100 * (all.length - alive)) / all.length;
-    if (percent < KILLED_PERCENT_MIN) isEnough = false;
-    const cells = [
-      String(all.length - alive).padStart(6),
-      String(byTime).padStart(8),
-      String(all.length).padStart(6),
-      percent.toFixed(1).padStart(8),
-    ];
-    console.log(`${cells.join(' ')}  ${name}`);
-  }
-  for (const [{ of, text, replacement }] of survivors) {
-    console.log(`\nsurvived: ${of.file}\n- ${text}\n+ ${replacement}`);
-  }
+  const tried = all.map(shown).filter((mistake) => results.has(mistake));
+  const alive = tried.filter((mistake) => results.get(mistake) === 'UNNOTICED');
+  console.log('');
+  for (const mistake of alive) console.log(`unnoticed: ${mistake}`);
+  const percent = (100 * (tried.length - alive.length)) / Math.max(1, tried.length);
   const minutes = ((performance.now() - startMs) / 60_000).toFixed(1);
-  console.log(`mutation: ${count} in ${minutes} min, ${survivors.length} survived`);
-  process.exitCode = isEnough ? 0 : 1;
+  const noticed = `${tried.length - alive.length} of ${tried.length} noticed`;
+  if (tried.length < all.length) console.log(`not tried: ${all.length - tried.length}`);
+  console.log(`mutation: ${noticed}, ${percent.toFixed(1)} %, seed ${seed}, ${minutes} min`);
+  process.exitCode = percent < NOTICED_PERCENT_MIN ? 1 : 0;
 }
 
-function isAlive(result: Result): boolean {
-  return result === 'SURVIVED' || result === 'unclear';
+function linesBefore({ file, from }: Mistake): string[] {
+  return readText(file).slice(0, from).split('\n');
+}
+
+function changeOf({ file, from, to, replacement }: Mistake): string {
+  const before = readText(file).slice(from, to);
+  return `${oneLine(before)} → ${oneLine(replacement) || 'nothing'}`;
+}
+
+function shown(mistake: Mistake): string {
+  const lines = linesBefore(mistake);
+  const place = `${mistake.file}:${lines.length}:${(lines.at(-1)?.length ?? 0) + 1}`;
+  return `${place} (${mistake.kind}) ${changeOf(mistake)}`;
 }
 
 function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').trim().slice(0, 100);
+  return text.replaceAll(/\s+/g, ' ').trim().slice(0, SHOWN_MAX);
 }

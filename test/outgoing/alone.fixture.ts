@@ -1,6 +1,6 @@
 /** Makes calls in a process of its own; prints how they ended, and the hosts without a proxy. */
 
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { OutgoingFailure } from '../../src/outgoing/call.ts';
 import { Outgoing } from '../../src/outgoing/outgoing.ts';
 import { callTo, PATIENT, SETTINGS } from './stranger.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { OperatorError } from '../../src/operator-error.ts';
+import { OperatorError } from '../../src/base/operator-error.ts';
 import { readAuthorities } from '../../src/outgoing/authorities.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { callTo, outgoingTo, PATIENT, saying, startStranger } from './stranger.ts';

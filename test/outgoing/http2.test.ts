@@ -1,7 +1,7 @@
 /** Calls by HTTP/2, against a server that misbehaves on command. */
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import type { OutgoingCall } from '../../src/outgoing/call.ts';
 import { Outgoing } from '../../src/outgoing/outgoing.ts';
 import { type StrictServers, startStrictServers } from '../servers/strict-servers.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { readNetwork } from '../../src/core/outbox/address.ts';
 import type { OutgoingCall } from '../../src/outgoing/call.ts';
 import { Outgoing, type OutgoingSettings } from '../../src/outgoing/outgoing.ts';

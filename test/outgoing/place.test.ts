@@ -1,7 +1,7 @@
 /** Places and pace: how many calls to one origin are under way, and how often they begin. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { LEASE_MS } from '../../src/jobs/outbox/outcomes.ts';
 import type { OutgoingCall } from '../../src/outgoing/call.ts';
 import { Origins } from '../../src/outgoing/origin.ts';

@@ -1,7 +1,7 @@
 /** A foreign server: it speaks TLS and answers each request by its path. */
 
 import { createServer, type TLSSocket } from 'node:tls';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { readNetwork } from '../../src/core/outbox/address.ts';
 import type { OutgoingCall } from '../../src/outgoing/call.ts';
 import { Outgoing, type OutgoingSettings } from '../../src/outgoing/outgoing.ts';

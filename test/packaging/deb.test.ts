@@ -44,10 +44,11 @@ withDpkg('the same sources give the same bytes', async () => {
 });
 
 withDpkg('it has the documents, and each of their links leads somewhere', () => {
-  const pages = readdirSync(doc).filter((name) => name.endsWith('.md'));
-  const sources = readdirSync(join(import.meta.dir, '../../docs'));
+  const pagesOf = (folder: string) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /\.md$/.test(name));
+  const pages = pagesOf(doc);
   expect(pages.sort()).toEqual(
-    [...sources.filter((name) => name.endsWith('.md')), 'SECURITY.md'].sort(),
+    [...pagesOf(join(import.meta.dir, '../../docs')), 'SECURITY.md'].sort(),
   );
   const links = pages.flatMap((page) =>
     [...readFileSync(join(doc, page), 'utf8').matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map(

@@ -5,11 +5,11 @@
 
 import { expect, test } from 'bun:test';
 import { commandTree } from '../../packaging/command-tree.ts';
+import { RECORDS } from '../../src/call/table.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import type { Setting } from '../../src/config/setting.ts';
 import { SETTINGS } from '../../src/config/settings/index.ts';
 import { activity } from '../../src/console/texts/en/activity.ts';
-import { RIGHTS } from '../../src/core/account/roles.ts';
 import { OPERATOR_EVENTS, PROVIDER_EVENTS, TEST_EVENT } from '../../src/core/port/event.ts';
 import { committedFiles, readText } from '../support/tree.ts';
 
@@ -114,7 +114,7 @@ const NAME = new RegExp(
 /** Names of other kinds: events, entries of the audit log, calls of the console. */
 const others = new Set<string>([
   ...[...OPERATOR_EVENTS, ...PROVIDER_EVENTS, TEST_EVENT, ...Object.keys(activity.sentences)],
-  ...Object.keys(RIGHTS),
+  ...RECORDS.map(([name]) => name),
 ]);
 /** Files and hosts. */
 const FILE = /\.(?:cfg|com|conf|crt|csr|css|db|key|lua|md|pem|sh|sql|toml|tsx?)$/;

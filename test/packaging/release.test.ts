@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout } from 'bun:test';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { VERSION } from '../../src/version.ts';
+import { VERSION } from '../../src/base/version.ts';
 import { freshFolder } from '../support/app.ts';
 import { commandLine } from '../support/command-line.ts';
 import { testWith } from '../support/needs.ts';

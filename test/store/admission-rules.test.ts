@@ -5,7 +5,7 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { DAY_MS, HOUR_MS } from '../../src/core/calendar.ts';
-import { INSTALL_ACTIVE, INSTALL_DISABLED } from '../../src/core/port/install.ts';
+import { INSTALL_ACTIVE, INSTALL_DISABLED } from '../../src/core/port/link.ts';
 import type { ImportedSlot } from '../../src/core/port/moving.ts';
 import type { LinkName, OwnPolicy } from '../../src/core/port/slot.ts';
 import type { Store } from '../../src/core/port/store.ts';
@@ -170,7 +170,7 @@ describePostgres('on PostgreSQL', () => {
       ...(replacedAtMs !== undefined && { replacedAtMs }),
       ...(isOver && { overMax: slots.length }),
     };
-    const adding = plain.importInstall(
+    const adding = plain.importLink(
       providerId,
       { ...link, installCode, installLimit, status, terms, slots, ...replaced },
       rules,
@@ -179,7 +179,7 @@ describePostgres('on PostgreSQL', () => {
     if (device === 'is known') {
       const spare = { ...link, installCode: `Spare${String(made).padStart(7, '0')}` };
       const known = [slotOf(hwid, RIVAL_SEEN_MS)];
-      await plain.importInstall(
+      await plain.importLink(
         providerId,
         { ...spare, installLimit: 1, status: INSTALL_ACTIVE, slots: known },
         rules,

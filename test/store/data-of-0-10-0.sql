@@ -1,18 +1,7 @@
--- A database as Gatepost 0.10.0 left it, dumped: that of data-of-0-9-0.sql, migrated, with a link over
+-- A database as Gatepost 0.10.0 left it, dumped: that of 0.9.0, migrated, with a link over
 -- its limit, a refused device, a revoked link, a removed one and a call that may be repeated. Never
 -- edited.
-BEGIN TRANSACTION;
-CREATE TABLE `device` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`hwid` text NOT NULL,
-	`os` text NOT NULL,
-	`os_version` text NOT NULL,
-	`device_name` text NOT NULL,
-	`app_version` text NOT NULL,
-	`user_agent` text NOT NULL,
-	`first_seen_at_ms` integer NOT NULL,
-	`last_seen_at_ms` integer NOT NULL
-, `holder_count` integer DEFAULT 0 NOT NULL);
+-- Schema 14, 082f6b018756aea62a69c8ac931c8a6de1dd41ac5c5c7cc3e92d153d35c6a8c2.
 INSERT INTO device VALUES(1,'by-link','','','','','',1795302471420,1795370015582,1);
 INSERT INTO device VALUES(2,'by-binding','','','','','',1795302471425,1795370015590,1);
 INSERT INTO device VALUES(3,'bare','android','15','Phone','1.2','',1795302471428,1795310876215,0);
@@ -29,34 +18,6 @@ INSERT INTO device VALUES(13,'first-of-0-10-0','','','','','',1795410000000,1795
 INSERT INTO device VALUES(14,'over-of-0-10-0','','','','','',1795410000000,1795410000000,1);
 INSERT INTO device VALUES(15,'only-of-0-10-0','','','','','',1795410000000,1795410000000,1);
 INSERT INTO device VALUES(16,'gone-of-0-10-0','','','','','',1795410000000,1795410000000,0);
-CREATE TABLE `distribution` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`provider_id` integer NOT NULL,
-	`notification_type` integer NOT NULL,
-	`status` integer NOT NULL,
-	`target_os` text,
-	`target_hwid` text NOT NULL,
-	`created_at_ms` integer NOT NULL,
-	`due_at_ms` integer NOT NULL,
-	"reaches_unbound" integer NOT NULL,
-	`expires_at_ms` integer NOT NULL,
-	`began_at_ms` integer,
-	`finished_at_ms` integer,
-	`lease_owner` text,
-	`lease_until_ms` integer,
-	`cursor_source` integer DEFAULT 0 NOT NULL,
-	`cursor_id` integer DEFAULT 0 NOT NULL,
-	`unbound_count` integer DEFAULT 0 NOT NULL,
-	`recipient_count` integer DEFAULT 0 NOT NULL,
-	`sent_count` integer DEFAULT 0 NOT NULL,
-	`failed_count` integer DEFAULT 0 NOT NULL,
-	`expired_at_ms` integer,
-	`pruned_at_ms` integer,
-	`payload` text NOT NULL, `handed_over_at_ms` integer, `push_waiting_count` integer DEFAULT 0 NOT NULL,
-	FOREIGN KEY (`provider_id`) REFERENCES `provider`(`id`) ON UPDATE no action ON DELETE cascade,
-	CONSTRAINT "distribution_type" CHECK("distribution"."notification_type" IN (10, 20)),
-	CONSTRAINT "distribution_status" CHECK("distribution"."status" IN (5, 6, 10, 20, 30, 40, 100, 110, 120, 130, 140))
-);
 INSERT INTO distribution VALUES(1,1,10,100,'ios,android','',1795302471437,1795302471437,0,1821222471437,1795302471445,1795302471449,NULL,1795302476449,1,0,0,2,2,0,NULL,NULL,'{"body":"to all","type_push":"force","expire_days":300}',NULL,0);
 INSERT INTO distribution VALUES(2,1,20,100,NULL,'by-link',1795302471442,1795302471442,0,1797894471442,1795302471453,1795302471455,NULL,1795302476455,0,0,0,1,1,0,NULL,NULL,'{"action_type":"update-subscription"}',NULL,0);
 INSERT INTO distribution VALUES(3,1,20,100,NULL,'bare',1795302471445,1795302471445,1,1797894471445,1795302471461,1795302471468,NULL,1795302476468,0,0,1,1,1,0,NULL,NULL,'{"action_type":"import-data","input-data":"dmxlc3M6Ly94"}',NULL,0);
@@ -71,11 +32,6 @@ INSERT INTO distribution VALUES(11,1,10,100,NULL,'pushed-by-apns',1795328386981,
 INSERT INTO distribution VALUES(12,1,10,100,NULL,'second-of-0-5-0',1795328407811,1795328407811,0,1821248407811,1795328407822,1795328407826,NULL,1795328412827,0,0,0,1,1,0,NULL,NULL,'{"title":"T","body":"of 0.5.0","type_push":"optional","expire_days":300}',NULL,0);
 INSERT INTO distribution VALUES(13,1,10,100,NULL,'stays-of-0-7-0',1795370007569,1795370007569,0,1797962007569,1795370007583,1795370007591,NULL,1795370012593,0,0,0,1,1,0,NULL,NULL,'{"title":"T","body":"for stays-of-0-7-0","type_push":"optional","expire_days":30}',NULL,0);
 INSERT INTO distribution VALUES(14,1,10,100,NULL,'gone-of-0-7-0',1795370007577,1795370007577,0,1797962007577,1795370007615,1795370007628,NULL,1795370012630,0,0,0,1,1,0,NULL,NULL,'{"title":"T","body":"for gone-of-0-7-0","type_push":"optional","expire_days":30}',NULL,0);
-CREATE TABLE `distribution_transition` (
-	`from_status` integer NOT NULL,
-	`to_status` integer NOT NULL,
-	PRIMARY KEY(`from_status`, `to_status`)
-);
 INSERT INTO distribution_transition VALUES(10,20);
 INSERT INTO distribution_transition VALUES(10,130);
 INSERT INTO distribution_transition VALUES(10,140);
@@ -95,47 +51,12 @@ INSERT INTO distribution_transition VALUES(40,100);
 INSERT INTO distribution_transition VALUES(40,110);
 INSERT INTO distribution_transition VALUES(40,120);
 INSERT INTO distribution_transition VALUES(40,140);
-CREATE TABLE `domain` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`provider_id` integer NOT NULL,
-	`domain_hash` text NOT NULL,
-	`domain_name` text NOT NULL,
-	`status` integer NOT NULL,
-	`created_at_ms` integer NOT NULL,
-	FOREIGN KEY (`provider_id`) REFERENCES `provider`(`id`) ON UPDATE no action ON DELETE cascade,
-	CONSTRAINT "domain_status" CHECK("domain"."status" IN (5, 10))
-);
 INSERT INTO domain VALUES(1,1,'7653e4959f8eac25a7d55884d60580c5c3cf122e12ed0a34f48251bb3ea749ce','7653e4959f',10,1795302471400);
 INSERT INTO domain VALUES(2,1,'cd59d56fd6a74d311050631a1bdc2d8c41ba139aa4949c302c542f549ee937d3','second',10,1795302471403);
 INSERT INTO domain VALUES(3,2,'7653e4959f8eac25a7d55884d60580c5c3cf122e12ed0a34f48251bb3ea749ce','7653e4959f',10,1795302471408);
 INSERT INTO domain VALUES(4,1,'abd92e067baebfccbed1750bc2f20a5caa051793fecf663f0f46e74ed2947a0d','sub-of-0-10-0',10,1795410000000);
-CREATE TABLE `provider` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`code` text NOT NULL,
-	`name` text NOT NULL,
-	`plan` text NOT NULL,
-	`key_hash` blob NOT NULL,
-	`previous_key_hash` blob,
-	`previous_key_until_ms` integer,
-	`active_until_ms` integer,
-	`suspended_at_ms` integer,
-	`install_count_max` integer,
-	`last_general_at_ms` integer,
-	`install_count` integer DEFAULT 0 NOT NULL,
-	`created_at_ms` integer NOT NULL, `domain_count` integer DEFAULT 0 NOT NULL, `kept_bytes` integer DEFAULT 0 NOT NULL, `ledger_count` integer DEFAULT 0 NOT NULL, `sends_from_ms` integer DEFAULT 0 NOT NULL, `send_count` integer DEFAULT 0 NOT NULL, `changes_from_ms` integer DEFAULT 0 NOT NULL, `change_count` integer DEFAULT 0 NOT NULL, `unlisted_count` integer DEFAULT 0 NOT NULL, `inactive_days` integer, `when_full` text, `cool_down_hours` integer, `slot_end_count` integer DEFAULT 0 NOT NULL, `enforce` integer, `without_hwid` text, `tombstone_count` integer DEFAULT 0 NOT NULL, `idempotent_count` integer DEFAULT 0 NOT NULL,
-	CONSTRAINT "provider_plan" CHECK("provider"."plan" IN ('basic', 'pro', 'enterprise')),
-	CONSTRAINT "provider_key_hash" CHECK(length("provider"."key_hash") = 32)
-);
 INSERT INTO provider VALUES(1,'Example1','One','enterprise',X'bc802858c8b031476279abbaa5852109b0c01e5d8c493384aa49108c0f007972',NULL,NULL,NULL,NULL,NULL,1795302471437,10,1795302470980,3,3770,10,1795370007569,2,1795370007563,1,0,60,'refuse',NULL,5,NULL,NULL,2,1);
 INSERT INTO provider VALUES(2,'Example2','Two','enterprise',X'2e13a5a523ea9aa51e4562b9574bd68a5f5d5ff6a400c16958384d1591325893',NULL,NULL,NULL,NULL,NULL,NULL,1,1795302471130,1,0,0,0,0,0,0,0,NULL,NULL,NULL,0,NULL,NULL,0,0);
-CREATE TABLE `audit` (
-	`last_number` integer PRIMARY KEY NOT NULL,
-	`at_ms` integer NOT NULL,
-	`prev_hash` blob NOT NULL,
-	`hash` blob NOT NULL,
-	`entries` text NOT NULL,
-	CONSTRAINT "audit_hashes" CHECK(length("audit"."prev_hash") = 32 AND length("audit"."hash") = 32)
-);
 INSERT INTO audit VALUES(1,1795302470980,X'0000000000000000000000000000000000000000000000000000000000000000',X'243209cfa6b86e9cb56c0c12f7fee6e6cc2a4471962ec5e5b033dacb7b2107ea','[{"at":"2026-11-21T23:07:50.980Z","who":"operator","name":"root","from":"local","action":"provider.add","provider":"Example1","object":{"key":"bc802858","plan":"enterprise","active_until":null,"max_links":null}}]');
 INSERT INTO audit VALUES(2,1795302471130,X'243209cfa6b86e9cb56c0c12f7fee6e6cc2a4471962ec5e5b033dacb7b2107ea',X'53cbd98b083662f3b4ea9dcfd56b7c4c9285623a39caa93c9db600ba53582ebb','[{"at":"2026-11-21T23:07:51.130Z","who":"operator","name":"root","from":"local","action":"provider.add","provider":"Example2","object":{"key":"2e13a5a5","plan":"enterprise","active_until":null,"max_links":null}}]');
 INSERT INTO audit VALUES(3,1795302471400,X'53cbd98b083662f3b4ea9dcfd56b7c4c9285623a39caa93c9db600ba53582ebb',X'd261e6976d170f01d18e8bbd6695df913d82bb61464d81e69387bc3db35efb84','[{"at":"2026-11-21T23:07:51.400Z","who":"provider","name":"Example1","key":"bc802858","from":"127.0.0.1","action":"domain.add","object":{"id":1,"domain_hash":"7653e4959f8eac25a7d55884d60580c5c3cf122e12ed0a34f48251bb3ea749ce"}}]');
@@ -177,26 +98,6 @@ INSERT INTO audit VALUES(38,1795410000000,X'28a3cd2f7059ee532509209e625cebbf641e
 INSERT INTO audit VALUES(39,1795410000000,X'0b0599369e97ef635edde5b22acf12d39034e07e0aa41828c911990260886277',X'7bc44348a12bd219e2725e7aa64af9af19647cbefb7f8b6dce6a2bdc630c196a','[{"at":"2026-11-23T05:00:00.000Z","who":"provider","name":"Example1","key":"bc802858","from":"127.0.0.1","action":"install.add","object":{"id":12,"install_limit":3}}]');
 INSERT INTO audit VALUES(40,1795176000000,X'7bc44348a12bd219e2725e7aa64af9af19647cbefb7f8b6dce6a2bdc630c196a',X'77091f8f884259f7189e9a793736b2f630e7e2bd662381d0b504637197d66530','[{"at":"2026-11-20T12:00:00.000Z","who":"operator","name":"tester","from":"local","action":"install.remove","provider":"Example1","object":{"id":12,"hwids":1}}]');
 INSERT INTO audit VALUES(41,1795176000000,X'77091f8f884259f7189e9a793736b2f630e7e2bd662381d0b504637197d66530',X'da4510ec8d1f47be7e1024c7d1fa8c940197361ccc7a6cae3f11fced1c88f27f','[{"at":"2026-11-20T12:00:00.000Z","who":"operator","name":"tester","from":"local","action":"install.revoke","provider":"Example1","object":{"id":11,"hwids":2}}]');
-CREATE TABLE `audit_anchor` (
-	`id` integer PRIMARY KEY NOT NULL,
-	`last_number` integer NOT NULL,
-	`hash` blob NOT NULL,
-	`until_ms` integer NOT NULL,
-	CONSTRAINT "audit_anchor_once" CHECK("audit_anchor"."id" = 1)
-);
-CREATE TABLE `device_token` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`device_id` integer NOT NULL,
-	`token_hash` blob NOT NULL,
-	`locale` text,
-	`push` text,
-	`stands_alone` integer NOT NULL,
-	`nobody_after_distribution_id` integer,
-	`nobody_after_recipient_id` integer, `push_dropped_at_ms` integer, `push_dropped_why` text, `last_seen_at_ms` integer DEFAULT 0 NOT NULL, `push_at_ms` integer,
-	FOREIGN KEY (`device_id`) REFERENCES `device`(`id`) ON UPDATE no action ON DELETE cascade,
-	CONSTRAINT "device_token_marks" CHECK(("device_token"."nobody_after_distribution_id" IS NULL) = ("device_token"."nobody_after_recipient_id" IS NULL)),
-	CONSTRAINT "device_token_stands" CHECK("device_token"."stands_alone" = 0 OR "device_token"."nobody_after_distribution_id" IS NOT NULL)
-);
 INSERT INTO device_token VALUES(1,1,X'bde9dee39ff9b8c42608bada3ff4a0cb36bb1e67324d9924f37c71ec85d2867c',NULL,NULL,0,0,0,NULL,NULL,1795370015582,NULL);
 INSERT INTO device_token VALUES(2,2,X'a56ea3bf81ab9972efb244428888eaee5521e5c279c3f861a530dee044462020',NULL,NULL,0,0,0,NULL,NULL,1795370015590,NULL);
 INSERT INTO device_token VALUES(3,3,X'c4e836a0f7d742415f2403fc9e837dda4223bb25c7dba93378e22aed784c16bb',NULL,NULL,1,0,0,NULL,NULL,1795310876215,NULL);
@@ -205,16 +106,6 @@ INSERT INTO device_token VALUES(5,8,X'361ee12827f4a18e6df92526aff299e05bdc5ec85e
 INSERT INTO device_token VALUES(6,10,X'c50320f640d70c7bb8a3f6b834b672706d9d07a17379f3223ad50234180e825a',NULL,'{"gateway":"webpush","token":{"endpoint":"https://push.example/old","keys":{}}}',0,11,7,NULL,NULL,1795328407796,NULL);
 INSERT INTO device_token VALUES(7,11,X'451da9b65e19dde33ebf3a11eca3d2c30bad7a129fffba964e35b8625a49357c',NULL,NULL,0,12,8,NULL,NULL,1795370007558,NULL);
 INSERT INTO device_token VALUES(8,12,X'59d8ba69ce2f3c58724229bd669a73a330d75c3b5daf2f73452ee0dcbaa630ef',NULL,NULL,0,12,8,NULL,NULL,1795370007551,NULL);
-CREATE TABLE IF NOT EXISTS "install_device" (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`install_id` integer NOT NULL,
-	`device_id` integer NOT NULL,
-	`provider_id` integer NOT NULL,
-	`registered_at_ms` integer NOT NULL,
-	`after_recipient_id` integer NOT NULL, `last_seen_at_ms` integer DEFAULT 0 NOT NULL,
-	FOREIGN KEY (`install_id`) REFERENCES `install`(`id`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`device_id`) REFERENCES `device`(`id`) ON UPDATE no action ON DELETE cascade
-);
 INSERT INTO install_device VALUES(1,1,1,1,1795302471420,0,1795302471420);
 INSERT INTO install_device VALUES(2,3,4,2,1795302471429,0,1795302471429);
 INSERT INTO install_device VALUES(3,4,5,1,1795310876193,5,1795310876193);
@@ -227,37 +118,7 @@ INSERT INTO install_device VALUES(12,8,11,1,1795370007558,8,1795370007558);
 INSERT INTO install_device VALUES(13,9,13,1,1795410000000,10,1795410000000);
 INSERT INTO install_device VALUES(14,9,14,1,1795410000000,10,1795410000000);
 INSERT INTO install_device VALUES(15,10,15,1,1795410000000,10,1795410000000);
-CREATE TABLE IF NOT EXISTS "device_domain" (
-	`device_id` integer NOT NULL,
-	`domain_id` integer NOT NULL,
-	`provider_id` integer NOT NULL,
-	`linked_at_ms` integer NOT NULL,
-	PRIMARY KEY(`device_id`, `domain_id`),
-	FOREIGN KEY (`device_id`) REFERENCES `device`(`id`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`domain_id`) REFERENCES `domain`(`id`) ON UPDATE no action ON DELETE cascade
-);
 INSERT INTO device_domain VALUES(2,2,1,1795302471425);
-CREATE TABLE IF NOT EXISTS "recipient" (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`distribution_id` integer NOT NULL,
-	`device_id` integer NOT NULL,
-	`state` integer NOT NULL,
-	`inbox` integer NOT NULL,
-	`is_waiting` integer NOT NULL,
-	`queued_at_ms` integer NOT NULL,
-	`sent_at_ms` integer,
-	`failed_at_ms` integer,
-	`expired_at_ms` integer,
-	`received_at_ms` integer,
-	`opened_at_ms` integer,
-	`executed_at_ms` integer,
-	`refused_at_ms` integer,
-	`detail` text, `push_state` integer, `pushed_at_ms` integer, `push_problem` text,
-	FOREIGN KEY (`distribution_id`) REFERENCES `distribution`(`id`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`device_id`) REFERENCES `device`(`id`) ON UPDATE no action ON DELETE cascade,
-	CONSTRAINT "recipient_state" CHECK("recipient"."state" BETWEEN 1 AND 4),
-	CONSTRAINT "recipient_inbox_of" CHECK("recipient"."inbox" <> 0)
-);
 INSERT INTO recipient VALUES(1,1,2,2,1,1,1795302471446,1795302471449,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO recipient VALUES(2,1,1,2,1,1,1795302471447,1795302471449,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO recipient VALUES(3,2,1,2,1,1,1795302471454,1795302471455,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
@@ -268,32 +129,7 @@ INSERT INTO recipient VALUES(7,11,8,2,1,1,1795328387010,1795328387027,NULL,NULL,
 INSERT INTO recipient VALUES(8,12,10,2,1,1,1795328407823,1795328407826,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO recipient VALUES(9,13,11,2,1,1,1795370007586,1795370007591,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO recipient VALUES(10,14,12,2,1,1,1795370007619,1795370007628,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
-CREATE TABLE `appliance` (
-	`id` integer PRIMARY KEY NOT NULL,
-	`stranger_count` integer NOT NULL,
-	CONSTRAINT "appliance_once" CHECK("appliance"."id" = 1)
-);
 INSERT INTO appliance VALUES(1,4);
-CREATE TABLE IF NOT EXISTS "device_provider" (
-	`device_id` integer NOT NULL,
-	`provider_id` integer NOT NULL,
-	`os` text NOT NULL,
-	`os_version` text NOT NULL,
-	`device_name` text NOT NULL,
-	`app_version` text NOT NULL,
-	`user_agent` text NOT NULL,
-	`last_seen_at_ms` integer NOT NULL,
-	`slot_count` integer DEFAULT 0 NOT NULL,
-	`tie_count` integer DEFAULT 0 NOT NULL,
-	`token_id` integer,
-	`is_by_link` integer DEFAULT 0 NOT NULL,
-	`after_recipient_id` integer DEFAULT 0 NOT NULL,
-	`after_slot_id` integer DEFAULT 0 NOT NULL, `checked_in_at_ms` integer DEFAULT 0 NOT NULL, `claim_install_id` integer, `seen_apart` integer DEFAULT 0 NOT NULL,
-	PRIMARY KEY(`device_id`, `provider_id`),
-	FOREIGN KEY (`device_id`) REFERENCES `device`(`id`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`provider_id`) REFERENCES `provider`(`id`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`token_id`) REFERENCES `device_token`(`id`) ON UPDATE no action ON DELETE set null
-) WITHOUT ROWID;
 INSERT INTO device_provider VALUES(1,1,'android','15','Phone','1.2','',1795370015582,1,0,1,1,0,1,1795370015582,1,0);
 INSERT INTO device_provider VALUES(2,1,'ios','15','Phone','1.2','',1795370015590,0,1,2,0,0,1,1795370015590,NULL,0);
 INSERT INTO device_provider VALUES(4,2,'android','','','','Bun/1.4.5',1795302471429,1,0,NULL,0,0,0,0,NULL,0);
@@ -309,87 +145,18 @@ INSERT INTO device_provider VALUES(13,1,'android','','Pixel','','Happ/3.1.0',179
 INSERT INTO device_provider VALUES(14,1,'android','','Pixel','','Happ/3.1.0',1795410000000,1,0,NULL,0,0,0,0,NULL,0);
 INSERT INTO device_provider VALUES(15,1,'android','','Pixel','','Happ/3.1.0',1795410000000,1,0,NULL,0,0,0,0,NULL,0);
 INSERT INTO device_provider VALUES(16,1,'android','','Pixel','','Happ/3.1.0',1795410000000,0,0,NULL,0,0,0,0,NULL,0);
-CREATE TABLE `install_refusal` (
-	`install_id` integer PRIMARY KEY NOT NULL,
-	`refused_count` integer NOT NULL,
-	`refused_at_ms` integer NOT NULL,
-	`reason` text NOT NULL, `day` integer DEFAULT 0 NOT NULL, `day_count` integer DEFAULT 0 NOT NULL,
-	FOREIGN KEY (`install_id`) REFERENCES `install`(`id`) ON UPDATE no action ON DELETE cascade
-);
 INSERT INTO install_refusal VALUES(5,1,1795328368489,'link_limit_reached',0,0);
 INSERT INTO install_refusal VALUES(10,1,1795410000000,'link_limit_reached',20780,1);
-CREATE TABLE `provider_day` (
-	`provider_id` integer NOT NULL,
-	`day` integer NOT NULL,
-	`admitted` integer DEFAULT 0 NOT NULL,
-	`seen` integer DEFAULT 0 NOT NULL,
-	`refused_hwid` integer DEFAULT 0 NOT NULL,
-	`refused_domain` integer DEFAULT 0 NOT NULL,
-	`refused_disabled` integer DEFAULT 0 NOT NULL,
-	`refused_full` integer DEFAULT 0 NOT NULL,
-	`freed` integer DEFAULT 0 NOT NULL,
-	`links` integer DEFAULT 0 NOT NULL,
-	`sends` integer DEFAULT 0 NOT NULL,
-	`recipients` integer DEFAULT 0 NOT NULL,
-	`delivered` integer DEFAULT 0 NOT NULL,
-	`received` integer DEFAULT 0 NOT NULL,
-	`opened` integer DEFAULT 0 NOT NULL,
-	`executed` integer DEFAULT 0 NOT NULL,
-	`failed` integer DEFAULT 0 NOT NULL,
-	`expired` integer DEFAULT 0 NOT NULL, `admitted_over` integer DEFAULT 0 NOT NULL,
-	PRIMARY KEY(`provider_id`, `day`),
-	FOREIGN KEY (`provider_id`) REFERENCES `provider`(`id`) ON UPDATE no action ON DELETE cascade
-) WITHOUT ROWID;
 INSERT INTO provider_day VALUES(1,20777,0,0,0,0,0,0,3,0,0,0,0,0,0,0,0,0,0);
 INSERT INTO provider_day VALUES(1,20779,8,8,0,0,0,1,3,4,5,5,5,1,0,0,0,0,0);
 INSERT INTO provider_day VALUES(1,20780,6,4,0,0,0,1,0,4,0,0,0,0,0,0,0,0,1);
-CREATE TABLE `slot_end` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`install_id` integer NOT NULL,
-	`provider_id` integer NOT NULL,
-	`device_id` integer,
-	`registered_at_ms` integer NOT NULL,
-	`last_seen_at_ms` integer NOT NULL,
-	`ended_at_ms` integer NOT NULL,
-	`why` text NOT NULL,
-	`actor` text NOT NULL,
-	`for_device_id` integer,
-	FOREIGN KEY (`install_id`) REFERENCES `install`(`id`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`device_id`) REFERENCES `device`(`id`) ON UPDATE no action ON DELETE set null,
-	FOREIGN KEY (`for_device_id`) REFERENCES `device`(`id`) ON UPDATE no action ON DELETE set null,
-	CONSTRAINT "slot_end_why" CHECK("slot_end"."why" IN ('deleted', 'inactive', 'replaced', 'forgotten'))
-);
 INSERT INTO slot_end VALUES(1,4,1,6,1795310876197,1795310876197,1795328368616,'deleted','Example1',NULL);
 INSERT INTO slot_end VALUES(2,6,1,9,1795328386886,1795328386886,1795328387023,'replaced','device',10);
 INSERT INTO slot_end VALUES(3,7,1,12,1795370007537,1795370007537,1795370007563,'deleted','Example1',NULL);
 INSERT INTO slot_end VALUES(5,11,1,13,1795410000000,1795410000000,1795176000000,'deleted','tester',NULL);
 INSERT INTO slot_end VALUES(6,11,1,16,1795410000000,1795410000000,1795176000000,'deleted','tester',NULL);
-CREATE TABLE `destination` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`kind` text NOT NULL,
-	`origin` text NOT NULL,
-	`webhook_id` integer,
-	`waiting_count` integer DEFAULT 0 NOT NULL,
-	`lease_owner` text,
-	`lease_until_ms` integer,
-	`failure_count` integer DEFAULT 0 NOT NULL,
-	`failing_since_ms` integer,
-	`retry_at_ms` integer DEFAULT 0 NOT NULL,
-	`stopped_at_ms` integer,
-	`problem` text,
-	FOREIGN KEY (`webhook_id`) REFERENCES `webhook`(`id`) ON UPDATE no action ON DELETE cascade,
-	CONSTRAINT "destination_kind" CHECK("destination"."kind" IN ('fcm', 'apns', 'webpush', 'webhook', 'telegram'))
-);
 INSERT INTO destination VALUES(1,'webhook','',1,19,NULL,1795370037638,0,NULL,0,NULL,NULL);
 INSERT INTO destination VALUES(2,'webhook','',2,28,NULL,1795401486561,14,1795370007537,1795401808702,NULL,'the address is not an https address');
-CREATE TABLE `event` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`provider_id` integer,
-	`kind` text NOT NULL,
-	`at_ms` integer NOT NULL,
-	`data` text NOT NULL,
-	FOREIGN KEY (`provider_id`) REFERENCES `provider`(`id`) ON UPDATE no action ON DELETE cascade
-);
 INSERT INTO event VALUES(1,1,'link.created',1795370007467,'{"install_id":7,"install_limit":5}');
 INSERT INTO event VALUES(2,1,'link.created',1795370007506,'{"install_id":8,"install_limit":5}');
 INSERT INTO event VALUES(3,1,'device.admitted',1795370007532,'{"install_id":7,"install_count":1,"install_limit":5,"hwid":"stays-of-0-7-0"}');
@@ -418,27 +185,6 @@ INSERT INTO event VALUES(25,1,'link.removed',1795176000000,'{"install_id":12,"fr
 INSERT INTO event VALUES(26,1,'device.removed',1795176000000,'{"install_id":11,"install_count":1,"install_limit":3,"hwid":"first-of-0-10-0","why":"deleted"}');
 INSERT INTO event VALUES(27,1,'device.removed',1795176000000,'{"install_id":11,"install_count":0,"install_limit":3,"hwid":"gone-of-0-10-0","why":"deleted"}');
 INSERT INTO event VALUES(28,1,'link.revoked',1795176000000,'{"install_id":11,"freed":2,"had_subscription_key":false}');
-CREATE TABLE `notice` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`provider_id` integer,
-	`subject` text NOT NULL,
-	`mark` text NOT NULL,
-	FOREIGN KEY (`provider_id`) REFERENCES `provider`(`id`) ON UPDATE no action ON DELETE cascade
-);
-CREATE TABLE `outbox` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`destination_id` integer NOT NULL,
-	`next_at_ms` integer NOT NULL,
-	`queued_at_ms` integer NOT NULL,
-	`attempt_count` integer DEFAULT 0 NOT NULL,
-	`recipient_id` integer,
-	`event_id` integer,
-	`problem` text,
-	FOREIGN KEY (`destination_id`) REFERENCES `destination`(`id`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`recipient_id`) REFERENCES `recipient`(`id`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`event_id`) REFERENCES `event`(`id`) ON UPDATE no action ON DELETE cascade,
-	CONSTRAINT "outbox_one_thing" CHECK(("outbox"."recipient_id" IS NULL) <> ("outbox"."event_id" IS NULL))
-);
 INSERT INTO outbox VALUES(2,2,1795370328235,1795370007467,2,NULL,1,'the receiver answered 500: it has a fault of its own');
 INSERT INTO outbox VALUES(4,2,1795370013046,1795370007506,1,NULL,2,'the receiver answered 500: it has a fault of its own');
 INSERT INTO outbox VALUES(6,2,1795370358257,1795370007532,2,NULL,3,'the receiver answered 500: it has a fault of its own');
@@ -486,37 +232,8 @@ INSERT INTO outbox VALUES(53,1,0,1795176000000,0,NULL,27,NULL);
 INSERT INTO outbox VALUES(54,2,0,1795176000000,0,NULL,27,NULL);
 INSERT INTO outbox VALUES(55,1,0,1795176000000,0,NULL,28,NULL);
 INSERT INTO outbox VALUES(56,2,0,1795176000000,0,NULL,28,NULL);
-CREATE TABLE `webhook` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`provider_id` integer,
-	`kind` text NOT NULL,
-	`address` text NOT NULL,
-	`events` text NOT NULL,
-	`scheme` text NOT NULL,
-	`secret` text NOT NULL,
-	`previous_secret` text,
-	`previous_until_ms` integer,
-	`locale` text NOT NULL,
-	`created_at_ms` integer NOT NULL,
-	`disabled_at_ms` integer,
-	`disabled_why` text,
-	FOREIGN KEY (`provider_id`) REFERENCES `provider`(`id`) ON UPDATE no action ON DELETE cascade,
-	CONSTRAINT "webhook_kind" CHECK("webhook"."kind" IN ('webhook', 'telegram')),
-	CONSTRAINT "webhook_disabled" CHECK(("webhook"."disabled_at_ms" IS NULL) = ("webhook"."disabled_why" IS NULL))
-);
 INSERT INTO webhook VALUES(1,1,'webhook','http://127.0.0.1:18472/good','','v1','whsec_zrvw6iMAzXSBE98V5sLXGJAhZtr6QLLf8o52WJVgbC4=',NULL,NULL,'',1795370006892,NULL,NULL);
 INSERT INTO webhook VALUES(2,1,'webhook','http://127.0.0.1:18472/bad','','v1','whsec_F05yvuSevvn7qZ+NiF3bwrewuIuRU+yNTFpU0SHyIcs=',NULL,NULL,'',1795370007291,NULL,NULL);
-CREATE TABLE `webhook_delivery` (
-	`webhook_id` integer NOT NULL,
-	`event_id` integer NOT NULL,
-	`is_delivered` integer NOT NULL,
-	`attempt_count` integer NOT NULL,
-	`ended_at_ms` integer NOT NULL,
-	`problem` text,
-	PRIMARY KEY(`webhook_id`, `event_id`),
-	FOREIGN KEY (`webhook_id`) REFERENCES `webhook`(`id`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`event_id`) REFERENCES `event`(`id`) ON UPDATE no action ON DELETE cascade
-) WITHOUT ROWID;
 INSERT INTO webhook_delivery VALUES(1,1,1,1,1795370007529,NULL);
 INSERT INTO webhook_delivery VALUES(1,2,1,1,1795370007538,NULL);
 INSERT INTO webhook_delivery VALUES(1,3,1,1,1795370007558,NULL);
@@ -526,65 +243,10 @@ INSERT INTO webhook_delivery VALUES(1,6,1,1,1795370007581,NULL);
 INSERT INTO webhook_delivery VALUES(1,7,1,1,1795370007586,NULL);
 INSERT INTO webhook_delivery VALUES(1,8,1,1,1795370007611,NULL);
 INSERT INTO webhook_delivery VALUES(1,9,1,1,1795370007637,NULL);
-CREATE TABLE `idempotent_call` (
-	`provider_id` integer NOT NULL,
-	`idempotency_key` text NOT NULL,
-	`call` text NOT NULL,
-	`params_hash` blob NOT NULL,
-	`answer` text NOT NULL,
-	`answered_at_ms` integer NOT NULL,
-	PRIMARY KEY(`provider_id`, `idempotency_key`),
-	FOREIGN KEY (`provider_id`) REFERENCES `provider`(`id`) ON UPDATE no action ON DELETE cascade
-) WITHOUT ROWID;
 INSERT INTO idempotent_call VALUES(1,'key-of-0-10-0','add-install',X'30981b1ad6029fe80345404504e8e2ce423f80c30fd0032ea81f4716fb1eafdf','{"id":9,"installCode":"ExampleLin10"}',1795410000000);
-CREATE TABLE `install_tombstone` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`provider_id` integer NOT NULL,
-	`install_code` text NOT NULL,
-	`subscription_key_hash` blob,
-	`ended_at_ms` integer NOT NULL,
-	`why` text NOT NULL,
-	FOREIGN KEY (`provider_id`) REFERENCES `provider`(`id`) ON UPDATE no action ON DELETE cascade,
-	CONSTRAINT "install_tombstone_why" CHECK("install_tombstone"."why" IN ('removed', 'revoked'))
-);
 INSERT INTO install_tombstone VALUES(1,1,'ExampleLin14',NULL,1795176000000,'removed');
 INSERT INTO install_tombstone VALUES(2,1,'ExampleLin12',NULL,1795176000000,'revoked');
-CREATE TABLE `refused_device` (
-	`install_id` integer NOT NULL,
-	`hwid` text NOT NULL,
-	`device_name` text NOT NULL,
-	`os` text NOT NULL,
-	`reason` text NOT NULL,
-	`refused_count` integer NOT NULL,
-	`first_refused_at_ms` integer NOT NULL,
-	`last_refused_at_ms` integer NOT NULL,
-	PRIMARY KEY(`install_id`, `hwid`),
-	FOREIGN KEY (`install_id`) REFERENCES `install`(`id`) ON UPDATE no action ON DELETE cascade
-) WITHOUT ROWID;
 INSERT INTO refused_device VALUES(10,'refused-of-0-10-0','Pixel','android','link_limit_reached',1,1795410000000,1795410000000);
-CREATE TABLE IF NOT EXISTS "install" (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`provider_id` integer NOT NULL,
-	`install_code` text NOT NULL,
-	`install_limit` integer NOT NULL,
-	`device_count` integer DEFAULT 0 NOT NULL,
-	`status` integer NOT NULL,
-	`note` text,
-	`created_at_ms` integer NOT NULL,
-	`subscription_key_hash` blob,
-	`inactive_days` integer,
-	`when_full` text,
-	`cool_down_hours` integer,
-	`replaced_at_ms` integer,
-	`enforce` integer,
-	`without_hwid` text,
-	`over_max` integer DEFAULT 0 NOT NULL,
-	FOREIGN KEY (`provider_id`) REFERENCES `provider`(`id`) ON UPDATE no action ON DELETE cascade,
-	CONSTRAINT "install_limit_range" CHECK("install"."install_limit" BETWEEN 1 AND 100),
-	CONSTRAINT "install_never_over_full" CHECK("install"."device_count" >= 0 AND ("install"."device_count" <= "install"."install_limit" OR "install"."device_count" <= "install"."over_max")),
-	CONSTRAINT "install_over_max" CHECK("install"."over_max" BETWEEN 0 AND 100),
-	CONSTRAINT "install_status" CHECK("install"."status" IN (5, 10))
-);
 INSERT INTO install VALUES(1,1,'ExampleLink1',5,1,10,'n',1795302471409,NULL,NULL,NULL,NULL,NULL,NULL,NULL,0);
 INSERT INTO install VALUES(2,1,'ExampleLink2',2,0,10,NULL,1795302471412,NULL,NULL,NULL,NULL,NULL,NULL,NULL,0);
 INSERT INTO install VALUES(3,2,'ExampleLink3',3,1,10,NULL,1795302471417,NULL,NULL,NULL,NULL,NULL,NULL,NULL,0);
@@ -611,218 +273,3 @@ INSERT INTO sqlite_sequence VALUES('event',28);
 INSERT INTO sqlite_sequence VALUES('outbox',56);
 INSERT INTO sqlite_sequence VALUES('install',12);
 INSERT INTO sqlite_sequence VALUES('install_tombstone',2);
-CREATE UNIQUE INDEX `device_hwid_unique` ON `device` (`hwid`);
-CREATE INDEX `distribution_by_provider` ON `distribution` (`provider_id`);
-CREATE INDEX `distribution_unchecked` ON `distribution` (`due_at_ms`) WHERE status IN (10, 20);
-CREATE INDEX `distribution_to_prune` ON `distribution` (`finished_at_ms`) WHERE pruned_at_ms IS NULL;
-CREATE INDEX `distribution_unbound` ON `distribution` (`provider_id`,`created_at_ms`) WHERE unbound_count > 0;
-CREATE UNIQUE INDEX `domain_once_per_provider` ON `domain` (`provider_id`,`domain_hash`);
-CREATE UNIQUE INDEX `provider_code_unique` ON `provider` (`code`);
-CREATE UNIQUE INDEX `device_token_token_hash_unique` ON `device_token` (`token_hash`);
-CREATE INDEX `device_token_by_device` ON `device_token` (`device_id`);
-CREATE UNIQUE INDEX `device_token_of_nobody` ON `device_token` (`device_id`) WHERE nobody_after_distribution_id IS NOT NULL;
-CREATE UNIQUE INDEX `install_device_once` ON `install_device` (`install_id`,`device_id`);
-CREATE INDEX `install_device_by_device` ON `install_device` (`device_id`,`provider_id`,`id`);
-CREATE INDEX `device_domain_by_domain` ON `device_domain` (`domain_id`,`device_id`);
-CREATE INDEX `device_domain_by_provider` ON `device_domain` (`device_id`,`provider_id`);
-CREATE INDEX `recipient_inbox` ON `recipient` (`device_id`,`is_waiting`,`inbox`);
-CREATE UNIQUE INDEX `recipient_once` ON `recipient` (`distribution_id`,`device_id`);
-CREATE INDEX `distribution_blocked` ON `distribution` (`id`) WHERE status = 140 AND expired_at_ms IS NULL;
-CREATE INDEX `distribution_pruned` ON `distribution` (`finished_at_ms`) WHERE pruned_at_ms IS NOT NULL;
-CREATE INDEX `distribution_to_expire` ON `distribution` (`expires_at_ms`) WHERE expired_at_ms IS NULL AND status >= 100;
-CREATE INDEX `domain_by_provider` ON `domain` (`provider_id`);
-CREATE INDEX `device_stranger` ON `device` (`last_seen_at_ms`) WHERE holder_count = 0;
-CREATE INDEX `device_provider_by_os` ON `device_provider` (`provider_id`,`os`,`device_id`);
-CREATE INDEX `device_provider_by_token` ON `device_provider` (`token_id`) WHERE token_id IS NOT NULL;
-CREATE INDEX `device_provider_idle` ON `device_provider` (`last_seen_at_ms`) WHERE slot_count = 0 AND tie_count = 0;
-CREATE INDEX `provider_day_by_day` ON `provider_day` (`day`);
-CREATE INDEX `slot_end_by_install` ON `slot_end` (`install_id`,`id`);
-CREATE INDEX `slot_end_by_provider` ON `slot_end` (`provider_id`,`id`);
-CREATE INDEX `slot_end_by_device` ON `slot_end` (`device_id`) WHERE device_id IS NOT NULL;
-CREATE INDEX `slot_end_by_newcomer` ON `slot_end` (`for_device_id`) WHERE for_device_id IS NOT NULL;
-CREATE UNIQUE INDEX `destination_of_gateway` ON `destination` (`kind`,`origin`) WHERE webhook_id IS NULL;
-CREATE UNIQUE INDEX `destination_of_webhook` ON `destination` (`webhook_id`) WHERE webhook_id IS NOT NULL;
-CREATE INDEX `destination_waiting` ON `destination` (`id`) WHERE waiting_count > 0;
-CREATE INDEX `event_by_provider` ON `event` (`provider_id`,`id`);
-CREATE INDEX `event_by_time` ON `event` (`at_ms`);
-CREATE UNIQUE INDEX `notice_of_provider` ON `notice` (`provider_id`,`subject`) WHERE provider_id IS NOT NULL;
-CREATE UNIQUE INDEX `notice_of_appliance` ON `notice` (`subject`) WHERE provider_id IS NULL;
-CREATE INDEX `outbox_due` ON `outbox` (`destination_id`,`next_at_ms`,`id`);
-CREATE UNIQUE INDEX `outbox_push` ON `outbox` (`recipient_id`) WHERE recipient_id IS NOT NULL;
-CREATE INDEX `outbox_of_webhook` ON `outbox` (`destination_id`,`event_id`) WHERE event_id IS NOT NULL;
-CREATE UNIQUE INDEX `outbox_event` ON `outbox` (`event_id`,`destination_id`) WHERE event_id IS NOT NULL;
-CREATE INDEX `webhook_by_provider` ON `webhook` (`provider_id`,`id`);
-CREATE INDEX `webhook_rotated` ON `webhook` (`previous_until_ms`) WHERE previous_until_ms IS NOT NULL;
-CREATE INDEX `webhook_delivery_by_event` ON `webhook_delivery` (`event_id`);
-CREATE INDEX `distribution_at_gateways` ON `distribution` (`expires_at_ms`) WHERE status = 40 AND handed_over_at_ms IS NOT NULL;
-CREATE INDEX `distribution_awaits_none` ON `distribution` (`id`) WHERE status = 40 AND handed_over_at_ms IS NOT NULL AND push_waiting_count = 0;
-CREATE INDEX `distribution_unfinished` ON `distribution` (`provider_id`,`due_at_ms`) WHERE status < 100 AND handed_over_at_ms IS NULL;
-CREATE INDEX `distribution_in_delivery` ON `distribution` (`provider_id`) WHERE status IN (5, 6, 40) AND handed_over_at_ms IS NULL;
-CREATE INDEX `distribution_unscheduled` ON `distribution` (`provider_id`) WHERE status < 100 AND handed_over_at_ms IS NULL AND due_at_ms = created_at_ms;
-CREATE INDEX `idempotent_call_by_time` ON `idempotent_call` (`answered_at_ms`);
-CREATE UNIQUE INDEX `install_tombstone_install_code_unique` ON `install_tombstone` (`install_code`);
-CREATE INDEX `install_tombstone_by_provider` ON `install_tombstone` (`provider_id`,`id`);
-CREATE INDEX `install_tombstone_by_key` ON `install_tombstone` (`subscription_key_hash`,`provider_id`) WHERE subscription_key_hash IS NOT NULL;
-CREATE INDEX `refused_device_by_time` ON `refused_device` (`last_refused_at_ms`);
-CREATE INDEX `refused_device_by_hwid` ON `refused_device` (`hwid`);
-CREATE UNIQUE INDEX `install_install_code_unique` ON `install` (`install_code`);
-CREATE INDEX `install_by_provider` ON `install` (`provider_id`);
-CREATE UNIQUE INDEX `install_by_subscription_key` ON `install` (`subscription_key_hash`,`provider_id`) WHERE subscription_key_hash IS NOT NULL;
-CREATE TRIGGER distribution_created BEFORE INSERT ON distribution WHEN NEW.status <> 10 BEGIN
-  SELECT RAISE(ABORT, 'a distribution begins as 10 Created');
-END;
-CREATE TRIGGER distribution_moved BEFORE UPDATE OF status ON distribution
-WHEN NEW.status <> OLD.status AND NOT EXISTS (
-  SELECT 1 FROM distribution_transition
-  WHERE from_status = OLD.status AND to_status = NEW.status
-) BEGIN
-  SELECT RAISE(ABORT, 'no such transition between statuses of a distribution');
-END;
-CREATE TRIGGER install_device_stays
-BEFORE UPDATE OF install_id, device_id, provider_id ON install_device BEGIN
-  SELECT RAISE(ABORT, 'a slot never moves to another link or device');
-END;
-CREATE TRIGGER device_domain_added AFTER INSERT ON device_domain BEGIN
-  INSERT INTO device_provider (device_id, provider_id, os, os_version, device_name, app_version,
-    user_agent, last_seen_at_ms, tie_count)
-  VALUES (NEW.device_id, NEW.provider_id, '', '', '', '', '', NEW.linked_at_ms, 1)
-  ON CONFLICT DO UPDATE SET tie_count = tie_count + 1;
-END;
-CREATE TRIGGER device_domain_removed AFTER DELETE ON device_domain BEGIN
-  UPDATE device_provider SET tie_count = tie_count - 1
-  WHERE device_id = OLD.device_id AND provider_id = OLD.provider_id;
-END;
-CREATE TRIGGER device_domain_stays
-BEFORE UPDATE OF device_id, domain_id, provider_id ON device_domain BEGIN
-  SELECT RAISE(ABORT, 'a tie never moves to another device or binding');
-END;
-CREATE TRIGGER domain_added AFTER INSERT ON domain BEGIN
-  UPDATE provider SET domain_count = domain_count + 1 WHERE id = NEW.provider_id;
-END;
-CREATE TRIGGER domain_removed AFTER DELETE ON domain BEGIN
-  UPDATE provider SET domain_count = domain_count - 1 WHERE id = OLD.provider_id;
-END;
-CREATE TRIGGER domain_stays BEFORE UPDATE OF provider_id ON domain BEGIN
-  SELECT RAISE(ABORT, 'a binding never moves to another provider');
-END;
-CREATE TRIGGER distribution_added AFTER INSERT ON distribution BEGIN
-  UPDATE provider
-  SET kept_bytes = kept_bytes + octet_length(NEW.payload) + octet_length(NEW.target_hwid) + 200
-  WHERE id = NEW.provider_id;
-END;
-CREATE TRIGGER distribution_loaded AFTER UPDATE OF recipient_count ON distribution
-WHEN NEW.recipient_count <> OLD.recipient_count BEGIN
-  UPDATE provider SET ledger_count = ledger_count + NEW.recipient_count - OLD.recipient_count
-  WHERE id = NEW.provider_id;
-END;
-CREATE TRIGGER distribution_pruned AFTER UPDATE OF pruned_at_ms ON distribution
-WHEN OLD.pruned_at_ms IS NULL AND NEW.pruned_at_ms IS NOT NULL BEGIN
-  UPDATE provider
-  SET kept_bytes = kept_bytes - octet_length(OLD.payload) - octet_length(OLD.target_hwid) - 200,
-    ledger_count = ledger_count - OLD.recipient_count
-  WHERE id = OLD.provider_id;
-END;
-CREATE TRIGGER distribution_removed AFTER DELETE ON distribution WHEN OLD.pruned_at_ms IS NULL BEGIN
-  UPDATE provider
-  SET kept_bytes = kept_bytes - octet_length(OLD.payload) - octet_length(OLD.target_hwid) - 200,
-    ledger_count = ledger_count - OLD.recipient_count
-  WHERE id = OLD.provider_id;
-END;
-CREATE TRIGGER distribution_stays
-BEFORE UPDATE OF provider_id, payload, target_hwid ON distribution
-WHEN NEW.provider_id <> OLD.provider_id OR NEW.target_hwid <> OLD.target_hwid
-  OR (NEW.payload <> OLD.payload AND NEW.pruned_at_ms IS NULL) BEGIN
-  SELECT RAISE(ABORT, 'what was sent, to whom and by whom, never changes');
-END;
-CREATE TRIGGER device_added AFTER INSERT ON device WHEN NEW.holder_count = 0 BEGIN
-  UPDATE appliance SET stranger_count = stranger_count + 1;
-END;
-CREATE TRIGGER device_removed AFTER DELETE ON device WHEN OLD.holder_count = 0 BEGIN
-  UPDATE appliance SET stranger_count = stranger_count - 1;
-END;
-CREATE TRIGGER device_held AFTER UPDATE OF holder_count ON device
-WHEN (OLD.holder_count = 0) <> (NEW.holder_count = 0) BEGIN
-  UPDATE appliance SET stranger_count = stranger_count + iif(NEW.holder_count = 0, 1, -1);
-END;
-CREATE TRIGGER device_provider_place_lost AFTER UPDATE OF token_id ON device_provider
-WHEN OLD.token_id IS NOT NULL AND OLD.token_id IS NOT NEW.token_id BEGIN
-  DELETE FROM device_token WHERE id = OLD.token_id AND stands_alone = 0
-    AND NOT EXISTS (SELECT 1 FROM device_provider WHERE token_id = OLD.token_id);
-END;
-CREATE TRIGGER device_provider_removed AFTER DELETE ON device_provider
-WHEN OLD.token_id IS NOT NULL BEGIN
-  DELETE FROM device_token WHERE id = OLD.token_id AND stands_alone = 0
-    AND NOT EXISTS (SELECT 1 FROM device_provider WHERE token_id = OLD.token_id);
-END;
-CREATE TRIGGER device_provider_held AFTER INSERT ON device_provider
-WHEN NEW.slot_count + NEW.tie_count > 0 BEGIN
-  UPDATE device SET holder_count = holder_count + 1 WHERE id = NEW.device_id;
-END;
-CREATE TRIGGER device_provider_changed AFTER UPDATE OF slot_count, tie_count ON device_provider
-WHEN (OLD.slot_count + OLD.tie_count = 0) <> (NEW.slot_count + NEW.tie_count = 0) BEGIN
-  UPDATE device SET holder_count = holder_count + iif(NEW.slot_count + NEW.tie_count = 0, -1, 1)
-  WHERE id = NEW.device_id;
-END;
-CREATE TRIGGER device_provider_left AFTER DELETE ON device_provider
-WHEN OLD.slot_count + OLD.tie_count > 0 BEGIN
-  UPDATE device SET holder_count = holder_count - 1 WHERE id = OLD.device_id;
-END;
-CREATE TRIGGER slot_end_added AFTER INSERT ON slot_end BEGIN
-  UPDATE provider SET slot_end_count = slot_end_count + 1 WHERE id = NEW.provider_id;
-END;
-CREATE TRIGGER slot_end_removed AFTER DELETE ON slot_end BEGIN
-  UPDATE provider SET slot_end_count = slot_end_count - 1 WHERE id = OLD.provider_id;
-END;
-CREATE TRIGGER slot_end_stays BEFORE UPDATE OF install_id, provider_id ON slot_end BEGIN
-  SELECT RAISE(ABORT, 'the end of a slot stays with its link');
-END;
-CREATE TRIGGER outbox_added AFTER INSERT ON outbox BEGIN
-  UPDATE destination SET waiting_count = waiting_count + 1 WHERE id = NEW.destination_id;
-END;
-CREATE TRIGGER outbox_removed AFTER DELETE ON outbox BEGIN
-  UPDATE destination SET waiting_count = waiting_count - 1 WHERE id = OLD.destination_id;
-END;
-CREATE TRIGGER outbox_stays BEFORE UPDATE OF destination_id, recipient_id, event_id ON outbox BEGIN
-  SELECT RAISE(ABORT, 'a dispatch stays with its destination');
-END;
-CREATE TRIGGER recipient_at_gateway_removed AFTER DELETE ON recipient WHEN OLD.push_state = 1 BEGIN
-  UPDATE distribution SET push_waiting_count = push_waiting_count - 1
-  WHERE id = OLD.distribution_id;
-END;
-CREATE TRIGGER install_added AFTER INSERT ON install BEGIN
-  UPDATE provider SET install_count = install_count + 1 WHERE id = NEW.provider_id;
-END;
-CREATE TRIGGER install_removed AFTER DELETE ON install BEGIN
-  UPDATE provider SET install_count = install_count - 1 WHERE id = OLD.provider_id;
-END;
-CREATE TRIGGER install_stays BEFORE UPDATE OF provider_id ON install BEGIN
-  SELECT RAISE(ABORT, 'a link never moves to another provider');
-END;
-CREATE TRIGGER install_device_added AFTER INSERT ON install_device BEGIN
-  UPDATE install SET device_count = device_count + 1 WHERE id = NEW.install_id;
-  INSERT INTO device_provider (device_id, provider_id, os, os_version, device_name, app_version,
-    user_agent, last_seen_at_ms, slot_count)
-  VALUES (NEW.device_id, NEW.provider_id, '', '', '', '', '', NEW.registered_at_ms, 1)
-  ON CONFLICT DO UPDATE SET slot_count = slot_count + 1;
-END;
-CREATE TRIGGER install_device_removed AFTER DELETE ON install_device BEGIN
-  UPDATE install SET device_count = device_count - 1, over_max = min(over_max, device_count - 1)
-  WHERE id = OLD.install_id;
-  UPDATE device_provider SET slot_count = slot_count - 1
-  WHERE device_id = OLD.device_id AND provider_id = OLD.provider_id;
-END;
-CREATE TRIGGER install_tombstone_added AFTER INSERT ON install_tombstone BEGIN
-  UPDATE provider SET tombstone_count = tombstone_count + 1 WHERE id = NEW.provider_id;
-END;
-CREATE TRIGGER install_tombstone_removed AFTER DELETE ON install_tombstone BEGIN
-  UPDATE provider SET tombstone_count = tombstone_count - 1 WHERE id = OLD.provider_id;
-END;
-CREATE TRIGGER idempotent_call_added AFTER INSERT ON idempotent_call BEGIN
-  UPDATE provider SET idempotent_count = idempotent_count + 1 WHERE id = NEW.provider_id;
-END;
-CREATE TRIGGER idempotent_call_removed AFTER DELETE ON idempotent_call BEGIN
-  UPDATE provider SET idempotent_count = idempotent_count - 1 WHERE id = OLD.provider_id;
-END;
-COMMIT;
-PRAGMA application_id = 1197569125;
-PRAGMA user_version = 14;

@@ -1,49 +1,10 @@
 -- A database as Gatepost 0.3.0 left it, dumped: rows of every table. What that program listed of it is
 -- in data-of-0-3-0.json. Never edited.
-BEGIN TRANSACTION;
-CREATE TABLE `device` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`hwid` text NOT NULL,
-	`os` text NOT NULL,
-	`os_version` text NOT NULL,
-	`device_name` text NOT NULL,
-	`app_version` text NOT NULL,
-	`user_agent` text NOT NULL,
-	`first_seen_at_ms` integer NOT NULL,
-	`last_seen_at_ms` integer NOT NULL
-, `holder_count` integer DEFAULT 0 NOT NULL);
+-- Schema 6, 1039c7bb971c97c0b7ae318e8351bd347762d4694fb1fb19518113834d391adf.
 INSERT INTO "device" VALUES(1,'by-link','','','','','',1795302471420,1795302471420,1);
 INSERT INTO "device" VALUES(2,'by-binding','','','','','',1795302471425,1795302471425,1);
 INSERT INTO "device" VALUES(3,'bare','android','15','Phone','1.2','',1795302471428,1795302471428,0);
 INSERT INTO "device" VALUES(4,'silent','','','','','',1795302471429,1795302471429,1);
-CREATE TABLE `distribution` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`provider_id` integer NOT NULL,
-	`notification_type` integer NOT NULL,
-	`status` integer NOT NULL,
-	`target_os` text,
-	`target_hwid` text NOT NULL,
-	`created_at_ms` integer NOT NULL,
-	`due_at_ms` integer NOT NULL,
-	`is_scheduled` integer NOT NULL,
-	`expires_at_ms` integer NOT NULL,
-	`began_at_ms` integer,
-	`finished_at_ms` integer,
-	`lease_owner` text,
-	`lease_until_ms` integer,
-	`cursor_source` integer DEFAULT 0 NOT NULL,
-	`cursor_id` integer DEFAULT 0 NOT NULL,
-	`unbound_count` integer DEFAULT 0 NOT NULL,
-	`recipient_count` integer DEFAULT 0 NOT NULL,
-	`sent_count` integer DEFAULT 0 NOT NULL,
-	`failed_count` integer DEFAULT 0 NOT NULL,
-	`expired_at_ms` integer,
-	`pruned_at_ms` integer,
-	`payload` text NOT NULL,
-	FOREIGN KEY (`provider_id`) REFERENCES `provider`(`id`) ON UPDATE no action ON DELETE cascade,
-	CONSTRAINT "distribution_type" CHECK("distribution"."notification_type" IN (10, 20)),
-	CONSTRAINT "distribution_status" CHECK("distribution"."status" IN (5, 6, 10, 20, 30, 40, 100, 110, 120, 130, 140))
-);
 INSERT INTO "distribution" VALUES(1,1,10,100,'ios,android','',1795302471437,1795302471437,0,1821222471437,1795302471445,1795302471449,NULL,1795302476449,1,0,0,2,2,0,NULL,NULL,'{"body":"to all","type_push":"force","expire_days":300}');
 INSERT INTO "distribution" VALUES(2,1,20,100,NULL,'by-link',1795302471442,1795302471442,0,1797894471442,1795302471453,1795302471455,NULL,1795302476455,0,0,0,1,1,0,NULL,NULL,'{"action_type":"update-subscription"}');
 INSERT INTO "distribution" VALUES(3,1,20,100,NULL,'bare',1795302471445,1795302471445,0,1797894471445,1795302471461,1795302471468,NULL,1795302476468,0,0,1,1,1,0,NULL,NULL,'{"action_type":"import-data","input-data":"dmxlc3M6Ly94"}');
@@ -53,11 +14,6 @@ INSERT INTO "distribution" VALUES(6,1,20,30,NULL,'by-link',1795302472965,1819789
 INSERT INTO "distribution" VALUES(7,1,10,130,NULL,'by-link',1795302472969,1819789200000,1,1820221200000,NULL,1795302474488,NULL,1795302477976,0,0,0,0,0,0,NULL,NULL,'{"body":"never","type_push":"force","expire_days":5}');
 INSERT INTO "distribution" VALUES(8,1,20,140,NULL,'bare',1795302472976,1819789200000,1,1822381200000,NULL,1795302474546,NULL,1795302477986,0,0,1,0,0,0,NULL,NULL,'{"action_type":"import-data","input-data":"YmxvY2tlZA=="}');
 INSERT INTO "distribution" VALUES(9,1,10,100,NULL,'by-link',1795302472980,1795302472980,0,1821222472980,1795302472989,1795302472995,NULL,1795302477995,0,0,0,1,1,0,NULL,NULL,'{"body":"acknowledged","type_push":"optional","expire_days":300}');
-CREATE TABLE `distribution_transition` (
-	`from_status` integer NOT NULL,
-	`to_status` integer NOT NULL,
-	PRIMARY KEY(`from_status`, `to_status`)
-);
 INSERT INTO "distribution_transition" VALUES(10,20);
 INSERT INTO "distribution_transition" VALUES(10,130);
 INSERT INTO "distribution_transition" VALUES(10,140);
@@ -77,63 +33,14 @@ INSERT INTO "distribution_transition" VALUES(40,100);
 INSERT INTO "distribution_transition" VALUES(40,110);
 INSERT INTO "distribution_transition" VALUES(40,120);
 INSERT INTO "distribution_transition" VALUES(40,140);
-CREATE TABLE `domain` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`provider_id` integer NOT NULL,
-	`domain_hash` text NOT NULL,
-	`domain_name` text NOT NULL,
-	`status` integer NOT NULL,
-	`created_at_ms` integer NOT NULL,
-	FOREIGN KEY (`provider_id`) REFERENCES `provider`(`id`) ON UPDATE no action ON DELETE cascade,
-	CONSTRAINT "domain_status" CHECK("domain"."status" IN (5, 10))
-);
 INSERT INTO "domain" VALUES(1,1,'7653e4959f8eac25a7d55884d60580c5c3cf122e12ed0a34f48251bb3ea749ce','7653e4959f',10,1795302471400);
 INSERT INTO "domain" VALUES(2,1,'cd59d56fd6a74d311050631a1bdc2d8c41ba139aa4949c302c542f549ee937d3','second',10,1795302471403);
 INSERT INTO "domain" VALUES(3,2,'7653e4959f8eac25a7d55884d60580c5c3cf122e12ed0a34f48251bb3ea749ce','7653e4959f',10,1795302471408);
-CREATE TABLE `install` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`provider_id` integer NOT NULL,
-	`install_code` text NOT NULL,
-	`install_limit` integer NOT NULL,
-	`device_count` integer DEFAULT 0 NOT NULL,
-	`status` integer NOT NULL,
-	`note` text,
-	`created_at_ms` integer NOT NULL,
-	FOREIGN KEY (`provider_id`) REFERENCES `provider`(`id`) ON UPDATE no action ON DELETE cascade,
-	CONSTRAINT "install_limit_range" CHECK("install"."install_limit" BETWEEN 1 AND 100),
-	CONSTRAINT "install_never_over_full" CHECK("install"."device_count" BETWEEN 0 AND "install"."install_limit"),
-	CONSTRAINT "install_status" CHECK("install"."status" IN (5, 10))
-);
 INSERT INTO "install" VALUES(1,1,'ExampleLink1',5,1,10,'n',1795302471409);
 INSERT INTO "install" VALUES(2,1,'ExampleLink2',2,0,10,NULL,1795302471412);
 INSERT INTO "install" VALUES(3,2,'ExampleLink3',3,1,10,NULL,1795302471417);
-CREATE TABLE `provider` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`code` text NOT NULL,
-	`name` text NOT NULL,
-	`plan` text NOT NULL,
-	`key_hash` blob NOT NULL,
-	`previous_key_hash` blob,
-	`previous_key_until_ms` integer,
-	`active_until_ms` integer,
-	`suspended_at_ms` integer,
-	`install_count_max` integer,
-	`last_general_at_ms` integer,
-	`install_count` integer DEFAULT 0 NOT NULL,
-	`created_at_ms` integer NOT NULL, `domain_count` integer DEFAULT 0 NOT NULL, `kept_bytes` integer DEFAULT 0 NOT NULL, `ledger_count` integer DEFAULT 0 NOT NULL, `sends_from_ms` integer DEFAULT 0 NOT NULL, `send_count` integer DEFAULT 0 NOT NULL, `changes_from_ms` integer DEFAULT 0 NOT NULL, `change_count` integer DEFAULT 0 NOT NULL, `unlisted_count` integer DEFAULT 0 NOT NULL,
-	CONSTRAINT "provider_plan" CHECK("provider"."plan" IN ('basic', 'pro', 'enterprise')),
-	CONSTRAINT "provider_key_hash" CHECK(length("provider"."key_hash") = 32)
-);
 INSERT INTO "provider" VALUES(1,'Example1','One','enterprise',X'BC802858C8B031476279ABBAA5852109B0C01E5D8C493384AA49108C0F007972',NULL,NULL,NULL,NULL,NULL,1795302471437,2,1795302470980,2,2324,5,1795302471437,9,0,0,0);
 INSERT INTO "provider" VALUES(2,'Example2','Two','enterprise',X'2E13A5A523EA9AA51E4562B9574BD68A5F5D5FF6A400C16958384D1591325893',NULL,NULL,NULL,NULL,NULL,NULL,1,1795302471130,1,0,0,0,0,0,0,0);
-CREATE TABLE `audit` (
-	`last_number` integer PRIMARY KEY NOT NULL,
-	`at_ms` integer NOT NULL,
-	`prev_hash` blob NOT NULL,
-	`hash` blob NOT NULL,
-	`entries` text NOT NULL,
-	CONSTRAINT "audit_hashes" CHECK(length("audit"."prev_hash") = 32 AND length("audit"."hash") = 32)
-);
 INSERT INTO "audit" VALUES(1,1795302470980,X'0000000000000000000000000000000000000000000000000000000000000000',X'243209CFA6B86E9CB56C0C12F7FEE6E6CC2A4471962EC5E5B033DACB7B2107EA','[{"at":"2026-11-21T23:07:50.980Z","who":"operator","name":"root","from":"local","action":"provider.add","provider":"Example1","object":{"key":"bc802858","plan":"enterprise","active_until":null,"max_links":null}}]');
 INSERT INTO "audit" VALUES(2,1795302471130,X'243209CFA6B86E9CB56C0C12F7FEE6E6CC2A4471962EC5E5B033DACB7B2107EA',X'53CBD98B083662F3B4EA9DCFD56B7C4C9285623A39CAA93C9DB600BA53582EBB','[{"at":"2026-11-21T23:07:51.130Z","who":"operator","name":"root","from":"local","action":"provider.add","provider":"Example2","object":{"key":"2e13a5a5","plan":"enterprise","active_until":null,"max_links":null}}]');
 INSERT INTO "audit" VALUES(3,1795302471400,X'53CBD98B083662F3B4EA9DCFD56B7C4C9285623A39CAA93C9DB600BA53582EBB',X'D261E6976D170F01D18E8BBD6695DF913D82BB61464D81E69387BC3DB35EFB84','[{"at":"2026-11-21T23:07:51.400Z","who":"provider","name":"Example1","key":"bc802858","from":"127.0.0.1","action":"domain.add","object":{"id":1,"domain_hash":"7653e4959f8eac25a7d55884d60580c5c3cf122e12ed0a34f48251bb3ea749ce"}}]');
@@ -153,255 +60,21 @@ INSERT INTO "audit" VALUES(16,1795302472976,X'5506250F3E829AF26D330C05C0FC9B1DA6
 INSERT INTO "audit" VALUES(17,1795302472980,X'4CF4DB84F0F0A34FAB400C85634513DF7023A5492AC1A5C4BE977AA72BAC4063',X'8C9E467ED4B0EABD1F6147BD7CEA0EAF752A6DADB22040B4CEBFA386B0256C4D','[{"at":"2026-11-21T23:07:52.980Z","who":"provider","name":"Example1","key":"bc802858","from":"127.0.0.1","action":"notification.send","object":{"id":9,"hwids":1}}]');
 INSERT INTO "audit" VALUES(18,1795302474488,X'8C9E467ED4B0EABD1F6147BD7CEA0EAF752A6DADB22040B4CEBFA386B0256C4D',X'AA5A4E3369E4EBF9BEE9D773A9F27D3948D4700EDC7BE6625FD68D86F90A47C8','[{"at":"2026-11-21T23:07:54.488Z","who":"provider","name":"Example1","key":"bc802858","from":"127.0.0.1","action":"distribution.cancel","object":{"id":7},"change":{"status":[30,130]}}]');
 INSERT INTO "audit" VALUES(19,1795302474546,X'AA5A4E3369E4EBF9BEE9D773A9F27D3948D4700EDC7BE6625FD68D86F90A47C8',X'D752742492231867EF4EE995170ADC6D2CDCDC4ABB91CE3E383846C1772CEEF1','[{"at":"2026-11-21T23:07:54.546Z","who":"operator","name":"root","from":"local","action":"distribution.block","provider":"Example1","object":{"id":8},"change":{"status":[30,140]}}]');
-CREATE TABLE `audit_anchor` (
-	`id` integer PRIMARY KEY NOT NULL,
-	`last_number` integer NOT NULL,
-	`hash` blob NOT NULL,
-	`until_ms` integer NOT NULL,
-	CONSTRAINT "audit_anchor_once" CHECK("audit_anchor"."id" = 1)
-);
-CREATE TABLE `device_token` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`device_id` integer NOT NULL,
-	`token_hash` blob NOT NULL,
-	`locale` text,
-	`push` text,
-	`stands_alone` integer NOT NULL,
-	`nobody_after_distribution_id` integer,
-	`nobody_after_recipient_id` integer,
-	FOREIGN KEY (`device_id`) REFERENCES `device`(`id`) ON UPDATE no action ON DELETE cascade,
-	CONSTRAINT "device_token_marks" CHECK(("device_token"."nobody_after_distribution_id" IS NULL) = ("device_token"."nobody_after_recipient_id" IS NULL)),
-	CONSTRAINT "device_token_stands" CHECK("device_token"."stands_alone" = 0 OR "device_token"."nobody_after_distribution_id" IS NOT NULL)
-);
 INSERT INTO "device_token" VALUES(1,1,X'BDE9DEE39FF9B8C42608BADA3FF4A0CB36BB1E67324D9924F37C71EC85D2867C',NULL,NULL,0,0,0);
 INSERT INTO "device_token" VALUES(2,2,X'A56EA3BF81AB9972EFB244428888EAEE5521E5C279C3F861A530DEE044462020',NULL,NULL,0,0,0);
 INSERT INTO "device_token" VALUES(3,3,X'C4E836A0F7D742415F2403FC9E837DDA4223BB25C7DBA93378E22AED784C16BB',NULL,NULL,1,0,0);
-CREATE TABLE "install_device" (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`install_id` integer NOT NULL,
-	`device_id` integer NOT NULL,
-	`provider_id` integer NOT NULL,
-	`registered_at_ms` integer NOT NULL,
-	`after_recipient_id` integer NOT NULL,
-	FOREIGN KEY (`install_id`) REFERENCES `install`(`id`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`device_id`) REFERENCES `device`(`id`) ON UPDATE no action ON DELETE cascade
-);
 INSERT INTO "install_device" VALUES(1,1,1,1,1795302471420,0);
 INSERT INTO "install_device" VALUES(2,3,4,2,1795302471429,0);
-CREATE TABLE "device_domain" (
-	`device_id` integer NOT NULL,
-	`domain_id` integer NOT NULL,
-	`provider_id` integer NOT NULL,
-	`linked_at_ms` integer NOT NULL,
-	PRIMARY KEY(`device_id`, `domain_id`),
-	FOREIGN KEY (`device_id`) REFERENCES `device`(`id`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`domain_id`) REFERENCES `domain`(`id`) ON UPDATE no action ON DELETE cascade
-);
 INSERT INTO "device_domain" VALUES(2,2,1,1795302471425);
-CREATE TABLE "device_provider" (
-	`device_id` integer NOT NULL,
-	`provider_id` integer NOT NULL,
-	`os` text NOT NULL,
-	`os_version` text NOT NULL,
-	`device_name` text NOT NULL,
-	`app_version` text NOT NULL,
-	`user_agent` text NOT NULL,
-	`last_seen_at_ms` integer NOT NULL,
-	`slot_count` integer DEFAULT 0 NOT NULL,
-	`tie_count` integer DEFAULT 0 NOT NULL,
-	`token_id` integer,
-	`is_by_link` integer DEFAULT 0 NOT NULL,
-	`after_recipient_id` integer DEFAULT 0 NOT NULL,
-	`after_slot_id` integer DEFAULT 0 NOT NULL,
-	PRIMARY KEY(`device_id`, `provider_id`),
-	FOREIGN KEY (`device_id`) REFERENCES `device`(`id`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`provider_id`) REFERENCES `provider`(`id`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`token_id`) REFERENCES `device_token`(`id`) ON UPDATE no action ON DELETE set null
-);
 INSERT INTO "device_provider" VALUES(1,1,'android','15','Phone','1.2','',1795302471420,1,0,1,1,0,1);
 INSERT INTO "device_provider" VALUES(2,1,'ios','15','Phone','1.2','',1795302471425,0,1,2,0,0,1);
 INSERT INTO "device_provider" VALUES(4,2,'android','','','','Bun/1.4.5',1795302471429,1,0,NULL,0,0,0);
-CREATE TABLE "recipient" (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`distribution_id` integer NOT NULL,
-	`device_id` integer NOT NULL,
-	`state` integer NOT NULL,
-	`inbox` integer NOT NULL,
-	`is_waiting` integer NOT NULL,
-	`queued_at_ms` integer NOT NULL,
-	`sent_at_ms` integer,
-	`failed_at_ms` integer,
-	`expired_at_ms` integer,
-	`received_at_ms` integer,
-	`opened_at_ms` integer,
-	`executed_at_ms` integer,
-	`refused_at_ms` integer,
-	`detail` text,
-	FOREIGN KEY (`distribution_id`) REFERENCES `distribution`(`id`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`device_id`) REFERENCES `device`(`id`) ON UPDATE no action ON DELETE cascade,
-	CONSTRAINT "recipient_state" CHECK("recipient"."state" BETWEEN 1 AND 4),
-	CONSTRAINT "recipient_inbox_of" CHECK("recipient"."inbox" <> 0)
-);
 INSERT INTO "recipient" VALUES(1,1,2,2,1,1,1795302471446,1795302471449,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO "recipient" VALUES(2,1,1,2,1,1,1795302471447,1795302471449,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO "recipient" VALUES(3,2,1,2,1,1,1795302471454,1795302471455,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO "recipient" VALUES(4,3,3,2,-1,1,1795302471462,1795302471468,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO "recipient" VALUES(5,9,1,2,1,0,1795302472990,1795302472995,NULL,NULL,1795302474655,1795302474655,NULL,NULL,NULL);
-CREATE TABLE `appliance` (
-	`id` integer PRIMARY KEY NOT NULL,
-	`stranger_count` integer NOT NULL,
-	CONSTRAINT "appliance_once" CHECK("appliance"."id" = 1)
-);
 INSERT INTO "appliance" VALUES(1,1);
-CREATE UNIQUE INDEX `device_hwid_unique` ON `device` (`hwid`);
-CREATE INDEX `distribution_by_provider` ON `distribution` (`provider_id`);
-CREATE INDEX `distribution_unfinished` ON `distribution` (`provider_id`,`due_at_ms`) WHERE status < 100;
-CREATE INDEX `distribution_in_delivery` ON `distribution` (`provider_id`) WHERE status IN (5, 6, 40);
-CREATE INDEX `distribution_unchecked` ON `distribution` (`due_at_ms`) WHERE status IN (10, 20);
-CREATE INDEX `distribution_to_prune` ON `distribution` (`finished_at_ms`) WHERE pruned_at_ms IS NULL;
-CREATE INDEX `distribution_unbound` ON `distribution` (`provider_id`,`created_at_ms`) WHERE unbound_count > 0;
-CREATE UNIQUE INDEX `domain_once_per_provider` ON `domain` (`provider_id`,`domain_hash`);
-CREATE UNIQUE INDEX `install_install_code_unique` ON `install` (`install_code`);
-CREATE INDEX `install_by_provider` ON `install` (`provider_id`);
-CREATE UNIQUE INDEX `provider_code_unique` ON `provider` (`code`);
-CREATE TRIGGER install_added AFTER INSERT ON install BEGIN
-  UPDATE provider SET install_count = install_count + 1 WHERE id = NEW.provider_id;
-END;
-CREATE TRIGGER install_removed AFTER DELETE ON install BEGIN
-  UPDATE provider SET install_count = install_count - 1 WHERE id = OLD.provider_id;
-END;
-CREATE TRIGGER install_stays BEFORE UPDATE OF provider_id ON install BEGIN
-  SELECT RAISE(ABORT, 'a link never moves to another provider');
-END;
-CREATE TRIGGER distribution_created BEFORE INSERT ON distribution WHEN NEW.status <> 10 BEGIN
-  SELECT RAISE(ABORT, 'a distribution begins as 10 Created');
-END;
-CREATE TRIGGER distribution_moved BEFORE UPDATE OF status ON distribution
-WHEN NEW.status <> OLD.status AND NOT EXISTS (
-  SELECT 1 FROM distribution_transition
-  WHERE from_status = OLD.status AND to_status = NEW.status
-) BEGIN
-  SELECT RAISE(ABORT, 'no such transition between statuses of a distribution');
-END;
-CREATE UNIQUE INDEX `device_token_token_hash_unique` ON `device_token` (`token_hash`);
-CREATE INDEX `device_token_by_device` ON `device_token` (`device_id`);
-CREATE UNIQUE INDEX `device_token_of_nobody` ON `device_token` (`device_id`) WHERE nobody_after_distribution_id IS NOT NULL;
-CREATE UNIQUE INDEX `install_device_once` ON `install_device` (`install_id`,`device_id`);
-CREATE INDEX `install_device_by_device` ON `install_device` (`device_id`,`provider_id`,`id`);
-CREATE INDEX `device_domain_by_domain` ON `device_domain` (`domain_id`,`device_id`);
-CREATE INDEX `device_domain_by_provider` ON `device_domain` (`device_id`,`provider_id`);
-CREATE INDEX `device_provider_by_os` ON `device_provider` (`provider_id`,`os`,`device_id`);
-CREATE INDEX `device_provider_by_token` ON `device_provider` (`token_id`) WHERE token_id IS NOT NULL;
-CREATE INDEX `recipient_inbox` ON `recipient` (`device_id`,`is_waiting`,`inbox`);
-CREATE UNIQUE INDEX `recipient_once` ON `recipient` (`distribution_id`,`device_id`);
-CREATE INDEX `distribution_blocked` ON `distribution` (`id`) WHERE status = 140 AND expired_at_ms IS NULL;
-CREATE TRIGGER install_device_added AFTER INSERT ON install_device BEGIN
-  UPDATE install SET device_count = device_count + 1 WHERE id = NEW.install_id;
-  INSERT INTO device_provider (device_id, provider_id, os, os_version, device_name, app_version,
-    user_agent, last_seen_at_ms, slot_count)
-  VALUES (NEW.device_id, NEW.provider_id, '', '', '', '', '', NEW.registered_at_ms, 1)
-  ON CONFLICT DO UPDATE SET slot_count = slot_count + 1;
-END;
-CREATE TRIGGER install_device_removed AFTER DELETE ON install_device BEGIN
-  UPDATE install SET device_count = device_count - 1 WHERE id = OLD.install_id;
-  UPDATE device_provider SET slot_count = slot_count - 1
-  WHERE device_id = OLD.device_id AND provider_id = OLD.provider_id;
-END;
-CREATE TRIGGER install_device_stays
-BEFORE UPDATE OF install_id, device_id, provider_id ON install_device BEGIN
-  SELECT RAISE(ABORT, 'a slot never moves to another link or device');
-END;
-CREATE TRIGGER device_domain_added AFTER INSERT ON device_domain BEGIN
-  INSERT INTO device_provider (device_id, provider_id, os, os_version, device_name, app_version,
-    user_agent, last_seen_at_ms, tie_count)
-  VALUES (NEW.device_id, NEW.provider_id, '', '', '', '', '', NEW.linked_at_ms, 1)
-  ON CONFLICT DO UPDATE SET tie_count = tie_count + 1;
-END;
-CREATE TRIGGER device_domain_removed AFTER DELETE ON device_domain BEGIN
-  UPDATE device_provider SET tie_count = tie_count - 1
-  WHERE device_id = OLD.device_id AND provider_id = OLD.provider_id;
-END;
-CREATE TRIGGER device_domain_stays
-BEFORE UPDATE OF device_id, domain_id, provider_id ON device_domain BEGIN
-  SELECT RAISE(ABORT, 'a tie never moves to another device or binding');
-END;
-CREATE TRIGGER device_provider_place_lost AFTER UPDATE OF token_id ON device_provider
-WHEN OLD.token_id IS NOT NULL AND OLD.token_id IS NOT NEW.token_id BEGIN
-  DELETE FROM device_token WHERE id = OLD.token_id AND stands_alone = 0
-    AND NOT EXISTS (SELECT 1 FROM device_provider WHERE token_id = OLD.token_id);
-END;
-CREATE TRIGGER device_provider_removed AFTER DELETE ON device_provider
-WHEN OLD.token_id IS NOT NULL BEGIN
-  DELETE FROM device_token WHERE id = OLD.token_id AND stands_alone = 0
-    AND NOT EXISTS (SELECT 1 FROM device_provider WHERE token_id = OLD.token_id);
-END;
-CREATE INDEX `distribution_unscheduled` ON `distribution` (`provider_id`,`due_at_ms`) WHERE status < 100 AND is_scheduled = 0;
-CREATE INDEX `distribution_pruned` ON `distribution` (`finished_at_ms`) WHERE pruned_at_ms IS NOT NULL;
-CREATE INDEX `distribution_to_expire` ON `distribution` (`expires_at_ms`) WHERE expired_at_ms IS NULL AND status >= 100;
-CREATE INDEX `device_provider_idle` ON `device_provider` (`last_seen_at_ms`) WHERE slot_count = 0 AND tie_count = 0;
-CREATE INDEX `domain_by_provider` ON `domain` (`provider_id`);
-CREATE INDEX `device_stranger` ON `device` (`last_seen_at_ms`) WHERE holder_count = 0;
-CREATE TRIGGER domain_added AFTER INSERT ON domain BEGIN
-  UPDATE provider SET domain_count = domain_count + 1 WHERE id = NEW.provider_id;
-END;
-CREATE TRIGGER domain_removed AFTER DELETE ON domain BEGIN
-  UPDATE provider SET domain_count = domain_count - 1 WHERE id = OLD.provider_id;
-END;
-CREATE TRIGGER domain_stays BEFORE UPDATE OF provider_id ON domain BEGIN
-  SELECT RAISE(ABORT, 'a binding never moves to another provider');
-END;
-CREATE TRIGGER distribution_added AFTER INSERT ON distribution BEGIN
-  UPDATE provider
-  SET kept_bytes = kept_bytes + octet_length(NEW.payload) + octet_length(NEW.target_hwid) + 200
-  WHERE id = NEW.provider_id;
-END;
-CREATE TRIGGER distribution_loaded AFTER UPDATE OF recipient_count ON distribution
-WHEN NEW.recipient_count <> OLD.recipient_count BEGIN
-  UPDATE provider SET ledger_count = ledger_count + NEW.recipient_count - OLD.recipient_count
-  WHERE id = NEW.provider_id;
-END;
-CREATE TRIGGER distribution_pruned AFTER UPDATE OF pruned_at_ms ON distribution
-WHEN OLD.pruned_at_ms IS NULL AND NEW.pruned_at_ms IS NOT NULL BEGIN
-  UPDATE provider
-  SET kept_bytes = kept_bytes - octet_length(OLD.payload) - octet_length(OLD.target_hwid) - 200,
-    ledger_count = ledger_count - OLD.recipient_count
-  WHERE id = OLD.provider_id;
-END;
-CREATE TRIGGER distribution_removed AFTER DELETE ON distribution WHEN OLD.pruned_at_ms IS NULL BEGIN
-  UPDATE provider
-  SET kept_bytes = kept_bytes - octet_length(OLD.payload) - octet_length(OLD.target_hwid) - 200,
-    ledger_count = ledger_count - OLD.recipient_count
-  WHERE id = OLD.provider_id;
-END;
-CREATE TRIGGER distribution_stays
-BEFORE UPDATE OF provider_id, payload, target_hwid ON distribution
-WHEN NEW.provider_id <> OLD.provider_id OR NEW.target_hwid <> OLD.target_hwid
-  OR (NEW.payload <> OLD.payload AND NEW.pruned_at_ms IS NULL) BEGIN
-  SELECT RAISE(ABORT, 'what was sent, to whom and by whom, never changes');
-END;
-CREATE TRIGGER device_added AFTER INSERT ON device WHEN NEW.holder_count = 0 BEGIN
-  UPDATE appliance SET stranger_count = stranger_count + 1;
-END;
-CREATE TRIGGER device_removed AFTER DELETE ON device WHEN OLD.holder_count = 0 BEGIN
-  UPDATE appliance SET stranger_count = stranger_count - 1;
-END;
-CREATE TRIGGER device_held AFTER UPDATE OF holder_count ON device
-WHEN (OLD.holder_count = 0) <> (NEW.holder_count = 0) BEGIN
-  UPDATE appliance SET stranger_count = stranger_count + iif(NEW.holder_count = 0, 1, -1);
-END;
-CREATE TRIGGER device_provider_held AFTER INSERT ON device_provider
-WHEN NEW.slot_count + NEW.tie_count > 0 BEGIN
-  UPDATE device SET holder_count = holder_count + 1 WHERE id = NEW.device_id;
-END;
-CREATE TRIGGER device_provider_changed AFTER UPDATE OF slot_count, tie_count ON device_provider
-WHEN (OLD.slot_count + OLD.tie_count = 0) <> (NEW.slot_count + NEW.tie_count = 0) BEGIN
-  UPDATE device SET holder_count = holder_count + iif(NEW.slot_count + NEW.tie_count = 0, -1, 1)
-  WHERE id = NEW.device_id;
-END;
-CREATE TRIGGER device_provider_left AFTER DELETE ON device_provider
-WHEN OLD.slot_count + OLD.tie_count > 0 BEGIN
-  UPDATE device SET holder_count = holder_count - 1 WHERE id = OLD.device_id;
-END;
 DELETE FROM "sqlite_sequence";
 INSERT INTO "sqlite_sequence" VALUES('device_token',3);
 INSERT INTO "sqlite_sequence" VALUES('install_device',2);
@@ -411,6 +84,3 @@ INSERT INTO "sqlite_sequence" VALUES('domain',3);
 INSERT INTO "sqlite_sequence" VALUES('install',3);
 INSERT INTO "sqlite_sequence" VALUES('device',4);
 INSERT INTO "sqlite_sequence" VALUES('distribution',9);
-COMMIT;
-PRAGMA application_id = 1197569125;
-PRAGMA user_version = 6;

@@ -1,17 +1,6 @@
 -- A database as Gatepost 0.5.0 left it, dumped: rows of every table. What that program listed of it is
 -- in data-of-0-5-0.json. Never edited.
-BEGIN TRANSACTION;
-CREATE TABLE `device` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`hwid` text NOT NULL,
-	`os` text NOT NULL,
-	`os_version` text NOT NULL,
-	`device_name` text NOT NULL,
-	`app_version` text NOT NULL,
-	`user_agent` text NOT NULL,
-	`first_seen_at_ms` integer NOT NULL,
-	`last_seen_at_ms` integer NOT NULL
-, `holder_count` integer DEFAULT 0 NOT NULL);
+-- Schema 9, 293022abd846a425c37c861e33a87b9b2bbe0f3662f931a36cb65f6b18023add.
 INSERT INTO device VALUES(1,'by-link','','','','','',1795302471420,1795310876211,1);
 INSERT INTO device VALUES(2,'by-binding','','','','','',1795302471425,1795310876213,1);
 INSERT INTO device VALUES(3,'bare','android','15','Phone','1.2','',1795302471428,1795310876215,0);
@@ -22,34 +11,6 @@ INSERT INTO device VALUES(7,'pushed-by-fcm','','','','','',1795328368409,1795328
 INSERT INTO device VALUES(8,'pushed-by-apns','','','','','',1795328368446,1795328368558,1);
 INSERT INTO device VALUES(9,'first-of-0-5-0','','','','','',1795328386886,1795328386886,0);
 INSERT INTO device VALUES(10,'second-of-0-5-0','','','','','',1795328387023,1795328407796,1);
-CREATE TABLE `distribution` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`provider_id` integer NOT NULL,
-	`notification_type` integer NOT NULL,
-	`status` integer NOT NULL,
-	`target_os` text,
-	`target_hwid` text NOT NULL,
-	`created_at_ms` integer NOT NULL,
-	`due_at_ms` integer NOT NULL,
-	"reaches_unbound" integer NOT NULL,
-	`expires_at_ms` integer NOT NULL,
-	`began_at_ms` integer,
-	`finished_at_ms` integer,
-	`lease_owner` text,
-	`lease_until_ms` integer,
-	`cursor_source` integer DEFAULT 0 NOT NULL,
-	`cursor_id` integer DEFAULT 0 NOT NULL,
-	`unbound_count` integer DEFAULT 0 NOT NULL,
-	`recipient_count` integer DEFAULT 0 NOT NULL,
-	`sent_count` integer DEFAULT 0 NOT NULL,
-	`failed_count` integer DEFAULT 0 NOT NULL,
-	`expired_at_ms` integer,
-	`pruned_at_ms` integer,
-	`payload` text NOT NULL,
-	FOREIGN KEY (`provider_id`) REFERENCES `provider`(`id`) ON UPDATE no action ON DELETE cascade,
-	CONSTRAINT "distribution_type" CHECK("distribution"."notification_type" IN (10, 20)),
-	CONSTRAINT "distribution_status" CHECK("distribution"."status" IN (5, 6, 10, 20, 30, 40, 100, 110, 120, 130, 140))
-);
 INSERT INTO distribution VALUES(1,1,10,100,'ios,android','',1795302471437,1795302471437,0,1821222471437,1795302471445,1795302471449,NULL,1795302476449,1,0,0,2,2,0,NULL,NULL,'{"body":"to all","type_push":"force","expire_days":300}');
 INSERT INTO distribution VALUES(2,1,20,100,NULL,'by-link',1795302471442,1795302471442,0,1797894471442,1795302471453,1795302471455,NULL,1795302476455,0,0,0,1,1,0,NULL,NULL,'{"action_type":"update-subscription"}');
 INSERT INTO distribution VALUES(3,1,20,100,NULL,'bare',1795302471445,1795302471445,1,1797894471445,1795302471461,1795302471468,NULL,1795302476468,0,0,1,1,1,0,NULL,NULL,'{"action_type":"import-data","input-data":"dmxlc3M6Ly94"}');
@@ -62,11 +23,6 @@ INSERT INTO distribution VALUES(9,1,10,100,NULL,'by-link',1795302472980,17953024
 INSERT INTO distribution VALUES(10,1,10,100,NULL,'pushed-by-fcm',1795328386937,1795328386937,0,1821248386937,1795328386951,1795328386969,NULL,1795328391974,0,0,0,1,1,0,NULL,NULL,'{"title":"T","body":"of 0.5.0","type_push":"optional","expire_days":300}');
 INSERT INTO distribution VALUES(11,1,10,100,NULL,'pushed-by-apns',1795328386981,1795328386981,0,1821248386981,1795328387002,1795328387027,NULL,1795328392035,0,0,0,1,1,0,NULL,NULL,'{"title":"T","body":"of 0.5.0","type_push":"optional","expire_days":300}');
 INSERT INTO distribution VALUES(12,1,10,100,NULL,'second-of-0-5-0',1795328407811,1795328407811,0,1821248407811,1795328407822,1795328407826,NULL,1795328412827,0,0,0,1,1,0,NULL,NULL,'{"title":"T","body":"of 0.5.0","type_push":"optional","expire_days":300}');
-CREATE TABLE `distribution_transition` (
-	`from_status` integer NOT NULL,
-	`to_status` integer NOT NULL,
-	PRIMARY KEY(`from_status`, `to_status`)
-);
 INSERT INTO distribution_transition VALUES(10,20);
 INSERT INTO distribution_transition VALUES(10,130);
 INSERT INTO distribution_transition VALUES(10,140);
@@ -86,66 +42,17 @@ INSERT INTO distribution_transition VALUES(40,100);
 INSERT INTO distribution_transition VALUES(40,110);
 INSERT INTO distribution_transition VALUES(40,120);
 INSERT INTO distribution_transition VALUES(40,140);
-CREATE TABLE `domain` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`provider_id` integer NOT NULL,
-	`domain_hash` text NOT NULL,
-	`domain_name` text NOT NULL,
-	`status` integer NOT NULL,
-	`created_at_ms` integer NOT NULL,
-	FOREIGN KEY (`provider_id`) REFERENCES `provider`(`id`) ON UPDATE no action ON DELETE cascade,
-	CONSTRAINT "domain_status" CHECK("domain"."status" IN (5, 10))
-);
 INSERT INTO domain VALUES(1,1,'7653e4959f8eac25a7d55884d60580c5c3cf122e12ed0a34f48251bb3ea749ce','7653e4959f',10,1795302471400);
 INSERT INTO domain VALUES(2,1,'cd59d56fd6a74d311050631a1bdc2d8c41ba139aa4949c302c542f549ee937d3','second',10,1795302471403);
 INSERT INTO domain VALUES(3,2,'7653e4959f8eac25a7d55884d60580c5c3cf122e12ed0a34f48251bb3ea749ce','7653e4959f',10,1795302471408);
-CREATE TABLE `install` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`provider_id` integer NOT NULL,
-	`install_code` text NOT NULL,
-	`install_limit` integer NOT NULL,
-	`device_count` integer DEFAULT 0 NOT NULL,
-	`status` integer NOT NULL,
-	`note` text,
-	`created_at_ms` integer NOT NULL, `subscription_key_hash` blob, `inactive_days` integer, `when_full` text, `cool_down_hours` integer, `replaced_at_ms` integer,
-	FOREIGN KEY (`provider_id`) REFERENCES `provider`(`id`) ON UPDATE no action ON DELETE cascade,
-	CONSTRAINT "install_limit_range" CHECK("install"."install_limit" BETWEEN 1 AND 100),
-	CONSTRAINT "install_never_over_full" CHECK("install"."device_count" BETWEEN 0 AND "install"."install_limit"),
-	CONSTRAINT "install_status" CHECK("install"."status" IN (5, 10))
-);
 INSERT INTO install VALUES(1,1,'ExampleLink1',5,1,10,'n',1795302471409,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO install VALUES(2,1,'ExampleLink2',2,0,10,NULL,1795302471412,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO install VALUES(3,2,'ExampleLink3',3,1,10,NULL,1795302471417,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO install VALUES(4,1,'ExampleLink4',3,1,10,'of 0.4.0',1795310846585,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO install VALUES(5,1,'ExampleLink5',2,2,10,'of 0.5.0',1795328342676,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO install VALUES(6,1,'ExampleLink6',1,1,10,'policy of 0.5.0',1795328386848,X'24924a221ea70e17901a0047b4d52aa356aa9be31063f3c99f55798c6fcc10a2',30,'replace-oldest',1,1795328387023);
-CREATE TABLE `provider` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`code` text NOT NULL,
-	`name` text NOT NULL,
-	`plan` text NOT NULL,
-	`key_hash` blob NOT NULL,
-	`previous_key_hash` blob,
-	`previous_key_until_ms` integer,
-	`active_until_ms` integer,
-	`suspended_at_ms` integer,
-	`install_count_max` integer,
-	`last_general_at_ms` integer,
-	`install_count` integer DEFAULT 0 NOT NULL,
-	`created_at_ms` integer NOT NULL, `domain_count` integer DEFAULT 0 NOT NULL, `kept_bytes` integer DEFAULT 0 NOT NULL, `ledger_count` integer DEFAULT 0 NOT NULL, `sends_from_ms` integer DEFAULT 0 NOT NULL, `send_count` integer DEFAULT 0 NOT NULL, `changes_from_ms` integer DEFAULT 0 NOT NULL, `change_count` integer DEFAULT 0 NOT NULL, `unlisted_count` integer DEFAULT 0 NOT NULL, `inactive_days` integer, `when_full` text, `cool_down_hours` integer, `slot_end_count` integer DEFAULT 0 NOT NULL,
-	CONSTRAINT "provider_plan" CHECK("provider"."plan" IN ('basic', 'pro', 'enterprise')),
-	CONSTRAINT "provider_key_hash" CHECK(length("provider"."key_hash") = 32)
-);
 INSERT INTO provider VALUES(1,'Example1','One','enterprise',X'bc802858c8b031476279abbaa5852109b0c01e5d8c493384aa49108c0f007972',NULL,NULL,NULL,NULL,NULL,1795302471437,5,1795302470980,2,3182,8,1795328386937,3,1795328368616,1,0,60,'refuse',NULL,2);
 INSERT INTO provider VALUES(2,'Example2','Two','enterprise',X'2e13a5a523ea9aa51e4562b9574bd68a5f5d5ff6a400c16958384d1591325893',NULL,NULL,NULL,NULL,NULL,NULL,1,1795302471130,1,0,0,0,0,0,0,0,NULL,NULL,NULL,0);
-CREATE TABLE `audit` (
-	`last_number` integer PRIMARY KEY NOT NULL,
-	`at_ms` integer NOT NULL,
-	`prev_hash` blob NOT NULL,
-	`hash` blob NOT NULL,
-	`entries` text NOT NULL,
-	CONSTRAINT "audit_hashes" CHECK(length("audit"."prev_hash") = 32 AND length("audit"."hash") = 32)
-);
 INSERT INTO audit VALUES(1,1795302470980,X'0000000000000000000000000000000000000000000000000000000000000000',X'243209cfa6b86e9cb56c0c12f7fee6e6cc2a4471962ec5e5b033dacb7b2107ea','[{"at":"2026-11-21T23:07:50.980Z","who":"operator","name":"root","from":"local","action":"provider.add","provider":"Example1","object":{"key":"bc802858","plan":"enterprise","active_until":null,"max_links":null}}]');
 INSERT INTO audit VALUES(2,1795302471130,X'243209cfa6b86e9cb56c0c12f7fee6e6cc2a4471962ec5e5b033dacb7b2107ea',X'53cbd98b083662f3b4ea9dcfd56b7c4c9285623a39caa93c9db600ba53582ebb','[{"at":"2026-11-21T23:07:51.130Z","who":"operator","name":"root","from":"local","action":"provider.add","provider":"Example2","object":{"key":"2e13a5a5","plan":"enterprise","active_until":null,"max_links":null}}]');
 INSERT INTO audit VALUES(3,1795302471400,X'53cbd98b083662f3b4ea9dcfd56b7c4c9285623a39caa93c9db600ba53582ebb',X'd261e6976d170f01d18e8bbd6695df913d82bb61464d81e69387bc3db35efb84','[{"at":"2026-11-21T23:07:51.400Z","who":"provider","name":"Example1","key":"bc802858","from":"127.0.0.1","action":"domain.add","object":{"id":1,"domain_hash":"7653e4959f8eac25a7d55884d60580c5c3cf122e12ed0a34f48251bb3ea749ce"}}]');
@@ -173,79 +80,19 @@ INSERT INTO audit VALUES(24,1795328386848,X'57b8ec9ae8adc530b4556e2107bd41f36021
 INSERT INTO audit VALUES(25,1795328386937,X'19d88314824ff1452ad164c19236d1b0e553f78c8068ffa60c786757c1ff7058',X'3b8c733bbc83262b346505ae72aa43111b714440ee9aaabaa3acdf5e48515246','[{"at":"2026-11-22T06:19:46.937Z","who":"provider","name":"Example1","key":"bc802858","from":"127.0.0.1","action":"notification.send","object":{"id":10,"hwids":1}}]');
 INSERT INTO audit VALUES(26,1795328386981,X'3b8c733bbc83262b346505ae72aa43111b714440ee9aaabaa3acdf5e48515246',X'36cb369379b89dbc5ce4cf1f83c5d9e64001612eca0b97c39c45698717db1aef','[{"at":"2026-11-22T06:19:46.981Z","who":"provider","name":"Example1","key":"bc802858","from":"127.0.0.1","action":"notification.send","object":{"id":11,"hwids":1}}]');
 INSERT INTO audit VALUES(27,1795328407811,X'36cb369379b89dbc5ce4cf1f83c5d9e64001612eca0b97c39c45698717db1aef',X'cba2bc4fd87c256cfeb71d0906229cd168e76d637e96b19ae03312b4245fbcde','[{"at":"2026-11-22T06:20:07.811Z","who":"provider","name":"Example1","key":"bc802858","from":"127.0.0.1","action":"notification.send","object":{"id":12,"hwids":1}}]');
-CREATE TABLE `audit_anchor` (
-	`id` integer PRIMARY KEY NOT NULL,
-	`last_number` integer NOT NULL,
-	`hash` blob NOT NULL,
-	`until_ms` integer NOT NULL,
-	CONSTRAINT "audit_anchor_once" CHECK("audit_anchor"."id" = 1)
-);
-CREATE TABLE `device_token` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`device_id` integer NOT NULL,
-	`token_hash` blob NOT NULL,
-	`locale` text,
-	`push` text,
-	`stands_alone` integer NOT NULL,
-	`nobody_after_distribution_id` integer,
-	`nobody_after_recipient_id` integer,
-	FOREIGN KEY (`device_id`) REFERENCES `device`(`id`) ON UPDATE no action ON DELETE cascade,
-	CONSTRAINT "device_token_marks" CHECK(("device_token"."nobody_after_distribution_id" IS NULL) = ("device_token"."nobody_after_recipient_id" IS NULL)),
-	CONSTRAINT "device_token_stands" CHECK("device_token"."stands_alone" = 0 OR "device_token"."nobody_after_distribution_id" IS NOT NULL)
-);
 INSERT INTO device_token VALUES(1,1,X'bde9dee39ff9b8c42608bada3ff4a0cb36bb1e67324d9924f37c71ec85d2867c',NULL,NULL,0,0,0);
 INSERT INTO device_token VALUES(2,2,X'a56ea3bf81ab9972efb244428888eaee5521e5c279c3f861a530dee044462020',NULL,NULL,0,0,0);
 INSERT INTO device_token VALUES(3,3,X'c4e836a0f7d742415f2403fc9e837dda4223bb25c7dba93378e22aed784c16bb',NULL,NULL,1,0,0);
 INSERT INTO device_token VALUES(4,7,X'55fb553c0b6332b06c07bdcb6dd9686ea54eca72c9f56edad3b7e3ec23aa9321','ru','{"gateway":"fcm","token":"an-fcm-token-of-0-5-0"}',0,9,5);
 INSERT INTO device_token VALUES(5,8,X'361ee12827f4a18e6df92526aff299e05bdc5ec85e68a50fd391f4299341f76d',NULL,'{"gateway":"apns","token":"00ff00ff"}',0,9,5);
 INSERT INTO device_token VALUES(6,10,X'c50320f640d70c7bb8a3f6b834b672706d9d07a17379f3223ad50234180e825a',NULL,'{"gateway":"webpush","token":{"endpoint":"https://push.example/old","keys":{}}}',0,11,7);
-CREATE TABLE IF NOT EXISTS "install_device" (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`install_id` integer NOT NULL,
-	`device_id` integer NOT NULL,
-	`provider_id` integer NOT NULL,
-	`registered_at_ms` integer NOT NULL,
-	`after_recipient_id` integer NOT NULL, `last_seen_at_ms` integer DEFAULT 0 NOT NULL,
-	FOREIGN KEY (`install_id`) REFERENCES `install`(`id`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`device_id`) REFERENCES `device`(`id`) ON UPDATE no action ON DELETE cascade
-);
 INSERT INTO install_device VALUES(1,1,1,1,1795302471420,0,1795302471420);
 INSERT INTO install_device VALUES(2,3,4,2,1795302471429,0,1795302471429);
 INSERT INTO install_device VALUES(3,4,5,1,1795310876193,5,1795310876193);
 INSERT INTO install_device VALUES(5,5,7,1,1795328368409,5,1795328368522);
 INSERT INTO install_device VALUES(6,5,8,1,1795328368446,5,1795328368558);
 INSERT INTO install_device VALUES(8,6,10,1,1795328387023,7,1795328407796);
-CREATE TABLE IF NOT EXISTS "device_domain" (
-	`device_id` integer NOT NULL,
-	`domain_id` integer NOT NULL,
-	`provider_id` integer NOT NULL,
-	`linked_at_ms` integer NOT NULL,
-	PRIMARY KEY(`device_id`, `domain_id`),
-	FOREIGN KEY (`device_id`) REFERENCES `device`(`id`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`domain_id`) REFERENCES `domain`(`id`) ON UPDATE no action ON DELETE cascade
-);
 INSERT INTO device_domain VALUES(2,2,1,1795302471425);
-CREATE TABLE IF NOT EXISTS "recipient" (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`distribution_id` integer NOT NULL,
-	`device_id` integer NOT NULL,
-	`state` integer NOT NULL,
-	`inbox` integer NOT NULL,
-	`is_waiting` integer NOT NULL,
-	`queued_at_ms` integer NOT NULL,
-	`sent_at_ms` integer,
-	`failed_at_ms` integer,
-	`expired_at_ms` integer,
-	`received_at_ms` integer,
-	`opened_at_ms` integer,
-	`executed_at_ms` integer,
-	`refused_at_ms` integer,
-	`detail` text,
-	FOREIGN KEY (`distribution_id`) REFERENCES `distribution`(`id`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`device_id`) REFERENCES `device`(`id`) ON UPDATE no action ON DELETE cascade,
-	CONSTRAINT "recipient_state" CHECK("recipient"."state" BETWEEN 1 AND 4),
-	CONSTRAINT "recipient_inbox_of" CHECK("recipient"."inbox" <> 0)
-);
 INSERT INTO recipient VALUES(1,1,2,2,1,1,1795302471446,1795302471449,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO recipient VALUES(2,1,1,2,1,1,1795302471447,1795302471449,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO recipient VALUES(3,2,1,2,1,1,1795302471454,1795302471455,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
@@ -254,32 +101,7 @@ INSERT INTO recipient VALUES(5,9,1,2,1,0,1795302472990,1795302472995,NULL,NULL,1
 INSERT INTO recipient VALUES(6,10,7,2,1,0,1795328386956,1795328386969,NULL,NULL,1795328410307,NULL,NULL,NULL,NULL);
 INSERT INTO recipient VALUES(7,11,8,2,1,1,1795328387010,1795328387027,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO recipient VALUES(8,12,10,2,1,1,1795328407823,1795328407826,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
-CREATE TABLE `appliance` (
-	`id` integer PRIMARY KEY NOT NULL,
-	`stranger_count` integer NOT NULL,
-	CONSTRAINT "appliance_once" CHECK("appliance"."id" = 1)
-);
 INSERT INTO appliance VALUES(1,3);
-CREATE TABLE IF NOT EXISTS "device_provider" (
-	`device_id` integer NOT NULL,
-	`provider_id` integer NOT NULL,
-	`os` text NOT NULL,
-	`os_version` text NOT NULL,
-	`device_name` text NOT NULL,
-	`app_version` text NOT NULL,
-	`user_agent` text NOT NULL,
-	`last_seen_at_ms` integer NOT NULL,
-	`slot_count` integer DEFAULT 0 NOT NULL,
-	`tie_count` integer DEFAULT 0 NOT NULL,
-	`token_id` integer,
-	`is_by_link` integer DEFAULT 0 NOT NULL,
-	`after_recipient_id` integer DEFAULT 0 NOT NULL,
-	`after_slot_id` integer DEFAULT 0 NOT NULL, `checked_in_at_ms` integer DEFAULT 0 NOT NULL,
-	PRIMARY KEY(`device_id`, `provider_id`),
-	FOREIGN KEY (`device_id`) REFERENCES `device`(`id`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`provider_id`) REFERENCES `provider`(`id`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`token_id`) REFERENCES `device_token`(`id`) ON UPDATE no action ON DELETE set null
-) WITHOUT ROWID;
 INSERT INTO device_provider VALUES(1,1,'android','15','Phone','1.2','',1795302471420,1,0,1,1,0,1,0);
 INSERT INTO device_provider VALUES(2,1,'ios','15','Phone','1.2','',1795302471425,0,1,2,0,0,1,0);
 INSERT INTO device_provider VALUES(4,2,'android','','','','Bun/1.4.5',1795302471429,1,0,NULL,0,0,0,0);
@@ -289,53 +111,8 @@ INSERT INTO device_provider VALUES(7,1,'android','','','','curl/7.88.1',17953283
 INSERT INTO device_provider VALUES(8,1,'ios','','','','curl/7.88.1',1795328368558,1,0,5,1,5,6,0);
 INSERT INTO device_provider VALUES(9,1,'android','','M','','curl/7.88.1',1795328386886,0,0,NULL,0,0,0,0);
 INSERT INTO device_provider VALUES(10,1,'android','','','','curl/7.88.1',1795328407796,1,0,6,1,7,8,0);
-CREATE TABLE `install_refusal` (
-	`install_id` integer PRIMARY KEY NOT NULL,
-	`refused_count` integer NOT NULL,
-	`refused_at_ms` integer NOT NULL,
-	`reason` text NOT NULL,
-	FOREIGN KEY (`install_id`) REFERENCES `install`(`id`) ON UPDATE no action ON DELETE cascade
-);
 INSERT INTO install_refusal VALUES(5,1,1795328368489,'link_limit_reached');
-CREATE TABLE `provider_day` (
-	`provider_id` integer NOT NULL,
-	`day` integer NOT NULL,
-	`admitted` integer DEFAULT 0 NOT NULL,
-	`seen` integer DEFAULT 0 NOT NULL,
-	`refused_hwid` integer DEFAULT 0 NOT NULL,
-	`refused_domain` integer DEFAULT 0 NOT NULL,
-	`refused_disabled` integer DEFAULT 0 NOT NULL,
-	`refused_full` integer DEFAULT 0 NOT NULL,
-	`freed` integer DEFAULT 0 NOT NULL,
-	`links` integer DEFAULT 0 NOT NULL,
-	`sends` integer DEFAULT 0 NOT NULL,
-	`recipients` integer DEFAULT 0 NOT NULL,
-	`delivered` integer DEFAULT 0 NOT NULL,
-	`received` integer DEFAULT 0 NOT NULL,
-	`opened` integer DEFAULT 0 NOT NULL,
-	`executed` integer DEFAULT 0 NOT NULL,
-	`failed` integer DEFAULT 0 NOT NULL,
-	`expired` integer DEFAULT 0 NOT NULL,
-	PRIMARY KEY(`provider_id`, `day`),
-	FOREIGN KEY (`provider_id`) REFERENCES `provider`(`id`) ON UPDATE no action ON DELETE cascade
-) WITHOUT ROWID;
 INSERT INTO provider_day VALUES(1,20779,4,4,0,0,0,1,2,2,3,3,3,1,0,0,0,0);
-CREATE TABLE `slot_end` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`install_id` integer NOT NULL,
-	`provider_id` integer NOT NULL,
-	`device_id` integer,
-	`registered_at_ms` integer NOT NULL,
-	`last_seen_at_ms` integer NOT NULL,
-	`ended_at_ms` integer NOT NULL,
-	`why` text NOT NULL,
-	`actor` text NOT NULL,
-	`for_device_id` integer,
-	FOREIGN KEY (`install_id`) REFERENCES `install`(`id`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`device_id`) REFERENCES `device`(`id`) ON UPDATE no action ON DELETE set null,
-	FOREIGN KEY (`for_device_id`) REFERENCES `device`(`id`) ON UPDATE no action ON DELETE set null,
-	CONSTRAINT "slot_end_why" CHECK("slot_end"."why" IN ('deleted', 'inactive', 'replaced', 'forgotten'))
-);
 INSERT INTO slot_end VALUES(1,4,1,6,1795310876197,1795310876197,1795328368616,'deleted','Example1',NULL);
 INSERT INTO slot_end VALUES(2,6,1,9,1795328386886,1795328386886,1795328387023,'replaced','device',10);
 DELETE FROM sqlite_sequence;
@@ -348,170 +125,3 @@ INSERT INTO sqlite_sequence VALUES('install',6);
 INSERT INTO sqlite_sequence VALUES('device',10);
 INSERT INTO sqlite_sequence VALUES('distribution',12);
 INSERT INTO sqlite_sequence VALUES('slot_end',2);
-CREATE UNIQUE INDEX `device_hwid_unique` ON `device` (`hwid`);
-CREATE INDEX `distribution_by_provider` ON `distribution` (`provider_id`);
-CREATE INDEX `distribution_unfinished` ON `distribution` (`provider_id`,`due_at_ms`) WHERE status < 100;
-CREATE INDEX `distribution_in_delivery` ON `distribution` (`provider_id`) WHERE status IN (5, 6, 40);
-CREATE INDEX `distribution_unchecked` ON `distribution` (`due_at_ms`) WHERE status IN (10, 20);
-CREATE INDEX `distribution_to_prune` ON `distribution` (`finished_at_ms`) WHERE pruned_at_ms IS NULL;
-CREATE INDEX `distribution_unbound` ON `distribution` (`provider_id`,`created_at_ms`) WHERE unbound_count > 0;
-CREATE UNIQUE INDEX `domain_once_per_provider` ON `domain` (`provider_id`,`domain_hash`);
-CREATE UNIQUE INDEX `install_install_code_unique` ON `install` (`install_code`);
-CREATE INDEX `install_by_provider` ON `install` (`provider_id`);
-CREATE UNIQUE INDEX `provider_code_unique` ON `provider` (`code`);
-CREATE TRIGGER install_added AFTER INSERT ON install BEGIN
-  UPDATE provider SET install_count = install_count + 1 WHERE id = NEW.provider_id;
-END;
-CREATE TRIGGER install_removed AFTER DELETE ON install BEGIN
-  UPDATE provider SET install_count = install_count - 1 WHERE id = OLD.provider_id;
-END;
-CREATE TRIGGER install_stays BEFORE UPDATE OF provider_id ON install BEGIN
-  SELECT RAISE(ABORT, 'a link never moves to another provider');
-END;
-CREATE TRIGGER distribution_created BEFORE INSERT ON distribution WHEN NEW.status <> 10 BEGIN
-  SELECT RAISE(ABORT, 'a distribution begins as 10 Created');
-END;
-CREATE TRIGGER distribution_moved BEFORE UPDATE OF status ON distribution
-WHEN NEW.status <> OLD.status AND NOT EXISTS (
-  SELECT 1 FROM distribution_transition
-  WHERE from_status = OLD.status AND to_status = NEW.status
-) BEGIN
-  SELECT RAISE(ABORT, 'no such transition between statuses of a distribution');
-END;
-CREATE UNIQUE INDEX `device_token_token_hash_unique` ON `device_token` (`token_hash`);
-CREATE INDEX `device_token_by_device` ON `device_token` (`device_id`);
-CREATE UNIQUE INDEX `device_token_of_nobody` ON `device_token` (`device_id`) WHERE nobody_after_distribution_id IS NOT NULL;
-CREATE UNIQUE INDEX `install_device_once` ON `install_device` (`install_id`,`device_id`);
-CREATE INDEX `install_device_by_device` ON `install_device` (`device_id`,`provider_id`,`id`);
-CREATE INDEX `device_domain_by_domain` ON `device_domain` (`domain_id`,`device_id`);
-CREATE INDEX `device_domain_by_provider` ON `device_domain` (`device_id`,`provider_id`);
-CREATE INDEX `recipient_inbox` ON `recipient` (`device_id`,`is_waiting`,`inbox`);
-CREATE UNIQUE INDEX `recipient_once` ON `recipient` (`distribution_id`,`device_id`);
-CREATE INDEX `distribution_blocked` ON `distribution` (`id`) WHERE status = 140 AND expired_at_ms IS NULL;
-CREATE TRIGGER install_device_added AFTER INSERT ON install_device BEGIN
-  UPDATE install SET device_count = device_count + 1 WHERE id = NEW.install_id;
-  INSERT INTO device_provider (device_id, provider_id, os, os_version, device_name, app_version,
-    user_agent, last_seen_at_ms, slot_count)
-  VALUES (NEW.device_id, NEW.provider_id, '', '', '', '', '', NEW.registered_at_ms, 1)
-  ON CONFLICT DO UPDATE SET slot_count = slot_count + 1;
-END;
-CREATE TRIGGER install_device_removed AFTER DELETE ON install_device BEGIN
-  UPDATE install SET device_count = device_count - 1 WHERE id = OLD.install_id;
-  UPDATE device_provider SET slot_count = slot_count - 1
-  WHERE device_id = OLD.device_id AND provider_id = OLD.provider_id;
-END;
-CREATE TRIGGER install_device_stays
-BEFORE UPDATE OF install_id, device_id, provider_id ON install_device BEGIN
-  SELECT RAISE(ABORT, 'a slot never moves to another link or device');
-END;
-CREATE TRIGGER device_domain_added AFTER INSERT ON device_domain BEGIN
-  INSERT INTO device_provider (device_id, provider_id, os, os_version, device_name, app_version,
-    user_agent, last_seen_at_ms, tie_count)
-  VALUES (NEW.device_id, NEW.provider_id, '', '', '', '', '', NEW.linked_at_ms, 1)
-  ON CONFLICT DO UPDATE SET tie_count = tie_count + 1;
-END;
-CREATE TRIGGER device_domain_removed AFTER DELETE ON device_domain BEGIN
-  UPDATE device_provider SET tie_count = tie_count - 1
-  WHERE device_id = OLD.device_id AND provider_id = OLD.provider_id;
-END;
-CREATE TRIGGER device_domain_stays
-BEFORE UPDATE OF device_id, domain_id, provider_id ON device_domain BEGIN
-  SELECT RAISE(ABORT, 'a tie never moves to another device or binding');
-END;
-CREATE INDEX `distribution_pruned` ON `distribution` (`finished_at_ms`) WHERE pruned_at_ms IS NOT NULL;
-CREATE INDEX `distribution_to_expire` ON `distribution` (`expires_at_ms`) WHERE expired_at_ms IS NULL AND status >= 100;
-CREATE INDEX `domain_by_provider` ON `domain` (`provider_id`);
-CREATE INDEX `device_stranger` ON `device` (`last_seen_at_ms`) WHERE holder_count = 0;
-CREATE TRIGGER domain_added AFTER INSERT ON domain BEGIN
-  UPDATE provider SET domain_count = domain_count + 1 WHERE id = NEW.provider_id;
-END;
-CREATE TRIGGER domain_removed AFTER DELETE ON domain BEGIN
-  UPDATE provider SET domain_count = domain_count - 1 WHERE id = OLD.provider_id;
-END;
-CREATE TRIGGER domain_stays BEFORE UPDATE OF provider_id ON domain BEGIN
-  SELECT RAISE(ABORT, 'a binding never moves to another provider');
-END;
-CREATE TRIGGER distribution_added AFTER INSERT ON distribution BEGIN
-  UPDATE provider
-  SET kept_bytes = kept_bytes + octet_length(NEW.payload) + octet_length(NEW.target_hwid) + 200
-  WHERE id = NEW.provider_id;
-END;
-CREATE TRIGGER distribution_loaded AFTER UPDATE OF recipient_count ON distribution
-WHEN NEW.recipient_count <> OLD.recipient_count BEGIN
-  UPDATE provider SET ledger_count = ledger_count + NEW.recipient_count - OLD.recipient_count
-  WHERE id = NEW.provider_id;
-END;
-CREATE TRIGGER distribution_pruned AFTER UPDATE OF pruned_at_ms ON distribution
-WHEN OLD.pruned_at_ms IS NULL AND NEW.pruned_at_ms IS NOT NULL BEGIN
-  UPDATE provider
-  SET kept_bytes = kept_bytes - octet_length(OLD.payload) - octet_length(OLD.target_hwid) - 200,
-    ledger_count = ledger_count - OLD.recipient_count
-  WHERE id = OLD.provider_id;
-END;
-CREATE TRIGGER distribution_removed AFTER DELETE ON distribution WHEN OLD.pruned_at_ms IS NULL BEGIN
-  UPDATE provider
-  SET kept_bytes = kept_bytes - octet_length(OLD.payload) - octet_length(OLD.target_hwid) - 200,
-    ledger_count = ledger_count - OLD.recipient_count
-  WHERE id = OLD.provider_id;
-END;
-CREATE TRIGGER distribution_stays
-BEFORE UPDATE OF provider_id, payload, target_hwid ON distribution
-WHEN NEW.provider_id <> OLD.provider_id OR NEW.target_hwid <> OLD.target_hwid
-  OR (NEW.payload <> OLD.payload AND NEW.pruned_at_ms IS NULL) BEGIN
-  SELECT RAISE(ABORT, 'what was sent, to whom and by whom, never changes');
-END;
-CREATE TRIGGER device_added AFTER INSERT ON device WHEN NEW.holder_count = 0 BEGIN
-  UPDATE appliance SET stranger_count = stranger_count + 1;
-END;
-CREATE TRIGGER device_removed AFTER DELETE ON device WHEN OLD.holder_count = 0 BEGIN
-  UPDATE appliance SET stranger_count = stranger_count - 1;
-END;
-CREATE TRIGGER device_held AFTER UPDATE OF holder_count ON device
-WHEN (OLD.holder_count = 0) <> (NEW.holder_count = 0) BEGIN
-  UPDATE appliance SET stranger_count = stranger_count + iif(NEW.holder_count = 0, 1, -1);
-END;
-CREATE INDEX `distribution_unscheduled` ON `distribution` (`provider_id`,`due_at_ms`) WHERE status < 100 AND due_at_ms = created_at_ms;
-CREATE INDEX `device_provider_by_os` ON `device_provider` (`provider_id`,`os`,`device_id`);
-CREATE INDEX `device_provider_by_token` ON `device_provider` (`token_id`) WHERE token_id IS NOT NULL;
-CREATE INDEX `device_provider_idle` ON `device_provider` (`last_seen_at_ms`) WHERE slot_count = 0 AND tie_count = 0;
-CREATE TRIGGER device_provider_place_lost AFTER UPDATE OF token_id ON device_provider
-WHEN OLD.token_id IS NOT NULL AND OLD.token_id IS NOT NEW.token_id BEGIN
-  DELETE FROM device_token WHERE id = OLD.token_id AND stands_alone = 0
-    AND NOT EXISTS (SELECT 1 FROM device_provider WHERE token_id = OLD.token_id);
-END;
-CREATE TRIGGER device_provider_removed AFTER DELETE ON device_provider
-WHEN OLD.token_id IS NOT NULL BEGIN
-  DELETE FROM device_token WHERE id = OLD.token_id AND stands_alone = 0
-    AND NOT EXISTS (SELECT 1 FROM device_provider WHERE token_id = OLD.token_id);
-END;
-CREATE TRIGGER device_provider_held AFTER INSERT ON device_provider
-WHEN NEW.slot_count + NEW.tie_count > 0 BEGIN
-  UPDATE device SET holder_count = holder_count + 1 WHERE id = NEW.device_id;
-END;
-CREATE TRIGGER device_provider_changed AFTER UPDATE OF slot_count, tie_count ON device_provider
-WHEN (OLD.slot_count + OLD.tie_count = 0) <> (NEW.slot_count + NEW.tie_count = 0) BEGIN
-  UPDATE device SET holder_count = holder_count + iif(NEW.slot_count + NEW.tie_count = 0, -1, 1)
-  WHERE id = NEW.device_id;
-END;
-CREATE TRIGGER device_provider_left AFTER DELETE ON device_provider
-WHEN OLD.slot_count + OLD.tie_count > 0 BEGIN
-  UPDATE device SET holder_count = holder_count - 1 WHERE id = OLD.device_id;
-END;
-CREATE INDEX `provider_day_by_day` ON `provider_day` (`day`);
-CREATE INDEX `slot_end_by_install` ON `slot_end` (`install_id`,`id`);
-CREATE INDEX `slot_end_by_provider` ON `slot_end` (`provider_id`,`id`);
-CREATE INDEX `slot_end_by_device` ON `slot_end` (`device_id`) WHERE device_id IS NOT NULL;
-CREATE INDEX `slot_end_by_newcomer` ON `slot_end` (`for_device_id`) WHERE for_device_id IS NOT NULL;
-CREATE UNIQUE INDEX `install_by_subscription_key` ON `install` (`subscription_key_hash`,`provider_id`) WHERE subscription_key_hash IS NOT NULL;
-CREATE TRIGGER slot_end_added AFTER INSERT ON slot_end BEGIN
-  UPDATE provider SET slot_end_count = slot_end_count + 1 WHERE id = NEW.provider_id;
-END;
-CREATE TRIGGER slot_end_removed AFTER DELETE ON slot_end BEGIN
-  UPDATE provider SET slot_end_count = slot_end_count - 1 WHERE id = OLD.provider_id;
-END;
-CREATE TRIGGER slot_end_stays BEFORE UPDATE OF install_id, provider_id ON slot_end BEGIN
-  SELECT RAISE(ABORT, 'the end of a slot stays with its link');
-END;
-COMMIT;
-PRAGMA application_id = 1197569125;
-PRAGMA user_version = 9;

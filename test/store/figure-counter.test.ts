@@ -4,7 +4,7 @@ import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { DAY_MS, utcDay } from '../../src/core/calendar.ts';
 import { GATHERED_LINKS_MAX, GatheredFigures } from '../../src/core/figures.ts';
 import type { Figure, FigureStore } from '../../src/core/port/figure.ts';

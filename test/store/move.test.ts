@@ -2,16 +2,16 @@
 
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, expect, setDefaultTimeout } from 'bun:test';
-import { chmodSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { APPLICATION_ID, ARRIVING_ID, pragmaNumber } from '../../src/store/sqlite/file/migrate.ts';
 import { freshFolder } from '../support/app.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { describePostgres, testPostgres } from '../support/needs.ts';
+import { writeOldDatabase } from '../support/old-database.ts';
 import { openPlace } from '../support/place.ts';
 import { bareDatabase, type TestDatabase } from '../support/postgres-data.ts';
-import { readText } from '../support/tree.ts';
 import { PATIENCE_MS, until } from '../support/until.ts';
 
 setDefaultTimeout(4 * PATIENCE_MS);
@@ -45,10 +45,7 @@ function inFile<T>(work: (db: Database) => T): T {
 /** A data directory as a release left it, at this program's schema, with notes that are odd. */
 function dataOf(release: string): string {
   const dataDir = freshFolder();
-  const db = new Database(join(dataDir, 'gatepost.db'), { create: true });
-  db.run(readText(`test/store/data-of-${release}.sql`));
-  db.close();
-  chmodSync(join(dataDir, 'gatepost.db'), 0o600);
+  writeOldDatabase(join(dataDir, 'gatepost.db'), `test/store/data-of-${release}.sql`);
   return dataDir;
 }
 

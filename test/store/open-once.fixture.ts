@@ -1,6 +1,6 @@
 /** A process of its own that opens a data directory and says how that went; see open.test.ts. */
 
-import { OperatorError } from '../../src/operator-error.ts';
+import { OperatorError } from '../../src/base/operator-error.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 
 const [, , dataDir = '', startMs = '0'] = process.argv;

@@ -14,9 +14,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { OperatorError } from '../../src/base/operator-error.ts';
 import { WriteFailed } from '../../src/core/port/store.ts';
 import { nextTurn } from '../../src/core/turn.ts';
-import { OperatorError } from '../../src/operator-error.ts';
 import { APPLICATION_ID, migrate, SCHEMA_VERSION } from '../../src/store/sqlite/file/migrate.ts';
 import { DATABASE_FILE, LOCK_FILE, openDatabase } from '../../src/store/sqlite/file/open.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';

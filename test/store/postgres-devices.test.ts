@@ -45,7 +45,7 @@ async function addDoors(store: Store): Promise<number> {
   await addLink(store, id, { installCode: CODES[0] ?? '', installLimit: 2 });
   await addLink(store, other.id, { installCode: CODES[1] ?? '', installLimit: 3 });
   const last = await addLink(store, id, { installCode: CODES[2] ?? '', installLimit: 2 });
-  await store.updateInstall(id, last, { whenFull: 'replace-oldest' }, ACT);
+  await store.updateLink(id, last, { whenFull: 'replace-oldest' }, ACT);
   await bind(store, id);
   await bind(store, other.id);
   return id;

@@ -11,7 +11,7 @@ import type { TestDatabase } from '../support/postgres-data.ts';
 import { MAY_MOUNT, mountSmallDisk } from '../support/small-disk.ts';
 import { until } from '../support/until.ts';
 import { expectQuiet, faultsOf, WatchedStore } from '../support/watched-store.ts';
-import { addProvider, installDraft } from './contract/fixture.ts';
+import { addProvider, linkDraft } from './contract/fixture.ts';
 
 /** As whom PostgreSQL runs if the tests run as root. */
 const NOBODY = 65_534;
@@ -49,7 +49,7 @@ describePostgres('PostgreSQL on a full disk', () => {
         const add = () => {
           n += 1;
           const installCode = `Code${10_000_000 + n}`;
-          return store.addInstall(installDraft(id, { installCode, note: 'x'.repeat(255) }), ACT);
+          return store.addLink(linkDraft(id, { installCode, note: 'x'.repeat(255) }), ACT);
         };
         await until('a write fails', () =>
           add().then(

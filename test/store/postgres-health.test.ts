@@ -1,9 +1,9 @@
 /** What a node says of itself when PostgreSQL is away, or newer, and who is told. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { makeLog } from '../../src/base/log.ts';
 import { isAway, type Store } from '../../src/core/port/store.ts';
-import { makeLog } from '../../src/log.ts';
 import { Outages } from '../../src/monitor/outages.ts';
 import { Readiness } from '../../src/monitor/readiness.ts';
 import { SCHEMA_VERSION } from '../../src/store/postgres/migrate.ts';

@@ -16,8 +16,8 @@ import {
   CLOCK,
   CODE,
   FACTS,
-  installDraft,
   knock,
+  linkDraft,
   NOW_MS,
   OTHER_CODE,
 } from './contract/fixture.ts';
@@ -99,7 +99,7 @@ describePostgres('ends of links on PostgreSQL', () => {
   test('a link that is added while one with its code is removed is not added', async () => {
     const { id: providerId } = await addProvider(store, 'Provide1');
     const installId = await addLink(store, providerId);
-    const again = () => store.addInstall(installDraft(providerId), ACT);
+    const again = () => store.addLink(linkDraft(providerId), ACT);
     expect(await during(providerId, removal(installId), again)).toBe('install_code_ended');
     expect(await store.findLink(CODE)).toBeNull();
   });
@@ -107,8 +107,8 @@ describePostgres('ends of links on PostgreSQL', () => {
   test('nor is one with its key', async () => {
     const { id: providerId } = await addProvider(store, 'Provide1');
     const installId = await addLink(store, providerId, { subscriptionKeyHash: KEY });
-    const draft = installDraft(providerId, { installCode: OTHER_CODE, subscriptionKeyHash: KEY });
-    expect(await during(providerId, removal(installId), () => store.addInstall(draft, ACT))).toBe(
+    const draft = linkDraft(providerId, { installCode: OTHER_CODE, subscriptionKeyHash: KEY });
+    expect(await during(providerId, removal(installId), () => store.addLink(draft, ACT))).toBe(
       'subscription_key_ended',
     );
     expect(await store.findLink(OTHER_CODE)).toBeNull();
@@ -118,8 +118,8 @@ describePostgres('ends of links on PostgreSQL', () => {
     const { id: providerId } = await addProvider(store, 'Provide1');
     const { id: otherId } = await addProvider(store, 'Provide2');
     const installId = await addLink(store, providerId);
-    const draft = installDraft(otherId);
-    expect(await during(providerId, removal(installId), () => store.addInstall(draft, ACT))).toBe(
+    const draft = linkDraft(otherId);
+    expect(await during(providerId, removal(installId), () => store.addLink(draft, ACT))).toBe(
       'install_code_exists',
     );
     expect(await store.findLink(CODE)).toBeNull();
@@ -145,8 +145,8 @@ describePostgres('ends of links on PostgreSQL', () => {
     const make = async (node: Store) => {
       made += 1;
       const code = `Ending${String(made).padStart(6, '0')}`;
-      const added = await node.addInstall(
-        installDraft(providerId, { installCode: code, installLimit: 2, installCountMax: 1000 }),
+      const added = await node.addLink(
+        linkDraft(providerId, { installCode: code, installLimit: 2, installCountMax: 1000 }),
         ACT,
       );
       if (typeof added === 'object') links.push({ id: added.id, code });
@@ -163,11 +163,11 @@ describePostgres('ends of links on PostgreSQL', () => {
       async (node, _, link) => {
         made += 1;
         const code = `Revoke${String(made).padStart(6, '0')}`;
-        const done = await node.revokeInstall(providerId, link.id, code, ACT);
+        const done = await node.revokeLink(providerId, link.id, code, ACT);
         if (typeof done === 'object') link.code = code;
       },
       async (node, _, link) => {
-        await node.removeInstall(providerId, link.id, ACT);
+        await node.removeLink(providerId, link.id, ACT);
         const at = links.indexOf(link);
         if (at >= 0) links.splice(at, 1);
         await make(node);
@@ -185,7 +185,7 @@ describePostgres('ends of links on PostgreSQL', () => {
       (node) => node.forgetTombstones(NOW_MS + 1),
       (node) => node.forgetRefused(NOW_MS + 1),
       (node) => node.forgetSlotEnds(NOW_MS + 1),
-      (node, _, link) => node.updateInstall(providerId, link.id, { installLimit: 5 }, ACT),
+      (node, _, link) => node.updateLink(providerId, link.id, { installLimit: 5 }, ACT),
     ];
     const caller = async (node: Store) => {
       for (let i = 0; i < 60; i++) {

@@ -20,8 +20,8 @@ import {
   CODE,
   FACTS,
   HASH,
-  installDraft,
   knock,
+  linkDraft,
   NOW_MS,
   OTHER_CODE,
   OTHER_HASH,
@@ -90,14 +90,14 @@ describePostgres('on PostgreSQL', () => {
     const { id: otherId } = await addProvider(store, 'Provide2');
     await addLink(store, otherId);
     const add = (installCode: string, more = {}) =>
-      store.addInstall(installDraft(providerId, { installCode, installCountMax: 4, ...more }), ACT);
+      store.addLink(linkDraft(providerId, { installCode, installCountMax: 4, ...more }), ACT);
     const answers = await Promise.all([
       add('TogetherA'),
       add(CODE),
       add('TogetherB', { subscriptionKeyHash: KEY }),
       add('TogetherA'),
       add('TogetherC', { subscriptionKeyHash: KEY }),
-      store.addInstall(installDraft(otherId, { installCode: 'TogetherX' }), ACT),
+      store.addLink(linkDraft(otherId, { installCode: 'TogetherX' }), ACT),
       add('TogetherD', POLICY),
       add('TogetherE'),
       add('TogetherF'),
@@ -114,11 +114,11 @@ describePostgres('on PostgreSQL', () => {
       { id },
       'install_code_limit_reached',
     ]);
-    const codes = (await store.listInstalls(providerId, ALL)).map((link) => link.installCode);
+    const codes = (await store.listLinksOf(providerId, ALL)).map((link) => link.installCode);
     expect(codes.sort()).toEqual(['TogetherA', 'TogetherB', 'TogetherD', 'TogetherE']);
     const found = await store.findLink('TogetherD');
     expect(found).toMatchObject({ ...POLICY, note: 'note', createdAtMs: NOW_MS });
-    expect(await store.findInstallByKey(providerId, KEY)).toMatchObject({
+    expect(await store.findLinkByKey(providerId, KEY)).toMatchObject({
       installCode: 'TogetherB',
     });
   });
@@ -148,7 +148,7 @@ describePostgres('on PostgreSQL', () => {
         for (const { id, code } of [alone, together]) {
           const installCode = `${code}Link${n}${m}`;
           if (n > 0 && m > 0) Object.assign(terms, { subscriptionKeyHash: 'd'.repeat(64) });
-          const added = await store.addInstall(installDraft(id, { installCode, ...terms }), act);
+          const added = await store.addLink(linkDraft(id, { installCode, ...terms }), act);
           expect(added).toEqual({ id: expect.any(Number) });
         }
       }
@@ -174,7 +174,7 @@ describePostgres('on PostgreSQL', () => {
     const [another, disabled] = [OTHER_CODE, 'Disabled0001'];
     await addLink(store, providerId, { installCode: another, subscriptionKeyHash: KEY });
     const id = await addLink(store, providerId, { installCode: disabled });
-    await store.updateInstall(providerId, id, { status: 5 }, ACT);
+    await store.updateLink(providerId, id, { status: 5 }, ACT);
     await knock(store, 'known');
     const byKey = { subscriptionKeyHash: KEY, domainHash: HASH };
     const unbound = { installCode: CODE, domainHash: OTHER_HASH, hwid: 'a' };
@@ -251,7 +251,7 @@ describePostgres('on PostgreSQL', () => {
         node.freeSlot(providerId, { installCode: null, installId: ids[link] ?? 0 }, hwid, ACT),
       (node, hwid) =>
         node.recordCheckIn({ providerCode: 'Provide1', domainHash: HASH, hwid }, FACTS, NOW_MS),
-      (node, _, link) => node.updateInstall(providerId, ids[link] ?? 0, { note: 'other' }, ACT),
+      (node, _, link) => node.updateLink(providerId, ids[link] ?? 0, { note: 'other' }, ACT),
       (node) => node.disableDomain(providerId, domainId, ACT),
       (node, hwid) => node.forgetDevice(hwid, ACT),
       (node) => node.forgetSlotEnds(NOW_MS - 1),
@@ -262,7 +262,7 @@ describePostgres('on PostgreSQL', () => {
       }
     };
     await Promise.all(pair.flatMap((node) => Array.from({ length: 6 }, () => caller(node))));
-    const full = await store.listInstalls(providerId, ALL);
+    const full = await store.listLinksOf(providerId, ALL);
     for (const { deviceCount } of full) expect(deviceCount).toBeLessThanOrEqual(3);
   });
 
@@ -279,13 +279,13 @@ describePostgres('on PostgreSQL', () => {
       const install = { id: null, installLimit: 60, status: 10, note: '', createdAtMs: NOW_MS };
       // One begins with the last: without an order, each would wait for the other.
       const answers = await Promise.all([
-        store.importInstall(
+        store.importLink(
           providerId,
           { ...install, installCode: `MovingLink${round}`, slots },
           rules,
           ACT,
         ),
-        other.importInstall(
+        other.importLink(
           otherId,
           { ...install, installCode: `OtherMoving${round}`, slots: slots.toReversed() },
           rules,

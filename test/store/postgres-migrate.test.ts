@@ -1,7 +1,8 @@
 /** Migrating a PostgreSQL: nodes that start at once, older and newer programs, what is refused. */
 
 import { expect, setDefaultTimeout } from 'bun:test';
-import { OperatorError } from '../../src/operator-error.ts';
+import { OperatorError } from '../../src/base/operator-error.ts';
+import { VERSION } from '../../src/base/version.ts';
 import {
   type Ask,
   isUsable,
@@ -12,7 +13,6 @@ import {
   schemaOf,
   withConnection,
 } from '../../src/store/postgres/migrate.ts';
-import { VERSION } from '../../src/version.ts';
 import { describePostgres, testPostgres } from '../support/needs.ts';
 import { bareDatabase, type TestDatabase } from '../support/postgres-data.ts';
 import { PATIENCE_MS } from '../support/until.ts';

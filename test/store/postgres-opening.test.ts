@@ -10,7 +10,7 @@ import { type OwnPostgres, startPostgres } from '../support/postgres.ts';
 import type { TestDatabase } from '../support/postgres-data.ts';
 import { until } from '../support/until.ts';
 import { expectQuiet, faultsOf, WatchedStore } from '../support/watched-store.ts';
-import { addProvider, installDraft } from './contract/fixture.ts';
+import { addProvider, linkDraft } from './contract/fixture.ts';
 
 describePostgres('a node and its database', () => {
   let server: OwnPostgres;
@@ -58,17 +58,17 @@ describePostgres('a node and its database', () => {
     await become(SCHEMA_VERSION + 1);
     await database.sql`SELECT pg_notify('gatepost', 'schema')`;
     await until('it is told of', () => watched.told().includes('database_away'));
-    expectQuiet(await faultsOf(20, () => store.addInstall(installDraft(id), ACT)));
+    expectQuiet(await faultsOf(20, () => store.addLink(linkDraft(id), ACT)));
     expectQuiet(await faultsOf(20, (n) => addProvider(store, `Provid${10 + n}`)));
     expect(isAway(await store.listProviders().catch((fault) => fault))).toBe(true);
     expect((await watched.readiness.problem())?.reason).toBe('schema_newer');
     const [rows] = await database.sql`SELECT count(*)::int AS count FROM install`;
     expect(rows.count).toBe(0);
     await become(SCHEMA_VERSION);
-    await watched.expectEnd(() => store.addInstall(installDraft(id), ACT));
+    await watched.expectEnd(() => store.addLink(linkDraft(id), ACT));
     await database.sql`UPDATE gatepost_schema SET move = 'left'`;
     await until('it is told of again', () => watched.told().length > 4);
-    expectQuiet(await faultsOf(20, () => store.addInstall(installDraft(id), ACT)));
+    expectQuiet(await faultsOf(20, () => store.addLink(linkDraft(id), ACT)));
     expect((await watched.readiness.problem())?.reason).toBe('database_moved');
     await database.sql`UPDATE gatepost_schema SET move = NULL`;
     await until('it is ready again', async () => (await watched.readiness.problem()) === null);

@@ -14,7 +14,7 @@ import type { TestDatabase } from '../support/postgres-data.ts';
 import { startRelay } from '../support/relay.ts';
 import { until } from '../support/until.ts';
 import { expectQuiet, faultsOf, WatchedStore } from '../support/watched-store.ts';
-import { addProvider, installDraft } from './contract/fixture.ts';
+import { addProvider, linkDraft } from './contract/fixture.ts';
 
 describePostgres('an outage of PostgreSQL', () => {
   let server: OwnPostgres;
@@ -85,7 +85,7 @@ describePostgres('an outage of PostgreSQL', () => {
     await watched.looks('%transaction_read_only%', 4);
     expectQuiet(await faultsOf(20, (n) => addProvider(store, `Provid${10 + n}`)));
     expect(await store.listProviders()).toHaveLength(providerCount);
-    expect(await store.addInstall(installDraft(id), ACT)).toMatchObject({ id: 1 });
+    expect(await store.addLink(linkDraft(id), ACT)).toMatchObject({ id: 1 });
     expect(watched.told()).toEqual(['database_away', 'not_ready']);
     expect(watched.lines[0]).toContain('remaining connection slots');
     for (const other of others) await other.close({ timeout: 0 });
@@ -100,12 +100,12 @@ describePostgres('an outage of PostgreSQL', () => {
         SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE application_name LIKE 'gatepost/%'`;
       await until('calls fail', () =>
-        store.addInstall(installDraft(id), ACT).then(
+        store.addLink(linkDraft(id), ACT).then(
           () => false,
           () => true,
         ),
       );
-      expectQuiet(await faultsOf(20, () => store.addInstall(installDraft(id), ACT)));
+      expectQuiet(await faultsOf(20, () => store.addLink(linkDraft(id), ACT)));
       expect(await watched.readiness.problem()).toEqual({
         reason: 'database_not_writable',
         detail: 'role "gatepost" is not permitted to log in',
@@ -114,7 +114,7 @@ describePostgres('an outage of PostgreSQL', () => {
     } finally {
       await database.sql.unsafe('ALTER ROLE gatepost LOGIN');
     }
-    await watched.expectEnd(() => store.addInstall(installDraft(id), ACT));
+    await watched.expectEnd(() => store.addLink(linkDraft(id), ACT));
   });
 
   test('one connection of several is cut: its write fails, whoever reads feels nothing', async () => {

@@ -78,7 +78,7 @@ describePostgres('rides on PostgreSQL', () => {
     const random = new Random(11);
     const { providerId, installId } = await addDoor(pair[0] as Store);
     await addLink(pair[0] as Store, providerId, { installCode: OTHER_CODE, installLimit: 100 });
-    await pair[0]?.updateInstall(providerId, installId, { installLimit: 100 }, ACT);
+    await pair[0]?.updateLink(providerId, installId, { installLimit: 100 }, ACT);
     const hwids = Array.from({ length: 12 }, (_, n) => `hwid-${n}`);
     for (const hwid of hwids) await knock(pair[0] as Store, hwid);
     const some = () => [...new Set([random.pick(hwids), random.pick(hwids), random.pick(hwids)])];

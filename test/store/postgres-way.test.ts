@@ -5,10 +5,10 @@ import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
-import type { ImportedInstall } from '../../src/core/port/moving.ts';
+import type { ImportedLink } from '../../src/core/port/moving.ts';
 import type { Store } from '../../src/core/port/store.ts';
 import { NO_TERMS } from '../../src/core/slot.ts';
-import { openCore, storeKindOf } from '../../src/open-core.ts';
+import { openCore, storeKindOf } from '../../src/parts/open-core.ts';
 import { ACT } from '../support/actor.ts';
 import { selfSigned, TestAuthority } from '../support/certificate.ts';
 import { describePostgres } from '../support/needs.ts';
@@ -227,9 +227,9 @@ describePostgres('the way to PostgreSQL', () => {
           panelUser: 'marzban:anna',
           slots: [],
           terms: NO_TERMS,
-        } satisfies ImportedInstall;
+        } satisfies ImportedLink;
         const terms = { installCountMax: 100, updates: false };
-        await store.importInstall(providerId, user, terms, ACT);
+        await store.importLink(providerId, user, terms, ACT);
         const seen = { host: 'sub.example.com', kind: 'no_subscription', subject: '200' } as const;
         store.noteSighting(seen, NOW_MS, 2);
         await store.saveFigures();

@@ -2,7 +2,7 @@
 
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import type { Backend } from '../../src/store/backend.ts';
 import { CarriedStamps } from '../../src/store/noun/carried.ts';
 import { distributionNoun } from '../../src/store/noun/distribution.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { addInstall } from '../../src/core/install.ts';
+import { addLink } from '../../src/core/link.ts';
 import { authenticate } from '../../src/core/provider.ts';
 import { ACT } from '../support/actor.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
@@ -27,7 +27,7 @@ async function seedTwoLinks() {
   await store.addDomain({ ...binding, createdAtMs: nowMs }, ACT);
   for (const name of ['first', 'second']) {
     const installCode = `${name}LINK`.padEnd(12, '0').slice(0, 12);
-    await addInstall(app.core, provider, { installCode, installLimit: 1, note: null }, nowMs);
+    await addLink(app.core, provider, { installCode, installLimit: 1, note: null }, nowMs);
     await store.takeSlot({ installCode, domainHash: HASH, hwid: name }, FACTS, nowMs);
   }
   return credentials;

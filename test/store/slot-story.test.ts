@@ -53,7 +53,7 @@ test('each end says whose slot it was, why it ended, who ended it and for whom',
   const { store } = app.core;
   const { providerId, installId } = await addDoor(store);
   const policy = { inactiveDays: 30, whenFull: 'replace-oldest', coolDownHours: 1 } as const;
-  await store.updateInstall(providerId, installId, policy, ACT);
+  await store.updateLink(providerId, installId, policy, ACT);
   const at = (hwid: string, ms: number) => knock(store, hwid, CODE, FACTS, ms);
   await at('a', NOW_MS);
   await at('b', NOW_MS + 1);

@@ -62,6 +62,6 @@ test('what the tables lack, or may leave empty, does not compile', () => {
   // @ts-expect-error: installation codes have no default.
   insertInto('install', 'providerId, installLimit, status, createdAtMs');
   // @ts-expect-error: the table has no such field.
-  assignments('install', 'installLimit, colour');
+  assignments('install', 'installLimit, hue');
   expect([text, sure, other]).toBeArray();
 });

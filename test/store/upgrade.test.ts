@@ -2,7 +2,7 @@
 
 import { Database } from 'bun:sqlite';
 import { expect, setDefaultTimeout, test } from 'bun:test';
-import { chmodSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { MIGRATIONS } from '../../migrations/sqlite/index.ts';
 import { pragmaNumber, SCHEMA_VERSION } from '../../src/store/sqlite/file/migrate.ts';
@@ -14,6 +14,7 @@ import { makeBackup, restoreBackup } from '../support/backup.ts';
 import { commandLine } from '../support/command-line.ts';
 import { openBeside } from '../support/database.ts';
 import { byLink, tryRegister } from '../support/messaging.ts';
+import { writeOldDatabase } from '../support/old-database.ts';
 import { readText } from '../support/tree.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 import { CLOCK, provider } from './contract/fixture.ts';
@@ -40,8 +41,7 @@ const RELEASES = [
   { release: '0-5-0', schema: 9, madeAtMs: Date.UTC(2026, 10, 22, 6, 21) },
   // 0.6.0 had the same schema.
   { release: '0-7-0', schema: 10, madeAtMs: Date.UTC(2026, 10, 22, 17, 52) },
-  // 0.8.0 had the same schema.
-  { release: '0-9-0', schema: 13, madeAtMs: Date.UTC(2026, 10, 22, 17, 52) },
+  // What 0.9.0 left, schema 13, was that of 0.7.0, migrated.
   { release: '0-10-0', schema: 14, madeAtMs: Date.UTC(2026, 10, 23, 5) },
 ];
 
@@ -81,12 +81,7 @@ function orMore(printed: unknown): unknown {
 /** A data directory as the release left it. */
 function dataOf(release: string): string {
   const dataDir = freshFolder();
-  const file = join(dataDir, DATABASE_FILE);
-  const old = new Database(file, { create: true });
-  old.run(readText(`test/store/data-of-${release}.sql`));
-  old.close();
-  // The program's umask; more would be refused.
-  chmodSync(file, 0o600);
+  writeOldDatabase(join(dataDir, DATABASE_FILE), `test/store/data-of-${release}.sql`);
   return dataDir;
 }
 

@@ -6,6 +6,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Log, makeLog } from '../../src/base/log.ts';
 import type { Core, Limits } from '../../src/core/core.ts';
 import { deliverStep } from '../../src/core/message/deliver.ts';
 import type { EventSenders } from '../../src/core/outbox/carrier.ts';
@@ -16,6 +17,7 @@ import { addProvider, type Credentials, type ProviderDraft } from '../../src/cor
 import { Signals } from '../../src/core/signals.ts';
 import { Timekeeper } from '../../src/core/timekeeper.ts';
 import { nextTurn } from '../../src/core/turn.ts';
+import type { Hasher } from '../../src/http/console/passwords.ts';
 import { parseTrustedProxies } from '../../src/http/request/address.ts';
 import {
   type RunningServer,
@@ -24,7 +26,6 @@ import {
   startServer,
 } from '../../src/http/server.ts';
 import { makeWorker, type Worker } from '../../src/jobs/deliver.ts';
-import { type Log, makeLog } from '../../src/log.ts';
 import { type Metrics, makeMetrics } from '../../src/monitor/metrics.ts';
 import { Tallies } from '../../src/monitor/tallies.ts';
 import { DATABASE_FILE } from '../../src/store/sqlite/file/open.ts';
@@ -177,6 +178,14 @@ const USUAL: Writable<ServerSettings> = {
   myUrl: '',
 };
 
+const hashOf = (password: string, salt: string) =>
+  `${salt} ${Bun.SHA256.hash(`${salt} ${password}`, 'hex')}`;
+/** Quick, because nobody attacks it. */
+const HASHER: Hasher = {
+  hash: async (password) => hashOf(password, crypto.randomUUID()),
+  verify: async (password, hash) => hashOf(password, hash.split(' ')[0] ?? '') === hash,
+};
+
 /** Receivers of webhooks that take everything. */
 const TAKING_ALL: EventSenders = {
   webhook: { concurrency: 1, spacingMs: 0, deliver: async () => ({ verdict: 'accepted' }) },
@@ -253,6 +262,7 @@ export async function startTestApp(
     host: '127.0.0.1',
     port: 0,
     eventSenders: TAKING_ALL,
+    hasher: HASHER,
     servesStrangers: async () => IS_NEVER_ASKED,
     appliance: testAppliance(testUpstreams(served, ownClock, log, settings)),
     ...options,

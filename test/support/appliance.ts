@@ -1,19 +1,14 @@
 /** An appliance without a machine, for the operator's pages. */
 
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/base/clock.ts';
+import type { Finding } from '../../src/base/finding.ts';
+import type { Log } from '../../src/base/log.ts';
+import type { Appliance, AuditCheck, Backups, UpstreamDesk } from '../../src/call/appliance.ts';
 import { DAY_MS } from '../../src/core/calendar.ts';
 import type { Core } from '../../src/core/core.ts';
 import { malformed, Refused } from '../../src/core/outcome.ts';
-import type { Finding } from '../../src/finding.ts';
-import type {
-  Appliance,
-  AuditCheck,
-  Backups,
-  UpstreamDesk,
-} from '../../src/http/console/appliance.ts';
 import type { Upstream } from '../../src/http/upstream/settings.ts';
-import { LiveUpstreams } from '../../src/live-upstreams.ts';
-import type { Log } from '../../src/log.ts';
+import { LiveUpstreams } from '../../src/parts/live-upstreams.ts';
 
 export const FINDINGS: readonly Finding[] = [
   {

@@ -3,10 +3,12 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { backupTools } from '../../src/backup/tools.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import type { ErrorCode } from '../../src/base/operator-error.ts';
 import type { CliContext } from '../../src/cli/context.ts';
+import { explanations } from '../../src/cli/explanations.ts';
 import { operatorActor } from '../../src/cli/operator.ts';
 import { runCli } from '../../src/cli/program.ts';
-import { systemClock } from '../../src/clock.ts';
 import { HiddenNames } from '../../src/config/hidden-names.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { nearestText } from '../../src/config/nearest.ts';
@@ -16,20 +18,18 @@ import type { EventSenders } from '../../src/core/outbox/carrier.ts';
 import { type Store, withMethods } from '../../src/core/port/store.ts';
 import { examine } from '../../src/doctor/examine.ts';
 import { makeReport } from '../../src/doctor/report.ts';
-import { explanations } from '../../src/explanations.ts';
-import { checkFiles } from '../../src/file-check.ts';
 import { openApiDocument } from '../../src/http/document/openapi.ts';
-import { moveOf, nodeNameOf, openCore, storeKindOf } from '../../src/open-core.ts';
+import { readPanel } from '../../src/panel/panel-read.ts';
+import { checkFiles } from '../../src/parts/file-check.ts';
+import { moveOf, nodeNameOf, openCore, storeKindOf } from '../../src/parts/open-core.ts';
 import {
   openEventSenders,
   openGateway,
   openOutgoing,
   sendEvents,
-} from '../../src/open-outgoing.ts';
-import type { ErrorCode } from '../../src/operator-error.ts';
-import { readPanel } from '../../src/panel/panel-read.ts';
-import { newestRelease } from '../../src/release.ts';
-import { urlOfServer } from '../../src/url-for-people.ts';
+} from '../../src/parts/open-outgoing.ts';
+import { newestRelease } from '../../src/parts/release.ts';
+import { urlOfServer } from '../../src/parts/url-for-people.ts';
 import { ACT } from './actor.ts';
 import { freshFolder } from './app.ts';
 import { plainEnv } from './process.ts';

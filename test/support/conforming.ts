@@ -1,7 +1,12 @@
 /** A server with the callers that the cases in `conformance/` name. */
 
 import { allCases } from '../../src/conformance/cases.ts';
-import { type Caller, type RunOptions, runCases, type Verdict } from '../../src/conformance/run.ts';
+import {
+  type Caller,
+  type CaseVerdict,
+  type RunOptions,
+  runCases,
+} from '../../src/conformance/run.ts';
 import type { Core } from '../../src/core/core.ts';
 import { type Store, WriteFailed } from '../../src/core/port/store.ts';
 import type { ProviderDraft } from '../../src/core/provider.ts';
@@ -23,7 +28,7 @@ const WRITES = /^(?:add|update|disable|activate|cancel|free)[A-Z]/;
 export interface Conforming {
   app: TestApp;
   /** Plays cases by their names, all by default. */
-  play(names?: readonly string[], own?: Partial<RunOptions>): Promise<Verdict[]>;
+  play(names?: readonly string[], own?: Partial<RunOptions>): Promise<CaseVerdict[]>;
   close(): Promise<void>;
 }
 
@@ -65,7 +70,7 @@ export async function startConforming(): Promise<Conforming> {
   return {
     app,
     play: async (names, own = {}) => {
-      const verdicts: Verdict[] = [];
+      const verdicts: CaseVerdict[] = [];
       const cases = allCases().filter(({ name }) => names?.includes(name) ?? true);
       await runCases(cases, { ...usual, ...own }, (verdict) => {
         isFull = false;

@@ -1,16 +1,16 @@
 /** The page of the console, made from its sources, in a real browser. */
 
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { buildConsole } from '../../packaging/console.ts';
-import type { CallName } from '../../src/core/account/roles.ts';
-import type { Given } from '../../src/http/console/table.ts';
+import type { CallName, Given } from '../../src/call/table.ts';
 import { startTestApp, type TestApp, type TestAppOptions } from './app.ts';
 import { closePages, HAS_CHROMIUM, openPage, sharedShell } from './chromium.ts';
 import { ROOT } from './tree.ts';
-import { until } from './until.ts';
+import { PATIENCE_MS, until } from './until.ts';
 
 export interface ConsoleSite {
   app: TestApp;
@@ -36,6 +36,35 @@ export async function startConsoleSite(options: TestAppOptions = {}): Promise<Co
   };
 }
 
+/** A console that all tests of a file share. */
+export interface SharedSite extends ConsoleSite {
+  /** Opened by {@link openTab} in the test: closed after it. */
+  tabs: Tab[];
+}
+
+/**
+ * Starts a console for the tests of this file, and ends it after them. No tab may have seen trouble
+ * when its test is over, unless `expectsTrouble`; the returned site has no fields before.
+ */
+export function useConsoleSite(
+  options: TestAppOptions = {},
+  { expectsTrouble = false } = {},
+): SharedSite {
+  setDefaultTimeout(4 * PATIENCE_MS);
+  const site = { tabs: [] as Tab[] } as SharedSite;
+  beforeAll(async () => {
+    Object.assign(site, await startConsoleSite(options));
+  });
+  afterEach(async () => {
+    for (const { context, troubles } of site.tabs.splice(0)) {
+      if (!expectsTrouble) expect(troubles).toEqual([]);
+      await context.close();
+    }
+  });
+  afterAll(() => site.close?.());
+  return site;
+}
+
 let consoleFiles: Promise<Map<string, Blob>> | null = null;
 
 /** Makes the files of the page, once for the files that share a process. */
@@ -59,7 +88,7 @@ export interface Tab {
 
 /** Opens a browser of its own at a path; `by` is the call that signs it in. */
 export async function openTab<N extends CallName>(
-  { browser, url }: ConsoleSite,
+  { browser, url, tabs }: ConsoleSite & Partial<SharedSite>,
   by: [N, Given<N>] | null,
   path: string,
   options: BrowserContextOptions = {},
@@ -70,12 +99,14 @@ export async function openTab<N extends CallName>(
     ...options,
   });
   const opened = await openPage(context, url);
+  const tab = { context, ...opened };
+  tabs?.push(tab);
   if (by !== null) {
     await openBlank(opened.page, url);
     await callFrom(opened.page, ...by);
   }
   await opened.page.goto(`${url}${path}`);
-  return { context, ...opened };
+  return tab;
 }
 
 /** Waits until the only open page has its stream, and the server has seen what is there. */

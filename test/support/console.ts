@@ -1,8 +1,7 @@
 /** A browser of the console for tests: it keeps its cookie, and calls as the page does. */
 
-import type { CallName } from '../../src/core/account/roles.ts';
-import type { Given, Got } from '../../src/http/console/table.ts';
-import { pathOf } from '../../src/http/console/table.ts';
+import type { CallName, Given, Got } from '../../src/call/table.ts';
+import { pathOf } from '../../src/call/table.ts';
 
 export type Outcome<N extends CallName> =
   | { ok: Got<N>; refused?: undefined }

@@ -1,6 +1,6 @@
 /** The engine without a server: a fresh store, a fake clock, a worker moved by hand. */
 
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/base/clock.ts';
 import type { Core } from '../../src/core/core.ts';
 import { deliverStep } from '../../src/core/message/deliver.ts';
 import type { Targets } from '../../src/core/message/target.ts';

@@ -32,14 +32,14 @@ async function work({ dataDir, seed, providerId, domainHash }: EventMakerOrder):
     // Of a provider that is not there: a fault.
     const of = random.chance(0.2) ? providerId + 1_000 : providerId;
     const draft = { providerId: of, installCode, installLimit: 2, note: 'changed 0', ...rest };
-    const added = await store.addInstall(draft, ACT);
+    const added = await store.addLink(draft, ACT);
     if (typeof added !== 'string') links.push({ id: added.id, installCode, changes: 0 });
   }
 
   async function change(): Promise<void> {
     const link = random.pick(links);
     if (random.chance(0.7)) link.changes += 1;
-    await store.updateInstall(providerId, link.id, { note: `changed ${link.changes}` }, ACT);
+    await store.updateLink(providerId, link.id, { note: `changed ${link.changes}` }, ACT);
   }
 
   async function knock(): Promise<void> {

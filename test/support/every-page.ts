@@ -65,23 +65,26 @@ export const asOperator: Opening = async (site, world, options) => {
   return { tab, paths };
 };
 
-/** Declares a test that opens the console over a world of hostile words, and looks at all pages. */
-export function testEveryPage(
-  name: string,
-  opening: Opening,
-  options: BrowserContextOptions,
-  look: (tab: Tab, paths: readonly string[]) => Promise<void>,
-): void {
+/** The looks of a console: each theme, both directions, and the longest words (Russian). */
+const LOOKS = [
+  { colorScheme: 'light', locale: 'ru' },
+  { colorScheme: 'dark', locale: 'fa-IR' },
+] as const;
+
+/** Declares the tests that open the console in a world of hostile words, and look at all pages. */
+export function testEveryPage(opening: Opening): void {
   setDefaultTimeout(4 * PATIENCE_MS);
   let site: ConsoleSite;
+  let world: World;
   beforeAll(async () => {
     site = await startConsoleSite();
+    world = await makeWorld(site.app, HOSTILE_WORDS);
   });
   afterAll(() => site?.close());
-  testChromium(name, async () => {
-    const world = await makeWorld(site.app, HOSTILE_WORDS);
+  testChromium.each(LOOKS)('every page is sound: $colorScheme, $locale', async (options) => {
     const { tab, paths } = await opening(site, world, options);
-    await look(tab, paths);
+    for (const path of paths) await expectSound(tab, path);
+    expect(tab.troubles).toEqual([]);
     await tab.context.close();
   });
 }
@@ -93,33 +96,19 @@ async function settle(page: Page, path: string): Promise<void> {
   await until('it is loaded', async () => (await page.locator('.loading').count()) === 0);
 }
 
-/** Expects that axe finds no fault, and that what others wrote is text. */
-export async function expectSound(
-  { page, troubles }: Tab,
-  paths: readonly string[],
-): Promise<void> {
-  for (const path of paths) {
-    await settle(page, path);
-    expect([path, await faultsOf(page)]).toEqual([path, []]);
-    // No vector became an element, an address or a handler.
-    const made = await page.evaluate(`[...document.querySelectorAll('main *')].filter((one) =>
-      /^(?:script|iframe|object|embed|style|base|math)$/i.test(one.tagName) ||
-      (one.tagName === 'IMG' && !one.src.startsWith('data:')) ||
-      [...one.attributes].some(({ name, value }) => name.startsWith('on') ||
-        /^\\s*javascript:/i.test(value))).map(({ outerHTML }) => outerHTML)`);
-    expect([path, made]).toEqual([path, []]);
-  }
-  expect(troubles).toEqual([]);
-}
-
-/** Expects that no page is wider than a small phone. */
-export async function expectNarrow({ page }: Tab, paths: readonly string[]): Promise<void> {
+/** Expects no fault of axe's, that what others wrote is text, and that a phone is wide enough. */
+async function expectSound({ page }: Tab, path: string): Promise<void> {
   await page.setViewportSize({ width: 320, height: 700 });
-  const wide: string[] = [];
-  for (const path of paths) {
-    await settle(page, path);
-    const width = Number(await page.evaluate('document.documentElement.scrollWidth'));
-    if (width > 320) wide.push(`${path}: ${width}`);
-  }
-  expect(wide).toEqual([]);
+  await settle(page, path);
+  const width = Number(await page.evaluate('document.documentElement.scrollWidth'));
+  expect([path, Math.max(width, 320)]).toEqual([path, 320]);
+  await page.setViewportSize({ width: 1_280, height: 720 });
+  expect([path, await faultsOf(page)]).toEqual([path, []]);
+  // No vector became an element, an address or a handler.
+  const made = await page.evaluate(`[...document.querySelectorAll('main *')].filter((one) =>
+    /^(?:script|iframe|object|embed|style|base|math)$/i.test(one.tagName) ||
+    (one.tagName === 'IMG' && !one.src.startsWith('data:')) ||
+    [...one.attributes].some(({ name, value }) => name.startsWith('on') ||
+      /^\\s*javascript:/i.test(value))).map(({ outerHTML }) => outerHTML)`);
+  expect([path, made]).toEqual([path, []]);
 }

@@ -1,7 +1,8 @@
 /** An outbox in memory, and carriers that do as a test says: the worker without a database. */
 
+import { makeLog } from '../../src/base/log.ts';
 import type { Core } from '../../src/core/core.ts';
-import type { EventSender, Gateway, Verdict } from '../../src/core/outbox/carrier.ts';
+import type { AttemptVerdict, EventSender, Gateway } from '../../src/core/outbox/carrier.ts';
 import { HEALTHY } from '../../src/core/outbox/circuit.ts';
 import { PUSH } from '../../src/core/port/distribution.ts';
 import type { NodeStore } from '../../src/core/port/node.ts';
@@ -21,7 +22,6 @@ import type { Webhook, WebhookChange } from '../../src/core/port/webhook.ts';
 import { Signals } from '../../src/core/signals.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { Outbox } from '../../src/jobs/outbox/worker.ts';
-import { makeLog } from '../../src/log.ts';
 import { ACT } from './actor.ts';
 import { WIDE_LIMITS } from './bounds.ts';
 import { FakeClock } from './clock.ts';
@@ -255,7 +255,7 @@ function webhookOf(id: number, kind: 'webhook' | 'telegram'): Webhook {
 export interface Call {
   /** The token, or the webhook's id with the event's. */
   to: string;
-  answer(verdict: Verdict): void;
+  answer(verdict: AttemptVerdict): void;
   signal: AbortSignal;
 }
 
@@ -264,7 +264,7 @@ export class Scripted implements Gateway, EventSender {
   readonly calls: Call[] = [];
   underWayCount = 0;
   mostUnderWay = 0;
-  auto: ((to: string) => Verdict | null) | null = null;
+  auto: ((to: string) => AttemptVerdict | null) | null = null;
 
   constructor(
     readonly concurrency: number,
@@ -276,12 +276,12 @@ export class Scripted implements Gateway, EventSender {
   deliver: EventSender['deliver'] = (webhook, event, _nowMs, signal) =>
     this.#call(`${webhook.id}: ${event.id}`, signal);
 
-  #call(to: string, signal: AbortSignal): Promise<Verdict> {
+  #call(to: string, signal: AbortSignal): Promise<AttemptVerdict> {
     this.underWayCount += 1;
     this.mostUnderWay = Math.max(this.mostUnderWay, this.underWayCount);
     return new Promise((resolve) => {
       let isAnswered = false;
-      const answer = (verdict: Verdict) => {
+      const answer = (verdict: AttemptVerdict) => {
         if (!isAnswered) this.underWayCount -= 1;
         isAnswered = true;
         resolve(verdict);
@@ -296,8 +296,8 @@ export class Scripted implements Gateway, EventSender {
   }
 }
 
-export const ACCEPTED: Verdict = { verdict: 'accepted' };
-export const BUSY: Verdict = { verdict: 'retry', afterMs: null, problem: 'it is busy' };
+export const ACCEPTED: AttemptVerdict = { verdict: 'accepted' };
+export const BUSY: AttemptVerdict = { verdict: 'retry', afterMs: null, problem: 'it is busy' };
 
 /** A worker on an outbox in memory, with a clock that stands still unless it is driven. */
 export class OutboxBench {

@@ -1,7 +1,7 @@
 /** Gateways for tests: on scripted answers, or on the strict servers. */
 
 import { generateKeyPairSync } from 'node:crypto';
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/base/clock.ts';
 import { readNetwork } from '../../src/core/outbox/address.ts';
 import type { PushContent } from '../../src/core/port/outbox.ts';
 import type { GatewaySettings } from '../../src/gateway/gateways.ts';

@@ -15,20 +15,21 @@ interface Rule {
   reason: string;
 }
 
-const LEAVES = [
-  ...['src/errno.ts', 'src/operator-program.ts'],
-  ...['src/clock.ts', 'src/counts.ts', 'src/deadline.ts', 'src/disk/', 'src/finding.ts'],
-  ...['src/finding-names.ts', 'src/journal.ts', 'src/log.ts', 'src/operator-error.ts'],
-  ...['src/permissions.ts', 'src/port-holder.ts', 'src/queue.ts', 'src/slices.ts'],
-  ...['src/version.ts', 'src/visible.ts', 'src/whereabouts.ts'],
-];
+const LEAVES = ['src/base/', 'src/disk/'];
 
 const JSON_READER = ['src/core/json-input.ts', 'src/core/outcome.ts'];
 
 /** Leaves, and what starts this program again. */
-const PROGRAM = ['src/own-program.ts', ...LEAVES];
+const PROGRAM = ['src/parts/own-program.ts', ...LEAVES];
 
 const RULES: Readonly<Record<string, Rule>> = {
+  'src/base': {
+    ours: ['src/base/', 'package.json'],
+    // permissions.ts reads modes of files, clock.ts the time of the start.
+    packages: ['node:fs', 'node:path'],
+    reason:
+      'a leaf may be imported from everywhere, so it imports nothing that imports more of ours',
+  },
   'src/core': {
     ours: ['src/core/'],
     // sanitize-html is rules too: text in, text out.
@@ -46,8 +47,16 @@ const RULES: Readonly<Record<string, Rule>> = {
     packages: [],
     reason: 'the port owns the records: a rule that it took would take the port',
   },
+  'src/call': {
+    ours: ['src/call/', 'src/core/', ...LEAVES],
+    packages: ['@sinclair/typebox'],
+    reason: 'a call says who may make it, its input and its function of the core: no surface',
+  },
   'src/http': {
-    ours: ['src/http/', 'src/core/', ...LEAVES],
+    ours: [
+      ...['src/http/', 'src/call/', 'src/core/', 'src/labels/', 'src/outgoing/slices.ts'],
+      ...LEAVES,
+    ],
     // node:os: callers.ts knows the addresses of this machine.
     // bun:ffi and node:fs: port-handover.ts speaks to the kernel about the listeners.
     // node:http and node:https: ask.ts has the reason. node:stream and node:zlib: decoder.ts.
@@ -63,11 +72,17 @@ const RULES: Readonly<Record<string, Rule>> = {
     reason: 'a front hands bytes to the server inside; it knows sockets, and nothing of calls',
   },
   'src/console': {
-    ours: ['src/console/', 'src/core/counted.ts'],
+    ours: ['src/console/', 'src/core/counted.ts', 'src/labels/'],
     // The calls with what they take and give: nothing of the server is in the page.
-    types: ['src/core/account/roles.ts', 'src/http/console/table.ts'],
+    types: ['src/core/account/roles.ts', 'src/call/table.ts'],
     packages: ['preact', '@preact/signals', 'uqr'],
     reason: 'the page runs in a browser, and asks the server by its table of calls',
+  },
+  'src/labels': {
+    ours: ['src/labels/'],
+    types: ['src/core/field.ts', 'src/core/port/', 'src/core/terms.ts'],
+    packages: [],
+    reason: 'texts alone: the page of the console has them too',
   },
   'src/store/kind.ts': {
     ours: [],
@@ -138,8 +153,8 @@ const RULES: Readonly<Record<string, Rule>> = {
     reason: 'names of values and columns read the same in every SQL',
   },
   'src/store/webhook-row.ts': {
-    ours: ['src/store/statement-text.ts'],
-    types: ['src/core/port/'],
+    ours: ['src/core/field.ts', 'src/store/statement-text.ts'],
+    types: ['src/core/port/', 'src/store/row.ts'],
     packages: [],
     reason: 'a row reads the same in every SQL',
   },
@@ -181,13 +196,13 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   'src/cli': {
     ours: [
-      ...['src/cli/', 'src/core/', 'src/client/', 'src/panel/', 'src/demo/'],
+      ...['src/cli/', 'src/call/', 'src/core/', 'src/client/', 'src/panel/', 'src/demo/'],
       ...['src/config/unseen.ts', 'src/conformance/', 'src/device-check/', 'src/disk/fault.ts'],
-      ...['sdk/typescript/', ...LEAVES],
+      ...['sdk/typescript/', 'src/labels/', 'src/peer/', ...LEAVES],
     ],
     types: [
-      ...['src/app.ts', 'src/backup/', 'src/config/', 'src/doctor/', 'src/systemd.ts'],
-      ...['src/handover/', 'src/release.ts', 'src/store/kind.ts', 'src/store/move/job.ts'],
+      ...['src/app.ts', 'src/backup/', 'src/config/', 'src/doctor/'],
+      ...['src/handover/', 'src/parts/release.ts', 'src/store/kind.ts', 'src/store/move/job.ts'],
     ],
     // src/disk/fault.ts: sentences for faults of the machine.
     // node:fs: an export goes into a file, with the rights and the care that such a file needs;
@@ -196,7 +211,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     reason: 'commands are handed the product in CliContext, so that tests can hand them another',
   },
   'src/disk': {
-    ours: ['src/disk/', 'src/operator-error.ts', 'src/permissions.ts'],
+    ours: ['src/disk/', 'src/base/'],
     // Bun has no call for locks between processes; SQLite has, and codes for what disks refuse.
     packages: ['bun:sqlite', 'node:crypto', 'node:fs', 'node:path'],
     reason: 'disks are the same for everybody who writes to them',
@@ -208,7 +223,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       ...['src/core/port/reach.ts', ...LEAVES],
     ],
     // node:http and node:https: http1.ts has the reason.
-    packages: ['node:crypto', 'node:dns', 'node:fs', 'node:http', 'node:https'],
+    packages: ['node:crypto', 'node:dns', 'node:fs', 'node:http', 'node:https', 'node:net'],
     reason: 'one client makes all calls out; what it carries is not its business',
   },
   'src/gateway': {
@@ -217,7 +232,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     reason: 'a gateway speaks a protocol; when it is spoken to is the business of jobs/',
   },
   'src/webhook': {
-    ours: ['src/webhook/', 'src/outgoing/', 'src/core/', ...LEAVES],
+    ours: ['src/webhook/', 'src/outgoing/', 'src/core/', 'src/labels/', ...LEAVES],
     packages: ['node:crypto'],
     reason: 'webhooks speak a protocol; when they are told is the business of jobs/',
   },
@@ -255,6 +270,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       // The doctor asks panels as the proxy does.
       'src/http/front/bounds.ts',
       ...['src/http/upstream/', 'src/config/secret-files.ts', 'src/config/upstreams.ts', ...LEAVES],
+      'src/http/port-holder.ts',
       'src/config/server-note.ts',
       'src/core/counted.ts',
       ...['src/core/outbox/address.ts', 'src/core/public-probe.ts', 'src/config/public-address.ts'],
@@ -270,14 +286,19 @@ const RULES: Readonly<Record<string, Rule>> = {
     reason: 'a demonstration makes its world by the core, and lives by the API',
   },
   'src/conformance': {
-    ours: ['src/conformance/', 'conformance/', ...JSON_READER],
+    ours: ['src/conformance/', 'conformance/', 'src/peer/', ...JSON_READER],
     packages: ['@sinclair/typebox'],
     reason: 'the cases are played to any server: nothing of ours may answer for it',
   },
   'src/device-check': {
-    ours: ['src/device-check/', 'src/clock.ts'],
+    ours: ['src/device-check/', 'src/peer/', 'src/base/clock.ts'],
     packages: ['bun', 'node:fs', 'node:os', 'node:path'],
     reason: 'the scripted server plays the protocol as documented, not as the server has it',
+  },
+  'src/peer': {
+    ours: ['src/peer/', 'src/base/clock.ts'],
+    packages: [],
+    reason: 'the two that play scripts share it: nothing of the server may answer for them',
   },
   'sdk/typescript': {
     ours: ['sdk/typescript/'],
@@ -286,7 +307,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     reason: 'a kit runs in the apps of others: it needs nothing of ours',
   },
   'src/client': {
-    ours: [...JSON_READER, 'src/core/counted.ts', 'src/deadline.ts'],
+    ours: [...JSON_READER, 'src/core/counted.ts', 'src/base/deadline.ts'],
     packages: [],
     reason: 'what another server answers is JSON from outside, which has one reader',
   },
@@ -295,14 +316,14 @@ const RULES: Readonly<Record<string, Rule>> = {
       'src/panel/',
       'src/core/moving/',
       'src/core/panel/',
-      ...['src/core/turn.ts', 'src/operator-error.ts', 'src/version.ts'],
+      ...['src/core/turn.ts', 'src/base/operator-error.ts', 'src/base/version.ts'],
       ...JSON_READER,
     ],
     packages: ['bun:sqlite', 'node:fs', 'node:os', 'node:path', 'node:url'],
     reason: 'what a database of a panel means is the business of the core; here it is read',
   },
-  'src/systemd.ts': {
-    ours: ['src/operator-error.ts'],
+  'src/cli/systemd.ts': {
+    ours: ['src/base/operator-error.ts'],
     packages: ['bun:ffi'],
     reason: 'calls into libc are in one small file, where they can be looked through',
   },
@@ -328,52 +349,58 @@ const RULES: Readonly<Record<string, Rule>> = {
     packages: [],
     reason: 'app puts the parts together',
   },
-  'src/console-files.ts': {
+  'src/parts/console-files.ts': {
     ours: [],
     packages: ['node:fs', 'node:path'],
     reason: 'the files of the page are handed to the server, which knows no disk',
   },
-  'src/appliance.ts': {
+  'src/parts/appliance.ts': {
     ours: ['src/config/', 'src/core/json-input.ts', 'src/monitor/', ...LEAVES],
-    types: ['src/http/console/appliance.ts', 'src/own-program.ts'],
+    types: ['src/call/appliance.ts', 'src/parts/own-program.ts'],
     packages: [],
     reason: 'what the operator sees of the process is gathered from its parts, and handed to http',
   },
-  'src/own-program.ts': {
+  'src/parts/own-program.ts': {
     ours: [],
     packages: [],
     reason: 'the program runs its own commands: it needs to know nothing of them',
   },
-  'src/open-monitor.ts': {
+  'src/parts/open-monitor.ts': {
     ours: ['src/config/', 'src/monitor/', ...LEAVES],
     packages: [],
     reason: 'the part of app.ts that opens the monitor',
   },
-  'src/open-core.ts': {
+  'src/parts/open-core.ts': {
     ours: ['src/'],
     // node:os has the name of the machine.
     packages: ['node:os'],
     reason: 'the part of app.ts that opens the data, and alone chooses the kind of store',
   },
-  'src/open-outgoing.ts': {
+  'src/parts/open-outgoing.ts': {
     ours: ['src/core/', 'src/gateway/', 'src/jobs/', 'src/outgoing/', 'src/webhook/', ...LEAVES],
     types: ['src/config/'],
     packages: [],
     reason: 'the part of app.ts that opens what calls out',
   },
-  'src/open-timekeeper.ts': {
-    ours: ['src/core/', 'src/open-core.ts', ...LEAVES],
+  'src/parts/open-timekeeper.ts': {
+    ours: ['src/core/', 'src/parts/open-core.ts', ...LEAVES],
     types: ['src/config/'],
     packages: [],
     reason: 'the part of app.ts that opens the guard of the clock',
   },
-  'src/open-upkeep.ts': {
-    ours: ['src/backup/', 'src/jobs/', 'src/own-program.ts', 'src/release.ts', ...LEAVES],
+  'src/parts/open-upkeep.ts': {
+    ours: [
+      'src/backup/',
+      'src/jobs/',
+      'src/parts/own-program.ts',
+      'src/parts/release.ts',
+      ...LEAVES,
+    ],
     types: ['src/config/', 'src/core/', 'src/outgoing/'],
     packages: [],
     reason: 'the part of app.ts that starts what the server does for itself by the clock',
   },
-  'src/live-gateways.ts': {
+  'src/parts/live-gateways.ts': {
     ours: [
       ...['src/core/', 'src/gateway/', 'src/jobs/outbox/', 'src/monitor/', 'src/outgoing/'],
       ...LEAVES,
@@ -382,15 +409,15 @@ const RULES: Readonly<Record<string, Rule>> = {
     packages: [],
     reason: 'the part of app.ts that holds the gateways',
   },
-  'src/live-stranger-page.ts': {
+  'src/parts/live-stranger-page.ts': {
     ours: ['src/outgoing/', ...LEAVES],
     types: ['src/config/', 'src/http/strangers.ts'],
     packages: ['node:path'],
     reason: 'the part of app.ts that holds the answer to strangers',
   },
-  'src/live-upstreams.ts': {
+  'src/parts/live-upstreams.ts': {
     ours: ['src/config/', 'src/core/', 'src/doctor/', 'src/http/upstream/', ...LEAVES],
-    types: ['src/http/console/appliance.ts'],
+    types: ['src/call/appliance.ts'],
     packages: ['node:dns'],
     reason: 'the part of app.ts that holds the upstreams; the configuration reads what is kept too',
   },
@@ -399,46 +426,50 @@ const RULES: Readonly<Record<string, Rule>> = {
     packages: ['commander', 'node:fs', 'node:os', 'node:path', 'node:stream/promises'],
     reason: 'what root does before it becomes another user is in one place',
   },
-  'src/file-check.ts': {
+  'src/parts/file-check.ts': {
     ours: [
-      ...['src/config/', 'src/gateway/', 'src/live-stranger-page.ts', 'src/open-outgoing.ts'],
+      ...[
+        'src/config/',
+        'src/gateway/',
+        'src/parts/live-stranger-page.ts',
+        'src/parts/open-outgoing.ts',
+      ],
       ...LEAVES,
     ],
     packages: ['node:fs'],
     reason: 'what a reload reads is read before it, by the same functions',
   },
-  'src/release.ts': {
+  'src/parts/release.ts': {
     ours: ['src/outgoing/', ...LEAVES],
     types: ['src/config/'],
     packages: ['node:crypto'],
     reason: 'a release page is asked through the one client, and nothing is installed',
   },
+  'src/parts': {
+    ours: ['src/config/', 'src/doctor/certificate.ts', ...LEAVES],
+    packages: [],
+    reason: 'a part of app.ts knows what it opens, holds or stops',
+  },
+  'src/cli/explanations.ts': {
+    ours: [
+      ...['src/core/audit/entry.ts', 'src/http/messages.ts', 'src/monitor/log-events.ts'],
+      ...['src/monitor/metric-table.ts', ...LEAVES],
+    ],
+    types: ['src/cli/context.ts'],
+    packages: [],
+    reason: 'what a code means is read where the codes are',
+  },
   'src/*': {
     ours: [
-      ...['src/app.ts', 'src/explanations.ts', 'src/monitor/log-events.ts', 'src/open-core.ts'],
-      ...['src/open-outgoing.ts', 'src/backup/', 'src/cli/', 'src/config/', 'src/doctor/'],
-      ...['src/http/', 'src/panel/', 'src/file-check.ts'],
-      ...['src/handover/', 'src/output.ts', 'src/own-program.ts', 'src/release.ts'],
-      ...['src/systemd.ts', 'src/url-for-people.ts', ...PROGRAM],
+      ...['src/app.ts', 'src/backup/', 'src/cli/', 'src/config/', 'src/doctor/', 'src/handover/'],
+      ...['src/http/', 'src/panel/', 'src/parts/', ...LEAVES],
     ],
     packages: [],
     reason: 'main hands the commands what app has put together',
   },
 };
 
-const RULE_OF_LEAVES: Rule = {
-  ours: [
-    ...['package.json', 'src/errno.ts', 'src/operator-error.ts', 'src/permissions.ts'],
-    'src/visible.ts',
-  ],
-  types: ['src/finding-names.ts'],
-  // permissions.ts reads modes of files, port-holder.ts /proc; slices.ts knows connections.
-  packages: ['node:fs', 'node:http', 'node:net', 'node:path'],
-  reason: 'a leaf may be imported from everywhere, so it imports nothing that imports more of ours',
-};
-
 export function ruleFor(path: string): Rule | undefined {
-  if (LEAVES.includes(path)) return RULE_OF_LEAVES;
   if (RULES[path] !== undefined) return RULES[path];
   if (/^src\/[^/]+$/.test(path)) return RULES['src/*'];
   const folder = Object.keys(RULES)

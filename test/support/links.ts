@@ -2,7 +2,7 @@
 
 import { loadConfig } from '../../src/config/load.ts';
 import type { Core } from '../../src/core/core.ts';
-import { openCore } from '../../src/open-core.ts';
+import { openCore } from '../../src/parts/open-core.ts';
 import { addDoor } from '../store/contract/fixture.ts';
 
 /** The core on the data of `dataDir`, which it makes if they are not there. */

@@ -16,5 +16,5 @@ export async function moveIn({ core, clock }: TestApp, of: string, code: string,
   const facts = { id, installCode, installLimit, status, note, createdAtMs };
   const moved = { ...facts, slots: [slot] };
   const rules = { installCountMax: 100, updates: false };
-  return core.store.importInstall(provider.id, moved, rules, ACT);
+  return core.store.importLink(provider.id, moved, rules, ACT);
 }

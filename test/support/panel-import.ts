@@ -3,7 +3,7 @@
 import { expect } from 'bun:test';
 import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ownCommand } from '../../src/own-program.ts';
+import { ownCommand } from '../../src/parts/own-program.ts';
 import { binary, databaseOf, plainEnv, run, temporaryFolder } from './process.ts';
 
 /** Writes a text, and so many bytes of NUL behind it, which take no room on the disk. */

@@ -3,9 +3,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Finding } from '../../src/base/finding.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { holdNote, noteSettings } from '../../src/config/server-note.ts';
-import type { Finding } from '../../src/finding.ts';
 import { freshFolder } from './app.ts';
 import { addProviders, NOW_MS } from './backup.ts';
 import { runHere } from './command-line.ts';

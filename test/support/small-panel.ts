@@ -3,7 +3,7 @@
 import { MADE_UP } from './panel.ts';
 
 /** A request that came as far as the panel. */
-interface Visit {
+interface PanelRequest {
   method: string;
   /** Its path and query. */
   uri: string;
@@ -14,7 +14,7 @@ interface Visit {
 export interface SmallPanel {
   port: number;
   /** All requests that came to it, also those for nothing. */
-  visits: Visit[];
+  requests: PanelRequest[];
   stop(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ const SUBSCRIPTION = /^\/sub\/([^/?]+)/;
 
 /** Starts a panel on a free port; every key is one of its own. */
 export function startSmallPanel(): SmallPanel {
-  const visits: Visit[] = [];
+  const requests: PanelRequest[] = [];
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
@@ -30,7 +30,7 @@ export function startSmallPanel(): SmallPanel {
       const { pathname, search } = new URL(url);
       // A key that is made up, to see whether the panel serves strangers.
       if (MADE_UP.test(pathname)) return new Response('no such key\n', { status: 404 });
-      visits.push({
+      requests.push({
         method,
         uri: `${pathname}${search}`,
         hwid: headers.get('x-hwid'),
@@ -52,7 +52,7 @@ export function startSmallPanel(): SmallPanel {
       });
     },
   });
-  return { port: server.port ?? 0, visits, stop: () => server.stop(true) };
+  return { port: server.port ?? 0, requests, stop: () => server.stop(true) };
 }
 
 /** The subscription that the panel serves for a key. */

@@ -1,9 +1,9 @@
 /** A store on a PostgreSQL that gives way, and all who hear of it. */
 
 import { expect } from 'bun:test';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { makeLog } from '../../src/base/log.ts';
 import { isAway, type Store, WriteFailed } from '../../src/core/port/store.ts';
-import { makeLog } from '../../src/log.ts';
 import { Outages } from '../../src/monitor/outages.ts';
 import { Readiness } from '../../src/monitor/readiness.ts';
 import { openPlace } from './place.ts';

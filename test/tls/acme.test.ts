@@ -12,8 +12,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
-import { makeLog } from '../../src/log.ts';
-import { OperatorError } from '../../src/operator-error.ts';
+import { makeLog } from '../../src/base/log.ts';
+import { OperatorError } from '../../src/base/operator-error.ts';
 import { type AcmeOptions, makeAcme } from '../../src/tls/acme.ts';
 import { makeDnsProver, makeHttpProver } from '../../src/tls/challenge.ts';
 import { renewalTimeMs } from '../../src/tls/renewal.ts';

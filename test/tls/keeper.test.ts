@@ -3,8 +3,8 @@
 import { afterEach, expect, test } from 'bun:test';
 import { chmodSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemClock } from '../../src/clock.ts';
-import { makeLog } from '../../src/log.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { makeLog } from '../../src/base/log.ts';
 import { type Certificate, readCertificate } from '../../src/tls/certificate.ts';
 import { CertificateKeeper } from '../../src/tls/keeper.ts';
 import { startTls, type TlsSettings } from '../../src/tls/tls.ts';

@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'bun:test';
 import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as x509 from '@peculiar/x509';
-import { makeLog } from '../../src/log.ts';
+import { makeLog } from '../../src/base/log.ts';
 import { type AcmeOptions, failureOf, makeAcme } from '../../src/tls/acme.ts';
 import { makeHttpProver } from '../../src/tls/challenge.ts';
 import { Renewal, renewalId, renewalTimeMs } from '../../src/tls/renewal.ts';

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'bun:test';
 import { type OutgoingAnswer, OutgoingFailure } from '../../src/outgoing/call.ts';
-import { judgeAnswer, WEBHOOK_ANSWERS } from '../../src/webhook/answers.ts';
-import { judgeTelegram } from '../../src/webhook/telegram/answers.ts';
+import { classifyAnswer, WEBHOOK_ANSWERS } from '../../src/webhook/answers.ts';
+import { classifyTelegram } from '../../src/webhook/telegram/answers.ts';
 import { TELEGRAM_ERRORS } from '../../src/webhook/telegram/errors.ts';
 
 const answer = (status: number, text = '', retryAfterMs: number | null = null): OutgoingAnswer => ({
@@ -26,13 +26,13 @@ describe('a receiver of webhooks', () => {
     for (const status of all) {
       const isGood = status >= 200 && status <= 299;
       const verdict = isGood ? 'accepted' : (VERDICTS[status] ?? 'retry');
-      expect([status, judgeAnswer(answer(status)).verdict as string]).toEqual([status, verdict]);
+      expect([status, classifyAnswer(answer(status)).verdict as string]).toEqual([status, verdict]);
     }
   });
 
   test('every row of the table is reached, and says more than the status', () => {
     const problems = all
-      .map((status) => judgeAnswer(answer(status)))
+      .map((status) => classifyAnswer(answer(status)))
       .flatMap((verdict) => ('problem' in verdict ? [verdict.problem.replace(/\d{3}/, '')] : []));
     const told = WEBHOOK_ANSWERS.filter(({ verdict }) => verdict !== 'accepted').map(
       ({ about }) => `the receiver answered : ${about}`,
@@ -41,14 +41,20 @@ describe('a receiver of webhooks', () => {
   });
 
   test('may say when it wants to be asked again', () => {
-    expect(judgeAnswer(answer(503, '', 7_000))).toMatchObject({ verdict: 'retry', afterMs: 7_000 });
-    expect(judgeAnswer(answer(429, '', 7_000))).toMatchObject({ verdict: 'wait', afterMs: 7_000 });
-    expect(judgeAnswer(answer(429))).toMatchObject({ verdict: 'retry', afterMs: null });
+    expect(classifyAnswer(answer(503, '', 7_000))).toMatchObject({
+      verdict: 'retry',
+      afterMs: 7_000,
+    });
+    expect(classifyAnswer(answer(429, '', 7_000))).toMatchObject({
+      verdict: 'wait',
+      afterMs: 7_000,
+    });
+    expect(classifyAnswer(answer(429))).toMatchObject({ verdict: 'retry', afterMs: null });
   });
 
   test('that gives no answer is asked again', () => {
     const failure = new OutgoingFailure('timeout', 'bot.example.com did not answer in time');
-    expect(judgeAnswer(failure)).toEqual({
+    expect(classifyAnswer(failure)).toEqual({
       verdict: 'retry',
       afterMs: null,
       problem: 'bot.example.com did not answer in time',
@@ -101,12 +107,12 @@ describe('Telegram', () => {
     [500, 'Internal Server Error', 'retry'],
   ];
   test.each(DESCRIPTIONS)('%d %s: %s', (code, description, verdict) => {
-    expect(judgeTelegram(refused(code, description)).verdict as string).toBe(verdict);
+    expect(classifyTelegram(refused(code, description)).verdict as string).toBe(verdict);
   });
 
   test('every row of the table is reached', () => {
     const problems = DESCRIPTIONS.map(([code, description]) =>
-      JSON.stringify(judgeTelegram(refused(code, description))),
+      JSON.stringify(classifyTelegram(refused(code, description))),
     ).join('\n');
     const missing = TELEGRAM_ERRORS.filter(({ about }) => !problems.includes(about));
     expect(missing).toEqual([]);
@@ -115,7 +121,7 @@ describe('Telegram', () => {
   test('every text of a row leads to it, and each that ends something has a remedy', () => {
     for (const { code, texts, about, remedy, verdict } of TELEGRAM_ERRORS) {
       for (const text of texts) {
-        const { problem } = judgeTelegram(refused(code, `Bad Request: ${text}`)) as {
+        const { problem } = classifyTelegram(refused(code, `Bad Request: ${text}`)) as {
           problem: string;
         };
         expect([text, problem.includes(about)]).toEqual([text, true]);
@@ -126,7 +132,7 @@ describe('Telegram', () => {
   });
 
   test('an error that the table does not know is named, if Telegram has a name for it', () => {
-    expect(judgeTelegram(refused(400, 'Bad Request: SOMETHING_NEW'))).toEqual({
+    expect(classifyTelegram(refused(400, 'Bad Request: SOMETHING_NEW'))).toEqual({
       verdict: 'failed',
       problem:
         'Telegram answered 400: Telegram rejects this message (SOMETHING_NEW): look at the chat and the bot',
@@ -135,18 +141,18 @@ describe('Telegram', () => {
 
   test('says when to come back in its answer, or in the header', () => {
     const told = refused(429, 'Too Many Requests', { retry_after: 35 });
-    expect(judgeTelegram(told)).toMatchObject({ afterMs: 35_000 });
+    expect(classifyTelegram(told)).toMatchObject({ afterMs: 35_000 });
     const headed = { ...refused(429, 'Too Many Requests'), retryAfterMs: 4_000 };
-    expect(judgeTelegram(headed)).toMatchObject({ afterMs: 4_000 });
+    expect(classifyTelegram(headed)).toMatchObject({ afterMs: 4_000 });
     const odd = refused(429, 'Too Many Requests', { retry_after: -1 });
-    expect(judgeTelegram(odd)).toMatchObject({ afterMs: null });
+    expect(classifyTelegram(odd)).toMatchObject({ afterMs: null });
   });
 
   test('names the id that a group has from now on', () => {
     const moved = refused(400, 'Bad Request: group chat was upgraded to a supergroup chat', {
       migrate_to_chat_id: -1009876543210,
     });
-    expect(judgeTelegram(moved)).toEqual({
+    expect(classifyTelegram(moved)).toEqual({
       verdict: 'dead',
       movedTo: '-1009876543210',
       problem:
@@ -155,15 +161,15 @@ describe('Telegram', () => {
   });
 
   test('nothing that it says of itself comes into a problem', () => {
-    const problem = JSON.stringify(judgeTelegram(refused(400, 'Bad Request: s3cret of a bot')));
+    const problem = JSON.stringify(classifyTelegram(refused(400, 'Bad Request: s3cret of a bot')));
     expect(problem).not.toContain('s3cret');
   });
 
   test('what is no answer of the Bot API is tried again', () => {
     for (const text of ['', '<html>', '[]', '{}', '{"ok":false}', '{"ok":"true"}']) {
-      expect([text, judgeTelegram(answer(200, text)).verdict]).toEqual([text, 'retry']);
+      expect([text, classifyTelegram(answer(200, text)).verdict]).toEqual([text, 'retry']);
     }
-    expect(judgeTelegram(answer(200, '{"ok":true}'))).toEqual({ verdict: 'accepted' });
-    expect(judgeTelegram(answer(500, '{"ok":true}')).verdict).toBe('retry');
+    expect(classifyTelegram(answer(200, '{"ok":true}'))).toEqual({ verdict: 'accepted' });
+    expect(classifyTelegram(answer(500, '{"ok":true}')).verdict).toBe('retry');
   });
 });

@@ -1,10 +1,10 @@
 /** Both senders of events against strict servers: signatures, HTML, misdeeds on command. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import type { Core } from '../../src/core/core.ts';
 import { readNetwork } from '../../src/core/outbox/address.ts';
-import type { EventSenders, Verdict } from '../../src/core/outbox/carrier.ts';
+import type { AttemptVerdict, EventSenders } from '../../src/core/outbox/carrier.ts';
 import type { StoredEvent } from '../../src/core/port/event.ts';
 import type { Webhook } from '../../src/core/port/webhook.ts';
 import { tryWebhook } from '../../src/core/webhook.ts';
@@ -78,7 +78,7 @@ function chat(more: Partial<Webhook> = {}): Webhook {
 }
 
 const never = new AbortController().signal;
-const deliver = (webhook: Webhook, event = EVENT): Promise<Verdict> =>
+const deliver = (webhook: Webhook, event = EVENT): Promise<AttemptVerdict> =>
   eventSenders[webhook.target.kind].deliver(webhook, event, nowMs(), never);
 
 async function expectNoViolations(name: 'webhook' | 'telegram'): Promise<void> {
@@ -268,7 +268,7 @@ describe('a Telegram chat', () => {
 
   test.each(REFUSED)('answers %s', async (name, verdict, problem) => {
     await servers.behave('telegram', { next: [{ kind: 'refuse', name }] });
-    const expected = { ...verdict, problem: `Telegram answered ${problem}` } as Verdict;
+    const expected = { ...verdict, problem: `Telegram answered ${problem}` } as AttemptVerdict;
     expect(await deliver(chat())).toEqual(expected);
   });
 

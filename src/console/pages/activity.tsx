@@ -1,6 +1,6 @@
 /** The activity: the provider's part of the audit log. */
 
-import type { Given } from '../../http/console/table.ts';
+import type { Given } from '../../call/table.ts';
 import { call } from '../call.ts';
 import { Entries, type Page, readEnough } from '../parts/audit-entries.tsx';
 import { Choice, Dropdown } from '../parts/choice.tsx';

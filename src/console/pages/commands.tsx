@@ -1,7 +1,7 @@
 /** Remote commands: a form for each action, with its targets. */
 
 import { useSignal } from '@preact/signals';
-import type { Got } from '../../http/console/table.ts';
+import type { Got } from '../../call/table.ts';
 import { call } from '../call.ts';
 import { Choice } from '../parts/choice.tsx';
 import { Field, Select, TextArea } from '../parts/form.tsx';

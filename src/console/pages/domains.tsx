@@ -1,7 +1,7 @@
 /** The domains of a provider: typed here, hashed in the browser. */
 
 import { useSignal } from '@preact/signals';
-import type { Got } from '../../http/console/table.ts';
+import type { Got } from '../../call/table.ts';
 import { call, Refusal } from '../call.ts';
 import { Button } from '../parts/button.tsx';
 import { Copy, Curl } from '../parts/copy.tsx';

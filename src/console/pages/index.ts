@@ -4,7 +4,7 @@
  */
 
 import type { ComponentType } from 'preact';
-import type { CallName } from '../../core/account/roles.ts';
+import type { CallName } from '../../call/table.ts';
 import {
   AccountIcon,
   ActivityIcon,
@@ -16,12 +16,12 @@ import {
   HealthIcon,
   LinksIcon,
   MessagesIcon,
+  MyIcon,
   NodesIcon,
   OverviewIcon,
   ProvidersIcon,
   SettingsIcon,
   StaffIcon,
-  UserPageIcon,
   WebhooksIcon,
 } from '../parts/icons.tsx';
 import type { Texts } from '../texts/texts.ts';
@@ -90,10 +90,10 @@ export const PAGES: readonly PageEntry[] = [
   },
   {
     path: '/console/userpage',
-    nameIn: ({ userPage }) => userPage.title,
-    icon: UserPageIcon,
+    nameIn: ({ my }) => my.title,
+    icon: MyIcon,
     needs: 'page.show',
-    load: async () => (await import('./userpage.tsx')).UserPagePage,
+    load: async () => (await import('./my.tsx')).MyPage,
   },
   {
     path: '/console/webhooks',

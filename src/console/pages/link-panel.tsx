@@ -1,6 +1,6 @@
 /** The panel of a link: its facts, its devices, the refused ones, and its final form. */
 
-import type { Got } from '../../http/console/table.ts';
+import type { Got } from '../../call/table.ts';
 import { call } from '../call.ts';
 import { Button } from '../parts/button.tsx';
 import { Curl } from '../parts/copy.tsx';
@@ -56,7 +56,7 @@ function Edit({ at, acts, shown }: { at: string; acts: Acts; shown: Shown }) {
       >
         <LimitField value={shown.limit} />
         <Field
-          label={texts.links.note}
+          label={texts.heads.note}
           name="note"
           maxLength={255}
           dir="auto"

@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { Got } from '../../http/console/table.ts';
+import type { Got } from '../../call/table.ts';
 import { call } from '../call.ts';
 import { Button } from '../parts/button.tsx';
 import { kept, number } from '../parts/format.ts';
@@ -124,7 +124,7 @@ export function Funnel({ at, shown, turn }: { at: string; shown: Shown; turn: nu
   }, [id, asked.value, isSmall && turn]);
 
   const totals = counted.value?.totals;
-  const textOf = (value: number) =>
+  const countText = (value: number) =>
     counted.value?.isAtLeast ? words.atLeast(number(value)) : number(value);
   const acts = kind === 'push' ? (['opened'] as const) : (['executed', 'refused'] as const);
   const most = Math.max(recipients, sent + failed);
@@ -135,7 +135,7 @@ export function Funnel({ at, shown, turn }: { at: string; shown: Shown; turn: nu
       most={most}
       look={look}
       name={words.steps[name]}
-      text={textOf(value)}
+      text={countText(value)}
     />
   );
   return (

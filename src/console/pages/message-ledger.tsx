@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { Given, Got } from '../../http/console/table.ts';
+import type { Given, Got } from '../../call/table.ts';
 import { call } from '../call.ts';
 import { Button } from '../parts/button.tsx';
 import { Choice } from '../parts/choice.tsx';

@@ -1,6 +1,6 @@
 /** Texts about messages: titles, targets and states. */
 
-import type { Got } from '../../http/console/table.ts';
+import type { Got } from '../../call/table.ts';
 import { texts } from '../state.ts';
 
 type Message = Got<'messages.list'>['rows'][number];

@@ -1,7 +1,7 @@
 /** The staff of a provider, and its keys for parts of the API. */
 
 import { useSignal } from '@preact/signals';
-import type { Given, Got } from '../../http/console/table.ts';
+import type { Given, Got } from '../../call/table.ts';
 import { call } from '../call.ts';
 import { Ask } from '../parts/dialog.tsx';
 import { keepFocus } from '../parts/focus.ts';

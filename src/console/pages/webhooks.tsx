@@ -1,7 +1,8 @@
 /** The webhooks and Telegram chats of a provider: their events and their health. */
 
 import { useSignal } from '@preact/signals';
-import type { Got } from '../../http/console/table.ts';
+import type { JSX } from 'preact';
+import type { Got } from '../../call/table.ts';
 import { call, Refusal } from '../call.ts';
 import { Button } from '../parts/button.tsx';
 import { Curl } from '../parts/copy.tsx';
@@ -25,7 +26,7 @@ import { may, texts, wordsFor } from '../state.ts';
 type List = Got<'webhooks.list'>;
 type Webhook = List['webhooks'][number];
 
-const nameOf = ({ chat, url }: Webhook) => url ?? chat ?? '';
+const receiverName = ({ chat, url }: Webhook) => url ?? chat ?? '';
 
 function State({ of }: { of: Webhook }) {
   const words = texts.webhooks;
@@ -34,6 +35,23 @@ function State({ of }: { of: Webhook }) {
   return <span class="badge good">{words.isOn}</span>;
 }
 
+const NOT_FACTS = {
+  id: null,
+  kind: null,
+  url: null,
+  urlFingerprint: null,
+  signature: null,
+  publicKey: null,
+  chat: null,
+  bot: null,
+  locale: null,
+  shows: null,
+  secretFingerprint: null,
+  previousUntilMs: null,
+  isMore: null,
+  failed: null,
+};
+
 interface CardProps {
   at: string;
   of: Webhook;
@@ -41,18 +59,22 @@ interface CardProps {
   onChange: () => Promise<void>;
 }
 
+/** The facts of a card; null: it is elsewhere on the card, or not shown. */
 function factsOf(of: Webhook) {
   const words = texts.webhooks;
   const { disabled, events, problem, waitingCount } = of;
-  return [
-    [words.events, events.length === 0 ? words.all : events.join(', ')],
-    [words.waiting, of.isMore ? words.atLeast(number(waitingCount)) : number(waitingCount)],
-    [words.made, date(of.createdAtMs)],
-    ...(disabled === null
-      ? []
-      : [[words.offSince(time(disabled.atMs)), <bdi>{disabled.why}</bdi>] as const]),
-    ...(problem === null ? [] : [[words.problem, <bdi>{problem}</bdi>] as const]),
-  ] as const;
+  const facts: Record<keyof Webhook, readonly [string, JSX.Element | string] | null> = {
+    events: [words.events, events.length === 0 ? words.all : events.join(', ')],
+    waitingCount: [
+      words.waiting,
+      of.isMore ? words.atLeast(number(waitingCount)) : number(waitingCount),
+    ],
+    createdAtMs: [words.made, date(of.createdAtMs)],
+    disabled: disabled && [words.offSince(time(disabled.atMs)), <bdi>{disabled.why}</bdi>],
+    problem: problem === null ? null : [words.problem, <bdi>{problem}</bdi>],
+    ...NOT_FACTS,
+  };
+  return Object.values(facts).filter((fact) => fact !== null);
 }
 
 function Failed({ of }: { of: Webhook }) {
@@ -142,7 +164,7 @@ function WebhookCard({ at, kinds, of, onChange }: CardProps) {
     <section class="card" aria-busy={isBusy.value}>
       <div class="title">
         <h2>
-          <bdi>{nameOf(of)}</bdi>
+          <bdi>{receiverName(of)}</bdi>
         </h2>
         <State of={of} />
       </div>
@@ -178,7 +200,7 @@ function WebhookCard({ at, kinds, of, onChange }: CardProps) {
               }}
             >
               <p>
-                <bdi>{nameOf(of)}</bdi>
+                <bdi>{receiverName(of)}</bdi>
               </p>
               <p>{words.sureHint}</p>
             </Ask>

@@ -1,7 +1,7 @@
 /** Entries of the audit log by days: a sentence for each, with its actor. */
 
 import { useSignal } from '@preact/signals';
-import type { Got } from '../../http/console/table.ts';
+import type { Got } from '../../call/table.ts';
 import { actionName, systemsOf } from '../pages/message-words.tsx';
 import { go, texts } from '../state.ts';
 import { Button } from './button.tsx';
@@ -53,6 +53,7 @@ function factText(field: string, fact: Fact): string {
   const { nothing, usual, values } = texts.activity;
   if (fact === null || fact === undefined) return WITH_DEFAULT.has(field) ? usual : nothing;
   const words: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+    ...texts.choices,
     ...values,
     role: texts.staff.roles,
   };
@@ -66,7 +67,7 @@ function factText(field: string, fact: Fact): string {
 function changesOf({ action, change }: Entry): string[] {
   if (action.startsWith('distribution.')) return [];
   const words = texts.activity;
-  const names = words.fields as Readonly<Record<string, string>>;
+  const names: Readonly<Record<string, string>> = { ...texts.labels, ...words.fields };
   return Object.entries(change).map(([field, values]) => {
     const name = names[field] ?? field;
     if (values === 'changed') return words.changed(name);

@@ -29,7 +29,7 @@ export const DomainsIcon = () =>
   icon('M8 13.8a5.8 5.8 0 100-11.6 5.8 5.8 0 000 11.6zM2.4 8h11.2M8 2.2c-3.4 3.4-3.4 8.2 0 11.6');
 export const WebhooksIcon = () =>
   icon('M8 6.6a2.2 2.2 0 10-2.2-2.2M8 6.6L5 11.4M3.4 9.4a2.2 2.2 0 102.4 3h5M10 5l2.4 4.2');
-export const UserPageIcon = () =>
+export const MyIcon = () =>
   icon(
     'M4.500 1.800h7v12.400h-7zM6.500 10.800h3M8 7.600a1.600 1.600 0 100-3.200 1.600 1.600 0 000 3.200z',
   );

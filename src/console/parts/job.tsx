@@ -2,7 +2,7 @@
 
 import { signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Got } from '../../http/console/table.ts';
+import type { Got } from '../../call/table.ts';
 import { call } from '../call.ts';
 import { texts, wordsFor } from '../state.ts';
 import { Button } from './button.tsx';
@@ -31,7 +31,7 @@ export function jobsChanged(): void {
 const isOpen = ({ state }: Job) => state === 'waiting' || state === 'running';
 
 /** Returns the name of a job. */
-function nameOf({ work }: Job): string {
+function workName({ work }: Job): string {
   const words = texts.jobs;
   switch (work?.kind) {
     case undefined:
@@ -64,7 +64,7 @@ function Row({ job, nowMs, onCancel }: RowProps) {
   return (
     <li>
       <span>
-        <bdi>{nameOf(job)}</bdi>
+        <bdi>{workName(job)}</bdi>
       </span>
       {isWaiting ? (
         <span class="number" role="timer" aria-live="off">
@@ -92,7 +92,7 @@ function Ended({ job, onDismiss }: { job: Job; onDismiss: () => void }) {
   return (
     <li>
       <span>
-        <bdi>{nameOf(job)}</bdi>
+        <bdi>{workName(job)}</bdi>
       </span>
       {job.state === 'failed' ? (
         <span class="problem" role="alert">

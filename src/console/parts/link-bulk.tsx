@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import type { Given, Got } from '../../http/console/table.ts';
+import type { Given, Got } from '../../call/table.ts';
 import { call } from '../call.ts';
 import { texts, wordsFor } from '../state.ts';
 import { Button } from './button.tsx';
@@ -48,7 +48,7 @@ function Fields() {
           <div class="pair">
             <LimitField hint={words.emptyKeeps} />
             <Select
-              label={words.status}
+              label={texts.heads.status}
               name="status"
               options={[
                 ['', texts.common.asItIs],
@@ -59,7 +59,7 @@ function Fields() {
             />
           </div>
           <Select
-            label={words.note}
+            label={texts.heads.note}
             name="note way"
             options={[
               ['', texts.common.asItIs],

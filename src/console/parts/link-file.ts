@@ -1,6 +1,6 @@
 /** Files of links in pieces, as the calls of the console read and write them. */
 
-import type { Got } from '../../http/console/table.ts';
+import type { Got } from '../../call/table.ts';
 import { call } from '../call.ts';
 import type { LinkFilter } from './link-query.ts';
 

@@ -14,7 +14,7 @@ interface LimitProps {
   value?: number;
 }
 
-export function LimitField({ label = texts.links.limit, hint = '', value }: LimitProps) {
+export function LimitField({ label = texts.heads.install_limit, hint = '', value }: LimitProps) {
   return (
     <Field
       label={label}

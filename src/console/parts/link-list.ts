@@ -5,7 +5,7 @@
  */
 
 import { signal } from '@preact/signals';
-import type { Got } from '../../http/console/table.ts';
+import type { Got } from '../../call/table.ts';
 import { call } from '../call.ts';
 import { texts, wordsFor } from '../state.ts';
 import { isEvery, type LinkFilter, type Order } from './link-query.ts';

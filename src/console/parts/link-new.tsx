@@ -54,7 +54,7 @@ function Fields({ count, pattern }: FieldsProps) {
         <LimitField value={LIMIT_USUAL} />
       </div>
       <Field
-        label={words.note}
+        label={texts.heads.note}
         hint={count.value > 1 ? manyHint : words.noteHint}
         name="note"
         maxLength={240}

@@ -1,6 +1,6 @@
 /** The filter of the list of links as text, in the address and in the field: `is:full anna`. */
 
-import type { Given } from '../../http/console/table.ts';
+import type { Given } from '../../call/table.ts';
 
 export type LinkFilter = Given<'links.list'>['filter'];
 

@@ -1,6 +1,6 @@
 /** A device that a link refused: the reason, and the button that admits it. */
 
-import type { Given, Got } from '../../http/console/table.ts';
+import type { Given, Got } from '../../call/table.ts';
 import { go, may, texts } from '../state.ts';
 import { Button } from './button.tsx';
 import { number, time } from './format.ts';

@@ -27,6 +27,9 @@ const cells: Record<Column, (link: Link) => preact.ComponentChildren> = {
   made: ({ createdAtMs }) => date(createdAtMs),
 };
 
+export const columnName = (column: Column) =>
+  column === 'note' || column === 'status' ? texts.heads[column] : texts.links[column];
+
 function Devices({ count, limit }: { count: number; limit: number }) {
   return (
     <span class="share">
@@ -99,7 +102,7 @@ function Head({ columns, order }: { columns: readonly Column[]; order: Order }) 
               {...(isSorted && { 'aria-sort': way as 'ascending' })}
             >
               <button type="button" class="plain" onClick={() => sort(column)}>
-                {texts.links[column]}
+                {columnName(column)}
                 <span class="way" aria-hidden="true">
                   {isSorted && (order.isDown ? '↓' : '↑')}
                 </span>

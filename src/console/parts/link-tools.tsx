@@ -17,6 +17,7 @@ import {
   withWord,
   writeOrder,
 } from './link-query.ts';
+import { columnName } from './link-rows.tsx';
 import { Search } from './list.tsx';
 import { Menu } from './menu.tsx';
 
@@ -92,7 +93,7 @@ export function Chips() {
       />
       <Chip label={words.unusedFor(unusedDays)} name="unused" value={unusedDays} />
       <select
-        aria-label={words.limit}
+        aria-label={texts.heads.install_limit}
         data-on={limit !== undefined}
         value={limit ?? ''}
         onChange={({ currentTarget: { value } }) =>
@@ -114,7 +115,7 @@ export function Chips() {
 export function ColumnMenu({ order }: { order: Order }) {
   const orders = COLUMNS.flatMap((by) =>
     [false, true].map((isDown) => {
-      const words = `${texts.links[by]} ${isDown ? '↓' : '↑'}`;
+      const words = `${columnName(by)} ${isDown ? '↓' : '↑'}`;
       return [writeOrder({ by, isDown }) ?? '', words] as const;
     }),
   );
@@ -130,7 +131,7 @@ export function ColumnMenu({ order }: { order: Order }) {
               disabled={column === 'code'}
               onChange={({ currentTarget: { checked } }) => choose(column, checked)}
             />
-            {texts.links[column]}
+            {columnName(column)}
           </label>
         ))}
       </fieldset>

@@ -2,7 +2,7 @@
 
 import type { VNode } from 'preact';
 import { h } from 'preact';
-import type { Got } from '../../http/console/table.ts';
+import type { Got } from '../../call/table.ts';
 import { texts } from '../state.ts';
 
 type Preview = Got<'send.preview'>;

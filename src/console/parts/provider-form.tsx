@@ -1,6 +1,6 @@
 /** The form fields of a provider's terms. */
 
-import type { Given, Got } from '../../http/console/table.ts';
+import type { Given, Got } from '../../call/table.ts';
 import { texts } from '../state.ts';
 import type { Options } from './choice.tsx';
 import { Field, Select } from './form.tsx';
@@ -36,14 +36,14 @@ export const termsIn = ({ name = '', plan, lastDay, cap }: Typed) => ({
   linkCountMax: wholeIn(cap),
 });
 
-const textOf = (value: number | string | null | undefined) => String(value ?? '');
+const inputText = (value: number | string | null | undefined) => String(value ?? '');
 
 export function TermFields({ of }: { of?: Shown }) {
   const words = texts.providers;
   return (
     <>
       <Field
-        label={texts.common.name}
+        label={texts.heads.name}
         name="name"
         maxLength={255}
         dir="auto"
@@ -51,27 +51,27 @@ export function TermFields({ of }: { of?: Shown }) {
         required
       />
       <Select
-        label={texts.common.plan}
+        label={texts.heads.plan}
         name="plan"
         options={Object.entries(PLAN_NAMES)}
         value={of?.plan ?? 'enterprise'}
       />
       <Field
-        label={words.lastDay}
+        label={texts.heads.active_until}
         hint={words.lastDayHint}
         name="lastDay"
         type="date"
         max="9999-12-30"
-        defaultValue={textOf(of?.lastDay)}
+        defaultValue={inputText(of?.lastDay)}
       />
       <Field
-        label={words.cap}
+        label={texts.heads.max_links}
         {...(of && { hint: words.capHint(number(of.linkCountDefault)) })}
         name="cap"
         type="number"
         min={0}
         max={999_999_999}
-        defaultValue={textOf(of?.linkCountMax)}
+        defaultValue={inputText(of?.linkCountMax)}
       />
     </>
   );
@@ -85,36 +85,45 @@ type Control = { label: string; hint?: string } & (
 );
 type Controls<Own> = Readonly<Record<keyof Own, Control>>;
 
+/** Returns the control for a choice; `usual` stands for null. */
+const choice = (field: keyof typeof texts.choices & keyof typeof texts.labels, usual?: string) => ({
+  label: texts.heads[field],
+  options: [
+    ...(usual === undefined ? [] : [['', usual] as const]),
+    ...Object.entries(texts.choices[field]),
+  ],
+});
+
 /** Terms of the provider for its links; one without a control does not compile. */
-const policyControls = (words = texts.providers): Controls<Shown['own']> => {
-  const usual = ['', words.usual] as const;
-  const { off, on } = words.enforceWords;
-  const options = (values: Readonly<Record<string, string>>) => [usual, ...Object.entries(values)];
-  return {
-    inactiveDays: { label: words.inactiveDays, hint: words.inactiveHint, min: 0, max: 3_650 },
-    whenFull: { label: words.whenFull, options: options(words.whenFullWords) },
-    coolDownHours: { label: words.coolDown, hint: words.coolDownHint, min: 1, max: 720 },
-    enforce: { label: words.enforce, options: [usual, ['1', on], ['0', off]], isNumber: true },
-    withoutHwid: { label: words.withoutHwid, options: options(words.withoutHwidWords) },
-    samePhone: { label: words.samePhone, options: options(words.samePhoneWords) },
-  };
-};
+const policyControls = (words = texts.providers): Controls<Shown['own']> => ({
+  inactiveDays: { label: texts.heads.inactive_days, hint: words.inactiveHint, min: 0, max: 3_650 },
+  whenFull: choice('when_full', words.usual),
+  coolDownHours: {
+    label: texts.heads.cool_down_hours,
+    hint: words.coolDownHint,
+    min: 1,
+    max: 720,
+  },
+  enforce: { ...choice('enforce', words.usual), isNumber: true },
+  withoutHwid: choice('without_hwid', words.usual),
+  samePhone: choice('same_phone', words.usual),
+});
 
 /** Terms of what rides on subscriptions, and of the buttons beside them. */
 const rideControls = (words = texts.providers): Controls<Shown['rides']> => {
-  const { no, yes } = words.rideDesktopWords;
-  const desktop = [
-    ['0', no],
-    ['1', yes],
-  ] as const;
-  const usual = ['', words.rideUsual] as const;
-  const missing = ['', words.buttonsMissing] as const;
+  const { missing, always } = texts.choices.buttons;
   return {
-    ride: { label: words.ride, options: [usual, ...Object.entries(words.rideWords)] },
-    rideDesktop: { label: words.rideDesktop, options: desktop, isNumber: true },
-    supportUrl: { label: words.supportUrl, hint: words.buttonHint, isUrl: true },
-    webPageUrl: { label: words.webPageUrl, hint: words.buttonHint, isUrl: true },
-    buttons: { label: words.buttons, options: [missing, ...Object.entries(words.buttonsWords)] },
+    ride: choice('ride', words.rideUsual),
+    rideDesktop: { ...choice('ride_desktop'), isNumber: true },
+    supportUrl: { label: texts.heads.support_url, hint: words.buttonHint, isUrl: true },
+    webPageUrl: { label: texts.heads.web_page_url, hint: words.buttonHint, isUrl: true },
+    buttons: {
+      label: texts.heads.buttons,
+      options: [
+        ['', missing],
+        ['always', always],
+      ],
+    },
   };
 };
 
@@ -136,7 +145,7 @@ function TermControls<Own>({ of, controls }: { of: Own; controls: Controls<Own> 
   return (
     <>
       {Object.entries<Control>(controls).map(([name, { label, hint, ...control }]) => {
-        const value = textOf(of[name as keyof Own] as number | string | null);
+        const value = inputText(of[name as keyof Own] as number | string | null);
         if ('options' in control) {
           const { options } = control;
           return <Select key={name} {...{ label, name, options, value }} />;

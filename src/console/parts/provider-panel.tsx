@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import type { Given, Got } from '../../http/console/table.ts';
+import type { Given, Got } from '../../call/table.ts';
 import { call, Refusal } from '../call.ts';
 import { go, may, texts } from '../state.ts';
 import { Button } from './button.tsx';

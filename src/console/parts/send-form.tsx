@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
-import type { Got } from '../../http/console/table.ts';
+import type { Got } from '../../call/table.ts';
 import { call, Refusal } from '../call.ts';
 import { go, texts, wordsFor } from '../state.ts';
 import { Attempt } from './attempt.ts';

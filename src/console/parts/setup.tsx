@@ -1,6 +1,6 @@
 /** The three steps to the first device; completed ones are ticked. */
 
-import type { Got } from '../../http/console/table.ts';
+import type { Got } from '../../call/table.ts';
 import { go, texts } from '../state.ts';
 import { Button } from './button.tsx';
 import { DoneIcon } from './icons.tsx';

@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Got } from '../../http/console/table.ts';
+import type { Got } from '../../call/table.ts';
 import { call } from '../call.ts';
 import { nowMs, texts, wordsFor } from '../state.ts';
 import { Button } from './button.tsx';

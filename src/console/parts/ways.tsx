@@ -1,6 +1,6 @@
 /** The devices of a message by the ways to them: the same table before a send and after it. */
 
-import type { Got } from '../../http/console/table.ts';
+import type { Got } from '../../call/table.ts';
 import { texts } from '../state.ts';
 import { number } from './format.ts';
 

@@ -1,7 +1,7 @@
 /** The form of a new webhook or Telegram chat, and the ticks for kinds of events. */
 
 import { useSignal } from '@preact/signals';
-import type { Given, Got } from '../../http/console/table.ts';
+import type { Given, Got } from '../../call/table.ts';
 import { call } from '../call.ts';
 import { texts } from '../state.ts';
 import { Choice } from './choice.tsx';

@@ -1,3 +1,5 @@
+import { choices, labels } from '../../labels/ru.ts';
+import { headsOf } from './heads.ts';
 import { activity } from './ru/activity.ts';
 import { texts as frame } from './ru/frame.ts';
 import { texts as links } from './ru/links.ts';
@@ -14,6 +16,9 @@ export const texts: BaseTexts = {
   ...rooms,
   ...links,
   ...messages,
+  labels,
+  heads: headsOf(labels),
+  choices,
   activity,
   refusals,
 };

@@ -1,3 +1,5 @@
+import { choices, labels } from '../../labels/zh.ts';
+import { headsOf } from './heads.ts';
 import type { BaseTexts } from './texts.ts';
 import { activity } from './zh/activity.ts';
 import { texts as frame } from './zh/frame.ts';
@@ -14,6 +16,9 @@ export const texts: BaseTexts = {
   ...rooms,
   ...links,
   ...messages,
+  labels,
+  heads: headsOf(labels),
+  choices,
   activity,
   refusals,
 };

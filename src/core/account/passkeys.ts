@@ -101,6 +101,31 @@ export async function signInByPasskey(
   return openFully(core, browser, account, 'passkey', nowMs);
 }
 
+/** Renames a passkey. Returns a misfit, or `passkey_not_found`. */
+export async function renamePasskey(
+  core: Core,
+  account: Account,
+  given: { id: number; name: string },
+  nowMs: number,
+): Promise<'ok' | Misfit | Refused<'passkey_not_found'>> {
+  const name = readLabel(given.name);
+  if (isRefused(name)) return name;
+  const act = actAt(core, nowMs);
+  const isRenamed = await core.store.renamePasskey(account.id, given.id, name, act);
+  return isRenamed ? 'ok' : new Refused('passkey_not_found');
+}
+
+/** Removes a passkey. Returns `passkey_not_found` if the account has no such passkey. */
+export async function removePasskey(
+  core: Core,
+  account: Account,
+  id: number,
+  nowMs: number,
+): Promise<'ok' | Refused<'passkey_not_found'>> {
+  const isRemoved = await core.store.removePasskey(account.id, id, actAt(core, nowMs));
+  return isRemoved ? 'ok' : new Refused('passkey_not_found');
+}
+
 async function isProven(
   core: Core,
   { host, origin }: Site,

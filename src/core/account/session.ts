@@ -3,7 +3,7 @@
 import { actAt } from '../audit/entry.ts';
 import { actingAs, type Core } from '../core.ts';
 import { readDeviceToken } from '../formats.ts';
-import { isRefused } from '../outcome.ts';
+import { isRefused, Refused } from '../outcome.ts';
 import type { Account, NamedGrant } from '../port/account.ts';
 import type { Actor } from '../port/audit.ts';
 import type { Provider } from '../port/provider.ts';
@@ -60,6 +60,17 @@ export async function openSession(
   };
   await core.store.openSession(draft, actAt(as, nowMs));
   return token;
+}
+
+/** Ends a session of the same owner. Refuses `session_not_found`. */
+export async function endSession(
+  core: Core,
+  own: Session,
+  id: number,
+  nowMs: number,
+): Promise<'ok' | Refused<'session_not_found'>> {
+  const isEnded = await core.store.endSession(own, id, actAt(core, nowMs));
+  return isEnded ? 'ok' : new Refused('session_not_found');
 }
 
 /** Returns whether an account can sign in without a link from another person. */

@@ -3,12 +3,12 @@
 import { actAt } from '../audit/entry.ts';
 import { actingAs, type Core } from '../core.ts';
 import { readDeviceToken } from '../formats.ts';
-import { isRefused, type Misfit, Refused } from '../outcome.ts';
+import { fromStore, isRefused, type Misfit, Refused } from '../outcome.ts';
 import type { Account, Grant } from '../port/account.ts';
-import type { NewOneTime } from '../port/session.ts';
+import type { NewOneTime, Session } from '../port/session.ts';
 import { authenticate } from '../provider.ts';
 import { hashKey, randomToken, sameHash } from '../secret.ts';
-import { readAccountName } from './formats.ts';
+import { readAccountName, readNewPassword } from './formats.ts';
 import { type FullSignIn, isMarkOf, openFully } from './known-browser.ts';
 import { isGoodCode } from './second-factor.ts';
 import { accountOwner, type Browser, openSession, providerActor } from './session.ts';
@@ -151,6 +151,25 @@ async function tryPassword(
   return openFully(core, browser, account, 'password', nowMs);
 }
 
+/**
+ * Sets the password of an account, and ends its other sessions. Returns a misfit, or
+ * `too_many_requests` if too many passwords wait.
+ */
+export async function setPassword(
+  core: Core,
+  { passwords }: Pick<GuessBounds, 'passwords'>,
+  { account, session, client }: { account: Account; session: Session; client: string },
+  given: string,
+  nowMs: number,
+): Promise<'ok' | Misfit | Refused<'too_many_requests'>> {
+  const password = readNewPassword(given);
+  if (isRefused(password)) return password;
+  const hash = await passwords.hash({ client, account: account.name, isKnown: true }, password);
+  if (hash === null) return new Refused('too_many_requests');
+  await core.store.setPassword(account.id, hash, session.id, actAt(core, nowMs));
+  return 'ok';
+}
+
 /** Signs in to the account of an entry, once. Refuses an unknown, used or expired entry. */
 export async function signInByEntry(
   core: Core,
@@ -209,6 +228,18 @@ export async function invite(
   const countMax = INVITATIONS_MAX + (isOperators ? RESERVED_MAX : 0);
   return (await addLink(core, { ...draft, countMax }, nowMs)) ?? LINKS_FULL;
 }
+
+/** Gives an account another role at its place. Refuses as the port says. */
+export const changeRole = async (core: Core, accountId: number, grant: Grant, nowMs: number) =>
+  fromStore(await core.store.changeRole(accountId, grant, actAt(core, nowMs)));
+
+/** Takes the role of an account at a provider, or at the appliance (null). */
+export const removeRole = async (
+  core: Core,
+  accountId: number,
+  providerId: number | null,
+  nowMs: number,
+) => fromStore(await core.store.removeRole(accountId, providerId, actAt(core, nowMs)));
 
 /** Makes an entry for an account, for the operator only. Returns its secret. */
 export async function makeEntry(core: Core, accountId: number, nowMs: number): Promise<string> {

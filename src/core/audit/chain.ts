@@ -1,6 +1,6 @@
 /**
  * The chain of the audit log: the entries of one commit are a block, and the hash of each block
- * covers the hash of the previous one. docs/audit.md explains how to recompute it.
+ * covers the hash of the previous one. docs/inside/audit-format.md explains how to recompute it.
  */
 
 import type { Core } from '../core.ts';

@@ -4,31 +4,25 @@
  */
 
 import { isoTime } from '../calendar.ts';
+import { BINDING_FIELDS } from '../domain-fields.ts';
 import { fieldsOf, usualOf } from '../field.ts';
 import type { AuditAnchor, AuditBlock } from '../port/audit.ts';
 import { type NewDistribution, PUSH } from '../port/distribution.ts';
-import { DOMAIN_ACTIVE, type Domain } from '../port/domain.ts';
-import type { Install, LinkTerms, OwnLink } from '../port/install.ts';
+import { DOMAIN_ACTIVE, type Domain, type OwnBinding } from '../port/domain.ts';
 import type { Job } from '../port/job.ts';
+import type { Link, LinkTerms, OwnLink } from '../port/link.ts';
 import type { NewProvider, Provider, ProviderTerms } from '../port/provider.ts';
-import type { Webhook } from '../port/webhook.ts';
+import type { OwnWebhook, Webhook } from '../port/webhook.ts';
 import { hwidHash, keyFingerprint } from '../secret.ts';
 import { LINK_FIELDS, LINK_TERMS, PROVIDER_FIELDS } from '../terms.ts';
+import { type FlatWebhook, flatWebhook, OWN_WEBHOOK, WEBHOOK_FIELDS } from '../webhook-fields.ts';
 import { hex } from './chain.ts';
-import {
-  type Action,
-  type Changes,
-  changesIn,
-  changesOf,
-  type Deed,
-  type Facts,
-  factsIn,
-} from './entry.ts';
+import { type Action, changesIn, changesOf, type Deed, type Facts, factsIn } from './entry.ts';
 
-type Link = Pick<Install, 'id'> & OwnLink;
-type NewLink = Omit<OwnLink, 'status'>;
-type Binding = Pick<Domain, 'id' | 'status' | 'domainName'>;
-type Hook = Pick<Webhook, 'id' | 'target' | 'events' | 'disabled'>;
+type AuditedLink = Pick<Link, 'id'> & OwnLink;
+type AuditedNewLink = Omit<OwnLink, 'status'>;
+type Binding = Pick<Domain, 'id'> & OwnBinding;
+type Hook = Pick<Webhook, 'id' | 'target' | 'disabled'> & OwnWebhook;
 interface Moved {
   id: number;
   status: number;
@@ -36,18 +30,23 @@ interface Moved {
 
 const deed = (action: Action, object: Facts): Deed => ({ action, object });
 
-export const addInstall = (id: number, link: NewLink) => deed('install.add', newLink(id, link));
+export const addLink = (id: number, link: AuditedNewLink) =>
+  deed('install.add', newLinkFacts(id, link));
 
-export function updateInstall(before: Link, after: Link): Deed | null {
+export function updateLink(before: AuditedLink, after: AuditedLink): Deed | null {
   const change = changesOfLink(before, after);
   return change && { action: 'install.update', object: { id: after.id }, change };
 }
 
 /** `before`: the link, if it exists already; `hwids`: the number of new ones. */
-export function importInstall(before: Link | null, after: Link, hwids: number): Deed | null {
+export function importLink(
+  before: AuditedLink | null,
+  after: AuditedLink,
+  hwids: number,
+): Deed | null {
   const { id } = after;
   const action = 'install.import';
-  if (before === null) return deed(action, { ...newLink(id, after), hwids });
+  if (before === null) return deed(action, { ...newLinkFacts(id, after), hwids });
   const change = changesOfLink(before, after);
   if (change === null) return hwids === 0 ? null : deed(action, { id, hwids });
   return { action, object: { id, hwids }, change };
@@ -63,10 +62,10 @@ interface EndedLink {
   freedCount: number;
 }
 
-export const revokeInstall = ({ id, freedCount, hadKey }: EndedLink & { hadKey: boolean }) =>
+export const revokeLink = ({ id, freedCount, hadKey }: EndedLink & { hadKey: boolean }) =>
   deed('install.revoke', { id, hwids: freedCount, ...(hadKey && { subscription_key: 'removed' }) });
 
-export const removeInstall = ({ id, freedCount }: EndedLink) =>
+export const removeLink = ({ id, freedCount }: EndedLink) =>
   deed('install.remove', { id, hwids: freedCount });
 
 /** One entry for all links of a job. */
@@ -176,20 +175,12 @@ export function removeProvider({
 }
 
 /** Omits the address, which may be a secret. */
-export const addWebhook = ({ id, target, events }: Omit<Hook, 'disabled'>) =>
-  deed('webhook.add', { id, kind: target.kind, events: kindsIn(events) });
+export const addWebhook = ({ id, target, ...own }: Omit<Hook, 'disabled'>) =>
+  deed('webhook.add', { id, kind: target.kind, ...factsIn<OwnWebhook>(OWN_WEBHOOK, own) });
 
 export function updateWebhook(before: Hook, after: Hook): Deed | null {
-  const factsOf = ({ target, events, disabled }: Hook) => ({
-    kind: target.kind,
-    scheme: target.kind === 'webhook' ? target.scheme : null,
-    locale: target.kind === 'telegram' ? target.locale : null,
-    with: target.kind === 'telegram' ? (target.shows ?? []).join(',') : '',
-    events: kindsIn(events),
-    enabled: disabled === null,
-  });
-  const isElsewhere = addressOf(before.target) !== addressOf(after.target);
-  const change = withText(changesOf(factsOf(before), factsOf(after)), 'address', isElsewhere);
+  const [was, is] = [flatWebhook(before), flatWebhook(after)];
+  const change = changesIn<FlatWebhook>(WEBHOOK_FIELDS, was, is);
   return change && { action: 'webhook.update', object: { id: after.id }, change };
 }
 
@@ -219,13 +210,8 @@ export function pruneAudit(
   return deed('audit.prune', { entries, through, hash: hex(hash), until: isoTime(atMs) });
 }
 
-const addressOf = (target: Webhook['target']) =>
-  target.kind === 'webhook' ? target.url : target.chat;
-
-const kindsIn = (events: Webhook['events']) => (events.length === 0 ? 'all' : events.join(','));
-
 /** Returns the facts of a new link: its terms, and only whether it has a subscription key. */
-function newLink(id: number, link: NewLink): Facts {
+function newLinkFacts(id: number, link: AuditedNewLink): Facts {
   const facts = { id, install_limit: link.installLimit };
   const hasKey = link.subscriptionKeyHash !== null;
   // Most links have neither: a copy would take longer than the rest of the entry.
@@ -239,20 +225,14 @@ function newLink(id: number, link: NewLink): Facts {
 
 const TERM_FIELDS = fieldsOf(LINK_TERMS);
 
-const changesOfLink = (before: Link, after: Link) => changesIn<OwnLink>(LINK_FIELDS, before, after);
+const changesOfLink = (before: AuditedLink, after: AuditedLink) =>
+  changesIn<OwnLink>(LINK_FIELDS, before, after);
 
 const setOnly = (facts: Facts): Facts =>
   Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null));
 
-function changesOfBinding(before: Binding, after: Binding): Changes | null {
-  const change = changesOf({ status: before.status }, { status: after.status });
-  return withText(change, 'domain_name', before.domainName !== after.domainName);
-}
-
-/** Adds that a text changed, without its values. */
-function withText(changes: Changes | null, name: string, isOther: boolean): Changes | null {
-  return isOther ? { ...changes, [name]: 'changed' } : changes;
-}
+const changesOfBinding = (before: Binding, after: Binding) =>
+  changesIn<OwnBinding>(BINDING_FIELDS, before, after);
 
 function moved(action: Action, before: Moved, after: Moved): Deed | null {
   const change = changesOf({ status: before.status }, { status: after.status });

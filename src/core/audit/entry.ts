@@ -7,10 +7,10 @@
  */
 
 import type { Core } from '../core.ts';
-import { type Fact, type Field, type Fields, fieldsOf, outsideName } from '../field.ts';
+import { type Fact, type Field, fieldsOf, type NoFormat, outsideName } from '../field.ts';
 import type { Act, Actor } from '../port/audit.ts';
 
-/** The actions with their descriptions in docs/audit.md. */
+/** The actions with their descriptions in `gatepost explain`. */
 export const ACTIONS = {
   'install.add': 'a limited link was created',
   'install.update': 'limit, note, status, policy, buttons or subscription key of a link changed',
@@ -81,6 +81,10 @@ export const SYSTEM: Actor = { kind: 'system', name: 'gatepost', from: 'local' }
 export function actAt(core: Core, nowMs: number): Act {
   return new CoreAct(core, nowMs);
 }
+
+/** Adds the entry of a copy of the database that was made for a download. */
+export const noteDownload = (core: Core, nowMs: number): Promise<void> =>
+  core.store.noteDownload(actAt(core, nowMs));
 
 /** A class, because an object with its own getter takes longer to make than its entry. */
 class CoreAct implements Act {
@@ -172,12 +176,12 @@ export function changesOf(before: Facts, after: Facts): Changes | null {
 }
 
 /** Returns the fact about a field's value. */
-function factOf<T>({ audit }: Field<T>, value: T): Fact {
+function factOf<T>({ audit }: Pick<Field<T>, 'audit'>, value: T): Fact {
   return typeof audit === 'function' ? audit(value) : (value as Fact);
 }
 
 /** Returns the facts about a new record: no texts, and of a secret only that it is set. */
-export function factsIn<Own>(table: Fields<Own>, own: Own): Facts {
+export function factsIn<Own>(table: NoFormat<Own>, own: Own): Facts {
   const facts: Record<string, Fact> = {};
   for (const field of fieldsOf(table) as (keyof Own & string)[]) {
     const row = table[field];
@@ -192,7 +196,7 @@ export function factsIn<Own>(table: Fields<Own>, own: Own): Facts {
  * Compares all fields of a record before and after, in the order of the table. Returns the facts
  * that differ, and `changed` for a text or secret; null: nothing differs.
  */
-export function changesIn<Own>(table: Fields<Own>, before: Own, after: Own): Changes | null {
+export function changesIn<Own>(table: NoFormat<Own>, before: Own, after: Own): Changes | null {
   const changes: Record<string, Changes[string]> = {};
   for (const field of fieldsOf(table) as (keyof Own & string)[]) {
     const row = table[field];

@@ -20,7 +20,7 @@ export interface Fold {
   actors: Readonly<Record<string, number>>;
 }
 
-const nameOf = ({ name, key }: Actor) => (key === undefined ? name : `${name} (key ${key})`);
+const actorName = ({ name, key }: Actor) => (key === undefined ? name : `${name} (key ${key})`);
 
 const idIn = ({ object }: Deed): number | null => {
   const id = object['install_id'] ?? object['id'] ?? object['job'];
@@ -30,7 +30,7 @@ const idIn = ({ object }: Deed): number | null => {
 /** Adds a deed to those that are folded; null: there are none. */
 export function foldDeed(before: Fold | null, { actor, atMs }: Act, deed: Deed): Fold {
   const actors = before?.actors ?? {};
-  const own = nameOf(actor);
+  const own = actorName(actor);
   const name = own in actors || Object.keys(actors).length < ACTORS_MAX ? own : OTHERS;
   return {
     count: (before?.count ?? 0) + 1,

@@ -22,7 +22,7 @@ const REASON_LENGTH_MAX = 500;
 /** Most characters of a remedy. */
 const TODO_LENGTH_MAX = 300;
 
-interface Link {
+interface EventLink {
   id: number;
   installLimit: number;
   deviceCount: number;
@@ -30,11 +30,11 @@ interface Link {
 
 const happening = (kind: Happening['kind'], data: EventData): Happening => ({ kind, data });
 
-export const linkCreated = ({ id, installLimit }: Pick<Link, 'id' | 'installLimit'>) =>
+export const linkCreated = ({ id, installLimit }: Pick<EventLink, 'id' | 'installLimit'>) =>
   happening('link.created', { install_id: id, install_limit: installLimit });
 
 /** `deed`: the audit entry of the change. */
-export const linkUpdated = (link: Link & { status: number }, deed: Deed) =>
+export const linkUpdated = (link: EventLink & { status: number }, deed: Deed) =>
   happening('link.updated', { ...linkFacts(link), status: link.status, changed: changedIn(deed) });
 
 interface EndedLink {
@@ -51,10 +51,10 @@ export const linkRemoved = ({ id, freedCount }: EndedLink) =>
   happening('link.removed', { install_id: id, freed: freedCount });
 
 /** The last free slot of a link was taken. */
-export const linkFull = (link: Link) => happening('link.full', linkFacts(link));
+export const linkFull = (link: EventLink) => happening('link.full', linkFacts(link));
 
 /** A link that only counts admitted a device that it would have refused. */
-export const linkOverLimit = (link: Link, hwid: string) =>
+export const linkOverLimit = (link: EventLink, hwid: string) =>
   happening('link.over_limit', { ...linkFacts(link), hwid });
 
 /**
@@ -78,11 +78,11 @@ interface RefusingLink {
   installCode?: string;
   note?: string | null;
   /** 1: its user may free a slot on the page of the link. */
-  hasPages?: number;
+  hasMy?: number;
 }
 
 export function linkRefused(
-  { id, installCode = '', note = null, hasPages = 0 }: RefusingLink,
+  { id, installCode = '', note = null, hasMy = 0 }: RefusingLink,
   { reason, device, count, day }: Refusals,
 ): Happening {
   const date = new Date(day * DAY_MS).toISOString().slice(0, 10);
@@ -94,7 +94,7 @@ export function linkRefused(
     count,
     day: date,
     ...deviceFacts(device),
-    ...pageFact(hasPages, reason),
+    ...pageFact(hasMy, reason),
   });
 }
 
@@ -105,12 +105,12 @@ const deviceFacts = (device: RefusedDevice | null): EventData => ({
   ...(device?.formerHwid && { former_hwid: device.formerHwid }),
 });
 
-const pageFact = (hasPages: number, reason: RefusalReason): EventData =>
-  hasPages === 1 && reason === 'link_limit_reached' ? { has_page: true } : {};
+const pageFact = (hasMy: number, reason: RefusalReason): EventData =>
+  hasMy === 1 && reason === 'link_limit_reached' ? { has_page: true } : {};
 
 /** The refusal of a phone as chats get it: the first, 10th, 100th … one. Chats get no code. */
 export const phoneRefused = (
-  { id, note = null, hasPages = 0 }: RefusingLink,
+  { id, note = null, hasMy = 0 }: RefusingLink,
   device: RefusedDevice,
   { reason, count }: Pick<Refusals, 'reason' | 'count'>,
 ): Happening =>
@@ -120,14 +120,14 @@ export const phoneRefused = (
     reason,
     [PHONE_COUNT]: count,
     ...deviceFacts(device),
-    ...pageFact(hasPages, reason),
+    ...pageFact(hasMy, reason),
   });
 
-export const deviceAdmitted = (link: Link, hwid: string) =>
+export const deviceAdmitted = (link: EventLink, hwid: string) =>
   happening('device.admitted', { ...linkFacts(link), hwid });
 
 interface EndedSlot {
-  link: Link;
+  link: EventLink;
   hwid: string;
   lastSeenAtMs: number;
   /** The new device that took the slot; null: none. */
@@ -297,7 +297,7 @@ export const ending = (
 export const subscriptionEnded = (endedAtMs: number) =>
   happening('subscription.ended', { ended_at: isoTime(endedAtMs) });
 
-function linkFacts({ id, installLimit, deviceCount }: Link): EventData {
+function linkFacts({ id, installLimit, deviceCount }: EventLink): EventData {
   return { install_id: id, install_count: deviceCount, install_limit: installLimit };
 }
 

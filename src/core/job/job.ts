@@ -8,7 +8,7 @@ import type { Core } from '../core.ts';
 import { filterAt, type LinkFilter } from '../link-filter.ts';
 import { fromStore, Refused } from '../outcome.ts';
 import type { AddedJob, Job, JobKind } from '../port/job.ts';
-import type { OwnedLink } from '../port/link.ts';
+import type { OwnedLink } from '../port/link-view.ts';
 import type { Provider } from '../port/provider.ts';
 import { nextTurn } from '../turn.ts';
 import { BULK_KINDS, type BulkChange, type JobWork, LINK_KINDS, readWork } from './work.ts';

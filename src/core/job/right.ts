@@ -1,24 +1,24 @@
 /** The right of a person to a job, which is checked again before each step. */
 
-import { type CallName, mayCall } from '../account/roles.ts';
+import { holds, type Roles, SEND, SUPPORT } from '../account/roles.ts';
 import type { Core } from '../core.ts';
 import type { Grant } from '../port/account.ts';
 import type { Job, JobKind } from '../port/job.ts';
 import { refusalByPlan } from '../provider.ts';
 import { keyFingerprint } from '../secret.ts';
 
-/** The call of the console that adds a job of the kind. */
-const CALLS: Readonly<Record<JobKind, CallName>> = {
-  'links.change': 'links.bulk',
-  'links.remove': 'links.bulk',
-  'link.free': 'slots.free',
-  'link.free-all': 'slots.free-all',
-  'link.revoke': 'links.revoke',
+/** The roles that may add a job of the kind. */
+export const JOB_ROLES: Readonly<Record<JobKind, Roles>> = {
+  'links.change': SEND,
+  'links.remove': SEND,
+  'link.free': SUPPORT,
+  'link.free-all': SUPPORT,
+  'link.revoke': SEND,
 };
 
 /** Returns whether grants include the right to a job of the kind, and so to undo one. */
 export const mayDo = (kind: JobKind, grants: readonly Grant[], providerId: number): boolean =>
-  mayCall(CALLS[kind], grants, providerId);
+  holds(JOB_ROLES[kind], grants, providerId);
 
 /**
  * Returns why a job must stop: `no_right` if the account that added it lost the role, or the

@@ -3,7 +3,7 @@
 import type { Core } from '../core.ts';
 import { filterAt } from '../link-filter.ts';
 import type { Job, JobHold } from '../port/job.ts';
-import type { OwnedLink } from '../port/link.ts';
+import type { OwnedLink } from '../port/link-view.ts';
 import { isAway, WriteFailed } from '../port/store.ts';
 import { randomCode } from '../secret.ts';
 import { stopOf } from './right.ts';

@@ -2,11 +2,11 @@
 
 import { isRecord } from '../json-input.ts';
 import { type LinkFilter, readLinkFilter } from '../link-filter.ts';
-import type { InstallChange } from '../port/install.ts';
 import type { Job, JobKind } from '../port/job.ts';
+import type { LinkChange } from '../port/link.ts';
 
 /** A change of many links; absent fields stay. */
-export type BulkChange = Omit<InstallChange, 'subscriptionKeyHash'>;
+export type BulkChange = Omit<LinkChange, 'subscriptionKeyHash'>;
 
 export type JobWork =
   /** `toId`: the newest link when the job was added; later links are not changed. */

@@ -14,7 +14,7 @@ export const CANCEL_CUTOFF_MS = 10 * 60_000;
  */
 export async function cancelDistribution(
   core: Core,
-  provider: Provider,
+  provider: Pick<Provider, 'id'>,
   id: number,
   nowMs: number,
 ): Promise<'ok' | Refused<'notification_not_found' | 'cancel_too_late' | 'cancel_failed'>> {

@@ -1,5 +1,7 @@
 /** Reads the JSON of devices: registrations and acknowledgements. */
 
+import { factsOf, REGISTERED_FACTS } from '../device-facts.ts';
+import { snakeCase } from '../field.ts';
 import { readOwnHwid } from '../formats.ts';
 import { isAbsent, isRecord, isText, readInteger } from '../json-input.ts';
 import { isRefused, type Misfit, malformed, Refused } from '../outcome.ts';
@@ -16,15 +18,12 @@ export const LOCALE = /^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,4}$/;
 
 /** Fields of a registration that are plain text, without its HWID. */
 const TEXT_FIELDS = [
-  'os',
-  'device_name',
-  'os_version',
-  'app_version',
+  ...REGISTERED_FACTS.map(snakeCase),
   'locale',
   'provider_code',
   'domain_hash',
   'install_code',
-] as const;
+];
 
 /**
  * Reads the body of `POST /device/register`, without the formats of codes. `reach` decides which
@@ -37,32 +36,26 @@ export function readRegistration(
 ): Omit<Registration, 'token'> | Refused<'hwid_required'> | Misfit {
   const hwid = readOwnHwid(body['hwid']);
   if (isRefused(hwid)) return new Refused('hwid_required');
-  const text: Partial<Record<(typeof TEXT_FIELDS)[number], string>> = {};
+  const text: Record<string, string | undefined> = {};
   for (const name of TEXT_FIELDS) {
     const value = body[name];
     if (isAbsent(value)) continue;
     if (!isText(value)) return malformed(`${name} must be a string`);
     text[name] = value;
   }
-  if (text.locale !== undefined && !LOCALE.test(text.locale)) {
+  if (text['locale'] !== undefined && !LOCALE.test(text['locale'])) {
     return malformed('locale must be a language tag such as en or pt-BR');
   }
   const push = readPush(body['push'], reach);
   if (isRefused(push)) return push;
   return {
     hwid,
-    facts: {
-      os: text.os ?? '',
-      osVersion: text.os_version ?? '',
-      deviceName: text.device_name ?? '',
-      appVersion: text.app_version ?? '',
-      userAgent: '',
-    },
-    locale: text.locale ?? null,
+    facts: factsOf((fact) => text[snakeCase(fact)] ?? ''),
+    locale: text['locale'] ?? null,
     push,
-    installCode: text.install_code ?? null,
-    domainHash: text.domain_hash ?? null,
-    providerCode: text.provider_code ?? null,
+    installCode: text['install_code'] ?? null,
+    domainHash: text['domain_hash'] ?? null,
+    providerCode: text['provider_code'] ?? null,
   };
 }
 

@@ -21,7 +21,7 @@ export type Claim = 'link' | 'binding' | 'later' | 'nothing';
 /** The holder of the claimed place; `free`: it has none. */
 export type Holder = 'free' | 'token_shown' | 'other_token';
 
-export type Verdict =
+export type RegistrationOutcome =
   /** The place opens the messages since the device took its slot on the link. */
   | 'granted_since_slot'
   /** The place opens the messages from now on. */
@@ -37,7 +37,9 @@ export type Verdict =
  * The rule. Only a claim to a place changes it: neither events at another provider nor the end of a
  * slot do.
  */
-export const REGISTRATION_RULE: Readonly<Record<Claim, Readonly<Record<Holder, Verdict>>>> = {
+export const REGISTRATION_RULE: Readonly<
+  Record<Claim, Readonly<Record<Holder, RegistrationOutcome>>>
+> = {
   link: { free: 'granted_since_slot', token_shown: 'kept_by_link', other_token: 'contested' },
   binding: { free: 'granted', token_shown: 'kept', other_token: 'refused' },
   later: { free: 'refused', token_shown: 'kept', other_token: 'refused' },
@@ -113,7 +115,7 @@ function claimOf({ shown, place, firstSlot, shownTokenId, nowMs }: Claiming): Cl
 }
 
 /** Applies {@link REGISTRATION_RULE} to a claim. */
-export function judge(claiming: Claiming): Exclude<Verdict, 'contested'> {
+export function registrationOutcome(claiming: Claiming): Exclude<RegistrationOutcome, 'contested'> {
   const { shown, place, firstSlot, shownTokenId, nowMs } = claiming;
   const { tokenId, installId, isByLink, afterSlotId } = place;
   const claim = claimOf(claiming);
@@ -134,7 +136,7 @@ export function judge(claiming: Claiming): Exclude<Verdict, 'contested'> {
  * `slot`: the device's slot on the shown link, perhaps a new one; null: no link was shown.
  */
 export function placeAfter(
-  verdict: Exclude<Verdict, 'contested' | 'refused'>,
+  verdict: Exclude<RegistrationOutcome, 'contested' | 'refused'>,
   before: Place,
   tokenId: number,
   slot: Slot | null,

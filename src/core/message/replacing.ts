@@ -27,7 +27,7 @@ export function readReplaces(value: unknown): number | null | Misfit {
  * `exempt` or `counts`: whether the interval of general notifications applies. One correction of a
  * notification that is no correction itself is exempt.
  */
-export function judgeReplacing(
+export function replacingOutcome(
   draft: Pick<NewDistribution, 'targetOs' | 'targetHwid' | 'createdAtMs'>,
   old: Replaceable | null,
 ): ReplaceRefusal | 'exempt' | 'counts' {

@@ -10,20 +10,19 @@ import {
 } from '../port/distribution.ts';
 import type { Provider } from '../port/provider.ts';
 import type { Receipt, ReceiptsAfter } from '../port/receipt.ts';
+import { wordOf } from '../status-word.ts';
 import { nextTurn } from '../turn.ts';
 import { CANCEL_CUTOFF_MS } from './cancel.ts';
 import { plainText } from './plain-text.ts';
 import {
-  BLOCKED,
-  CANCELLED,
   FAILED,
   isTerminal,
   LOAD,
   LOAD_FROM,
   mayBegin,
   SENDING,
-  SENT,
   SENT_WITH_ERRORS,
+  STATUS_NAMES,
   TRANSITIONS,
 } from './status.ts';
 
@@ -79,17 +78,6 @@ type SentState =
   | 'cancelled'
   | 'blocked';
 
-const STATES: Readonly<Record<number, SentState>> = {
-  [LOAD]: 'loading',
-  [LOAD_FROM]: 'loading',
-  [SENDING]: 'sending',
-  [SENT]: 'sent',
-  [SENT_WITH_ERRORS]: 'sent_with_errors',
-  [FAILED]: 'failed',
-  [CANCELLED]: 'cancelled',
-  [BLOCKED]: 'blocked',
-};
-
 type Timed = Pick<DistributionDetail, 'status' | 'createdAtMs' | 'dueAtMs' | 'handedOverAtMs'>;
 
 const isScheduled = ({ createdAtMs, dueAtMs }: Timed) => dueAtMs !== createdAtMs;
@@ -98,7 +86,8 @@ export function sentStateOf(message: Timed): SentState {
   const { status, handedOverAtMs } = message;
   if (mayBegin(status)) return isScheduled(message) ? 'scheduled' : 'queued';
   if (status === SENDING && handedOverAtMs !== null) return 'at_gateways';
-  return STATES[status] ?? 'queued';
+  if (status === LOAD || status === LOAD_FROM) return 'loading';
+  return wordOf(STATUS_NAMES[status] ?? 'queued') as SentState;
 }
 
 /** Returns the last moment at which a message can be cancelled; null: it cannot. */
@@ -139,12 +128,12 @@ export function contentOf({ notificationType, payload }: DistributionDetail): Se
     return { kind: 'command', action: text(action), text: begin, isCut };
   }
   const locales = isRecord(form['locales']) ? Object.entries(form['locales']) : [];
-  const texts = locales.map(([locale, one]) => textOf(locale, isRecord(one) ? one : {}));
-  const base = textOf('', { ...form, 'link-for-open': form['link_for_open'] });
+  const texts = locales.map(([locale, one]) => sentText(locale, isRecord(one) ? one : {}));
+  const base = sentText('', { ...form, 'link-for-open': form['link_for_open'] });
   return { kind: 'push', texts: [base, ...texts], image: text(form['background_image']) };
 }
 
-function textOf(locale: string, form: Readonly<Record<string, unknown>>): SentText {
+function sentText(locale: string, form: Readonly<Record<string, unknown>>): SentText {
   const { title, body, 'link-for-open': link } = form;
   return { locale, title: text(title), body: plainText(text(body)), link: text(link) };
 }

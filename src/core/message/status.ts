@@ -36,8 +36,8 @@ export const STATUS_NAMES: Readonly<Record<number, string>> = {
 };
 
 /**
- * The allowed transitions. Triggers of the schema and docs/state-machine.md repeat them; tests
- * compare the three.
+ * The allowed transitions. Triggers of the schema and docs/inside/state-machine.md repeat them;
+ * tests compare the three.
  */
 export const TRANSITIONS: Readonly<Record<number, readonly number[]>> = {
   [CREATED]: [CHECKING, CANCELLED, BLOCKED],

@@ -15,12 +15,12 @@ const ENTITIES: Readonly<Record<string, string>> = {
 /** Elements without an end tag. */
 const EMPTY_TAGS = ['br', 'img'];
 
-const textOf = (escaped: string) =>
+const unescaped = (escaped: string) =>
   escaped.replace(/&(?:amp|lt|gt|quot);/g, (one) => ENTITIES[one] ?? '');
 
 function attribute(attributes: string, name: string): string | undefined {
   const found = new RegExp(`\\s${name}="([^"]*)"`).exec(attributes)?.[1];
-  return found === undefined ? undefined : textOf(found);
+  return found === undefined ? undefined : unescaped(found);
 }
 
 /** Filters a body, and returns its tree. Bound the body before: see `HtmlBudget`. */
@@ -33,7 +33,7 @@ export function bodyTree(html: string): BodyNode[] {
   for (const { 0: token, 1: slash, 2: tag = '', 3: attributes = '', index } of filtered.matchAll(
     TOKEN,
   )) {
-    if (index > from) here().push(textOf(filtered.slice(from, index)));
+    if (index > from) here().push(unescaped(filtered.slice(from, index)));
     from = index + token.length;
     if (slash === '/') {
       if (open.length > 1 && open.at(-1)?.tag === tag) open.pop();
@@ -52,6 +52,6 @@ export function bodyTree(html: string): BodyNode[] {
     here().push(node);
     if (!EMPTY_TAGS.includes(tag)) open.push(node);
   }
-  if (from < filtered.length) here().push(textOf(filtered.slice(from)));
+  if (from < filtered.length) here().push(unescaped(filtered.slice(from)));
   return root;
 }

@@ -5,7 +5,15 @@ import type { Core } from '../core.ts';
 import { Refused } from '../outcome.ts';
 import { type DistributionDetail, PUSH } from '../port/distribution.ts';
 import { mayCommand, mayNotify } from '../provider.ts';
-import { BLOCKED, isTerminal, LOAD, LOAD_FROM, SENDING, statusesBefore } from './status.ts';
+import {
+  BLOCKED,
+  isTerminal,
+  LOAD,
+  LOAD_FROM,
+  SENDING,
+  STATUS_NAMES,
+  statusesBefore,
+} from './status.ts';
 
 /** The most gateways whose problems are shown. */
 const GATEWAYS_MAX = 20;
@@ -69,14 +77,18 @@ export async function findMessage({ store }: Core, id: number) {
   return found?.id === id ? found : null;
 }
 
-/** Blocks a message: no further device gets it, and it no longer rides. */
+/**
+ * Blocks a message: no further device gets it, and it no longer rides. Returns `ride_ended` for one
+ * that had ended and only rode. Refuses `message_ended` with the state as its detail.
+ */
 export async function blockMessage(
   core: Core,
   id: number,
   nowMs: number,
-): Promise<'ok' | Refused<'notification_not_found' | 'message_ended'>> {
+): Promise<'ok' | 'ride_ended' | Refused<'notification_not_found' | 'message_ended'>> {
   const from = statusesBefore(BLOCKED);
   const outcome = await core.store.blockDistribution(id, from, nowMs, actAt(core, nowMs));
   if (outcome === 'distribution_not_found') return new Refused('notification_not_found');
-  return typeof outcome === 'number' ? new Refused('message_ended') : 'ok';
+  if (typeof outcome !== 'number') return outcome;
+  return new Refused('message_ended', { detail: STATUS_NAMES[outcome] });
 }

@@ -6,11 +6,12 @@
 
 import { TIME_MAX_MS } from '../calendar.ts';
 import { tidyFacts } from '../device.ts';
-import { each, type Field, type Fields, fieldsOf, only, snakeCase } from '../field.ts';
+import { FACT_FIELDS } from '../device-facts.ts';
+import { BINDING_FIELDS } from '../domain-fields.ts';
+import { each, type Field, type Fields, fieldsOf, inSnakeCase, only } from '../field.ts';
 import {
   type Reader,
   readDomainHash,
-  readDomainStatus,
   readHwid,
   readInstallCode,
   readOneLine,
@@ -19,13 +20,9 @@ import {
 } from '../formats.ts';
 import { isRecord, isText, type JsonBounds, readJsonObject } from '../json-input.ts';
 import { isRefused, type Misfit } from '../outcome.ts';
-import type { InstallTerms, LinkTerms, OwnLink } from '../port/install.ts';
-import type {
-  ExportRecord,
-  ImportedDomain,
-  ImportedInstall,
-  ImportedSlot,
-} from '../port/moving.ts';
+import type { OwnBinding } from '../port/domain.ts';
+import type { LinkTerms, LinkTermsAndKey, OwnLink } from '../port/link.ts';
+import type { ExportRecord, ImportedDomain, ImportedLink, ImportedSlot } from '../port/moving.ts';
 import type { Provider, ProviderTerms } from '../port/provider.ts';
 import { DEVICES_MAX } from '../slot.ts';
 import { LINK_FIELDS, LINK_TERMS, PROVIDER_FIELDS } from '../terms.ts';
@@ -56,7 +53,7 @@ export interface ExportCounts {
 export type ExportLine =
   | { kind: 'provider'; provider: Newcomer }
   | { kind: 'domain'; domain: ImportedDomain }
-  | { kind: 'install'; install: ImportedInstall }
+  | { kind: 'install'; install: ImportedLink }
   | { kind: 'end'; counts: ExportCounts };
 
 /** Formats a record as a line without its line feed. */
@@ -67,10 +64,10 @@ export function writeRecord(record: ExportRecord): string {
   }
   if (record.kind === 'install') {
     const { slots, terms, ...facts } = record.install;
-    const fields = { ...wireFields(facts), ...wireFields(terms ?? {}) };
-    return JSON.stringify({ install: { ...fields, hwids: slots.map(wireFields) } });
+    const fields = { ...inSnakeCase(facts), ...inSnakeCase(terms ?? {}) };
+    return JSON.stringify({ install: { ...fields, hwids: slots.map(inSnakeCase) } });
   }
-  return JSON.stringify({ domain: wireFields(record.domain) });
+  return JSON.stringify({ domain: inSnakeCase(record.domain) });
 }
 
 /** Formats the last line. */
@@ -82,11 +79,8 @@ function providerFields(provider: Provider): Given {
   const { code, keyHash, createdAtMs } = provider;
   const keySha256 = Buffer.from(keyHash).toString('hex');
   const terms = only<ProviderTerms, keyof ProviderTerms>(provider, fieldsOf(PROVIDER_FIELDS));
-  return wireFields({ code, keySha256, createdAtMs, ...terms });
+  return inSnakeCase({ code, keySha256, createdAtMs, ...terms });
 }
-
-const wireFields = (record: object): Given =>
-  Object.fromEntries(Object.entries(record).map(([name, value]) => [snakeCase(name), value]));
 
 /** Reads a line. Refuses `over_bounds` and `malformed`; one refused line rejects the whole file. */
 export function readLine(text: string): ExportLine | Misfit<'over_bounds' | 'malformed'> {
@@ -95,8 +89,7 @@ export function readLine(text: string): ExportLine | Misfit<'over_bounds' | 'mal
   return readFields(() => {
     if ('gatepost_export' in line) return { kind: 'provider', provider: readProvider(line) };
     if ('domain' in line) return { kind: 'domain', domain: readDomain(within(line, 'domain')) };
-    if ('install' in line)
-      return { kind: 'install', install: readInstall(within(line, 'install')) };
+    if ('install' in line) return { kind: 'install', install: readLink(within(line, 'install')) };
     if ('end' in line) return { kind: 'end', counts: readCounts(within(line, 'end')) };
     throw new FieldFault('neither provider, domain, install nor end');
   });
@@ -162,30 +155,29 @@ function readProvider(line: Given): Newcomer {
 const readDomain = recordReader<ImportedDomain>({
   id: orNull(id),
   domainHash: readDomainHash,
-  domainName: readOneLine,
-  status: numeric(readDomainStatus),
+  ...readersOf<OwnBinding>(BINDING_FIELDS),
   createdAtMs: time,
 });
 
 const { installLimit, status, note } = LINK_FIELDS;
-const readLink = recordReader<
-  Pick<ImportedInstall, 'id' | 'installCode' | 'createdAtMs'> & Omit<OwnLink, keyof InstallTerms>
+const readLinkLine = recordReader<
+  Pick<ImportedLink, 'id' | 'installCode' | 'createdAtMs'> & Omit<OwnLink, keyof LinkTermsAndKey>
 >({
   id: orNull(id),
   installCode: readInstallCode,
-  ...readersOf<Omit<OwnLink, keyof InstallTerms>>({ installLimit, status, note }),
+  ...readersOf<Omit<OwnLink, keyof LinkTermsAndKey>>({ installLimit, status, note }),
   createdAtMs: time,
 });
 
-const readTerms = recordReader<InstallTerms>({
+const readTerms = recordReader<LinkTermsAndKey>({
   subscriptionKeyHash: orNull(readDomainHash),
   ...readersOf<LinkTerms>(LINK_TERMS),
 });
 
-function readInstall(fields: Given): ImportedInstall {
+function readLink(fields: Given): ImportedLink {
   const hwids = fields['hwids'];
   if (!Array.isArray(hwids)) throw new FieldFault('hwids is not a list');
-  const link = readLink(fields);
+  const link = readLinkLine(fields);
   const overMax = fit(fields, 'over_max', orAbsent(numeric(whole(0, DEVICES_MAX).read)));
   if (hwids.length > Math.max(link.installLimit, overMax ?? 0)) {
     throw new FieldFault('hwids has more than install_limit');
@@ -204,11 +196,7 @@ function readInstall(fields: Given): ImportedInstall {
 const readSlotFields = recordReader<Omit<ImportedSlot, 'slotSeenAtMs'>>({
   hwid: readHwid,
   registeredAtMs: time,
-  os: anyText,
-  osVersion: anyText,
-  deviceName: anyText,
-  appVersion: anyText,
-  userAgent: anyText,
+  ...each(FACT_FIELDS, () => anyText),
   firstSeenAtMs: time,
   lastSeenAtMs: time,
 });

@@ -1,23 +1,23 @@
 /** Prepares imported links: groups them for commits, and removes times in the future. */
 
 import { DAY_MS } from '../calendar.ts';
-import type { ImportedInstall } from '../port/moving.ts';
+import type { ImportedLink } from '../port/moving.ts';
 
 /** Most rows of one commit, which delays all other writes. */
 const ROWS_MAX = 200;
 
 /** Groups links by at most {@link ROWS_MAX} rows; a larger link is its own group. */
-export function* byRows(installs: readonly ImportedInstall[]): Generator<ImportedInstall[]> {
-  let group: ImportedInstall[] = [];
+export function* byRows(links: readonly ImportedLink[]): Generator<ImportedLink[]> {
+  let group: ImportedLink[] = [];
   let rows = 0;
-  for (const install of installs) {
-    const more = 1 + install.slots.length;
+  for (const link of links) {
+    const more = 1 + link.slots.length;
     if (group.length > 0 && rows + more > ROWS_MAX) {
       yield group;
       group = [];
       rows = 0;
     }
-    group.push(install);
+    group.push(link);
     rows += more;
   }
   if (group.length > 0) yield group;
@@ -32,8 +32,8 @@ export function past(atMs: number, nowMs: number): number {
 }
 
 /** Returns the link without times in the future; itself if it has none. */
-export function pastInstall(install: ImportedInstall, nowMs: number): ImportedInstall {
-  const { createdAtMs, replacedAtMs, slots } = install;
+export function pastLink(link: ImportedLink, nowMs: number): ImportedLink {
+  const { createdAtMs, replacedAtMs, slots } = link;
   const times = [
     createdAtMs,
     replacedAtMs ?? 0,
@@ -42,9 +42,9 @@ export function pastInstall(install: ImportedInstall, nowMs: number): ImportedIn
       slot.slotSeenAtMs ?? 0,
     ]),
   ];
-  if (times.every((atMs) => past(atMs, nowMs) === atMs)) return install;
+  if (times.every((atMs) => past(atMs, nowMs) === atMs)) return link;
   return {
-    ...install,
+    ...link,
     createdAtMs: past(createdAtMs, nowMs),
     ...(replacedAtMs !== undefined && { replacedAtMs: past(replacedAtMs, nowMs) }),
     slots: slots.map((slot) => ({

@@ -7,14 +7,14 @@ import { actAt } from '../audit/entry.ts';
 import type { Core } from '../core.ts';
 import { counted } from '../counted.ts';
 import { Refused } from '../outcome.ts';
-import type { Install } from '../port/install.ts';
-import type { ImportedAs, ImportedDomain, ImportedInstall } from '../port/moving.ts';
+import type { Link } from '../port/link.ts';
+import type { ImportedAs, ImportedDomain, ImportedLink } from '../port/moving.ts';
 import type { NewProvider, Provider } from '../port/provider.ts';
 import { isKeyOf } from '../provider.ts';
 import { hashKey, randomAuthKey } from '../secret.ts';
-import { byRows, past, pastInstall } from './fit.ts';
+import { byRows, past, pastLink } from './fit.ts';
 import { type AskSource, Source, type SourceOptions } from './source.ts';
-import type { SourceInstall } from './source-record.ts';
+import type { SourceLink } from './source-record.ts';
 import type { Tally } from './tally.ts';
 
 interface ImportOptions extends SourceOptions {
@@ -88,24 +88,24 @@ export class Mover {
   }
 
   /** Stores links in order, a few rows in each commit, so that other writes run in between. */
-  async installs(installs: readonly ImportedInstall[]): Promise<void> {
+  async installs(installs: readonly ImportedLink[]): Promise<void> {
     for (const some of byRows(installs)) await this.#store(some.map((one) => this.#past(one)));
   }
 
-  #past(install: ImportedInstall): ImportedInstall {
-    const past = pastInstall(install, this.nowMs());
+  #past(install: ImportedLink): ImportedLink {
+    const past = pastLink(install, this.nowMs());
     if (past !== install) this.tally.mended += 1;
     return past;
   }
 
-  async #store(installs: readonly ImportedInstall[]): Promise<void> {
+  async #store(installs: readonly ImportedLink[]): Promise<void> {
     const { store } = this.core;
     const act = actAt(this.core, this.nowMs());
     const results = await Promise.all(
-      installs.map((install) => store.importInstall(this.provider.id, install, this.#rules, act)),
+      installs.map((install) => store.importLink(this.provider.id, install, this.#rules, act)),
     );
     results.forEach((result, n) => {
-      const install = installs[n] as ImportedInstall;
+      const install = installs[n] as ImportedLink;
       const { installCode, id, note, panelUser } = install;
       const link = panelUser === undefined ? `link ${installCode}` : `user ${note ?? panelUser}`;
       this.tally.linksDone += 1;
@@ -210,7 +210,7 @@ export async function importFromSource(
 async function bringSingly(
   mover: Mover,
   source: Source,
-  here: ReadonlyMap<string, Install>,
+  here: ReadonlyMap<string, Link>,
   { from, to }: { from: number; to: number },
   options: ImportOptions,
 ): Promise<void> {
@@ -229,8 +229,8 @@ async function bringSingly(
 async function bringLinks(
   mover: Mover,
   source: Source,
-  installs: readonly SourceInstall[],
-  here: ReadonlyMap<string, Install>,
+  installs: readonly SourceLink[],
+  here: ReadonlyMap<string, Link>,
   options: ImportOptions,
 ): Promise<void> {
   const { tally } = mover;
@@ -260,15 +260,15 @@ async function bringLinks(
   options.onStep();
 }
 
-function isSame(known: Install, { installLimit, status, note }: SourceInstall): boolean {
+function isSame(known: Link, { installLimit, status, note }: SourceLink): boolean {
   return known.installLimit === installLimit && known.status === status && known.note === note;
 }
 
 /** Lists the provider's existing links by code. */
-async function linksHere({ core, provider }: Mover): Promise<Map<string, Install>> {
-  const here = new Map<string, Install>();
+async function linksHere({ core, provider }: Mover): Promise<Map<string, Link>> {
+  const here = new Map<string, Link>();
   for (let beforeId: number | null = null; ; ) {
-    const page: Install[] = await core.store.listInstalls(provider.id, {
+    const page: Link[] = await core.store.listLinksOf(provider.id, {
       id: null,
       beforeId,
       countMax: PAGE,

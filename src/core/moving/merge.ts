@@ -1,6 +1,6 @@
 /** Merges imported records with existing ones. */
 
-import { INSTALL_ACTIVE, type Install } from '../port/install.ts';
+import { INSTALL_ACTIVE, type Link } from '../port/link.ts';
 import type { ImportedAs, PanelFacts } from '../port/moving.ts';
 
 /** A record after the import and its outcome: see {@link ImportedAs}. */
@@ -22,7 +22,7 @@ export function merge<Row extends object>(
 }
 
 /** Merges a link as `merge` does; its limit stays at or above its taken slots. */
-export function mergeInstall<Row extends Pick<Install, 'installLimit' | 'deviceCount'>>(
+export function mergeLink<Row extends Pick<Link, 'installLimit' | 'deviceCount'>>(
   known: Row,
   wanted: Partial<Row>,
   updates: boolean,
@@ -45,7 +45,7 @@ export type PanelTerms = Pick<
  * slots.
  */
 export function panelTerms(
-  { deviceCount, installLimit }: Pick<Install, 'deviceCount' | 'installLimit'>,
+  { deviceCount, installLimit }: Pick<Link, 'deviceCount' | 'installLimit'>,
   { installLimit: wanted, status, note, subscriptionKeyHash }: PanelTerms,
 ): PanelTerms {
   const least = Math.min(deviceCount, installLimit);
@@ -56,7 +56,7 @@ export function panelTerms(
  * Returns the state to note as that of the last import for a link that keeps its own. It stays
  * disabled by an import only while it is disabled.
  */
-export function keptStatus(known: Pick<Install, 'status'>, before: PanelFacts | null): number {
+export function keptStatus(known: Pick<Link, 'status'>, before: PanelFacts | null): number {
   return known.status === before?.status ? known.status : INSTALL_ACTIVE;
 }
 
@@ -64,7 +64,7 @@ export function keptStatus(known: Pick<Install, 'status'>, before: PanelFacts | 
  * Merges a link with the panel's current terms. A field that still has the value of the last import
  * takes the new value. Another value is an edit of the provider and stays, unless `updates`.
  */
-export function mergePanel<Row extends PanelTerms & Pick<Install, 'deviceCount'>>(
+export function mergePanel<Row extends PanelTerms & Pick<Link, 'deviceCount'>>(
   known: Row,
   before: PanelFacts | null,
   panel: PanelTerms,

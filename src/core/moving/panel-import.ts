@@ -2,8 +2,8 @@
 
 import { actAt } from '../audit/entry.ts';
 import { isRefused } from '../outcome.ts';
-import { INSTALL_DISABLED } from '../port/install.ts';
-import type { ImportedInstall, PanelFacts, PanelLink } from '../port/moving.ts';
+import { INSTALL_DISABLED } from '../port/link.ts';
+import type { ImportedLink, PanelFacts, PanelLink } from '../port/moving.ts';
 import { NO_TERMS } from '../slot.ts';
 import { nextTurn } from '../turn.ts';
 import type { Mover } from './import.ts';
@@ -30,7 +30,7 @@ const CHUNK = 50;
 
 /** Returns true if the panel's terms are those of the last import. */
 function isSame(
-  { panelUser, installLimit, status, note, terms, slots, panel }: ImportedInstall,
+  { panelUser, installLimit, status, note, terms, slots, panel }: ImportedLink,
   link: PanelLink,
 ): boolean {
   const before: PanelFacts = link.facts;
@@ -58,7 +58,7 @@ export async function importPanel(
   mover.tally.linksListed = users.length;
   for (const group of alike) panel.addAlike(group.map(({ name }) => name));
   for (let at = 0; at < users.length && !options.isStopped(); at += CHUNK) {
-    const some: ImportedInstall[] = [];
+    const some: ImportedLink[] = [];
     for (const one of users.slice(at, at + CHUNK)) {
       const install = draftOf(mover.tally, panel, one, options);
       if (install === null) mover.tally.linksDone += 1;
@@ -77,7 +77,7 @@ export async function importPanel(
 
 /** Ends the link of a replaced customer; the next one may have its key. */
 async function end({ core, provider, nowMs }: Mover, { id }: PanelLink): Promise<void> {
-  await core.store.removeInstall(provider.id, id, actAt(core, nowMs()), true);
+  await core.store.removeLink(provider.id, id, actAt(core, nowMs()), true);
 }
 
 /** Returns the link of a user; null: nothing to store. */
@@ -86,7 +86,7 @@ function draftOf(
   panel: PanelTally,
   one: PlannedUser,
   options: PanelOptions,
-): ImportedInstall | null {
+): ImportedLink | null {
   const { user, isTwice, isAnother } = one;
   const link = isAnother ? null : one.link;
   panel.users += 1;
@@ -123,10 +123,10 @@ function draftOf(
 function changeOf(
   tally: Tally,
   panel: PanelTally,
-  draft: ImportedInstall & { panel: { isPanelLimit?: boolean } },
+  draft: ImportedLink & { panel: { isPanelLimit?: boolean } },
   link: PanelLink,
   { lowersExisting, unlimitedAs, updates }: PanelOptions,
-): ImportedInstall | null {
+): ImportedLink | null {
   const { installCode, panelUser, facts, deviceCount } = link;
   const isOfImport = facts.installLimit === link.installLimit;
   const { isPanelLimit } = draft.panel;
@@ -170,7 +170,7 @@ async function disableGone(
 ): Promise<void> {
   for (let at = 0; at < gone.length; at += CHUNK) {
     const ended = gone.slice(at, at + CHUNK).map(
-      ({ installCode, panelUser, facts }): ImportedInstall => ({
+      ({ installCode, panelUser, facts }): ImportedLink => ({
         id: null,
         installCode,
         panelUser,

@@ -3,7 +3,7 @@
  * replaced customers.
  */
 
-import { INSTALL_DISABLED } from '../port/install.ts';
+import { INSTALL_DISABLED } from '../port/link.ts';
 import type { PanelLink } from '../port/moving.ts';
 import type { Mover } from './import.ts';
 import {

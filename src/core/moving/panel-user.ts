@@ -1,6 +1,7 @@
 /** A user of a panel with its devices, and the link that it becomes. */
 
 import { tidyFacts } from '../device.ts';
+import { factsOf } from '../device-facts.ts';
 import {
   hwidOfHash,
   INSTALL_LIMIT,
@@ -13,8 +14,9 @@ import {
 import { isRecord } from '../json-input.ts';
 import { isRefused, type Misfit, malformed } from '../outcome.ts';
 import { keyOfPanelUser } from '../panel/token.ts';
-import { INSTALL_ACTIVE, INSTALL_DISABLED } from '../port/install.ts';
-import type { ImportedInstall, ImportedSlot, PanelFacts, PanelNotes } from '../port/moving.ts';
+import type { DeviceFacts } from '../port/device.ts';
+import { INSTALL_ACTIVE, INSTALL_DISABLED } from '../port/link.ts';
+import type { ImportedLink, ImportedSlot, PanelFacts, PanelNotes } from '../port/moving.ts';
 import { randomCode, subscriptionKeyHash } from '../secret.ts';
 import { NO_TERMS } from '../slot.ts';
 import { tidyFact } from '../text.ts';
@@ -22,14 +24,11 @@ import { tidyFact } from '../text.ts';
 /** A row of a panel's table, from a dump, a database or JSON. */
 export type Cells = Readonly<Record<string, unknown>>;
 
-export interface PanelDevice {
+/** A device; facts that the panel does not store are absent. */
+export interface PanelDevice extends Partial<DeviceFacts> {
   hwid: string;
   /** True: the panel stores only the SHA-256 of the HWID. */
   isHash: boolean;
-  os: string;
-  osVersion: string;
-  deviceName: string;
-  userAgent: string;
   /** The time of the first use; null: the panel does not store it. */
   firstSeenAtMs: number | null;
   lastSeenAtMs: number | null;
@@ -142,7 +141,7 @@ export function keyHashesOf({ kind }: PanelRules, user: PanelUser) {
 }
 
 interface PanelLinkDraft {
-  install: ImportedInstall & { panel: PanelNotes };
+  install: ImportedLink & { panel: PanelNotes };
   /** Devices whose HWID is invalid for Gatepost. */
   unusable: number;
   isMended: boolean;
@@ -207,17 +206,15 @@ export const isLimit = (limit: number | null): limit is number =>
   limit !== null && limit <= INSTALL_LIMIT.maximum;
 
 function slotOf(device: PanelDevice, createdAtMs: number, nowMs: number): ImportedSlot[] {
-  const { hwid: sent, isHash, os, osVersion, deviceName, userAgent } = device;
+  const { hwid: sent, isHash } = device;
   const hwid = isHash ? readDomainHash(sent) : readOwnHwid(sent);
   if (isRefused(hwid)) return [];
-  const reported = { os, osVersion, deviceName, userAgent, appVersion: '' };
-  const texts = Object.entries(reported).map(([name, text]) => [name, text.toWellFormed()]);
   const firstSeenAtMs = device.firstSeenAtMs ?? Math.min(createdAtMs, nowMs);
   const lastSeenAtMs = Math.max(firstSeenAtMs, device.lastSeenAtMs ?? firstSeenAtMs);
   return [
     {
       hwid: isHash ? hwidOfHash(hwid) : hwid,
-      ...tidyFacts(Object.fromEntries(texts) as typeof reported),
+      ...tidyFacts(factsOf((fact) => device[fact]?.toWellFormed() ?? '')),
       registeredAtMs: firstSeenAtMs,
       firstSeenAtMs,
       lastSeenAtMs,

@@ -241,7 +241,6 @@ const PASARGUARD: PanelSchema = {
               os: asText(device['device_os']),
               osVersion: asText(device['os_version']),
               deviceName: asText(device['device_model']),
-              userAgent: '',
               firstSeenAtMs: asTime(device['created_at']),
               lastSeenAtMs: asTime(device['last_used_at']),
             }),

@@ -2,6 +2,7 @@
 
 import { readWireTime } from '../calendar.ts';
 import { tidyFacts } from '../device.ts';
+import { NO_FACTS } from '../device-facts.ts';
 import {
   HWID,
   ONE_LINE_LENGTH_MAX,
@@ -16,7 +17,7 @@ import {
 } from '../formats.ts';
 import { isAbsent, isRecord, readInteger } from '../json-input.ts';
 import { isRefused, type Misfit, malformed } from '../outcome.ts';
-import type { ImportedDomain, ImportedInstall, ImportedSlot } from '../port/moving.ts';
+import type { ImportedDomain, ImportedLink, ImportedSlot } from '../port/moving.ts';
 import { tidyFact } from '../text.ts';
 import { type Fields, fit, MISFIT, readFields } from './fields.ts';
 
@@ -24,7 +25,7 @@ import { type Fields, fit, MISFIT, readFields } from './fields.ts';
 export type Read<T> = { record: T; isMended: boolean } | Misfit;
 
 /** A link of a list, without its HWIDs. */
-export interface SourceInstall extends Omit<ImportedInstall, 'slots'> {
+export interface SourceLink extends Omit<ImportedLink, 'slots'> {
   sourceId: number;
   installCount: number;
 }
@@ -35,7 +36,7 @@ export interface SourceInstall extends Omit<ImportedInstall, 'slots'> {
 const KEPT_ID_MAX = 1_000_000_000;
 
 /** Reads a record of `list-install`. */
-export function readInstallRecord(row: unknown, offsetMinutes: number): Read<SourceInstall> {
+export function readLinkRecord(row: unknown, offsetMinutes: number): Read<SourceLink> {
   return readRecord(row, 'list-install', 'link', (fields, sourceId) => {
     const record = {
       id: keptId(sourceId),
@@ -74,8 +75,7 @@ export function readSlotRecord(row: unknown, offsetMinutes: number): Read<Import
   return readFields(() => {
     const atMs = fit(row, 'date', timeReader(offsetMinutes));
     const name = fit(row, 'device_name', readOptionalText);
-    const unknown = { os: '', osVersion: '', appVersion: '', userAgent: '' };
-    const facts = tidyFacts({ ...unknown, deviceName: name.toWellFormed() });
+    const facts = tidyFacts({ ...NO_FACTS, deviceName: name.toWellFormed() });
     const times = { registeredAtMs: atMs, firstSeenAtMs: atMs, lastSeenAtMs: atMs };
     return { record: { hwid, ...facts, ...times }, isMended: facts.deviceName !== name };
   }, `HWID ${hwid}: `);

@@ -8,9 +8,9 @@ import type { ImportedDomain, ImportedSlot } from '../port/moving.ts';
 import {
   type Read,
   readDomainRecord,
-  readInstallRecord,
+  readLinkRecord,
   readSlotRecord,
-  type SourceInstall,
+  type SourceLink,
 } from './source-record.ts';
 import type { Tally } from './tally.ts';
 
@@ -53,16 +53,16 @@ export class Source {
   }
 
   /** Reads all links, oldest first. */
-  installs(countMax: number): Promise<SourceInstall[]> {
-    return this.#all('/api/list-install', readInstallRecord, countMax, 'linksEndAtId');
+  installs(countMax: number): Promise<SourceLink[]> {
+    return this.#all('/api/list-install', readLinkRecord, countMax, 'linksEndAtId');
   }
 
   /** Reads the link with an id; none if the provider has no such link. */
-  async install(id: number): Promise<SourceInstall[]> {
+  async install(id: number): Promise<SourceLink[]> {
     const rows = await this.ask('/api/list-install', { id });
     if (!Array.isArray(rows)) return [];
     const { offsetMinutes } = this.options;
-    const records = rows.map((row) => readInstallRecord(row, offsetMinutes));
+    const records = rows.map((row) => readLinkRecord(row, offsetMinutes));
     return this.#usable(records)
       .filter((install) => install.sourceId === id)
       .slice(0, 1);
@@ -74,7 +74,7 @@ export class Source {
   async slots(installCode: string): Promise<ImportedSlot[] | 'vanished' | 'refused'> {
     const rows = await this.ask('/api/list-hwid', { install_code: installCode });
     if (!Array.isArray(rows)) {
-      if (rows.refusal === 'Install code error') return 'vanished';
+      if (rows.refusal === 'Link code error') return 'vanished';
       this.tally.problem(`link ${installCode}: the source refuses its HWIDs: ${rows.refusal}`);
       return 'refused';
     }

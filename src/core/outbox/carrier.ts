@@ -9,7 +9,7 @@ import type { PushAddress, PushGateway } from '../port/registration.ts';
 import type { Webhook, WebhookTarget } from '../port/webhook.ts';
 
 /** The outcome of an attempt, by the carrier's table of answers. */
-export type Verdict =
+export type AttemptVerdict =
   | { verdict: 'accepted' }
   /**
    * The attempt failed for now. `afterMs`: the wait that `Retry-After` asks for; null: none.
@@ -35,7 +35,7 @@ export interface Gateway {
   /** Most pushes in flight to one destination. */
   readonly concurrency: number;
   /** Sends a push once. Never throws; returns `retry` when the signal aborts. */
-  send(address: PushAddress, content: PushContent, signal: AbortSignal): Promise<Verdict>;
+  send(address: PushAddress, content: PushContent, signal: AbortSignal): Promise<AttemptVerdict>;
 }
 
 /** A carrier of events. */
@@ -50,7 +50,7 @@ export interface EventSender {
     event: StoredEvent,
     nowMs: number,
     signal: AbortSignal,
-  ): Promise<Verdict>;
+  ): Promise<AttemptVerdict>;
 }
 
 /** The gateways that are configured. */

@@ -4,7 +4,7 @@ import type { Core } from '../core.ts';
 import { isRefused, Refused } from '../outcome.ts';
 import type { PushContent } from '../port/outbox.ts';
 import type { PushAddress, PushGateway } from '../port/registration.ts';
-import type { Verdict } from './carrier.ts';
+import type { AttemptVerdict } from './carrier.ts';
 
 /** Time until the message expires, ms. */
 const TEST_LIFE_MS = 600_000;
@@ -12,7 +12,7 @@ const TEST_LIFE_MS = 600_000;
 const ATTEMPTS_MAX = 2;
 
 /** Sends once. */
-export type SendOnce = (address: PushAddress, content: PushContent) => Promise<Verdict>;
+export type SendOnce = (address: PushAddress, content: PushContent) => Promise<AttemptVerdict>;
 
 /** Returns the message; no distribution has the id 0, so the inbox stays empty. */
 function testContent(nowMs: number): PushContent {
@@ -34,7 +34,7 @@ export async function sendTest(
   send: SendOnce,
   address: PushAddress,
   nowMs: number,
-): Promise<Verdict> {
+): Promise<AttemptVerdict> {
   let verdict = await send(address, testContent(nowMs));
   for (let n = 1; n < ATTEMPTS_MAX && verdict.verdict === 'retry' && verdict.afterMs === 0; n++) {
     verdict = await send(address, testContent(nowMs));

@@ -10,7 +10,7 @@ import type {
   PushDispatch,
   Settlement,
 } from '../port/outbox.ts';
-import type { Verdict } from './carrier.ts';
+import type { AttemptVerdict } from './carrier.ts';
 import {
   afterFailure,
   afterGood,
@@ -51,7 +51,7 @@ export interface Judgement {
 interface Attempt<D extends Dispatch = Dispatch> {
   dispatch: D;
   kind: DestinationKind;
-  verdict: Verdict;
+  verdict: AttemptVerdict;
   /** Time of the answer, UTC ms. */
   nowMs: number;
   /** The time after which the message is useless, UTC ms; null: never. */
@@ -59,30 +59,30 @@ interface Attempt<D extends Dispatch = Dispatch> {
 }
 
 /** Judges an attempt by its verdict; `health` is that of the destination before it. */
-export function judgeAttempt(
+export function decideAttempt(
   attempt: Attempt,
   health: DestinationHealth,
   random: Random,
 ): Judgement {
   const { dispatch } = attempt;
   return dispatch.kind === 'push'
-    ? judgePush({ ...attempt, dispatch }, health, random)
-    : judgeEvent({ ...attempt, dispatch }, health, random);
+    ? decidePush({ ...attempt, dispatch }, health, random)
+    : decideEvent({ ...attempt, dispatch }, health, random);
 }
 
 /** Judges the trial of a stopped destination, which starts it again if it is answered. */
-export function judgeTrial(
+export function decideTrial(
   attempt: Attempt,
   stopped: DestinationHealth,
   random: Random,
 ): Judgement {
-  const judgement = judgeAttempt(attempt, { ...stopped, stoppedAtMs: null }, random);
+  const judgement = decideAttempt(attempt, { ...stopped, stoppedAtMs: null }, random);
   const { verdict, nowMs } = attempt;
   const isAnswered = !['retry', 'wait', 'busy'].includes(verdict.verdict);
   return { ...judgement, health: afterTrial(stopped, judgement.health, isAnswered, nowMs) };
 }
 
-function judgePush(
+function decidePush(
   attempt: Attempt<PushDispatch>,
   health: DestinationHealth,
   random: Random,
@@ -106,7 +106,7 @@ function judgePush(
       if (asOfMs !== null && pushAtMs !== null && pushAtMs > asOfMs) {
         const again = `${problem}; the app has registered it again since`;
         const later = { verdict: 'retry', afterMs: null, problem: again, isOfOne: true } as const;
-        return judgePush({ ...attempt, verdict: later }, health, random);
+        return decidePush({ ...attempt, verdict: later }, health, random);
       }
       return judged({ id, outcome: 'dead', problem, tokenId, push, asOfMs });
     }
@@ -140,7 +140,7 @@ const failed = (id: number, problem: string): Settlement => ({ id, outcome: 'fai
 /** Postpones a push as its gateway asked, or fails it after three days of that. */
 function afterWait(
   { dispatch: { id, queuedAtMs }, nowMs, expiresAtMs }: Attempt<PushDispatch>,
-  { afterMs, problem }: Verdict & { verdict: 'wait' },
+  { afterMs, problem }: AttemptVerdict & { verdict: 'wait' },
 ): Settlement {
   if (nowMs - queuedAtMs >= ASKED_WAITS_MAX_MS) return failed(id, `${WAITED_ENOUGH}: ${problem}`);
   const nextAtMs = askedWaitEndMs(queuedAtMs, afterMs, nowMs);
@@ -153,7 +153,7 @@ const WAITED_ENOUGH = 'it was asked to wait for three days, the last time';
 /** Postpones a push after a failed attempt, or fails it. */
 function afterRetry(
   attempt: Attempt<PushDispatch>,
-  { afterMs, problem }: Verdict & { verdict: 'retry' },
+  { afterMs, problem }: AttemptVerdict & { verdict: 'retry' },
   health: DestinationHealth,
   random: Random,
 ): Settlement {
@@ -185,7 +185,7 @@ function whyNoMorePush(
   return failureCount >= FAILING_COUNT_MIN ? null : gaveUp;
 }
 
-function judgeEvent(
+function decideEvent(
   { dispatch, verdict, nowMs }: Attempt<EventDispatch>,
   health: DestinationHealth,
   random: Random,

@@ -3,7 +3,7 @@
  * itself proved the link's key: by an import, or by an answer with the subscription of that key.
  */
 
-import { INSTALL_DISABLED } from '../port/install.ts';
+import { INSTALL_DISABLED } from '../port/link.ts';
 import type { PanelFacts } from '../port/moving.ts';
 import type { TiedLink } from '../port/panel-tie.ts';
 

@@ -47,7 +47,7 @@ export function readPanelToken(panel: SigningPanel, text: string): PanelToken | 
   const signed = text.slice(0, end);
   const signature = text.slice(dot < 0 ? end : end + 1);
   if (dot >= 0 && signature.length !== MAC_LENGTH) return null;
-  const user = userIn(panel, textOf(signed));
+  const user = userIn(panel, decodedText(signed));
   const form = dot < 0 ? 'digest' : 'mac';
   return user === null ? null : { panel, ...user, signed, signature, form };
 }
@@ -95,7 +95,7 @@ export function keyOfPanelUser(
 function readJwt(panel: SigningPanel, text: string): PanelToken | null {
   const [head, payload, signature, ...more] = text.split('.');
   if (payload === undefined || signature?.length !== MAC_LENGTH || more.length > 0) return null;
-  const claims = claimsIn(textOf(payload));
+  const claims = claimsIn(decodedText(payload));
   const { access, iat, sub, ...others } = claims ?? {};
   // The panels write no other fields; their library would judge a time or an audience.
   const isOfPanel = access === 'subscription' && typeof iat === 'number';
@@ -116,7 +116,7 @@ function claimsIn(text: string | null): Readonly<Record<string, unknown>> | null
 }
 
 /** Returns the text of base64url without padding; null: another encoding of it exists. */
-function textOf(encoded: string): string | null {
+function decodedText(encoded: string): string | null {
   const bytes = Buffer.from(encoded, 'base64url');
   return bytes.toString('base64url') === encoded ? bytes.toString('latin1') : null;
 }

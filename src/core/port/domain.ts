@@ -7,12 +7,16 @@ import type { Page } from './page.ts';
 export const DOMAIN_DISABLED = 5;
 export const DOMAIN_ACTIVE = 10;
 
-export interface Domain {
-  id: number;
+/** The fields that can be set; core/domain-fields.ts has a row for each. */
+export interface OwnBinding {
   domainName: string;
-  domainHash: string;
   /** {@link DOMAIN_DISABLED} or {@link DOMAIN_ACTIVE}. */
   status: number;
+}
+
+export interface Domain extends OwnBinding {
+  id: number;
+  domainHash: string;
   createdAtMs: number;
 }
 

@@ -1,7 +1,7 @@
 /** Jobs: changes that take long, or that begin later so that they can be undone. */
 
 import type { Act, Actor } from './audit.ts';
-import type { InstallChange } from './install.ts';
+import type { LinkChange } from './link.ts';
 
 const JOB_KINDS = [
   'links.change',
@@ -69,7 +69,7 @@ export interface JobHold {
 export interface LinksStep {
   linkIds: readonly number[];
   /** The change; null: the links are removed. */
-  change: InstallChange | null;
+  change: LinkChange | null;
   /** The position after the step; null: this is the last step. */
   nextId: number | null;
   nowMs: number;

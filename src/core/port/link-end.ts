@@ -1,7 +1,7 @@
 /** Ends of limited links: their part of the port. */
 
 import type { Act } from './audit.ts';
-import type { AddRefusal } from './install.ts';
+import type { AddRefusal } from './link.ts';
 import type { Maybe } from './maybe.ts';
 
 export type EndedName = Extract<
@@ -14,7 +14,7 @@ export interface FreedSlots {
   freedCount: number;
 }
 
-export interface RevokedInstall extends FreedSlots {
+export interface RevokedLink extends FreedSlots {
   /** True if it had a subscription key, which no longer belongs to it. */
   hadKey: boolean;
   /** Devices whose tokens may have ended. */
@@ -41,18 +41,18 @@ export interface LinkEndStore {
    * registrations that it claimed. Searches all registrations, with a `turn` every
    * few ms. Returns `install_code_exists` if another link has or had the code.
    */
-  revokeInstall(
+  revokeLink(
     providerId: number,
     installId: number,
     installCode: string,
     act: Act,
     turn?: () => Promise<void>,
-  ): Promise<RevokedInstall | 'install_not_found' | 'install_code_exists'>;
+  ): Promise<RevokedLink | 'install_not_found' | 'install_code_exists'>;
   /**
    * Removes a link. Messages to its devices, and their registrations, stay. With `keepsKey` another
    * link may have its subscription key.
    */
-  removeInstall(
+  removeLink(
     providerId: number,
     installId: number,
     act: Act,

@@ -1,115 +1,148 @@
-/**
- * Links by filters, and for the operator: links of all providers, by their codes. Providers use
- * `InstallStore` of ./install.ts.
- */
+/** Limited links: their records and their part of the port. */
 
+import type { Act } from './audit.ts';
 import type { DeviceFacts } from './device.ts';
-import type { RefusalReason } from './figure.ts';
-import type { Install, LinkTerms } from './install.ts';
-import type { EndReason } from './slot.ts';
+import type { KeyedCall, KeyRefusal, Made } from './idempotency.ts';
+import type { Maybe } from './maybe.ts';
+import type { Page } from './page.ts';
+import type { Buttons } from './ride.ts';
+import type { AdmittedLink, LinkRefusal, OwnPolicy, Slot, SlotKey } from './slot.ts';
 
-/** A link with its provider. */
-export interface OwnedLink extends Install, LinkTerms {
+export const INSTALL_DISABLED = 5;
+export const INSTALL_ACTIVE = 10;
+
+export interface Link {
+  id: number;
+  installCode: string;
+  installLimit: number;
+  /** Slots that are taken: the number of their rows, <= `installLimit` unless links only count. */
+  deviceCount: number;
+  /** {@link INSTALL_DISABLED} or {@link INSTALL_ACTIVE}. */
+  status: number;
+  note: string | null;
+  createdAtMs: number;
+}
+
+/** Terms of a link that lists do not show, without its key. */
+export interface LinkTerms extends OwnPolicy, Buttons {}
+
+export interface LinkTermsAndKey extends LinkTerms {
+  /** SHA-256 of the panel's subscription key, hexadecimal; null: the link has none. */
+  subscriptionKeyHash: string | null;
+}
+
+/** The fields of a link that can be set. */
+export interface OwnLink
+  extends Omit<Link, 'id' | 'installCode' | 'deviceCount' | 'createdAtMs'>,
+    LinkTermsAndKey {}
+
+/** A change of a link; absent fields stay unchanged. */
+export type LinkChange = Partial<OwnLink>;
+
+/** Names a link by its code, its id, or both, which must name the same link then. */
+export interface LinkSelector {
+  installCode: string | null;
+  installId: number | null;
+}
+
+export interface NewLink extends Omit<OwnLink, 'status'> {
   providerId: number;
-  providerCode: string;
-  /** True if a subscription key names the link too. */
-  hasSubscriptionKey: boolean;
-  /** Time at which a newcomer last replaced a slot; null: none did. */
-  replacedAtMs: number | null;
+  installCode: string;
+  createdAtMs: number;
+  /** Most links of the provider, the new one included. */
+  installCountMax: number;
 }
 
-/** Filter of links; null or absent: any. */
-export interface LinkFilter {
-  providerCode: string | null;
-  /** True: only links without a free slot. */
-  isFull: boolean;
-  /** True: only links with more devices than their limit. */
-  isOver?: boolean;
-  status: number | null;
-  /** True: only links that an import disabled, whose state is still the import's. */
-  isDisabledByImport?: boolean;
-  /**
-   * A part of the note, of the code, or of the model of a device on the link, in any case of A to
-   * Z; or the beginning of the HWID of one.
-   */
-  search?: string | null;
-  /** A part of the note. */
-  inNote?: string | null;
-  /** Only links that refused a device at or after this time, UTC ms. */
-  refusedSinceMs?: number | null;
-  /** Only links older than this time, UTC ms, on which no device was seen at or after it. */
-  unusedSinceMs?: number | null;
-  /** Only links with this limit. */
-  limit?: number | null;
+/** Refusals of a new link, in this order. */
+export type AddRefusal =
+  | 'install_code_exists'
+  /** A link of the provider with the code was removed or revoked. */
+  | 'install_code_ended'
+  | 'subscription_key_exists'
+  | 'subscription_key_ended'
+  | 'install_code_limit_reached';
+
+/** Refusals of a new link for a key at the door. A link that has the key already is not one. */
+type NewKeyRefusal =
+  | LinkRefusal
+  | 'link_not_found'
+  | 'link_domain_not_bound'
+  | 'install_code_exists'
+  | 'install_code_limit_reached';
+
+/** A link on which a device has a slot. */
+interface EnteredLink extends AdmittedLink {
+  /** True if the link was added for the device. */
+  isNew?: true;
 }
 
-/** A device on a link, as its provider knows it. */
-export interface LinkDevice extends DeviceFacts {
-  hwid: string;
-  registeredAtMs: number;
-  /** The last use of the slot: see `Slot`. */
-  lastSeenAtMs: number;
-}
-
-/** A slice of a list of links. */
-interface LinkSlice {
-  links: OwnedLink[];
-  /** The id beyond which the list continues; null: the end. */
-  nextId: number | null;
-}
-
-/** The end of a slot. */
-export interface SlotEnd {
-  /** The HWID; null: the device was removed since. */
-  hwid: string | null;
-  registeredAtMs: number;
-  lastSeenAtMs: number;
-  endedAtMs: number;
-  why: EndReason;
-  /** The name of the actor in the audit log; `device`: a new device replaced it. */
-  actor: string;
-  /** The new device that took the slot; null: none, or it was removed since. */
-  forHwid: string | null;
-}
-
-/** The history of a link. */
-export interface LinkStory {
-  /** Latest first. */
-  ends: SlotEnd[];
-  /** Devices that the link refused; null: none. */
-  refusals: { count: number; lastAtMs: number; reason: RefusalReason } | null;
+/** A link that admits a device. */
+export interface AdmittedDevice extends EnteredLink {
+  /** The facts of the device, which decide what rides; absent: nothing rides. */
+  facts?: DeviceFacts;
+  /** The HWID; present if the facts are. */
+  hwid?: string;
 }
 
 export interface LinkStore {
-  /** Finds a link by its code. Returns null if no link has it. */
-  findLink(installCode: string): Promise<OwnedLink | null>;
-  /** Finds a link by its id. Returns null if no link has it. */
-  findLinkById(id: number): Promise<OwnedLink | null>;
-  /** Finds the links of all providers with the subscription key of this hash. */
-  findLinksByKey(subscriptionKeyHash: string): Promise<OwnedLink[]>;
   /**
-   * Lists the links that match, newest first, with ids from `fromId` to below `beforeId`. With a
-   * filter besides the provider it waits for a `turn` every few ms.
+   * Adds a link. Returns the first {@link AddRefusal} that applies. With a key of the call it is
+   * added once.
    */
-  listLinks(
-    filter: LinkFilter & { fromId?: number; beforeId?: number | null; countMax: number },
-    turn?: () => Promise<void>,
-  ): Promise<OwnedLink[]>;
+  addLink(
+    draft: NewLink,
+    act: Act,
+    keyed?: KeyedCall | null,
+  ): Promise<Made | AddRefusal | KeyRefusal>;
   /**
-   * Lists matching links beyond an id (null: from the start), newest first or (`isOldest`) oldest
-   * first. Reads some thousand links and returns at most `countMax`. Waits for a `turn` every few
-   * ms.
+   * Changes a link of the provider. Returns `install_not_found` if it has no link with the id,
+   * `install_limit_below_count` if more slots are taken than a new limit allows, and
+   * `subscription_key_exists` if another of its links has the key.
    */
-  listLinkSlice(
-    filter: LinkFilter & { beyondId: number | null; isOldest: boolean; countMax: number },
-    turn?: () => Promise<void>,
-  ): Promise<LinkSlice>;
-  /** Lists the provider's links with these ids, newest first. */
-  listLinksById(providerId: number, ids: readonly number[]): Promise<OwnedLink[]>;
-  /** Counts the links that match, with a turn every few ms. */
-  countLinks(filter: LinkFilter): Promise<number>;
-  /** Lists the devices on a link of the provider, the latest first. */
-  listLinkDevices(providerId: number, installId: number, countMax: number): Promise<LinkDevice[]>;
-  /** Reads the history of a link. */
-  readLinkStory(installId: number): Promise<LinkStory>;
+  updateLink(
+    providerId: number,
+    id: number,
+    change: LinkChange,
+    act: Act,
+  ): Promise<
+    | { says: 'ok'; installCode: string }
+    | 'install_not_found'
+    | 'install_limit_below_count'
+    | 'subscription_key_exists'
+  >;
+  /** Lists the provider's links, newest first. */
+  listLinksOf(providerId: number, page: Page): Maybe<Link[]>;
+  /** Finds the provider's link with the subscription key of this hash; null: it has none. */
+  findLinkByKey(providerId: number, subscriptionKeyHash: string): Maybe<Link | null>;
+  /**
+   * Lists the slots of a link that are taken, or the slot of one HWID. Returns `install_code_error`
+   * if the provider has no such link.
+   */
+  listSlots(
+    providerId: number,
+    install: LinkSelector,
+    hwid: string | null,
+    countMax: number,
+  ): Maybe<Slot[] | 'install_code_error'>;
+  /**
+   * Frees the slot of a HWID, if it has one, and records its end in the history of the link.
+   * Returns `install_code_error` if the provider has no such link.
+   */
+  freeSlot(
+    providerId: number,
+    install: LinkSelector,
+    hwid: string,
+    act: Act,
+  ): Promise<{ deviceCount: number } | 'install_code_error'>;
+  /**
+   * Adds a link for a subscription key together with the slot of its first device. If a link has
+   * the key already, the device takes a slot there by the rules of `takeSlot`. A refusal adds
+   * neither link nor slot. Returns `link_not_found` if a link with the key was removed or revoked.
+   */
+  addLinkWithSlot(
+    draft: NewLink,
+    key: SlotKey,
+    facts: DeviceFacts,
+    act: Act,
+  ): Promise<EnteredLink | NewKeyRefusal>;
 }

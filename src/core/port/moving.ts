@@ -2,7 +2,8 @@
 
 import type { Act } from './audit.ts';
 import type { DeviceFacts } from './device.ts';
-import type { InstallTerms, OwnLink } from './install.ts';
+import type { OwnBinding } from './domain.ts';
+import type { LinkTermsAndKey, OwnLink } from './link.ts';
 import type { Maybe } from './maybe.ts';
 import type { Provider } from './provider.ts';
 
@@ -18,13 +19,13 @@ export interface ImportedSlot extends DeviceFacts {
 }
 
 /** An imported link with its HWIDs; all fields are well formed. */
-export interface ImportedInstall extends Omit<OwnLink, keyof InstallTerms> {
+export interface ImportedLink extends Omit<OwnLink, keyof LinkTermsAndKey> {
   /** The id to keep if it is free; null: any. */
   id: number | null;
   installCode: string;
   createdAtMs: number;
   /** The terms; absent: unknown. A subscription key of another link stays with that link. */
-  terms?: InstallTerms;
+  terms?: LinkTermsAndKey;
   /** The time at which a new device last replaced a slot, for the cool-down; absent: none did. */
   replacedAtMs?: number;
   /** The number of HWIDs that it held while it only counted, if above its limit. */
@@ -84,12 +85,10 @@ export interface PanelLink {
 }
 
 /** An imported binding; all fields are well formed. */
-export interface ImportedDomain {
+export interface ImportedDomain extends OwnBinding {
   /** The id to keep if it is free; null: any. */
   id: number | null;
   domainHash: string;
-  domainName: string;
-  status: number;
   createdAtMs: number;
 }
 
@@ -99,7 +98,7 @@ export interface ImportedDomain {
  */
 export type ImportedAs = 'added' | 'present' | 'different' | 'updated';
 
-interface ImportedInstallResult {
+interface ImportedLinkResult {
   was: ImportedAs;
   id: number;
   slotsAdded: number;
@@ -112,7 +111,7 @@ interface ImportedInstallResult {
 export type ExportRecord =
   | { kind: 'provider'; provider: Provider }
   | { kind: 'domain'; domain: ImportedDomain }
-  | { kind: 'install'; install: ImportedInstall };
+  | { kind: 'install'; install: ImportedLink };
 
 export interface ImportStore {
   /** Makes new links and bindings get ids above these from now on. */
@@ -126,16 +125,13 @@ export interface ImportStore {
    * another user of the panel the key, `install_code_ended` if the link was removed or revoked
    * here, and `install_code_limit_reached` for a new link beyond `installCountMax`.
    */
-  importInstall(
+  importLink(
     providerId: number,
-    install: ImportedInstall,
+    install: ImportedLink,
     rules: { installCountMax: number; updates: boolean },
     act: Act,
   ): Promise<
-    | ImportedInstallResult
-    | 'install_code_exists'
-    | 'install_code_ended'
-    | 'install_code_limit_reached'
+    ImportedLinkResult | 'install_code_exists' | 'install_code_ended' | 'install_code_limit_reached'
   >;
   /** Lists links that came from a panel, by user; `afterUser` empty: from the first. */
   listPanelLinks(

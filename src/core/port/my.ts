@@ -5,7 +5,7 @@ import type { Maybe } from './maybe.ts';
 import type { LinkName } from './slot.ts';
 
 /** The settings of a provider for the page of its users. */
-export interface OwnPage {
+export interface OwnMy {
   /** 1: the page is on; 0: off. */
   my: 0 | 1;
   /** The name at its head; null: none. */
@@ -15,7 +15,7 @@ export interface OwnPage {
 }
 
 /** The operator's settings of pages. */
-export interface PageSites {
+export interface MySites {
   /** The path; empty: no provider has the page. */
   readonly myPath: string;
   /** The URL of the server for users; empty: none. */
@@ -28,7 +28,7 @@ export interface PageSites {
 export type MyName = LinkName & { domainHash: string | null };
 
 /** A link with an open page: it is active, and its provider is active and has pages. */
-export interface MyLink extends Pick<OwnPage, 'myName' | 'myColor'> {
+export interface MyLink extends Pick<OwnMy, 'myName' | 'myColor'> {
   installId: number;
   installCode: string;
   installLimit: number;

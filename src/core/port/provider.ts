@@ -2,7 +2,7 @@
 
 import type { Act } from './audit.ts';
 import type { Maybe } from './maybe.ts';
-import type { OwnPage } from './my.ts';
+import type { OwnMy } from './my.ts';
 import type { OwnRideTerms } from './ride.ts';
 import type { OwnPolicy } from './slot.ts';
 
@@ -11,7 +11,7 @@ export const PLANS = ['basic', 'pro', 'enterprise'] as const;
 export type Plan = (typeof PLANS)[number];
 
 /** The fields that a provider itself may set. */
-export interface OwnTerms extends OwnPolicy, OwnRideTerms, OwnPage {}
+export interface OwnTerms extends OwnPolicy, OwnRideTerms, OwnMy {}
 
 /** The fields of a provider that can be set. */
 export interface ProviderTerms extends OwnTerms {

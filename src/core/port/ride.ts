@@ -69,7 +69,7 @@ export interface RideTerms extends Buttons {
   /** True: the provider's buttons replace those of the panel. */
   buttonsAlways: boolean;
   /** True: the provider's users have pages. */
-  hasPages: boolean;
+  hasMy: boolean;
 }
 
 /** The rides to all devices of a provider, with its terms. */

@@ -19,7 +19,7 @@ export interface Policy {
   /** 0: a full link counts new devices instead of refusing them. */
   enforce: 0 | 1;
   /**
-   * The answer of the gate to apps without a HWID: a refusal, a passage without a slot, or one slot
+   * The answer of the gate to apps without a HWID: a refusal, a pass without a slot, or one slot
    * of the link for all of them together.
    */
   withoutHwid: (typeof WITHOUT_HWID)[number];

@@ -26,12 +26,12 @@ import type { FigureStore, RefusedStore } from './figure.ts';
 import type { HealthStore } from './health.ts';
 import type { IdempotencyStore } from './idempotency.ts';
 import type { InboxStore } from './inbox.ts';
-import type { InstallStore } from './install.ts';
 import type { JobStore } from './job.ts';
 import type { KeepingStore } from './keeping.ts';
 import type { LinkStore } from './link.ts';
 import type { LinkEndStore } from './link-end.ts';
 import type { LinkJoinStore } from './link-join.ts';
+import type { LinkViewStore } from './link-view.ts';
 import type { ImportStore } from './moving.ts';
 import type { MyStore } from './my.ts';
 import type { NodeStore } from './node.ts';
@@ -55,8 +55,8 @@ export interface Store
     ProviderKeyStore,
     AccountStore,
     SessionStore,
-    InstallStore,
     LinkStore,
+    LinkViewStore,
     LinkEndStore,
     LinkJoinStore,
     SlotStore,

@@ -16,6 +16,19 @@ export interface KeptUpstream {
 /** The keys of an upstream by name. */
 export type UpstreamKeys = Readonly<Record<string, unknown>>;
 
+/** The reaction of a panel: which status came to which path, or the error. */
+export interface PanelReaction {
+  state:
+    | 'answers'
+    | 'fails'
+    | 'own_address'
+    | 'drops'
+    | 'not_trusted'
+    | 'silent'
+    | 'answers_any_key';
+  detail: string;
+}
+
 export interface UpstreamStore {
   /** Lists the upstreams by host. */
   listUpstreams(): Maybe<KeptUpstream[]>;

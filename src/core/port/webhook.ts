@@ -27,15 +27,19 @@ export type WebhookTarget =
       shows?: readonly ChatFact[];
     };
 
-export interface Webhook {
+/** The settings of webhooks of both kinds; core/webhook-fields.ts has a row for each. */
+export interface OwnWebhook {
+  /** Kinds of events to send; empty: all. */
+  events: readonly EventKind[];
+}
+
+export interface Webhook extends OwnWebhook {
   id: number;
   /** The provider; null: a webhook of the operator. */
   providerId: number | null;
   /** The provider's code, from reads of single webhooks; absent: unknown, or the operator's. */
   providerCode?: string;
   target: WebhookTarget;
-  /** Kinds of events to send; empty: all. */
-  events: readonly EventKind[];
   /** The signing secret (`whsec_…`, `whsk_…`); for Telegram the bot's token. */
   secret: string;
   /** The secret before the last rotation, which signs too until `untilMs`. */
@@ -48,9 +52,8 @@ export interface Webhook {
 export type NewWebhook = Omit<Webhook, 'id' | 'previous' | 'disabled'>;
 
 /** A change of a webhook; absent fields stay unchanged. */
-export interface WebhookChange {
+export interface WebhookChange extends Partial<OwnWebhook> {
   target?: WebhookTarget;
-  events?: readonly EventKind[];
   disabled?: Webhook['disabled'];
   /** A new secret; the old one signs until `previousUntilMs` (null: no longer). */
   rotation?: { secret: string; previousUntilMs: number | null };

@@ -22,7 +22,7 @@ const VALUE_LENGTH_MAX = 1000;
  */
 const LINK_LENGTH_MAX = 512;
 
-const textOf = (value: unknown): string | null =>
+const nonEmptyText = (value: unknown): string | null =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     ? String(value).trim()
     : null;
@@ -30,7 +30,7 @@ const textOf = (value: unknown): string | null =>
 const fitting = (takes: string, fits: (text: string) => boolean): Form => ({
   takes,
   write: (value) => {
-    const text = textOf(value);
+    const text = nonEmptyText(value);
     return text !== null && text.length <= VALUE_LENGTH_MAX && fits(text) ? text : null;
   },
 });
@@ -40,7 +40,7 @@ export function mapped(values: Readonly<Record<string, string>>): Form {
   const byValue = new Map(Object.entries(values));
   return {
     takes: [...new Set(byValue.values())].map((value) => `\`${value}\``).join(', '),
-    write: (value) => byValue.get(textOf(value)?.toLowerCase() ?? '') ?? null,
+    write: (value) => byValue.get(nonEmptyText(value)?.toLowerCase() ?? '') ?? null,
   };
 }
 
@@ -67,7 +67,7 @@ const RANGE = /^([0-9]{1,9})(?: *- *([0-9]{1,9}))?$/;
 
 /** Returns both ends of a range, the first at most the second; null: it is no range. */
 function readRange(value: unknown): [string, string] | null {
-  const [, from, to = from] = RANGE.exec(textOf(value) ?? '') ?? [];
+  const [, from, to = from] = RANGE.exec(nonEmptyText(value) ?? '') ?? [];
   return from === undefined || to === undefined || Number(from) > Number(to) ? null : [from, to];
 }
 

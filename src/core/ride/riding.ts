@@ -4,7 +4,7 @@
  */
 
 import type { DeviceFacts } from '../port/device.ts';
-import type { AdmittedDevice } from '../port/install.ts';
+import type { AdmittedDevice } from '../port/link.ts';
 import { after, type Maybe } from '../port/maybe.ts';
 import type {
   Buttons,
@@ -47,7 +47,7 @@ export interface Riders extends Carriage {
   /** True: the buttons replace those of the panel. */
   readonly buttonsAlways: boolean;
   /** True: if no other page is set, the button opens the page of the link. */
-  readonly hasPages: boolean;
+  readonly hasMy: boolean;
   /** True: the button of that page replaces the panel's, which sends one with each answer. */
   readonly replacesPage?: true;
 }
@@ -122,12 +122,12 @@ export class Rides {
       webPageUrl: ofLink.webPageUrl ?? known.webPageUrl,
     };
     const isDue = due.length > 0;
-    const { buttonsAlways, hasPages } = known;
+    const { buttonsAlways, hasMy } = known;
     const isBare = buttons.supportUrl === null && buttons.webPageUrl === null;
-    if (!isDue && isBare && !hasPages) return null;
+    if (!isDue && isBare && !hasMy) return null;
     const { app } = appBy(facts.userAgent);
     const carriage = isDue ? this.#carriage(due, app, of) : NOTHING;
-    return { ...carriage, app: app?.name ?? null, isDue, buttons, buttonsAlways, hasPages };
+    return { ...carriage, app: app?.name ?? null, isDue, buttons, buttonsAlways, hasMy };
   }
 
   #carriage(

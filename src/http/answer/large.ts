@@ -1,6 +1,6 @@
 /** Large answers and bodies: each needs a place in a room; lists are read in pages. */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { AuthenticDevice } from '../../core/device.ts';
 import { byteLength } from '../../core/json-input.ts';
 import { after, type Maybe } from '../../core/port/maybe.ts';
@@ -18,7 +18,7 @@ import {
 import { Turns } from '../bound/turns.ts';
 import type { MessageKey } from '../messages.ts';
 import { type Row, type RowList, restOfList } from './list-text.ts';
-import { textOf } from './respond.ts';
+import { bodyOf } from './respond.ts';
 
 /** The caller of an answer or body. */
 interface Caller {
@@ -31,7 +31,7 @@ interface Caller {
 }
 
 /** Returns the name under which a caller is counted; each token of a device has its own. */
-export function nameOf({ provider, device, session }: Caller): string {
+export function callerName({ provider, device, session }: Caller): string {
   if (session !== undefined) return `session ${session}`;
   return device ? `device ${device.tokenId}` : `provider ${provider?.id}`;
 }
@@ -78,7 +78,7 @@ export class Large {
   /** Takes a place for a body of at most `bytes`. Returns null if no place is free. */
   async enterBody(request: Request, from: Caller, bytes: number): Promise<Place | null> {
     const room = from.device ? this.#deviceBodies : this.#bodies;
-    return room.enter({ caller: nameOf(from), bytes, isTaken: () => this.isTaken(request) });
+    return room.enter({ caller: callerName(from), bytes, isTaken: () => this.isTaken(request) });
   }
 
   /** Waits for the place of a large text. Returns false if there is none. */
@@ -101,7 +101,7 @@ export class Large {
     says: MessageKey,
     list: RowList,
   ): Promise<Listed | null> {
-    const turn = () => this.turns.next(nameOf(to));
+    const turn = () => this.turns.next(callerName(to));
     await turn();
     const { bytesMax, countMax, pageCount } = list;
     const data = await list.read(null, Math.min(pageCount, countMax));
@@ -109,7 +109,7 @@ export class Large {
     const place = await this.#enter(request, to, bytesMax);
     if (place === null) return null;
     try {
-      const begun = textOf(says, { data });
+      const begun = bodyOf(says, { data });
       const rest = await restOfList(list, data, turn);
       const payload = new Blob([begun.slice(0, -']}'.length), ...rest, ']}']);
       place.resize(payload.size);
@@ -123,7 +123,7 @@ export class Large {
   async #enter(request: Request, to: Caller, bytes: number): Promise<Place | null> {
     const room = to.device ? this.devices : this.#providers;
     const isTaken = () => this.isTaken(request);
-    return room.enter({ caller: nameOf(to), bytes, sender: to.sender, isTaken });
+    return room.enter({ caller: callerName(to), bytes, sender: to.sender, isTaken });
   }
 }
 

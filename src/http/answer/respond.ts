@@ -7,7 +7,7 @@ const HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store
 
 /** An answer as it goes out. */
 export interface Outgoing {
-  /** The serialised body: {@link textOf}. */
+  /** The serialised body: {@link bodyOf}. */
   payload: string | Blob;
   /** The sentence for `x-error-detail`, instead of the message's own. */
   detail?: string | undefined;
@@ -63,7 +63,7 @@ const responses = new Responses();
 
 /** Builds the response to a request for no endpoint. */
 export function respond(says: MessageKey, more: Omit<Outgoing, 'payload'> = {}): Response {
-  return responses.respond(says, { ...more, payload: textOf(says) });
+  return responses.respond(says, { ...more, payload: bodyOf(says) });
 }
 
 /** Bodies of answers without fields. */
@@ -72,7 +72,7 @@ const bareTexts = Object.fromEntries(
 ) as Record<MessageKey, string>;
 
 /** Serialises the body of an answer: `rc` and `msg`, then its fields. */
-export function textOf(says: MessageKey, body?: Readonly<Record<string, unknown>>): string {
+export function bodyOf(says: MessageKey, body?: Readonly<Record<string, unknown>>): string {
   if (body === undefined) return bareTexts[says];
   const { rc, msg } = messages[says];
   return JSON.stringify({ rc, msg, ...body });

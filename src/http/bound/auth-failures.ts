@@ -6,7 +6,7 @@
  * addresses belong to one guesser.
  */
 
-import type { Log } from '../../log.ts';
+import type { Log } from '../../base/log.ts';
 import { networkOf } from '../request/address.ts';
 import { MinuteCounter, MinuteLine } from './limiter.ts';
 

@@ -4,8 +4,8 @@
  * calls of another by one call, however many connections it has.
  */
 
+import { PartyQueue } from '../../base/queue.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
-import { PartyQueue } from '../../queue.ts';
 
 /** Calls that start at once until a turn of the event loop ends: at most twice as many. */
 const AT_ONCE_MAX = 128;
@@ -18,12 +18,12 @@ const PER_TURN = 32;
 const WAITING_MAX = 1_000_000;
 const WAITING = { waitingMax: WAITING_MAX, waitingPerPartyMax: WAITING_MAX };
 
-type Answer = Maybe<Response | null>;
+type MaybeResponse = Maybe<Response | null>;
 
 interface Call {
   request: Request;
-  answer(request: Request): Answer;
-  resolve(answer: Answer): void;
+  answer(request: Request): MaybeResponse;
+  resolve(answer: MaybeResponse): void;
   reject(fault: unknown): void;
 }
 
@@ -42,7 +42,7 @@ export class Crowd {
   constructor(private readonly options: CrowdOptions) {}
 
   /** Answers a request, at once or when the turn of its client comes. */
-  begin(request: Request, answer: (request: Request) => Answer): Answer {
+  begin(request: Request, answer: (request: Request) => MaybeResponse): MaybeResponse {
     if (this.#begunCount < 2 * AT_ONCE_MAX) {
       this.#begunCount += 1;
       if (this.#begunCount === AT_ONCE_MAX) setImmediate(this.#serve);

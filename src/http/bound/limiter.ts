@@ -1,6 +1,6 @@
 /** Limits of events per minute and client. Further events are refused until the minute ends. */
 
-import { PartyQueue } from '../../queue.ts';
+import { PartyQueue } from '../../base/queue.ts';
 import { networkOf } from '../request/address.ts';
 
 const MINUTE_MS = 60_000;

@@ -3,8 +3,8 @@
  * total and for each caller, which may open many connections.
  */
 
-import type { Clock } from '../../clock.ts';
-import { PartyQueue } from '../../queue.ts';
+import type { Clock } from '../../base/clock.ts';
+import { PartyQueue } from '../../base/queue.ts';
 
 /** Answers and bodies from this size on need a place, bytes: less fits into a socket's buffer. */
 export const LARGE_BYTES = 16 * 1024;

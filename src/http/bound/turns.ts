@@ -1,8 +1,8 @@
 /** Turns by which long work shares the one thread with all other calls. */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { PartyQueue } from '../../base/queue.ts';
 import { nextTurn } from '../../core/turn.ts';
-import { PartyQueue } from '../../queue.ts';
 
 /** The part of a turn of the event loop for long work, ms. */
 const SLICE_MS = 1;

@@ -3,8 +3,12 @@
  */
 
 import { TypeCompiler } from '@sinclair/typebox/compiler';
+import type { Appliance } from '../../call/appliance.ts';
+import type { AnyCall, Caller } from '../../call/call.ts';
+import { hasOddText } from '../../call/inputs.ts';
+import { type CallName, callsOf, pathOf, RECORDS } from '../../call/table.ts';
 import { MARK_MS } from '../../core/account/known-browser.ts';
-import { type CallName, mayCall } from '../../core/account/roles.ts';
+import { holds } from '../../core/account/roles.ts';
 import {
   findSignedIn,
   lookSignedIn,
@@ -12,20 +16,18 @@ import {
   type SignedIn,
 } from '../../core/account/session.ts';
 import type { GuessBounds, Passwords } from '../../core/account/sign-in.ts';
+import { Visits } from '../../core/account/visits.ts';
 import { actingAs } from '../../core/core.ts';
 import { readProviderCode } from '../../core/formats.ts';
 import { REQUEST_BOUNDS } from '../../core/json-input.ts';
 import { isRefused, malformed, Refused } from '../../core/outcome.ts';
 import type { Provider } from '../../core/port/provider.ts';
 import { TooManyDeeds } from '../../core/port/store.ts';
-import { isLarge, nameOf } from '../answer/large.ts';
+import { callerName, isLarge } from '../answer/large.ts';
 import { reportFault } from '../interpreter.ts';
-import { dropBody, readBody } from '../request/body.ts';
+import { readBody } from '../request/body.ts';
 import { type CallDeps, CallerGone } from '../request/call.ts';
-import type { Appliance } from './appliance.ts';
-import type { AnyCall, Caller } from './call.ts';
 import { makeGuessBounds } from './guess-bounds.ts';
-import { hasOddText } from './inputs.ts';
 import {
   type Connection,
   INSECURE,
@@ -36,8 +38,6 @@ import {
   siteOf,
   tokenIn,
 } from './site.ts';
-import { pathOf, RECORDS } from './table.ts';
-import { Visits } from './visits.ts';
 
 /** The longest body of the API, and the fields that the console adds to it. */
 const BODY_BYTES_MAX = REQUEST_BOUNDS.bytesMax + 1_024;
@@ -87,7 +87,7 @@ function accountIn({ name, password, code, key }: Readonly<Record<string, unknow
 /** The refusal if the room of unread answers is full. */
 const CROWDED = new Refused('too_many_requests');
 
-function textOf(outcome: unknown): string {
+function outcomeJson(outcome: unknown): string {
   if (!(outcome instanceof Refused)) return JSON.stringify({ ok: outcome ?? null });
   return JSON.stringify({ refused: outcome.says, detail: outcome.detail ?? null });
 }
@@ -100,8 +100,10 @@ function answering(
 ): Answering {
   const { clock, core, large, log, traffic } = deps;
   const input = TypeCompiler.Compile(record.input);
+  const { often } = record.serves;
   const tally = traffic.tallyOf(pathOf(name));
-  const handle = record.handle as (caller: unknown, given: unknown) => unknown;
+  const refuse = record.refuse as (caller: unknown) => unknown;
+  const run = record.run as (caller: unknown, given: unknown) => unknown;
 
   async function outcomeOf(
     request: Request,
@@ -120,7 +122,7 @@ function answering(
         session = (await lookSignedIn(core, tokenIn(request), nowMs))?.session.id;
         return session === undefined ? null : large.enterBody(request, { session }, bytes);
       },
-      turn: () => large.turns.next(nameOf({ session })),
+      turn: () => large.turns.next(callerName({ session })),
     });
     if (isRefused(given)) return given;
     // The session may have ended while the body arrived.
@@ -141,6 +143,7 @@ function answering(
     };
     const acting = actingAs(core, actor);
     if (signedIn && provider) await visits.note(acting, signedIn, provider, nowMs);
+    const party = provider?.code ?? `account ${signedIn?.account?.id}`;
     const caller = {
       core: acting,
       nowMs,
@@ -150,15 +153,17 @@ function answering(
       mark: markIn(request),
       ...setters,
       signedIn,
+      callsOf,
       provider,
       account: signedIn?.account,
       appliance: deps.appliance,
       eventSenders: deps.eventSenders,
-      webhookTests: deps.limits.webhookTests,
       signal: request.signal,
+      admits: () => often === undefined || deps.limits[often].admits(party, nowMs),
       grantPatience: (seconds: number) => deps.grantPatience(request, seconds),
     };
-    return handle(caller, given);
+    const { at: _, ...inside } = given;
+    return (await refuse(caller)) ?? run(caller, inside);
   }
 
   /** Checks the right to the call. Returns its provider; null: the call is about none. */
@@ -168,11 +173,12 @@ function answering(
   ): Promise<Provider | null | Refused<'no_right'>> {
     const grants = signedIn?.grants ?? [];
     const code = readProviderCode(given['at']);
-    const isKnown = record.kind === 'staff' && !isRefused(code);
+    const isKnown = record.kind === 'provider' && !isRefused(code);
     const provider = isKnown ? await core.store.findProvider(code) : null;
     // An unknown provider gets the same answer as one without the right.
-    if (record.kind === 'staff' && provider === null) return new Refused('no_right');
-    return mayCall(name, grants, provider?.id ?? null) ? provider : new Refused('no_right');
+    if (record.kind === 'provider' && provider === null) return new Refused('no_right');
+    const isFree = record.may === null || holds(record.may, grants, provider?.id ?? null);
+    return isFree ? provider : new Refused('no_right');
   }
 
   function refusalOf(fault: unknown, request: Request): Refused<'fault' | 'too_many_requests'> {
@@ -202,17 +208,13 @@ function answering(
       outcome = refusalOf(fault, request);
     }
     const says = outcome instanceof Refused ? outcome.says : 'ok';
-    const requestId = traffic.count(tally, { request, says, tookMs: clock.steadyMs() - startMs });
-    if (requestId !== undefined) headers.set('x-request-id', requestId);
-    // A success without a value has `ok`.
-    let body = textOf(outcome);
-    if (isLarge(body) && !(await large.admit(request, about, body))) body = textOf(CROWDED);
-    const isGuess = GUESSES.has(says);
-    const delayMs = isGuess ? deps.authFailed(deps.clientOf(request), about.account) : 0;
-    if (delayMs > 0) {
-      dropBody(request);
-      await clock.sleep(delayMs);
-    }
-    return new Response(body, { headers });
+    const decided = { request, says, startMs, isGuess: GUESSES.has(says), account: about.account };
+    return deps.concluder.conclude(tally, decided, async (requestId) => {
+      if (requestId !== undefined) headers.set('x-request-id', requestId);
+      // A success without a value has `ok`.
+      const body = outcomeJson(outcome);
+      const isAdmitted = !isLarge(body) || (await large.admit(request, about, body));
+      return new Response(isAdmitted ? body : outcomeJson(CROWDED), { headers });
+    });
   };
 }

@@ -1,6 +1,6 @@
 /** Answers the download of a database copy, for the session that requested it. */
 
-import { mayCall } from '../../core/account/roles.ts';
+import { holds, OPERATE } from '../../core/account/roles.ts';
 import { lookSignedIn } from '../../core/account/session.ts';
 import type { ConsoleDeps } from './answer.ts';
 import { isOfOwnPage, siteOf, tokenIn } from './site.ts';
@@ -17,7 +17,7 @@ export function downloadAnswer(deps: ConsoleDeps) {
     const isOwn = site !== null && isOfOwnPage(request, site);
     const nowMs = clock.nowMs();
     const signedIn = isOwn ? await lookSignedIn(core, tokenIn(request), nowMs) : null;
-    const may = signedIn !== null && mayCall('backups.prepare', signedIn.grants, null);
+    const may = signedIn !== null && holds(OPERATE, signedIn.grants, null);
     const copy = may ? appliance.backups?.copyOf(signedIn.session.id, nowMs) : null;
     const headers = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
     if (copy == null) return new Response('There is no such copy.\n', { status: 404, headers });

@@ -87,7 +87,7 @@ interface Bundle {
 /** Reads the imports of the bundle; null: the page is not built. */
 async function bundleOf(files: ConsoleFiles): Promise<Bundle | null> {
   const names = [...files.keys()];
-  const nameOf = (stem: string, end = 'js') =>
+  const fileName = (stem: string, end = 'js') =>
     names.find((name) => name.replace(/-\w+\.\w+$/, '') === stem && name.endsWith(`.${end}`));
   const direct = new Map<string, string[]>();
   for (const [name, gzipped] of files) {
@@ -102,7 +102,7 @@ async function bundleOf(files: ConsoleFiles): Promise<Bundle | null> {
     }
     return known;
   };
-  const [script, style] = [nameOf('app'), nameOf('app', 'css')];
+  const [script, style] = [fileName('app'), fileName('app', 'css')];
   if (script === undefined || style === undefined) return null;
   const entries = (all: readonly (readonly [string, string | undefined])[]) =>
     new Map(all.flatMap(([key, name]): [string, string][] => (name ? [[key, name]] : [])));
@@ -110,10 +110,10 @@ async function bundleOf(files: ConsoleFiles): Promise<Bundle | null> {
   return {
     script,
     style,
-    icon: nameOf('mark', 'svg'),
-    texts: entries(LANGUAGES.map((language) => [language, nameOf(language)])),
-    operatorTexts: entries(LANGUAGES.map((one) => [one, nameOf(`operator-${one}`)])),
-    pages: entries(PAGES.map((path) => [path, nameOf(stemOf(path))])),
+    icon: fileName('mark', 'svg'),
+    texts: entries(LANGUAGES.map((language) => [language, fileName(language)])),
+    operatorTexts: entries(LANGUAGES.map((one) => [one, fileName(`operator-${one}`)])),
+    pages: entries(PAGES.map((path) => [path, fileName(stemOf(path))])),
     imports: new Map([...direct.keys()].map((name) => [name, [...closure(name)]])),
   };
 }

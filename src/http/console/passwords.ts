@@ -3,8 +3,8 @@
  * time for strangers, who take turns, and one for callers that have shown to belong to an account.
  */
 
+import { type Leave, PartyQueue, Places } from '../../base/queue.ts';
 import type { Hashing, Passwords } from '../../core/account/sign-in.ts';
-import { type Leave, PartyQueue, Places } from '../../queue.ts';
 import { networkOf } from '../request/address.ts';
 
 const STRANGERS_MAX = 2;

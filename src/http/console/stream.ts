@@ -4,14 +4,14 @@
  * commits. Checks session and role again before each event.
  */
 
-import { mayCall } from '../../core/account/roles.ts';
+import { PartyQueue } from '../../base/queue.ts';
+import { holds, LOOK } from '../../core/account/roles.ts';
 import { isOfAppliance, lookSignedIn, type SignedIn } from '../../core/account/session.ts';
 import { Changes } from '../../core/changes.ts';
 import { readProviderCode } from '../../core/formats.ts';
 import { isRefused, Refused } from '../../core/outcome.ts';
 import type { Provider } from '../../core/port/provider.ts';
 import { nextTurn } from '../../core/turn.ts';
-import { PartyQueue } from '../../queue.ts';
 import { reportFault } from '../interpreter.ts';
 import { parseQuery, valueIn } from '../request/query.ts';
 import type { ConsoleDeps } from './answer.ts';
@@ -210,4 +210,4 @@ export class LiveStreams {
   }
 }
 
-const mayWatch = ({ grants }: SignedIn, { id }: Provider) => mayCall('links.list', grants, id);
+const mayWatch = ({ grants }: SignedIn, { id }: Provider) => holds(LOOK, grants, id);

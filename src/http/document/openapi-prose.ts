@@ -1,10 +1,10 @@
 /** The texts of the OpenAPI document: the rules of every endpoint, and of each group. */
 
+import { VERSION } from '../../base/version.ts';
 import { EVENT_MEANINGS } from '../../core/event/meanings.ts';
 import { JSON_NESTING_MAX, REQUEST_BOUNDS } from '../../core/json-input.ts';
 import { PING_SECONDS } from '../../core/message/patience.ts';
 import { PROVIDER_EVENTS } from '../../core/port/event.ts';
-import { VERSION } from '../../version.ts';
 import type { Repeat } from '../endpoint.ts';
 import type { groups } from '../endpoints/index.ts';
 import { LIST_COUNT_MAX } from '../endpoints/reply.ts';

@@ -133,7 +133,7 @@ function operationOf(endpoint: Endpoint, group: string, book: SchemaBook): OpenA
   };
 }
 
-/** Returns the name of an endpoint: `/api/add-install` is addInstall, `/remote/list` remoteList. */
+/** Returns the name of an endpoint: `/api/add-install` is addLink, `/remote/list` remoteList. */
 function operationIdOf(path: string): string {
   const words = path.replace(/^\/api/, '').split(/[/-]/);
   return words

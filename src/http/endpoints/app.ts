@@ -2,11 +2,12 @@
 
 import { type TString, Type } from '@sinclair/typebox';
 import { checkIn, STANDINGS } from '../../core/device.ts';
+import { DEVICE_FACTS, factsOf } from '../../core/device-facts.ts';
 import { readDeviceInfo } from '../../core/device-info.ts';
 import { admitDevice } from '../../core/door.ts';
 import { HWID, PROVIDER_CODE } from '../../core/formats.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
-import { INSTALL_ACTIVE } from '../../core/port/install.ts';
+import { INSTALL_ACTIVE } from '../../core/port/link.ts';
 import { appEndpoint, optional, type Values } from '../endpoint.ts';
 import {
   anyText,
@@ -19,9 +20,20 @@ import {
 } from './params.ts';
 import { replyWith } from './reply.ts';
 
-/** Makes the parameter of a fact; no value of a fact refuses a device. */
+/** Makes a parameter; no value of a fact refuses a device. */
 const fact = (header: string, rule: string, example?: string) =>
   optional<TString, never>(anyText(rule), { misfit: null, header, ...(example && { example }) });
+
+type FactParams = {
+  [F in keyof DeviceFacts as (typeof DEVICE_FACTS)[F]['parameter']]: ReturnType<typeof fact>;
+};
+
+const ownFacts = Object.fromEntries(
+  Object.values(DEVICE_FACTS).map(({ parameter, header, about, ...row }) => [
+    parameter,
+    fact(header, about, 'example' in row ? row.example : undefined),
+  ]),
+) as FactParams;
 
 /** HWID and facts come from headers, else from the query. */
 export const factParams = {
@@ -30,11 +42,7 @@ export const factParams = {
     header: 'x-hwid',
     example: HWID_EXAMPLE,
   }),
-  os_name: fact('x-device-os', 'the operating system', 'Android'),
-  os_version: fact('x-ver-os', 'the version of the operating system'),
-  device_model: fact('x-device-model', 'the model of the device', 'Pixel 9'),
-  app_version: fact('x-app-version', 'the version of the app'),
-  user_agent: fact('user-agent', 'the name of the app'),
+  ...ownFacts,
   device_info: fact('x-device-info', 'the facts of older apps, in one text'),
 };
 
@@ -49,17 +57,11 @@ export function wordsOf(params: Values<typeof factParams>): DeviceWords {
   const older = params.device_info === null ? null : readDeviceInfo(params.device_info);
   return {
     hwid: params.hwid ?? (older?.hwid || null),
-    facts: {
-      os: params.os_name ?? older?.os ?? '',
-      osVersion: params.os_version ?? older?.osVersion ?? '',
-      deviceName: params.device_model ?? older?.deviceName ?? '',
-      appVersion: params.app_version ?? older?.appVersion ?? '',
-      userAgent: params.user_agent ?? older?.userAgent ?? '',
-    },
+    facts: factsOf((one) => params[DEVICE_FACTS[one].parameter] ?? older?.[one] ?? ''),
   };
 }
 
-const installEndpoint = appEndpoint({
+const linkEndpoint = appEndpoint({
   method: 'GET',
   path: '/install',
   olderPath: '/api/install',
@@ -141,4 +143,4 @@ const providerEndpoint = appEndpoint({
   },
 });
 
-export const appEndpoints = [installEndpoint, providerEndpoint];
+export const appEndpoints = [linkEndpoint, providerEndpoint];

@@ -4,7 +4,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { addDomain, deleteDomain } from '../../core/domain.ts';
 import { DOMAIN_HASH } from '../../core/formats.ts';
 import { isRefused } from '../../core/outcome.ts';
-import { DOMAIN_ACTIVE, DOMAIN_DISABLED } from '../../core/port/domain.ts';
+import { ACTIVITY_NAMES } from '../../core/status-word.ts';
 import { wireTime } from '../answer/wire-time.ts';
 import { optional, providerEndpoint, required } from '../endpoint.ts';
 import { forms, HASH_EXAMPLE, pageParams, RecordId, statusOf, WireTime } from './params.ts';
@@ -16,7 +16,7 @@ const Binding = Type.Object(
     id: RecordId,
     domain_name: Type.String({ examples: ['example.com'] }),
     domain_hash: Type.RegExp(DOMAIN_HASH.pattern, { examples: [HASH_EXAMPLE] }),
-    status: statusOf({ [DOMAIN_DISABLED]: 'Disabled', [DOMAIN_ACTIVE]: 'Active' }),
+    status: statusOf(ACTIVITY_NAMES),
     created_at: WireTime,
   },
   { title: 'Binding' },

@@ -3,7 +3,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { FIGURE_OF_REFUSAL } from '../../core/figures.ts';
 import { HWID } from '../../core/formats.ts';
-import { freeSlot, listRefused, listSlots } from '../../core/install.ts';
+import { freeSlot, listRefused, listSlots } from '../../core/link.ts';
 import type { KeptRefusal } from '../../core/port/figure.ts';
 import type { Slot } from '../../core/port/slot.ts';
 import { REFUSED_PER_LINK } from '../../core/refused-devices.ts';

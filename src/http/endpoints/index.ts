@@ -2,7 +2,7 @@ import type { Endpoint } from '../endpoint.ts';
 import { appEndpoints } from './app.ts';
 import { domainEndpoints } from './domain.ts';
 import { hwidEndpoints } from './hwid.ts';
-import { installEndpoints } from './install.ts';
+import { linkEndpoints } from './link.ts';
 import { linkEndEndpoints } from './link-end.ts';
 import { messagingEndpoints } from './messaging.ts';
 import { policyEndpoints } from './policy.ts';
@@ -21,7 +21,7 @@ interface EndpointGroup {
 export const groups = [
   {
     name: 'Limited links',
-    endpoints: [...installEndpoints, ...linkEndEndpoints, ...hwidEndpoints, ...policyEndpoints],
+    endpoints: [...linkEndpoints, ...linkEndEndpoints, ...hwidEndpoints, ...policyEndpoints],
   },
   { name: 'Domains', endpoints: domainEndpoints },
   { name: 'Notifications and commands', endpoints: [...remoteEndpoints, ...receiptEndpoints] },

@@ -1,10 +1,11 @@
 /** Ends of limited links: extensions of the public contract. */
 
 import { Type } from '@sinclair/typebox';
+import { linkPanelCalls } from '../../call/link-panel-calls.ts';
 import { INSTALL_CODE } from '../../core/formats.ts';
-import { freeSlots, removeInstall, revokeInstall } from '../../core/install.ts';
-import { nameOf } from '../answer/large.ts';
-import { providerEndpoint, required } from '../endpoint.ts';
+import { freeSlots, revokeLink } from '../../core/link.ts';
+import { callerName } from '../answer/large.ts';
+import { callEndpoint, providerEndpoint, required } from '../endpoint.ts';
 import { CODE_EXAMPLE, CountField, forms, RecordId, selectorParams } from './params.ts';
 import { replyWith } from './reply.ts';
 
@@ -34,7 +35,7 @@ const freeSlotsEndpoint = providerEndpoint({
 
 const idParam = required(forms.id, { misfit: 'install_not_found', example: 1 });
 
-const revokeInstallEndpoint = providerEndpoint({
+const revokeLinkEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/revoke-install',
   repeat: 'again',
@@ -56,8 +57,8 @@ const revokeInstallEndpoint = providerEndpoint({
   },
   says: ['ok', 'install_not_found', 'install_save_error'],
   handle({ core, provider, params: { id }, nowMs, limits }) {
-    const turn = () => limits.turns.next(nameOf({ provider }));
-    return replyWith(revokeInstall(core, provider, id, nowMs, turn), (revoked) => ({
+    const turn = () => limits.turns.next(callerName({ provider }));
+    return replyWith(revokeLink(core, provider, id, nowMs, turn), (revoked) => ({
       install_code: revoked.installCode,
       id,
       freed: revoked.freedCount,
@@ -66,22 +67,17 @@ const revokeInstallEndpoint = providerEndpoint({
   },
 });
 
-const removeInstallEndpoint = providerEndpoint({
+const removeLinkEndpoint = callEndpoint(linkPanelCalls['links.remove'], {
   method: 'GET',
-  path: '/api/remove-install',
   repeat: 'noted',
-  needs: 'links',
   summary: 'Remove a limited link',
   description:
-    'Removes a link and its HWIDs. For a year its code and its subscription key make no link: add-install answers `Install code exists`, a proxy of Gatepost answers as for an unknown link. A repeated call answers `Install not found`. An extension of the public contract.',
+    'Removes a link and its HWIDs. For a year its code and its subscription key make no link: add-install answers `Link code exists`, a proxy of Gatepost answers as for an unknown link. A repeated call answers `Link not found`. An extension of the public contract.',
   params: { id: idParam },
   fields: { ok: { id: RecordId, freed: Freed } },
   says: ['ok', 'install_not_found', 'install_save_error'],
-  handle: ({ core, provider, params: { id }, nowMs }) =>
-    replyWith(removeInstall(core, provider, id, nowMs), ({ freedCount }) => ({
-      id,
-      freed: freedCount,
-    })),
+  given: ({ params: { id } }) => ({ id }),
+  reply: ({ freedCount }, { id }) => ({ says: 'ok', body: { id, freed: freedCount } }),
 });
 
-export const linkEndEndpoints = [freeSlotsEndpoint, revokeInstallEndpoint, removeInstallEndpoint];
+export const linkEndEndpoints = [freeSlotsEndpoint, revokeLinkEndpoint, removeLinkEndpoint];

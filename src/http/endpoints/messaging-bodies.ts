@@ -1,6 +1,8 @@
 /** Bodies of devices, as schemas for the documents: see `remote-bodies.ts`. */
 
-import { Type } from '@sinclair/typebox';
+import { type TSchema, Type } from '@sinclair/typebox';
+import type { RegisteredFact } from '../../core/device-facts.ts';
+import type { Snake } from '../../core/field.ts';
 import { DOMAIN_HASH, HWID, INSTALL_CODE, PROVIDER_CODE } from '../../core/formats.ts';
 import { LOCALE } from '../../core/message/device-input.ts';
 import { ACK_COUNT_MAX } from '../../core/message/inbox.ts';
@@ -73,16 +75,21 @@ const PushAddress = Type.Unsafe<unknown>({
   ],
 });
 
+/** The facts of a registration. */
+const FACTS = {
+  os: Type.Optional(
+    text('`android`, `ios` or another name: messages by os select devices by it.', 'android'),
+  ),
+  os_version: ofItself('The version of the operating system', '16'),
+  device_name: ofItself('The model', 'Pixel 9'),
+  app_version: ofItself('The version of the app', '1.0'),
+} satisfies { [F in RegisteredFact as Snake<F>]: TSchema };
+
 /** `POST /device/register`. */
 export const RegistrationInput = Type.Object(
   {
     hwid: Type.RegExp(HWID.pattern, { examples: [HWID_EXAMPLE] }),
-    os: Type.Optional(
-      text('`android`, `ios` or another name: messages by os select devices by it.', 'android'),
-    ),
-    os_version: ofItself('The version of the operating system', '16'),
-    device_name: ofItself('The model', 'Pixel 9'),
-    app_version: ofItself('The version of the app', '1.0'),
+    ...FACTS,
     locale: Type.Optional(
       Type.RegExp(LOCALE, { description: 'A language tag such as `pt-BR`.', examples: ['en'] }),
     ),

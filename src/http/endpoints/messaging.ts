@@ -10,7 +10,7 @@ import { registerDevice } from '../../core/message/registration.ts';
 import { TYPE_NAMES } from '../../core/message/status.ts';
 import { isRefused } from '../../core/outcome.ts';
 import { CORS_HEADERS } from '../answer/cors.ts';
-import { nameOf } from '../answer/large.ts';
+import { callerName } from '../answer/large.ts';
 import { messageView, senderOf } from '../answer/message-view.ts';
 import { appEndpoint, deviceEndpoint, optional, type WireSettings } from '../endpoint.ts';
 import { AckInput, PUSH_KEY_EXAMPLE, RegistrationInput } from './messaging-bodies.ts';
@@ -125,7 +125,7 @@ const inboxEndpoint = deviceEndpoint({
   async handle({ core, device, params, nowMs, signal, settings, limits }) {
     const waitMs = Math.min(params.wait ?? 0, settings.pollSecondsMax) * 1000;
     const messages = await limits.polls.park(device.tokenId, signal, async (whenOver) => {
-      await limits.turns.next(nameOf({ device }));
+      await limits.turns.next(callerName({ device }));
       return fetchInbox(core, device, waitMs, nowMs, whenOver);
     });
     if (isRefused(messages)) return messages;

@@ -1,11 +1,11 @@
 /** The policy of a provider's slots: an extension of the contract. */
 
-import type { OwnPage } from '../../core/port/my.ts';
+import type { OwnMy } from '../../core/port/my.ts';
 import type { OwnTerms } from '../../core/port/provider.ts';
 import type { OwnRideTerms } from '../../core/port/ride.ts';
 import { changePolicy } from '../../core/provider.ts';
 import { NO_POLICY, policyOf } from '../../core/slot.ts';
-import { OWN_TERMS, PAGE_TERMS, POLICY_TERMS, RIDE_TERMS, type Terms } from '../../core/terms.ts';
+import { MY_TERMS, OWN_TERMS, POLICY_TERMS, RIDE_TERMS, type Terms } from '../../core/terms.ts';
 import { providerEndpoint } from '../endpoint.ts';
 import { paramsOf, schemasOf, termsReader, valuesOf } from './term-params.ts';
 
@@ -16,7 +16,7 @@ function above(field: string): string {
 }
 
 const readTerms = termsReader(OWN_TERMS);
-const OTHERS: Terms<OwnRideTerms & OwnPage> = { ...RIDE_TERMS, ...PAGE_TERMS };
+const OTHERS: Terms<OwnRideTerms & OwnMy> = { ...RIDE_TERMS, ...MY_TERMS };
 
 const policyEndpoint = providerEndpoint({
   method: 'GET',
@@ -34,7 +34,7 @@ const policyEndpoint = providerEndpoint({
     const policy = policyOf(set, NO_POLICY);
     return {
       says: 'ok',
-      body: { ...valuesOf(POLICY_TERMS, policy), ...valuesOf<OwnRideTerms & OwnPage>(OTHERS, set) },
+      body: { ...valuesOf(POLICY_TERMS, policy), ...valuesOf<OwnRideTerms & OwnMy>(OTHERS, set) },
     };
   },
 });

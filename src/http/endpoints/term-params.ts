@@ -11,35 +11,12 @@ import {
   type TextFormat,
   type WholeFormat,
 } from '../../core/formats.ts';
-import type { LinkTerms } from '../../core/port/install.ts';
+import type { LinkTerms } from '../../core/port/link.ts';
 import type { OwnTerms } from '../../core/port/provider.ts';
+import { explained } from '../../labels/en.ts';
 import { optional, type Param } from '../endpoint.ts';
 import type { MessageKey } from '../messages.ts';
 import { choice, DEFAULT, orNull } from './params.ts';
-
-/** The purpose of each parameter; the sentence about its default follows. */
-const ABOUT: Readonly<Record<keyof LinkTerms | keyof OwnTerms, string>> = {
-  inactiveDays:
-    'Days after which a new device may take a slot that was not seen, if none is free; 0 is never.',
-  whenFull:
-    'How a full link answers a new device: `refuse` it, or give it the slot that was not seen for longest.',
-  coolDownHours: 'Hours that must pass from one such replacement on the link to the next.',
-  enforce:
-    '0: a full link only counts, and admits devices over its limit, 100 at most. From the answer to 1 it refuses new ones, and those that have a slot keep it.',
-  withoutHwid:
-    'How the gate answers an app that sends no HWID: `refuse` it, let it `pass` without a slot, or `count` all such apps as one device.',
-  samePhone:
-    'What a full link does with a new device of the same model, system and app as a device that was silent for a week: `replace` that one, once in `cool_down_hours`, or refuse it and `ask` you, in the event and in `list-refused`.',
-  supportUrl: 'The address of the button for support in apps that have one.',
-  webPageUrl: "The address of the button for the provider's page, likewise.",
-  ride: 'The most of the messages that rides on subscriptions, in the headers that apps read: `off`, or `notifications` and no commands.',
-  rideDesktop:
-    '1: general notifications ride to other systems than iOS and Android too, whatever their `os`.',
-  buttons: 'Whether the buttons stand only where the panel sends none (`missing`), or `always`.',
-  my: '1: each link has a page where its user sees its devices and frees them.',
-  myName: 'The name on that page.',
-  myColor: 'The colour of that page.',
-};
 
 /** Documents of texts, and examples, where a pattern says too little. */
 const DOCUMENTED = new Map<unknown, object>([
@@ -107,8 +84,8 @@ export function paramsOf<
   const params = rowsIn(table).map((row) => {
     const { field, name, none, usual } = row;
     const ending = usual === null && none === DEFAULT ? ` \`${DEFAULT}\` is ${above(field)}.` : '';
-    const about = ABOUT[field as keyof typeof ABOUT] + ending;
-    return [name, optional(formOf(row), { misfit, about })];
+    const { about } = explained[field as keyof typeof explained];
+    return [name, optional(formOf(row), { misfit, about: about + ending })];
   });
   return Object.fromEntries(params) as Params<Table, K>;
 }

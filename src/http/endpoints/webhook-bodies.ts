@@ -8,6 +8,7 @@ import {
   SIGNATURE_SCHEMES,
   WEBHOOK_LOCALES,
 } from '../../core/port/webhook.ts';
+import type { webhookRecord } from '../../core/webhook-view.ts';
 import { choice, RecordId, text, WireTime } from './params.ts';
 
 /** Returns the schema of a field that may be null. */
@@ -42,7 +43,7 @@ export const WebhookRow = Type.Object(
     created_at: WireTime,
     disabled_at: nullable(WireTime, 'Null: it is enabled.'),
     disabled_why: nullable(Type.String()),
-  },
+  } satisfies Record<keyof ReturnType<typeof webhookRecord>, TSchema>,
   {
     title: 'Webhook',
     examples: [

@@ -1,13 +1,14 @@
 /** Tests of webhooks, the list of their deliveries, and the replay of events. */
 
 import { type Static, Type } from '@sinclair/typebox';
+import { webhookCalls } from '../../call/webhook-calls.ts';
 import { readWireTime } from '../../core/calendar.ts';
 import { isRefused } from '../../core/outcome.ts';
 import { DELIVERY_STATES, type Delivery } from '../../core/port/webhook.ts';
-import { findWebhook, replayEvents, tryWebhook } from '../../core/webhook.ts';
+import { findWebhook, replayEvents } from '../../core/webhook.ts';
 import { listById } from '../answer/list-text.ts';
 import { wireTime } from '../answer/wire-time.ts';
-import { type Limits, optional, providerEndpoint } from '../endpoint.ts';
+import { callEndpoint, type Limits, optional, providerEndpoint } from '../endpoint.ts';
 import { anyText, forms, oneOf, WireTime, webhookIdParam } from './params.ts';
 import { invalid, LIST_COUNT_MAX } from './reply.ts';
 import { DeliveryRow } from './webhook-bodies.ts';
@@ -15,11 +16,9 @@ import { DeliveryRow } from './webhook-bodies.ts';
 /** A receiver may take 15 s, after up to 15 s in the queue. */
 const TEST_PATIENCE_SECONDS = 45;
 
-const testEndpoint = providerEndpoint({
+const testEndpoint = callEndpoint(webhookCalls['webhooks.test'], {
   method: 'GET',
-  path: '/api/webhook-test',
   repeat: 'again',
-  needs: 'main',
   summary: 'Send a webhook a test event now',
   description:
     'Makes one real call at once, with an event of the type `webhook.test`, also to a disabled webhook, and answers after its receiver has. It is tried once and not kept. If it succeeds, waiting deliveries become due at once.',
@@ -34,14 +33,9 @@ const testEndpoint = providerEndpoint({
   },
   patienceSeconds: TEST_PATIENCE_SECONDS,
   says: ['ok', 'webhook_not_found', 'webhook_test_failed', 'too_many_requests', 'unknown_error'],
-  async handle({ core, provider, params, nowMs, eventSenders, limits, signal }) {
-    const webhook = await findWebhook(core, params.id, provider.id);
-    if (isRefused(webhook)) return webhook;
-    if (!limits.webhookTests.admits(provider.code, nowMs)) return 'too_many_requests';
-    const verdict = await tryWebhook(core, eventSenders, webhook, nowMs, signal);
-    if (verdict.verdict === 'accepted') return 'ok';
-    return { says: 'webhook_test_failed', body: { problem: verdict.problem } };
-  },
+  given: ({ params: { id } }) => ({ id }),
+  reply: ({ problem }) =>
+    problem === null ? 'ok' : { says: 'webhook_test_failed', body: { problem } },
 });
 
 const deliveriesEndpoint = providerEndpoint({

@@ -1,27 +1,21 @@
 /** Webhooks: an extension of the contract. */
 
-import { type Static, Type } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
+import { webhookCalls } from '../../call/webhook-calls.ts';
+import { onlyGiven } from '../../core/field.ts';
 import { isRefused, type Refused } from '../../core/outcome.ts';
 import { PROVIDER_EVENTS } from '../../core/port/event.ts';
+import { CHAT_FACTS, SIGNATURE_SCHEMES, WEBHOOK_LOCALES } from '../../core/port/webhook.ts';
 import {
-  CHAT_FACTS,
-  SIGNATURE_SCHEMES,
-  WEBHOOK_LOCALES,
-  type Webhook,
-  type WebhookTarget,
-} from '../../core/port/webhook.ts';
-import {
-  addWebhook,
-  editWebhook,
-  findWebhook,
   readChatFacts,
   readEvents,
-  removeWebhook,
-  rotateWebhook,
+  type TargetFault,
+  targetOf,
+  type WebhookEdit,
 } from '../../core/webhook.ts';
-import { freshSecret, webhookView } from '../../core/webhook-view.ts';
+import { type freshSecret, webhookRecord } from '../../core/webhook-view.ts';
 import { wireTime } from '../answer/wire-time.ts';
-import { optional, providerEndpoint } from '../endpoint.ts';
+import { callEndpoint, optional, providerEndpoint } from '../endpoint.ts';
 import { anyText, forms, oneOf, RecordId, webhookIdParam } from './params.ts';
 import { invalid } from './reply.ts';
 import { nullable, WebhookRow } from './webhook-bodies.ts';
@@ -60,10 +54,10 @@ const secretFields = {
   public_key: nullable(Type.String(), 'For `v1a`: the key that verifies, `whpk_…`.'),
 };
 
-function secretBody(target: WebhookTarget, given: string) {
-  const { secret, publicKey } = freshSecret(target, given);
-  return { secret, public_key: publicKey };
-}
+const secretBody = ({ secret, publicKey }: ReturnType<typeof freshSecret>) => ({
+  secret,
+  public_key: publicKey,
+});
 
 /** Maps the core's `malformed` to `invalid_parameters`. */
 function misfitAsParam<T>(outcome: T) {
@@ -73,27 +67,18 @@ function misfitAsParam<T>(outcome: T) {
   return invalid((outcome as Refused<string>).detail ?? '');
 }
 
-/**
- * Returns the name of a parameter that is missing or belongs to the other kind of target; null:
- * none.
- */
-function strayOf(
-  params: Record<'url' | 'signature' | 'bot_token' | 'locale' | 'with', string | null>,
-) {
-  if (params.url === null) {
-    if (params.bot_token === null) return 'bot_token is required with chat';
-    return params.signature === null ? null : 'signature goes with url';
-  }
-  if (params.bot_token !== null) return 'bot_token goes with chat';
-  if (params.locale !== null) return 'locale goes with chat';
-  return params.with === null ? null : 'with goes with chat';
-}
+const TARGET_FAULTS: Readonly<Record<TargetFault, string>> = {
+  url_or_chat: 'url or chat is required, one of them',
+  token_missing: 'bot_token is required with chat',
+  signature_of_chat: 'signature goes with url',
+  token_of_url: 'bot_token goes with chat',
+  locale_of_url: 'locale goes with chat',
+  shows_of_url: 'with goes with chat',
+};
 
-const addEndpoint = providerEndpoint({
+const addEndpoint = callEndpoint(webhookCalls['webhooks.add'], {
   method: 'GET',
-  path: '/api/webhook-add',
   repeat: 'again',
-  needs: 'main',
   summary: 'Add a webhook or a Telegram chat',
   description:
     'Adds a URL to which events are sent by the Standard Webhooks specification, or, with `chat` and `bot_token`, a Telegram chat to which they are written. The secret is shown this once.',
@@ -123,26 +108,16 @@ const addEndpoint = providerEndpoint({
     'webhook_save_error',
     'unknown_error',
   ],
-  async handle({ core, provider, params, nowMs }) {
-    const { url, signature, chat, bot_token: token, locale } = params;
+  given({ params, provider }) {
     const events = misfitAsParam(readEvents(params.events ?? 'all', provider.id));
     if (isRefused(events)) return events;
-    const shows = misfitAsParam(readChatFacts(params.with ?? 'none'));
+    const shows = params.with === null ? null : misfitAsParam(readChatFacts(params.with));
     if (isRefused(shows)) return shows;
-    if ((url === null) === (chat === null)) {
-      return invalid('url or chat is required, one of them');
-    }
-    const target =
-      url === null
-        ? ({ kind: 'telegram', chat: chat ?? '', locale: locale ?? 'en', shows } as const)
-        : ({ kind: 'webhook', url, scheme: signature ?? 'v1' } as const);
-    const stray = strayOf(params);
-    if (stray !== null) return invalid(stray);
-    const draft = { ...target, events, token };
-    const added = misfitAsParam(await addWebhook(core, provider.id, draft, nowMs));
-    if (isRefused(added)) return added;
-    return { says: 'ok', body: { id: added.id, ...secretBody(target, added.secret) } };
+    const token = params.bot_token;
+    const target = targetOf({ ...params, token, shows });
+    return typeof target === 'string' ? invalid(TARGET_FAULTS[target]) : { target, events, token };
   },
+  reply: ({ id, ...fresh }) => ({ says: 'ok', body: { id, ...secretBody(fresh) } }),
 });
 
 const listEndpoint = providerEndpoint({
@@ -158,40 +133,15 @@ const listEndpoint = providerEndpoint({
   async handle({ core, provider, nowMs, settings: { outputOffsetMinutes } }) {
     const webhooks = await core.store.listWebhooks(provider.id);
     const data = webhooks
-      .map((webhook) => rowOf(webhook, nowMs, outputOffsetMinutes))
+      .map((webhook) => webhookRecord(webhook, nowMs, (ms) => wireTime(ms, outputOffsetMinutes)))
       .sort((one, other) => other.id - one.id);
     return { says: 'ok', body: { data } };
   },
 });
 
-function rowOf(webhook: Webhook, nowMs: number, offsetMinutes: number): Static<typeof WebhookRow> {
-  const view = webhookView(webhook, nowMs);
-  const time = (ms: number | null) => (ms === null ? null : wireTime(ms, offsetMinutes));
-  return {
-    id: view.id,
-    kind: view.kind,
-    url: view.url,
-    url_fingerprint: view.urlFingerprint,
-    signature: view.signature,
-    public_key: view.publicKey,
-    chat: view.chat,
-    bot: view.bot,
-    locale: view.locale,
-    with: [...view.shows],
-    events: [...view.events],
-    secret_fingerprint: view.secretFingerprint,
-    old_secret_until: time(view.previousUntilMs),
-    created_at: wireTime(view.createdAtMs, offsetMinutes),
-    disabled_at: time(view.disabled?.atMs ?? null),
-    disabled_why: view.disabled?.why ?? null,
-  };
-}
-
-const updateEndpoint = providerEndpoint({
+const updateEndpoint = callEndpoint(webhookCalls['webhooks.edit'], {
   method: 'GET',
-  path: '/api/webhook-update',
   repeat: 'same',
-  needs: 'main',
   summary: 'Change, disable or enable a webhook',
   description:
     'Changes the given parameters. Enabling a webhook, or another URL or chat, makes waiting deliveries due at once.',
@@ -215,35 +165,31 @@ const updateEndpoint = providerEndpoint({
     }),
   },
   says: ['ok', 'webhook_not_found', 'invalid_parameters', 'webhook_save_error', 'unknown_error'],
-  async handle({ core, provider, params, nowMs }) {
-    const webhook = await findWebhook(core, params.id, provider.id);
-    if (isRefused(webhook)) return webhook;
+  given({ params, provider }) {
     const events =
       params.events === null ? null : misfitAsParam(readEvents(params.events, provider.id));
     if (isRefused(events)) return events;
     const shows = params.with === null ? null : misfitAsParam(readChatFacts(params.with));
     if (isRefused(shows)) return shows;
-    const edit = {
-      ...(params.url !== null && { url: params.url }),
-      ...(params.chat !== null && { chat: params.chat }),
-      ...(params.locale !== null && { locale: params.locale }),
-      ...(shows !== null && { shows }),
-      ...(events !== null && { events }),
-      ...(params.enabled !== null && { isEnabled: params.enabled === 1 }),
-    };
-    const edited = misfitAsParam(await editWebhook(core, webhook, edit, nowMs));
-    return isRefused(edited) ? edited : 'ok';
+    const edit = onlyGiven<WebhookEdit>({
+      url: params.url ?? undefined,
+      chat: params.chat ?? undefined,
+      locale: params.locale ?? undefined,
+      shows: shows ?? undefined,
+      events: events ?? undefined,
+      isEnabled: params.enabled === null ? undefined : params.enabled === 1,
+    });
+    return { id: params.id, ...edit };
   },
+  reply: () => 'ok',
 });
 
 /** Hours for which the old secret also signs, by default. */
 const KEEP_OLD_DEFAULT = 24;
 
-const rotateEndpoint = providerEndpoint({
+const rotateEndpoint = callEndpoint(webhookCalls['webhooks.rotate'], {
   method: 'GET',
-  path: '/api/webhook-rotate',
   repeat: 'again',
-  needs: 'main',
   summary: 'Give a webhook a new secret',
   description:
     'Makes a new secret, or takes a new bot token for a Telegram chat. For a while both the new and the old secret of a URL sign, so that its receiver can change to the new one without losing an event.',
@@ -257,28 +203,23 @@ const rotateEndpoint = providerEndpoint({
   },
   fields: { ok: secretFields },
   says: ['ok', 'webhook_not_found', 'invalid_parameters', 'webhook_save_error', 'unknown_error'],
-  async handle({ core, provider, params, nowMs }) {
-    const webhook = await findWebhook(core, params.id, provider.id);
-    if (isRefused(webhook)) return webhook;
-    const keepOldMs = (params.keep_old_hours ?? KEEP_OLD_DEFAULT) * 3_600_000;
-    const wanted = { token: params.bot_token, keepOldMs };
-    const rotated = misfitAsParam(await rotateWebhook(core, webhook, wanted, nowMs));
-    if (isRefused(rotated)) return rotated;
-    return { says: 'ok', body: secretBody(webhook.target, rotated.secret) };
-  },
+  given: ({ params }) => ({
+    id: params.id,
+    token: params.bot_token,
+    keepOldMs: (params.keep_old_hours ?? KEEP_OLD_DEFAULT) * 3_600_000,
+  }),
+  reply: (fresh) => ({ says: 'ok', body: secretBody(fresh) }),
 });
 
-const removeEndpoint = providerEndpoint({
+const removeEndpoint = callEndpoint(webhookCalls['webhooks.remove'], {
   method: 'GET',
-  path: '/api/webhook-remove',
   repeat: 'noted',
-  needs: 'main',
   summary: 'Remove a webhook',
   description: 'Removes a webhook and its waiting deliveries.',
   params: { id: webhookIdParam },
   says: ['ok', 'webhook_not_found', 'webhook_save_error'],
-  handle: ({ core, provider, params, nowMs }) =>
-    removeWebhook(core, { id: params.id, providerId: provider.id }, nowMs),
+  given: ({ params: { id } }) => ({ id }),
+  reply: () => 'ok',
 });
 
 export const webhookEndpoints = [

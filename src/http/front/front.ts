@@ -5,8 +5,8 @@
  * connection from another port is answered 403.
  */
 
+import { PartyQueue } from '../../base/queue.ts';
 import { isCallable } from '../../core/outbox/address.ts';
-import { PartyQueue } from '../../queue.ts';
 import type { CallerKind } from '../listener.ts';
 import { countedAs, plainIPv4, type TrustedProxies } from '../request/address.ts';
 import { CONNECTIONS_MAX } from './bounds.ts';

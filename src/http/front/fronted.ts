@@ -1,7 +1,7 @@
 /** The listeners of the server: one on an address, and one on a Unix socket if it is set. */
 
-import type { Log } from '../../log.ts';
-import { hostInUrl } from '../../whereabouts.ts';
+import type { Log } from '../../base/log.ts';
+import { hostInUrl } from '../../base/whereabouts.ts';
 import { MinuteLine } from '../bound/limiter.ts';
 import {
   type Answering,

@@ -10,7 +10,7 @@ import {
   type Stats,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { messageOf, OperatorError } from '../../operator-error.ts';
+import { messageOf, OperatorError } from '../../base/operator-error.ts';
 import type { Front } from './front.ts';
 
 export interface SocketFile {

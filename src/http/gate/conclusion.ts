@@ -1,7 +1,8 @@
 /** Conclusions of the gate, and the answers that proxies get for them. */
 
-import { AT_DOOR } from '../../core/door.ts';
+import type { RefusedAtDoor } from '../../core/door.ts';
 import { HWID } from '../../core/formats.ts';
+import type { Denied } from '../../core/named-link.ts';
 import { respond } from '../answer/respond.ts';
 import type { MessageKey } from '../messages.ts';
 import { announcing, hasText, type TextSettings, textFor } from './texts.ts';
@@ -12,6 +13,8 @@ export interface Conclusion {
   detail?: string | undefined;
   /** A more precise reason than the message, for the log and the metrics. */
   reason?: string | undefined;
+  /** The refusal of the door. */
+  refused?: RefusedAtDoor;
   requestId?: string;
   /** True if it reveals to a guesser that there is no such link. */
   isGuess?: boolean;
@@ -22,11 +25,14 @@ export interface Conclusion {
 }
 
 export const ADMITTED: Conclusion = { says: 'ok' };
-/** The refusal of a key that no link has. */
-export const UNKNOWN: Conclusion = AT_DOOR.link_not_found;
-/** The refusal of a token that the panel did not sign, identical to that of an unknown key. */
-export const FORGED: Conclusion = { says: 'link_not_found' };
-export const UNKNOWN_UNNAMED: Conclusion = { says: 'hwid_required', isGuess: true };
+
+export const conclusionOf = ({ refused, isGuess, isUnnamed }: Denied): Conclusion => ({
+  says: refused.says,
+  reason: refused.reason,
+  refused,
+  isGuess,
+  isUnnamed,
+});
 
 /**
  * Refusals of requests that name no link. To strangers a proxy answers as at any other path of its

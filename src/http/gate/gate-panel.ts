@@ -1,6 +1,6 @@
 /** The panel behind the proxies that call `/gate`, as the gate asks it. */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Core } from '../../core/core.ts';
 import { type DeviceCall, verdictOn } from '../../core/door.ts';
 import type { KeyInPath, SignedToken } from '../../core/key-path.ts';
@@ -29,12 +29,12 @@ export async function panelAdmits(
   call: DeviceCall,
   facts: DeviceFacts,
 ): Promise<boolean> {
-  const judge = () => verdictOn(core, call, clock.nowMs(), facts);
-  let judged = await judge();
+  const decide = () => verdictOn(core, call, clock.nowMs(), facts);
+  let judged = await decide();
   if (isRefused(judged)) return true;
   const { providerId } = judged.door.link;
   if (judged.verdict === 'link_disabled' && (await panel.comesBack(providerId, key))) {
-    judged = await judge();
+    judged = await decide();
   }
   const isNew = !isRefused(judged) && judged.verdict !== 'known' && isAdmitted(judged.verdict);
   return !isNew || panel.admits(providerId, { key, token });

@@ -8,30 +8,30 @@
  * | 500 | is refused because of a fault |
  */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import type { Core } from '../../core/core.ts';
-import { admitDevice, type DeviceCall, judgeDevice } from '../../core/door.ts';
-import { callOfKey } from '../../core/former-key.ts';
+import { admitDevice, type DeviceCall, judgeDevice, type RefusedAtDoor } from '../../core/door.ts';
 import { type KeyInPath, type KeyPath, keyIn, type Path } from '../../core/key-path.ts';
+import { decideByName, FORGED, unknownTo } from '../../core/named-link.ts';
 import { isRefused } from '../../core/outcome.ts';
-import { isOutdated } from '../../core/outdated-token.ts';
 import { type PanelKind, panelOf } from '../../core/panel/kind.ts';
 import type { PanelKey } from '../../core/panel/token.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
-import type { AdmittedDevice } from '../../core/port/install.ts';
+import type { AdmittedDevice } from '../../core/port/link.ts';
 import { after, type Maybe } from '../../core/port/maybe.ts';
-import type { PageSites } from '../../core/port/my.ts';
+import type { MySites } from '../../core/port/my.ts';
 import type { Ways } from '../../core/port/way.ts';
 import type { Riders } from '../../core/ride/riding.ts';
-import { namesLink, PASSES, settleHwid } from '../../core/without-hwid.ts';
-import type { Log } from '../../log.ts';
+import { PASSES } from '../../core/without-hwid.ts';
+import type { Concluder } from '../bound/concluder.ts';
 import { MinuteLine } from '../bound/limiter.ts';
 import { reportFault, settle } from '../interpreter.ts';
 import { addressOfFetch, addressOfRefusal } from '../my/address.ts';
 import type { TrustedProxies } from '../request/address.ts';
 import { dropBody } from '../request/body.ts';
 import { Hosts } from '../request/hosts.ts';
-import { type Query, valueIn } from '../request/query.ts';
+import { valueIn } from '../request/query.ts';
 import { intervalHeader, replacingButtons } from '../ride/answer.ts';
 import type { AdmittedFetch, RideDesk } from '../ride/desk.ts';
 import { bare, type Strangers } from '../strangers.ts';
@@ -39,24 +39,22 @@ import type { Traffic } from '../traffic.ts';
 import {
   ADMITTED,
   type Conclusion,
-  FORGED,
+  conclusionOf,
   isGuess,
   isOfStranger,
   LET_THROUGH_HEADERS,
   letThrough,
   refusalOf,
-  UNKNOWN,
-  UNKNOWN_UNNAMED,
 } from './conclusion.ts';
+import { readDeviceHeaders } from './device-headers.ts';
 import { type GatePanel, panelAdmits } from './gate-panel.ts';
 import { type OriginalRequest, readOriginal } from './original.ts';
 import type { TextSettings } from './texts.ts';
-import { deviceWords } from './words.ts';
 
 /** Settings that are read for each request, so that a change applies at once. */
 export interface GateSettings
   extends TextSettings,
-    PageSites,
+    MySites,
     Pick<Ways, 'gateProviderIdFile' | 'gateRide' | 'gateUpdateIntervalHours'> {
   /** Templates of paths with a subscription key. */
   readonly gateKeyPaths: readonly KeyPath[];
@@ -90,13 +88,10 @@ interface GateDeps {
   isOfGate(request: Request): boolean;
   /** Returns the name under which refused phones share an address; null: it is not known. */
   sharedAddressOf(request: Request, trusted: TrustedProxies): string | null;
-  /** Counts a guess by the client of a request; returns the delay of its answer, ms. */
-  guessed(request: Request): number;
+  concluder: Concluder;
 }
 
 export const GATE_PATH = '/gate';
-
-type LinkInCall = Pick<DeviceCall, 'installCode' | 'subscriptionKey'>;
 
 /** Makes the handler of `/gate`. It logs and counts nothing that it reads. */
 export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> {
@@ -105,7 +100,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
   const hosts = new Hosts();
   const untrusted = new MinuteLine();
 
-  function judge(request: Request): Maybe<Conclusion> {
+  function decide(request: Request): Maybe<Conclusion> {
     const nowMs = clock.nowMs();
     if (!deps.isOfGate(request)) {
       const client = deps.peerOf(request);
@@ -123,76 +118,53 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     nowMs: number,
   ): Maybe<Conclusion> {
     if (method !== 'GET' && method !== 'HEAD') return { says: 'gate_method' };
-    const words = deviceWords(request);
-    if ('says' in words) return { ...words, isUnnamed: true };
-    const { facts, hwid, junkHwid } = words;
+    const reported = readDeviceHeaders(request);
+    if ('says' in reported) return { ...reported, isUnnamed: true };
+    const { facts, hwid, junkHwid } = reported;
+    const key = keyOf(path);
+    if (isRefused(key)) return conclusionOf(unknownTo(hwid));
     const address = () =>
       deps.sharedAddressOf(request, settings.gateProxies ?? settings.trustedProxies);
-    const device = { domainHash: host.hash, hwid, junkHwid, providerCode, address };
-    const decide = (link: LinkInCall, named: KeyInPath | null = null) =>
-      after(judgeCall(link, named), (conclusion): Maybe<Conclusion> => {
-        if (!deps.strangers.isQuiet || conclusion.says !== 'hwid_required') return conclusion;
-        const isNamed = namesLink(core, { ...device, ...link }, nowMs);
-        return after(isNamed, (is) => (is ? conclusion : { ...conclusion, isUnnamed: true }));
-      });
-    const judgeCall = (link: LinkInCall, named: KeyInPath | null) =>
-      after(settleHwid(core, { ...device, ...link }, nowMs), (call): Maybe<Conclusion> => {
-        if (call === PASSES) return ADMITTED;
-        if (isRefused(call)) return call;
-        if (method === 'HEAD') return check(call, facts, nowMs);
-        const fetch = { request, pageUrl: () => pageFor(host.name, path, call.installCode) };
-        const enter = () => admit(call, facts, fetch, nowMs);
-        if (named === null || !deps.panel.isAsked()) return enter();
-        return after(panelAdmits(deps, named, call, facts), (may) => (may ? enter() : FORGED));
-      });
-    const installCode = textIn(query, 'installid');
-    const callOf = ({ key, former }: KeyInPath): Maybe<LinkInCall> => {
-      const link = { installCode: null, subscriptionKey: key };
-      if (former === undefined) return link;
-      return callOfKey(core, { ...device, ...link }, former, method === 'GET', nowMs);
+    const code = valueIn(query, 'installid');
+    const isHead = method === 'HEAD';
+    const named = {
+      device: { domainHash: host.hash, hwid, junkHwid, providerCode, address },
+      key,
+      code: typeof code === 'string' ? code : null,
+      mayJoin: !isHead,
+      isApp: true,
+      isQuiet: deps.strangers.isQuiet,
     };
-    const byKey = (named: KeyInPath) =>
-      after(callOf(named), ({ subscriptionKey }) => {
-        const key = subscriptionKey ?? named.key;
-        return decide({ installCode: null, subscriptionKey: key }, { ...named, key });
-      });
-    const byToken = (named: KeyInPath): Maybe<Conclusion> => {
-      if (named.token === undefined) return byKey(named);
-      const call = { ...device, installCode: null, subscriptionKey: named.key };
-      const isOld = isOutdated(core, call, named.token.signedAtMs, nowMs);
-      return after(isOld, (is) => (is ? FORGED : byKey(named)));
-    };
-    const decided = after(decideByKey(path, byToken), (conclusion) =>
-      conclusion === null || (conclusion === UNKNOWN && installCode !== null)
-        ? decide({ installCode })
-        : conclusion,
+    const pageUrlOf = (call: DeviceCall) => () => pageFor(host.name, path, call.installCode);
+    const decided = decideByName<Conclusion>(core, named, nowMs, (call, key) =>
+      isHead
+        ? check(call, facts, nowMs)
+        : after(mayEnter(call, key, facts), (may) =>
+            may ? admit(call, facts, { request, pageUrl: pageUrlOf(call) }, nowMs) : FORGED,
+          ),
     );
-    if (hwid !== null) return decided;
-    // An app without a HWID must not learn whether the link exists.
-    return after(decided, (conclusion) =>
-      conclusion === UNKNOWN || conclusion === FORGED ? UNKNOWN_UNNAMED : conclusion,
-    );
+    return after(decided, (found) => {
+      if (found === null) return conclusionOf(unknownTo(hwid));
+      if ('refused' in found) return conclusionOf(found);
+      return found.outcome === PASSES ? ADMITTED : found.outcome;
+    });
   }
 
-  /**
-   * Decides by the key of a path; null: it has none. The panel reads the key alone: if a link has
-   * it, no code may name another link.
-   */
-  function decideByKey(
-    path: Path,
-    decide: (named: KeyInPath) => Maybe<Conclusion>,
-  ): Maybe<Conclusion | null> {
+  /** Returns whether the panel takes the key: it is asked before a new device gets a slot. */
+  function mayEnter(call: DeviceCall, key: KeyInPath | null, facts: DeviceFacts): Maybe<boolean> {
+    return key === null || !deps.panel.isAsked() || panelAdmits(deps, key, call, facts);
+  }
+
+  /** Reads the key of a path; null: it has none. */
+  function keyOf(path: Path): KeyInPath | typeof FORGED | null {
     const { gateKey: key, gateKeyPaths: keyPaths, gateKeySecretFile } = settings;
     const secret = deps.secretOf(gateKeySecretFile);
-    const named = keyIn(
-      { keyPaths, key, secret, panel: panelOf({ panel: settings.gatePanel, key }) },
-      path,
-    );
+    const panel = panelOf({ panel: settings.gatePanel, key });
+    const named = keyIn({ keyPaths, key, secret, panel }, path);
     const isOdd = path.looseAt !== undefined;
     if (named === null || (isRefused(named) && key === 'plain' && !isOdd)) return null;
     // A code does not help either: the panel may read the key differently.
-    if (isRefused(named) || !named.isProven) return FORGED;
-    return decide(named);
+    return isRefused(named) || !named.isProven ? FORGED : named;
   }
 
   function admit(
@@ -200,18 +172,21 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     facts: DeviceFacts,
     about: Pick<AdmittedFetch, 'request' | 'pageUrl'>,
     nowMs: number,
-  ): Maybe<Conclusion> {
-    return after(admitDevice(core, call, facts, nowMs), (link) => {
-      if (isRefused(link)) return link;
-      // The path of nearly all requests.
-      if (link.facts === undefined && settings.gateUpdateIntervalHours === 0) return ADMITTED;
-      const { gateKey: key, gateProviderIdFile: providerIdFile, gateRide: ride } = settings;
-      const panel = panelOf({ panel: settings.gatePanel, key });
-      const fetch = { ...about, link, isShared: call.isShared === true };
-      return after(deps.rides.on(fetch, { ride, providerIdFile }, panel, nowMs), (riders) =>
-        withRiders(riders, link, nowMs),
-      );
-    });
+  ): Maybe<Conclusion | RefusedAtDoor> {
+    return after(
+      admitDevice(core, call, facts, nowMs),
+      (link): Maybe<Conclusion | RefusedAtDoor> => {
+        if (isRefused(link)) return link;
+        // The path of nearly all requests.
+        if (link.facts === undefined && settings.gateUpdateIntervalHours === 0) return ADMITTED;
+        const { gateKey: key, gateProviderIdFile: providerIdFile, gateRide: ride } = settings;
+        const panel = panelOf({ panel: settings.gatePanel, key });
+        const fetch = { ...about, link, isShared: call.isShared === true };
+        return after(deps.rides.on(fetch, { ride, providerIdFile }, panel, nowMs), (riders) =>
+          withRiders(riders, link, nowMs),
+        );
+      },
+    );
   }
 
   /** Returns the address of the page for the subscription in the proxy's question. */
@@ -238,8 +213,12 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     return { says: 'ok', headers };
   }
 
-  /** Judges HEAD, which takes no slot: a device without one could ask by HEAD and read by GET. */
-  function check(call: DeviceCall, facts: DeviceFacts, nowMs: number): Maybe<Conclusion> {
+  /** Answers HEAD, which takes no slot: a device without one could ask by HEAD and read by GET. */
+  function check(
+    call: DeviceCall,
+    facts: DeviceFacts,
+    nowMs: number,
+  ): Maybe<Conclusion | RefusedAtDoor> {
     return after(judgeDevice(core, call, nowMs, facts), (judged) => {
       if (isRefused(judged)) return judged;
       return judged.holdsSlot ? ADMITTED : { says: 'gate_no_slot' };
@@ -247,7 +226,8 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
   }
 
   function conclude(request: Request, startMs: number, conclusion: Conclusion): Maybe<Response> {
-    const page = addressOfRefusal(core, settings, conclusion, settings.myUrl, clock.nowMs());
+    const { refused } = conclusion;
+    const page = addressOfRefusal(core, settings, refused, settings.myUrl, clock.nowMs());
     return after(page, (address) => answerWith(request, startMs, conclusion, address));
   }
 
@@ -258,21 +238,21 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     page: string | null,
   ): Maybe<Response> {
     const { says, reason = says } = conclusion;
-    const tookMs = clock.steadyMs() - startMs;
-    const requestId = traffic.count(tally, {
+    const decided = {
       request,
       says: reason,
-      tookMs,
+      startMs,
+      isGuess: isGuess(conclusion),
       requestId: conclusion.requestId,
+    };
+    return deps.concluder.conclude(tally, decided, (requestId) => {
+      if (says === 'ok') return letThrough(conclusion);
+      dropBody(request);
+      const isQuiet = deps.strangers.isQuiet && isOfStranger(conclusion);
+      if (isQuiet && says === 'gate_untrusted') return deps.strangers.answer(request, startMs);
+      const told = refusalOf(conclusion, request, { settings, page, requestId });
+      return isQuiet ? bare(told) : told;
     });
-    if (says === 'ok') return letThrough(conclusion);
-    dropBody(request);
-    const isQuiet = deps.strangers.isQuiet && isOfStranger(conclusion);
-    if (isQuiet && says === 'gate_untrusted') return deps.strangers.answer(request, startMs);
-    const told = refusalOf(conclusion, request, { settings, page, requestId });
-    const refusal = isQuiet ? bare(told) : told;
-    const delayMs = isGuess(conclusion) ? deps.guessed(request) : 0;
-    return delayMs === 0 ? refusal : clock.sleep(delayMs).then(() => refusal);
   }
 
   function fail(request: Request, fault: unknown): Conclusion {
@@ -284,7 +264,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
   return (request) => {
     const startMs = clock.steadyMs();
     return settle(
-      () => judge(request),
+      () => decide(request),
       (fault) => fail(request, fault),
       (conclusion) => conclude(request, startMs, conclusion),
     );
@@ -297,7 +277,3 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
  * complete then.
  */
 const RIDES_HEADER = 'x-gatepost-rides';
-function textIn(query: Query, name: string): string | null {
-  const value = valueIn(query, name);
-  return typeof value === 'string' ? value : null;
-}

@@ -2,7 +2,7 @@
 
 import type { Core } from '../../core/core.ts';
 import { FullLinkRefused } from '../../core/full-link.ts';
-import { hasPages, thisReference } from '../../core/my.ts';
+import { hasMy, thisReference } from '../../core/my.ts';
 import { after, type Maybe } from '../../core/port/maybe.ts';
 import type { Connection } from '../console/site.ts';
 import { settle } from '../interpreter.ts';
@@ -65,7 +65,7 @@ export function addressOfRefusal(
   return settle(
     () =>
       after(store.findProvider(link.providerCode), (provider) => {
-        if (provider === null || !hasPages(provider, nowMs)) return null;
+        if (provider === null || !hasMy(provider, nowMs)) return null;
         return after(store.findLinkById(link.installId), (found) => {
           if (found === null) return null;
           const { id: installId, installCode } = found;

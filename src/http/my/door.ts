@@ -3,20 +3,21 @@
  * the page. Every request that opens no page gets the same answer and counts as a guess.
  */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import { actingAs, type Core } from '../../core/core.ts';
 import {
   freeMine,
-  hasPages,
+  hasMy,
   type KeyPaths,
   MY_TEXT_LENGTH_MAX,
   openMy,
   readMyName,
 } from '../../core/my.ts';
 import { type PanelKind, panelOf } from '../../core/panel/kind.ts';
-import type { MyName, PageSites } from '../../core/port/my.ts';
+import type { MyName, MySites } from '../../core/port/my.ts';
 import { languagesOf } from '../../core/ride/languages.ts';
-import type { Log } from '../../log.ts';
+import type { Concluder } from '../bound/concluder.ts';
 import type { MinuteLimiter } from '../bound/limiter.ts';
 import type { Connection } from '../console/site.ts';
 import { reportFault, whyNotNow } from '../interpreter.ts';
@@ -31,7 +32,7 @@ import { myLanguage } from './texts.ts';
 import { askView, linkView, PLACES_EACH, type Said, type ViewOf } from './view.ts';
 
 /** Settings that are read for each request, so that a change applies at once. */
-export interface MySettings extends UpstreamSettings, PageSites {
+export interface MySettings extends UpstreamSettings, MySites {
   readonly gateKeyPaths: KeyPaths['keyPaths'];
   readonly gateKey: KeyPaths['key'];
   readonly gateKeySecretFile: string;
@@ -50,8 +51,7 @@ interface MyDeps {
   secretOf(file: string): string | null;
   connectionOf(request: Request): Connection;
   clientOf(request: Request): string;
-  /** Counts a guess by the client of a request; returns the delay of its answer, ms. */
-  guessed(request: Request): number;
+  concluder: Concluder;
   bodyTimeMaxMs: number;
 }
 
@@ -180,19 +180,16 @@ export function makeMy(deps: MyDeps): MyDoor {
       const response = new Response(text, { status: isLater ? 503 : 500, headers });
       answered = { says: isLater ? 'not_now' : 'fault', response };
     }
-    const { says, response, isGuess } = answered;
-    const tookMs = clock.steadyMs() - startMs;
-    traffic.count(tally, { request, says, tookMs, requestId });
+    const { says, response, isGuess = false } = answered;
     dropBody(request);
-    const delayMs = isGuess ? deps.guessed(request) : 0;
-    if (delayMs > 0) await clock.sleep(delayMs);
-    return response;
+    const decided = { request, says, startMs, isGuess, requestId };
+    return deps.concluder.conclude(tally, decided, () => response);
   }
 
   /** Answers at a panel's host. The path belongs to the panel unless its provider has the page. */
   async function answerAtPanel(request: Request, site: Upstream, part: Part): Promise<Response> {
     const provider = await core.store.findProvider(site.provider);
-    const isOurs = provider !== null && hasPages(provider, clock.nowMs());
+    const isOurs = provider !== null && hasMy(provider, clock.nowMs());
     return (isOurs ? null : proxy.answer(request)) ?? answer(request, site, part);
   }
 

@@ -63,12 +63,15 @@ const short = (text: string): string => {
 const systemOf = ({ os, osVersion }: Pick<MyPlace, 'os' | 'osVersion'>) =>
   short(`${SYSTEMS.get(os) ?? os} ${osVersion}`.trim());
 
-function nameOf({ deviceName, os }: { deviceName: string; os: string }, texts: MyTexts): string {
+function deviceTitle(
+  { deviceName, os }: { deviceName: string; os: string },
+  texts: MyTexts,
+): string {
   return short(deviceName) || short(SYSTEMS.get(os) ?? os) || texts.unnamed;
 }
 
 function placeItem(place: MyPlace, texts: MyTexts, view: ViewOf, mayFree: boolean): Html {
-  const name = isSharedHwid(place.hwid) ? texts.shared : nameOf(place, texts);
+  const name = isSharedHwid(place.hwid) ? texts.shared : deviceTitle(place, texts);
   const system = systemOf(place);
   const about = texts.seen(seenText(place.lastSeenAtMs, view));
   const freeing = html`<details><summary aria-label="${texts.free}: ${name}">${texts.free}</summary>
@@ -195,7 +198,7 @@ function waitingText(
   view: ViewOf,
 ): string {
   const texts = MY_TEXTS[view.language];
-  const name = nameOf(waiting, texts);
+  const name = deviceTitle(waiting, texts);
   if (view.nowMs >= freeFromMs) return texts.waiting(name);
   return texts.waitingLater(name, inText(freeFromMs - view.nowMs, view.language));
 }

@@ -1,8 +1,8 @@
 /** Reads the JSON object of a POST, within bounds of size and time. */
 
+import { unlessAborted } from '../../base/deadline.ts';
 import { REQUEST_BOUNDS, readJsonObject } from '../../core/json-input.ts';
 import { type Misfit, malformed, Refused } from '../../core/outcome.ts';
-import { unlessAborted } from '../../deadline.ts';
 import { LARGE_BYTES, type Place } from '../bound/room.ts';
 
 /**

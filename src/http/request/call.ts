@@ -1,14 +1,15 @@
 /** A request in progress: the parts of the server that answer it, and its caller. */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import { actingAs, type Core } from '../../core/core.ts';
 import type { AuthenticDevice } from '../../core/device.ts';
 import type { EventSenders } from '../../core/outbox/carrier.ts';
 import type { Actor } from '../../core/port/audit.ts';
 import type { Provider } from '../../core/port/provider.ts';
 import { keyFingerprint } from '../../core/secret.ts';
-import type { Log } from '../../log.ts';
 import type { Large } from '../answer/large.ts';
+import type { Concluder } from '../bound/concluder.ts';
 import type { Crowd } from '../bound/crowd.ts';
 import type { Limits, WireSettings } from '../endpoint.ts';
 import type { Traffic } from '../traffic.ts';
@@ -27,8 +28,7 @@ export interface CallDeps {
   clientOf(request: Request): string;
   /** Returns the network of the caller; null: only that of a proxy is known. */
   sharedAddressOf(request: Request): string | null;
-  /** Counts a failed authentication; returns the delay of its answer, ms. */
-  authFailed(client: string, account?: string | null): number;
+  concluder: Concluder;
   /** Aborts when the server stops. */
   stopping: AbortSignal;
   large: Large;

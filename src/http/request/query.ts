@@ -25,7 +25,7 @@ export function parseQuery(url: string, foldCase: boolean): Query {
   const hash = url.indexOf('#', start);
   const end = hash < 0 ? url.length : hash;
   // Most queries hold nothing to decode: one check of the whole saves two for each part.
-  const textOf = /[%+]/.test(url) ? decode : asItIs;
+  const decodedPart = /[%+]/.test(url) ? decode : asItIs;
   let equals = -1;
   for (let at = start, count = 0; at < end && count < PARAM_COUNT_MAX; count++) {
     const next = before(end, url.indexOf('&', at));
@@ -33,11 +33,11 @@ export function parseQuery(url: string, foldCase: boolean): Query {
     if (equals < at) equals = before(end, url.indexOf('=', at));
     if (next > at) {
       const nameEnd = Math.min(equals, next);
-      const decoded = textOf(url.slice(at, nameEnd));
+      const decoded = decodedPart(url.slice(at, nameEnd));
       const name = foldCase ? decoded.toLowerCase() : decoded;
       const known = find(query, name);
       if (known) known[1] = REPEATED;
-      else query.push([name, textOf(url.slice(nameEnd + 1, next))]);
+      else query.push([name, decodedPart(url.slice(nameEnd + 1, next))]);
     }
     at = next + 1;
   }

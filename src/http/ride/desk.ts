@@ -1,14 +1,14 @@
 /** Reads what rides on answers, for the proxy and for `/gate`. */
 
+import { type Log, reasonOf } from '../../base/log.ts';
 import type { Core } from '../../core/core.ts';
 import { PANEL_TRAITS } from '../../core/panel/index.ts';
 import type { PanelKind } from '../../core/panel/kind.ts';
-import type { AdmittedDevice } from '../../core/port/install.ts';
+import type { AdmittedDevice } from '../../core/port/link.ts';
 import { after, type Maybe } from '../../core/port/maybe.ts';
 import type { Way, Ways } from '../../core/port/way.ts';
 import { languagesOf } from '../../core/ride/languages.ts';
 import { type Riders, Rides } from '../../core/ride/riding.ts';
-import { type Log, reasonOf } from '../../log.ts';
 import { MinuteLine } from '../bound/limiter.ts';
 import { type Carried, stampsOf } from './answer.ts';
 
@@ -92,7 +92,7 @@ function withPage(
   pageUrl: () => string | null,
   panel: PanelKind | null,
 ): Riders | null {
-  if (riders === null || !riders.hasPages || riders.buttons.webPageUrl !== null) return riders;
+  if (riders === null || !riders.hasMy || riders.buttons.webPageUrl !== null) return riders;
   const webPageUrl = pageUrl();
   const replaces = webPageUrl !== null && panel !== null && PANEL_TRAITS[panel].hasOwnButton;
   const buttons = { ...riders.buttons, webPageUrl };

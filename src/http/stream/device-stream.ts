@@ -3,7 +3,8 @@
  * it until the device acknowledges, and drops its state when it closes.
  */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import { DAY_MS } from '../../core/calendar.ts';
 import type { Core } from '../../core/core.ts';
 import { type AuthenticDevice, noteSeen } from '../../core/device.ts';
@@ -13,8 +14,7 @@ import { ACK_COUNT_MAX, acknowledge, INBOX_LIMITS, readInbox } from '../../core/
 import { isRefused, type Misfit, malformed } from '../../core/outcome.ts';
 import type { AckItem, Glance, Message } from '../../core/port/inbox.ts';
 import { isAway } from '../../core/port/store.ts';
-import type { Log } from '../../log.ts';
-import { nameOf } from '../answer/large.ts';
+import { callerName } from '../answer/large.ts';
 import { messageText, senderOf } from '../answer/message-view.ts';
 import { Budget } from '../bound/budget.ts';
 import { LARGE_BYTES, type Room } from '../bound/room.ts';
@@ -238,7 +238,7 @@ export class DeviceStream {
   async #list(): Promise<void> {
     const { core, clock, turns } = this.deps;
     try {
-      await turns.next(nameOf({ device: this.device }));
+      await turns.next(callerName({ device: this.device }));
       const { messages, isCut } = await readInbox(core, this.device, clock.nowMs());
       this.#isMoreWaiting = isCut;
       await this.#sendFresh(messages);
@@ -274,7 +274,7 @@ export class DeviceStream {
     const unread = () => this.socket.getBufferedAmount();
     if (unread() + text.length >= LARGE_BYTES) {
       const place = await this.deps.room.enter({
-        caller: nameOf({ device: this.device }),
+        caller: callerName({ device: this.device }),
         bytes: byteLength(text),
         sender,
         isTaken: () => this.isClosed || unread() === 0,

@@ -3,7 +3,7 @@
  * look. A stream has one place in the queue, so that streams take turns.
  */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Core } from '../../core/core.ts';
 import type { AuthenticDevice } from '../../core/device.ts';
 import { glanceInboxes } from '../../core/message/inbox.ts';

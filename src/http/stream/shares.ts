@@ -3,8 +3,8 @@
  * which a client can make up any number, take half at most.
  */
 
+import { PartyQueue } from '../../base/queue.ts';
 import type { AuthenticDevice } from '../../core/device.ts';
-import { PartyQueue } from '../../queue.ts';
 import { networkOf } from '../request/address.ts';
 import type { DeviceStream } from './device-stream.ts';
 

@@ -6,9 +6,9 @@
 import { type AuthenticDevice, authenticateDevice, noteStream } from '../../core/device.ts';
 import { isAway } from '../../core/port/store.ts';
 import { respond } from '../answer/respond.ts';
+import type { Concluder } from '../bound/concluder.ts';
 import { reportFault } from '../interpreter.ts';
 import type { MessageKey } from '../messages.ts';
-import { dropBody } from '../request/body.ts';
 import type { Traffic } from '../traffic.ts';
 import {
   CLOSE_TOO_MANY,
@@ -55,8 +55,7 @@ interface StreamDeps extends Omit<DeviceStreamDeps, 'looks'> {
   upgrade(request: Request, data: SocketData, headers: Readonly<Record<string, string>>): boolean;
   /** Returns the address under which the client of a request is counted. */
   clientOf(request: Request): string;
-  /** Counts a failed authentication of a client; returns the delay of its answer, ms. */
-  authFailed(client: string): number;
+  concluder: Concluder;
 }
 
 export interface Streams {
@@ -81,9 +80,9 @@ export function makeStreams(deps: StreamDeps): Streams {
   let refusedCount = 0;
   const tokenFrames = new TokenFrames({
     ...deps,
-    authFailed: (client) => {
+    guessed: (client, respond) => {
       tally.answers.add('device_token_error');
-      return deps.authFailed(client);
+      return deps.concluder.guessed(client, respond);
     },
     admit,
   });
@@ -198,13 +197,9 @@ export function makeStreams(deps: StreamDeps): Streams {
       return refuse(says('unknown_error'), 503, detail);
     }
     if (device === null) {
-      says('device_token_error');
-      const delayMs = deps.authFailed(client);
-      if (delayMs > 0) {
-        dropBody(request);
-        await clock.sleep(delayMs);
-      }
-      return refuse('device_token_error', 401);
+      const key = 'device_token_error';
+      const decided = { request, says: key, startMs, isGuess: true, requestId };
+      return deps.concluder.conclude(tally, decided, () => refuse(key, 401));
     }
     if (isFullFor(device, client) || isStopping) {
       refusedCount += 1;

@@ -4,14 +4,15 @@
  * for each address, their time and their frames are bounded.
  */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import { PartyQueue } from '../../base/queue.ts';
 import type { Core } from '../../core/core.ts';
 import { type AuthenticDevice, authenticateDevice } from '../../core/device.ts';
 import { readJsonObject } from '../../core/json-input.ts';
 import { isRefused, type Misfit, malformed } from '../../core/outcome.ts';
-import type { Log } from '../../log.ts';
-import { PartyQueue } from '../../queue.ts';
-import { textOf } from '../answer/respond.ts';
+import type { Maybe } from '../../core/port/maybe.ts';
+import { bodyOf } from '../answer/respond.ts';
 import { reportFault } from '../interpreter.ts';
 import {
   CLOSE_FAULT,
@@ -39,8 +40,8 @@ interface TokenFrameDeps {
   core: Core;
   clock: Clock;
   log: Log;
-  /** Counts a failed authentication of a client; returns the delay of its answer, ms. */
-  authFailed(client: string): number;
+  /** Counts a failed authentication of a client, then answers it. */
+  guessed(client: string, respond: () => void): Maybe<void>;
   /** Opens the stream of a device. Returns false if it closed the socket instead. */
   admit(socket: Socket, device: AuthenticDevice): boolean;
 }
@@ -104,7 +105,7 @@ export class TokenFrames {
     const token = readTokenFrame(frame);
     if (isRefused(token)) {
       const { detail } = token;
-      socket.send(textOf('unknown_error', { detail }));
+      socket.send(bodyOf('unknown_error', { detail }));
       this.#end(socket, CLOSE_MALFORMED, detail);
       return;
     }
@@ -123,13 +124,13 @@ export class TokenFrames {
     if (device !== null) {
       this.forget(socket);
       // Before any message: the stream sends nothing before it has read the inbox.
-      if (this.deps.admit(socket, device)) socket.send(textOf('ok'));
+      if (this.deps.admit(socket, device)) socket.send(bodyOf('ok'));
       return;
     }
-    const delayMs = this.deps.authFailed(socket.data.client);
-    if (delayMs > 0) await clock.sleep(delayMs);
-    socket.send(textOf('device_token_error'));
-    this.#end(socket, CLOSE_TOKEN, 'the token is of no device');
+    await this.deps.guessed(socket.data.client, () => {
+      socket.send(bodyOf('device_token_error'));
+      this.#end(socket, CLOSE_TOKEN, 'the token is of no device');
+    });
   }
 
   /** Closes every socket. */

@@ -1,88 +1,147 @@
-/** Admits devices by the answer of a panel: only a subscription gives a slot. */
+/** Admits devices by the response of a panel: only a subscription gives a slot. */
 
-import type { Clock } from '../../clock.ts';
-import type { AdmittedDevice } from '../../core/port/install.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Core } from '../../core/core.ts';
+import { admitDevice, type RefusedAtDoor } from '../../core/door.ts';
+import { NOT_FOUND, WITHOUT_HWID } from '../../core/named-link.ts';
+import { isRefused } from '../../core/outcome.ts';
+import type { AdmittedDevice } from '../../core/port/link.ts';
 import { SUBSCRIPTION_HEADERS } from '../../core/subscription.ts';
-import type { Obstacle } from './answers.ts';
-import type { Answer } from './exchange.ts';
+import { decide, holdsNamedSlot, type SubscriptionRequest } from './decision.ts';
+import type { UpstreamResponse } from './exchange.ts';
+import type { Denied, Forwarding, WantedSlot } from './forwarding.ts';
 import { isPage } from './headers.ts';
-import type { Denied, Passage } from './permit.ts';
+import type { LinkLimit, NewLinks } from './new-links.ts';
+import type { PanelFollowers } from './panel-followers.ts';
+import type { Panel } from './panels.ts';
 import { isProof, proofIn } from './proof.ts';
+import type { ProxyError } from './responses.ts';
 
-interface Admitting {
+interface Deps {
+  core: Core;
   clock: Clock;
-  /** Called with an answer of success to a device without a slot that is no subscription. */
-  onOther(): void;
-  /** Called if a subscription proves the key of the link that admits the device. */
-  onProof(key: string, link: AdmittedDevice): void;
+  panels: PanelFollowers;
+  newLinks: NewLinks;
+  /** Returns the limit of new links of the client of a request. */
+  limitLinks(request: Request): LinkLimit;
 }
+
+interface Asked {
+  request: Request;
+  panel: Panel;
+  /** Null: the path has no name of a link. */
+  subscription: SubscriptionRequest | null;
+  forwarding: Forwarding;
+}
+
+type AdmissionOutcome = AdmittedDevice | Denied | ProxyError;
 
 /**
- * Admits the device if the answer of the panel allows it; null: it takes no slot. A device that
- * holds its slot gets every answer of the panel; another one only a subscription, or, from a panel
- * that has no name, a 200 with a body that is no page.
+ * Admits the device if the response of the panel allows it; null: it takes no slot. A device that
+ * holds its slot gets every response of the panel; another one only a subscription, or, from a
+ * panel that has no name, a 200 with a body that is no page. Cancels the response if a step throws.
  */
 export async function admissionOf(
-  first: Passage,
-  answer: Answer,
-  { clock, onOther, onProof }: Admitting,
-): Promise<AdmittedDevice | Denied | Obstacle | null> {
-  const { judge, unknown } = first;
-  if (first.isForPage) return forPage(answer);
-  const isGood = isSuccess(answer);
-  if (judge === null && (first.admit === null || first.holdsSlot)) {
-    // A device with a slot is seen even if its subscription is unchanged.
-    const isSeen = isGood || answer.status === NOT_MODIFIED;
-    if (first.admit === null || !isSeen) return null;
-    const admitted = await orCancel(answer, first.admit());
-    const isNamed =
-      answer.status === 200 && SUBSCRIPTION_HEADERS.some((name) => answer.headers.has(name));
-    if (isNamed && first.key !== null && isLink(admitted)) onProof(first.key, admitted);
-    return admitted;
-  }
-  if (!isGood) return null;
-  const { believesOther } = first;
-  const proof = first.takesSlot
-    ? await orCancel(answer, proofIn(answer, !believesOther))
-    : 'subscription';
-  if (!isProof(proof)) return proof;
-  if (proof === 'other' || proof === 'none') onOther();
-  const proves = proof === 'subscription' || (proof !== 'none' && believesOther);
-  if (!proves) {
-    const passes = await orCancel(answer, Promise.resolve(first.passesUnproven()));
-    return passes ? null : unknown;
-  }
-  const passage = judge === null ? first : await orCancel(answer, judge(clock.nowMs()));
-  if ('reason' in passage) return passage;
-  if (passage.isForPage) return forPage(answer);
-  if (passage.admit === null) return null;
-  const admitted = await orCancel(answer, passage.admit());
-  if (proof === 'subscription' && passage.key !== null && isLink(admitted)) {
-    onProof(passage.key, admitted);
-  }
-  return admitted;
-}
-
-function isLink(admitted: AdmittedDevice | Denied | Obstacle): admitted is AdmittedDevice {
-  return typeof admitted !== 'string' && !('reason' in admitted);
-}
-
-function forPage({ headers }: Answer): Denied | null {
-  return isPage(headers) ? null : { reason: 'hwid_required' };
-}
-
-async function orCancel<T>(answer: Answer, judged: Promise<T>): Promise<T> {
+  deps: Deps,
+  asked: Asked,
+  response: UpstreamResponse,
+): Promise<AdmissionOutcome | null> {
   try {
-    return await judged;
+    return await admission(deps, asked, response);
   } catch (fault) {
-    answer.cancel();
+    response.cancel();
     throw fault;
   }
 }
 
+async function admission(
+  deps: Deps,
+  asked: Asked,
+  response: UpstreamResponse,
+): Promise<AdmissionOutcome | null> {
+  const { core, clock } = deps;
+  const { forwarding, panel, subscription } = asked;
+  const { believesOther, isForPage, isUnproven, slot } = forwarding;
+  if (isForPage) return asPage(response);
+  const isGood = isSuccess(response);
+  if (!isUnproven && (slot === null || forwarding.holdsSlot)) {
+    // A device with a slot is seen even if its subscription is unchanged.
+    const isSeen = isGood || response.status === NOT_MODIFIED;
+    if (slot === null || !isSeen) return null;
+    const isNamed =
+      response.status === 200 && SUBSCRIPTION_HEADERS.some((name) => response.headers.has(name));
+    return enter(deps, asked, slot, isNamed ? forwarding.key : null);
+  }
+  if (!isGood) return null;
+  const proof = forwarding.takesSlot ? await proofIn(response, !believesOther) : 'subscription';
+  if (!isProof(proof)) return proof;
+  if (proof === 'other' || proof === 'none') noteOther(deps, panel.upstream.host, response);
+  const proves = proof === 'subscription' || (proof !== 'none' && believesOther);
+  if (!proves) {
+    return (await passesUnproven(core, asked, clock.nowMs())) ? null : forwarding.unknown;
+  }
+  const decided =
+    isUnproven && subscription !== null
+      ? await decide(deps, panel, subscription, clock.nowMs(), true)
+      : forwarding;
+  if ('refused' in decided) return decided;
+  if (decided.isForPage) return asPage(response);
+  if (decided.slot === null) return null;
+  return enter(deps, asked, decided.slot, proof === 'subscription' ? decided.key : null);
+}
+
+/** Returns whether the device gets a response that does not prove its token. */
+export async function passesUnproven(
+  core: Core,
+  { forwarding, subscription }: Pick<Asked, 'forwarding' | 'subscription'>,
+  nowMs: number,
+): Promise<boolean> {
+  if (!forwarding.isUnproven || subscription === null) return false;
+  return holdsNamedSlot(core, subscription, nowMs);
+}
+
+/** Takes a slot; `provedKey`: the key that the response proves; null: none. */
+async function enter(
+  deps: Deps,
+  { panel, request }: Asked,
+  slot: WantedSlot,
+  provedKey: string | null,
+): Promise<AdmissionOutcome> {
+  const admitted = slot.isNew
+    ? await deps.newLinks.make(panel, slot, deps.limitLinks(request))
+    : await admitDevice(deps.core, slot.call, slot.facts, slot.nowMs);
+  if (admitted === null) return 'new_link_limit_reached';
+  if (!isRefused(admitted)) {
+    const { providerId } = admitted;
+    if (provedKey !== null) deps.panels.proved(panel.upstream, providerId, provedKey);
+    return admitted;
+  }
+  const { says } = admitted;
+  if (says === 'install_code_limit_reached') return { ...NOT_FOUND, outcome: says };
+  return { ...NOT_FOUND, refused: admitted as RefusedAtDoor };
+}
+
+/** Notes for the doctor what the panel responded to a device without a slot. */
+function noteOther(
+  { core, clock }: Deps,
+  host: string,
+  { headers, status }: UpstreamResponse,
+): void {
+  const type = /^[\w.+/-]{1,64}/.exec(headers.get('content-type') ?? '')?.[0].toLowerCase();
+  const subject = `${status} ${type ?? ''}`.trim();
+  core.store.noteSighting({ host, kind: 'no_subscription', subject }, clock.nowMs());
+}
+
+function asPage({ headers }: UpstreamResponse): Denied | null {
+  return isPage(headers) ? null : { ...WITHOUT_HWID, isUnnamed: false };
+}
+
 const NOT_MODIFIED = 304;
 
-export function isSuccess({ status, headers }: Answer): boolean {
+export function isSuccess({
+  status,
+  headers,
+}: Pick<UpstreamResponse, 'status' | 'headers'>): boolean {
   return status >= 200 && status < 300 && !isRefusal(headers);
 }
 

@@ -1,10 +1,10 @@
 /** Binds the hosts of panels to their providers: without a binding, no device is admitted. */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { type Log, reasonOf } from '../../base/log.ts';
 import type { Core } from '../../core/core.ts';
 import { bindHost } from '../../core/domain.ts';
 import { isRefused } from '../../core/outcome.ts';
-import { type Log, reasonOf } from '../../log.ts';
 import type { Upstream } from './settings.ts';
 
 /**

@@ -1,7 +1,7 @@
 /** A question to an upstream, from its start to the last byte of the answer. */
 
 import type http from 'node:http';
-import { isTooFine } from '../../slices.ts';
+import { isTooFine } from '../../outgoing/slices.ts';
 import { answerHeaders } from './headers.ts';
 import type { Upstream } from './settings.ts';
 
@@ -9,7 +9,7 @@ import type { Upstream } from './settings.ts';
 export type Bounds = Pick<Upstream, 'timeoutMs' | 'answerBytesMax'>;
 
 /** A question; the path includes the query. */
-export interface Question {
+export interface UpstreamRequest {
   method: 'GET' | 'HEAD' | 'OPTIONS';
   path: string;
   headers: Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ export interface Question {
 }
 
 /** The head of an answer, and its body as it arrives. */
-export interface Answer {
+export interface UpstreamResponse {
   status: number;
   headers: Headers;
   /** Returns the body: complete, or as a stream; null: there is none. */
@@ -30,7 +30,7 @@ export interface Answer {
    * {@link AHEAD_BYTES} have arrived; the body keeps them. Call it before `body`. Returns the
    * failure of the upstream; null: none so far.
    */
-  look(sees: (part: Uint8Array, isLast: boolean) => Promise<boolean>): Promise<Failure | null>;
+  peek(sees: (part: Uint8Array, isLast: boolean) => Promise<boolean>): Promise<Failure | null>;
   /** Ends the exchange without the rest of the answer. */
   cancel(): void;
 }
@@ -86,15 +86,15 @@ export class Exchange {
   #hasBegun = false;
   #isAccepted = false;
   #failure: Failure | null = null;
-  /** Continues {@link #look}. */
+  /** Continues {@link #peek}. */
   #wake: (() => void) | null = null;
 
   constructor(
     private readonly request: http.ClientRequest,
     private readonly upstream: Bounds,
-    private readonly question: Question,
+    private readonly question: UpstreamRequest,
     private readonly running: Set<Exchange>,
-    private readonly resolve: (outcome: Answer | Failure | typeof STALE) => void,
+    private readonly resolve: (outcome: UpstreamResponse | Failure | typeof STALE) => void,
   ) {
     running.add(this);
     question.signal.addEventListener('abort', this.#leave);
@@ -240,12 +240,12 @@ export class Exchange {
             headers,
             body: () => this.#body(),
             cancel: this.#leave,
-            look: (sees) => this.#look(sees),
+            peek: (sees) => this.#peek(sees),
           },
     );
   }
 
-  async #look(sees: Parameters<Answer['look']>[0]): Promise<Failure | null> {
+  async #peek(sees: Parameters<UpstreamResponse['peek']>[0]): Promise<Failure | null> {
     for (let at = 0; ; ) {
       const part = this.#chunks[at];
       if (part !== undefined) {

@@ -5,7 +5,7 @@ import type { SightingKind, SightingStore } from '../../core/port/sighting.ts';
 import { serversIn } from '../../core/servers-in-text.ts';
 import { isSuccess } from './admission.ts';
 import { Decoder } from './decoder.ts';
-import type { Answer } from './exchange.ts';
+import type { UpstreamResponse } from './exchange.ts';
 import { isPage } from './headers.ts';
 import type { MoveGuard } from './moves.ts';
 import type { Upstream } from './settings.ts';
@@ -30,7 +30,12 @@ export class Inspection {
   constructor(private readonly deps: Deps) {}
 
   /** Looks into an answer of success; `isForAll`: it has no limit. */
-  of(answer: Answer, upstream: Upstream, isForAll: boolean, nowMs: number): Answer {
+  of(
+    answer: UpstreamResponse,
+    upstream: Upstream,
+    isForAll: boolean,
+    nowMs: number,
+  ): UpstreamResponse {
     if (!isSuccess(answer)) return answer;
     const kind = isForAll ? 'pass_path_with_servers' : 'page_with_servers';
     return isForAll || isPage(answer.headers)
@@ -40,11 +45,11 @@ export class Inspection {
 
   /** Counts the servers in an answer without a limit: a page, or one at a path of `pass_paths`. */
   #pages(
-    answer: Answer,
+    answer: UpstreamResponse,
     { host }: Upstream,
     kind: Extract<SightingKind, 'page_with_servers' | 'pass_path_with_servers'>,
     nowMs: number,
-  ): Answer {
+  ): UpstreamResponse {
     return this.#look(answer, PAGE_BYTES, async (text) => {
       for (const [subject, count] of serversIn(text)) {
         this.deps.store.noteSighting({ host, kind, subject }, nowMs, count);
@@ -53,7 +58,7 @@ export class Inspection {
   }
 
   /** Looks at the head of a subscription, now and then. */
-  #heads(answer: Answer, upstream: Upstream, nowMs: number): Answer {
+  #heads(answer: UpstreamResponse, upstream: Upstream, nowMs: number): UpstreamResponse {
     const lastMs = this.#headsAtMs.get(upstream.host) ?? Number.NEGATIVE_INFINITY;
     if (Math.abs(nowMs - lastMs) < HEAD_PAUSE_MS) return answer;
     this.#headsAtMs.set(upstream.host, nowMs);
@@ -63,7 +68,11 @@ export class Inspection {
   }
 
   /** Returns the same answer; `onText` gets its decoded start when the body has gone out. */
-  #look(answer: Answer, bytesMax: number, onText: (text: string) => Promise<void>): Answer {
+  #look(
+    answer: UpstreamResponse,
+    bytesMax: number,
+    onText: (text: string) => Promise<void>,
+  ): UpstreamResponse {
     const decoder =
       this.#running < AT_ONCE_MAX
         ? Decoder.of(answer.headers.get('content-encoding'), bytesMax)

@@ -3,6 +3,7 @@
  * dropped, logged once a day, and noted for the doctor; a line of a body is only noted.
  */
 
+import type { Log } from '../../base/log.ts';
 import {
   ALTERNATIVE_HWID,
   hostsOfMove,
@@ -15,7 +16,6 @@ import type { Core } from '../../core/core.ts';
 import { hostHash } from '../../core/host-name.ts';
 import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
 import type { Ways } from '../../core/port/way.ts';
-import type { Log } from '../../log.ts';
 import type { Upstream, UpstreamSettings } from './settings.ts';
 
 interface Deps {

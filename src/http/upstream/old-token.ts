@@ -5,8 +5,8 @@
 
 import type { KeyInPath } from '../../core/key-path.ts';
 import { keyOfPanelUser, readPanelToken } from '../../core/panel/token.ts';
-import type { Obstacle } from './answers.ts';
-import { type Answer, Failure } from './exchange.ts';
+import { Failure, type UpstreamResponse } from './exchange.ts';
+import type { ProxyError } from './responses.ts';
 
 /** The most users of a panel whose numbers are cached. */
 const KEPT_MAX = 10_000;
@@ -28,8 +28,8 @@ export async function askForUser(
   userIds: Map<string, string>,
   named: KeyInPath,
   name: string,
-  ask: () => Promise<Answer | Failure | Obstacle>,
-): Promise<KeyInPath | Obstacle | null> {
+  ask: () => Promise<UpstreamResponse | Failure | ProxyError>,
+): Promise<KeyInPath | ProxyError | null> {
   const known = userIds.get(name);
   if (known !== undefined) return { ...named, key: keyOf(known) };
   const answer = await ask();
@@ -52,7 +52,7 @@ export async function askForUser(
 const keyOf = (id: string) => keyOfPanelUser({ panel: 'pasarguard', id });
 
 /** Parses the JSON of an answer; returns an empty record if it is invalid or too long. */
-async function readInfo(answer: Answer): Promise<{ id?: unknown; username?: unknown }> {
+async function readInfo(answer: UpstreamResponse): Promise<{ id?: unknown; username?: unknown }> {
   const parts: Uint8Array[] = [];
   let length = 0;
   try {

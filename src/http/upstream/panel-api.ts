@@ -4,17 +4,17 @@
  * minute.
  */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import { readAccessHeaders } from '../../core/panel/access-headers.ts';
 import { type AskPanel, isStatusOfPanel, Silent } from '../../core/panel/api.ts';
 import { PANEL_TRAITS } from '../../core/panel/index.ts';
 import { knowsUsersOf, type PanelKind, panelOf } from '../../core/panel/kind.ts';
 import { panelApiUser, panelLimitOf } from '../../core/panel/user.ts';
-import type { Log } from '../../log.ts';
 import { MinuteLine } from '../bound/limiter.ts';
-import { UpstreamClient } from './ask.ts';
+import { UpstreamClient } from './client.ts';
+import { decodedFor } from './decoded-response.ts';
 import { Failure, type FailureKind } from './exchange.ts';
-import { plainFor } from './plain-answer.ts';
 import type { Upstream } from './settings.ts';
 
 export interface PanelApiDeps {
@@ -208,18 +208,18 @@ async function get(
   };
   const question = { method: 'GET' as const, path, headers, signal, onEnd };
   const bounds = { timeoutMs: ASK_MAX_MS, answerBytesMax: ANSWER_BYTES_MAX };
-  const answer = await client.ask(bounds, question);
+  const response = await client.send(bounds, question);
   const silence = ({ kind, code }: Failure) =>
     new Silent(signal.aborted ? 'API_SLOW' : code, !OF_QUESTION.includes(kind));
-  if (answer instanceof Failure) throw silence(answer);
+  if (response instanceof Failure) throw silence(response);
   const reading = { ...bounds, accepted: null, onFailure: onEnd };
-  const plain = await plainFor(answer, reading);
+  const plain = await decodedFor(response, reading);
   if (plain instanceof Failure) throw silence(plain);
   const text = () =>
     new Response(plain.body()).text().catch(() => {
       throw ended === null ? new Silent('API_ANSWER') : silence(ended);
     });
-  return { status: answer.status, cancel: answer.cancel, text };
+  return { status: response.status, cancel: response.cancel, text };
 }
 
 /** Failures that one user of a panel can cause. */

@@ -4,7 +4,7 @@
  * and a revoked token are refused. While the API is away, the device is admitted.
  */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Core } from '../../core/core.ts';
 import type { SignedToken } from '../../core/key-path.ts';
 import { isStatusOfPanel, type PanelApiUser, Silent } from '../../core/panel/api.ts';

@@ -1,9 +1,9 @@
 /** Follows the APIs of panels at the door: limits, and the users of links. */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import type { Core } from '../../core/core.ts';
-import type { Log } from '../../log.ts';
-import type { GateReason } from '../gate/texts.ts';
+import type { RefusedAtDoor } from '../../core/door.ts';
 import { type PanelApiDeps, sourceOf } from './panel-api.ts';
 import { PanelApis } from './panel-apis.ts';
 import { PanelEntry } from './panel-entry.ts';
@@ -42,17 +42,16 @@ export async function changesLink(
   core: Core,
   upstream: Upstream,
   key: string,
-  judged: { reason: GateReason } | { holdsSlot: boolean },
+  { holdsSlot, refusal }: { holdsSlot: boolean; refusal: RefusedAtDoor['says'] | null },
 ): Promise<boolean> {
-  const isOpen = !('reason' in judged);
-  if (!isOpen && judged.reason === 'link_disabled') {
+  if (refusal === 'link_disabled') {
     const source = sourceOf(upstream);
     const provider = source && (await core.store.findProvider(upstream.provider));
     return source !== null && provider !== null && users.comesBack(source, provider.id, key);
   }
-  if (!isOpen && judged.reason !== 'link_limit_reached') return false;
+  if (refusal !== null && refusal !== 'link_limit_reached') return false;
   if (!limits.isDue(upstream, key) && !limits.isOver(upstream, key)) return false;
-  if (!isOpen || !judged.holdsSlot) return limits.follow(upstream, key);
+  if (!holdsSlot) return limits.follow(upstream, key);
   limits.followLater(upstream, key);
   return false;
 }

@@ -4,15 +4,15 @@
  * away.
  */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import { actingAs, type Core } from '../../core/core.ts';
-import { updateInstall } from '../../core/install.ts';
+import { updateLink } from '../../core/link.ts';
 import { isRefused } from '../../core/outcome.ts';
 import type { PanelLimit } from '../../core/panel/limit-rule.ts';
 import { isProvedBy } from '../../core/panel/proof.ts';
 import { panelApiUser, panelLimitOf } from '../../core/panel/user.ts';
 import { subscriptionKeyHash } from '../../core/secret.ts';
-import type { Log } from '../../log.ts';
 import { reportFault } from '../interpreter.ts';
 import { Answers, type PanelSource, remember, sourceOf } from './panel-api.ts';
 import { type PanelApis, perApi } from './panel-apis.ts';
@@ -101,7 +101,7 @@ export class PanelLimits {
     if (installLimit === link.installLimit) return false;
     const nowMs = this.deps.clock.nowMs();
     // A device came meanwhile; the next answer corrects the limit.
-    return !isRefused(await updateInstall(core, provider, link.id, { installLimit }, nowMs));
+    return !isRefused(await updateLink(core, provider, link.id, { installLimit }, nowMs));
   }
 
   /** Follows the limit as {@link follow} does, without delaying the request. */

@@ -3,16 +3,16 @@
  * enables links that an import disabled once the panel's API says that their users are active.
  */
 
-import type { Clock } from '../../clock.ts';
-import { actAt } from '../../core/audit/entry.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import { actingAs, type Core } from '../../core/core.ts';
+import { enableImported } from '../../core/link.ts';
 import { PANEL_TRAITS } from '../../core/panel/index.ts';
 import { panelOf } from '../../core/panel/kind.ts';
 import { isDisabledByImport, isProvedBy, provedTie } from '../../core/panel/proof.ts';
 import { panelApiUser, panelUserName } from '../../core/panel/user.ts';
 import type { Actor } from '../../core/port/audit.ts';
 import { subscriptionKeyHash } from '../../core/secret.ts';
-import type { Log } from '../../log.ts';
 import { reportFault } from '../interpreter.ts';
 import { Answers, type PanelApi, type PanelSource, remember, sourceOf } from './panel-api.ts';
 import { type PanelApis, perApi } from './panel-apis.ts';
@@ -62,12 +62,9 @@ export class PanelUsers {
     if (link === null || !isDisabledByImport(link.status, link.facts)) return false;
     if (!isProvedBy(source.panel, link)) return false;
     if (!isActive(await states.of(key))) return false;
-    const act = actAt(
-      actingAs(core, () => PANEL),
-      clock.nowMs(),
-    );
+    const asPanel = actingAs(core, () => PANEL);
     // Another request may have enabled it first.
-    await core.store.enableImported(providerId, link.id, act);
+    await enableImported(asPanel, { providerId, id: link.id }, clock.nowMs());
     return true;
   }
 

@@ -1,14 +1,14 @@
 /** The panels by host, each with its connections and its queue. */
 
+import type { Log } from '../../base/log.ts';
+import { type Leave, type NoPlace, Places } from '../../base/queue.ts';
 import { hostHash } from '../../core/host-name.ts';
 import { type Path, uuidAt } from '../../core/key-path.ts';
 import { PANEL_TRAITS } from '../../core/panel/index.ts';
 import { panelOf } from '../../core/panel/kind.ts';
-import type { Log } from '../../log.ts';
-import { type Leave, type NoPlace, Places } from '../../queue.ts';
 import { MinuteLine } from '../bound/limiter.ts';
 import { Hosts } from '../request/hosts.ts';
-import { UpstreamClient } from './ask.ts';
+import { UpstreamClient } from './client.ts';
 import type { Failure } from './exchange.ts';
 import type { Upstream, UpstreamSettings } from './settings.ts';
 

@@ -1,8 +1,8 @@
 /** Asks a panel one question of ours, as the proxy asks those of apps. */
 
-import { wordsOfErrno } from '../../errno.ts';
-import { UpstreamClient } from './ask.ts';
-import { type Answer, Failure } from './exchange.ts';
+import { wordsOfErrno } from '../../base/errno.ts';
+import { UpstreamClient } from './client.ts';
+import { Failure, type UpstreamResponse } from './exchange.ts';
 import type { Upstream } from './settings.ts';
 
 /** The time limit of an answer of a panel, ms. */
@@ -19,7 +19,7 @@ export interface Probe {
 export async function probe<T>(
   upstream: Upstream,
   { method, path, headers: more = {} }: Probe,
-  read: (answer: Answer) => Promise<T>,
+  read: (response: UpstreamResponse) => Promise<T>,
 ): Promise<T | Failure> {
   const { host, hostHeader, url } = upstream;
   const client = new UpstreamClient(url);
@@ -33,11 +33,11 @@ export async function probe<T>(
   };
   const { signal } = new AbortController();
   const question = { method, path, headers, signal, onEnd: () => {} };
-  const answer = await client.ask({ ...upstream, timeoutMs: PROBE_MAX_MS }, question);
+  const response = await client.send({ ...upstream, timeoutMs: PROBE_MAX_MS }, question);
   try {
-    if (answer instanceof Failure) return answer;
-    const found = await read(answer);
-    answer.cancel();
+    if (response instanceof Failure) return response;
+    const found = await read(response);
+    response.cancel();
     return found;
   } finally {
     client.close();

@@ -2,7 +2,7 @@
 
 import { listsServers, SUBSCRIPTION_HEADERS } from '../../core/subscription.ts';
 import { Decoder } from './decoder.ts';
-import type { Answer, FailureKind } from './exchange.ts';
+import type { FailureKind, UpstreamResponse } from './exchange.ts';
 import { isPage } from './headers.ts';
 
 /** The decoded bytes of a body that are read. */
@@ -30,7 +30,7 @@ export const isProof = (found: Proof | FailureKind): found is Proof =>
  * fails meanwhile.
  */
 export async function proofIn(
-  { status, headers, look }: Answer,
+  { status, headers, peek }: UpstreamResponse,
   waits: boolean,
 ): Promise<Proof | FailureKind> {
   if (status !== 200) return 'none';
@@ -41,7 +41,7 @@ export async function proofIn(
   let lists = decoder === null ? false : (null as boolean | null);
   // A panel that writes byte by byte must not make each byte costly.
   let decideFrom = 0;
-  const failure = await look(async (part, isLast) => {
+  const failure = await peek(async (part, isLast) => {
     isEmpty &&= part.length === 0;
     if (isNamed || decoder === null) return !isEmpty;
     await decoder.add(part);

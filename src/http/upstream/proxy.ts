@@ -1,19 +1,20 @@
 /**
- * The proxy in front of panels. A request is judged first, without a write: refused devices never
+ * The proxy in front of panels. A request is decided first, without a write: refused devices never
  * reach the panel. After a 2xx of the panel the slot is taken and the link of a new key is created;
- * then the answer is passed on. So neither guessed paths nor an outage of the panel create rows.
+ * then the response is forwarded. So neither guessed paths nor an outage of the panel create rows.
  */
 
 import type { Core } from '../../core/core.ts';
 import { hostName } from '../../core/host-name.ts';
-import { type KeyInPath, mayPass, type Path, readRequestPath } from '../../core/key-path.ts';
-import { hasPages } from '../../core/my.ts';
+import { mayPass, type Path, readRequestPath } from '../../core/key-path.ts';
+import { hasMy } from '../../core/my.ts';
+import { isOfStranger, NOT_FOUND, unknownTo, WITHOUT_HWID } from '../../core/named-link.ts';
 import { panelOf } from '../../core/panel/kind.ts';
-import type { AdmittedDevice } from '../../core/port/install.ts';
-import type { Maybe } from '../../core/port/maybe.ts';
-import type { PageSites } from '../../core/port/my.ts';
+import { oldNameIn } from '../../core/panel/token.ts';
+import type { MySites } from '../../core/port/my.ts';
 import type { Ways } from '../../core/port/way.ts';
-import { deviceWords } from '../gate/words.ts';
+import type { Concluder } from '../bound/concluder.ts';
+import { readDeviceHeaders } from '../gate/device-headers.ts';
 import { reportFault, whyNotNow } from '../interpreter.ts';
 import { addressOfRefusal, addressOfRequest, originOf } from '../my/address.ts';
 import { dropBody } from '../request/body.ts';
@@ -21,24 +22,24 @@ import { parseQuery } from '../request/query.ts';
 import type { RideDesk } from '../ride/desk.ts';
 import { bare, type Strangers } from '../strangers.ts';
 import type { EndpointTally, Traffic } from '../traffic.ts';
-import { admissionOf, isSuccess } from './admission.ts';
-import { type Answered, hindered, type Obstacle, refusal, toPage } from './answers.ts';
-import { type AskDeps, ask, meansUnknown } from './asking.ts';
-import { type Answer, Failure } from './exchange.ts';
+import { admissionOf, isSuccess, passesUnproven } from './admission.ts';
+import { decide, readSubscription, type SubscriptionRequest } from './decision.ts';
+import { Failure, type UpstreamResponse } from './exchange.ts';
+import { type ForwardDeps, forward, meansUnknown } from './forward.ts';
+import { type Denied, FOR_ALL, type Forwarding } from './forwarding.ts';
 import { Inspection } from './inspection.ts';
 import { MoveGuard } from './moves.ts';
-import { NewLinks } from './new-links.ts';
+import { type LinkLimit, NewLinks } from './new-links.ts';
 import { askForUser, infoPathOf } from './old-token.ts';
 import type { PanelFollowers } from './panel-followers.ts';
 import { type Panel, Panels } from './panels.ts';
-import { passOn } from './pass-on.ts';
-import { passageOf } from './passage.ts';
-import { type Denied, FREELY, isOfStranger, type LinkLimit, type Passage } from './permit.ts';
+import { respond } from './respond.ts';
+import { failed, type ProxyError, type ProxyResponse, redirect, refusal } from './responses.ts';
 import type { Upstream, UpstreamSettings } from './settings.ts';
 
-interface ProxyOptions extends Omit<AskDeps, 'isEnding'> {
+interface ProxyOptions extends Omit<ForwardDeps, 'isEnding'> {
   core: Core;
-  settings: UpstreamSettings & Pick<PageSites, 'myPath'> & Pick<Ways, 'rideHosts'>;
+  settings: UpstreamSettings & Pick<MySites, 'myPath'> & Pick<Ways, 'rideHosts'>;
   traffic: Traffic;
   rides: RideDesk;
   strangers: Strangers;
@@ -51,11 +52,10 @@ interface ProxyOptions extends Omit<AskDeps, 'isEnding'> {
   sharedAddressOf(request: Request): string | null;
   /** Asks a panel with made-up keys; returns whether it serves one. */
   servesStrangers(upstream: Upstream): Promise<boolean>;
-  /** Counts a guess by the client of a request; returns the delay of its answer, ms. */
-  guessed(request: Request): number;
+  concluder: Concluder;
 }
 
-interface ProxyDeps extends ProxyOptions, AskDeps {
+interface ProxyDeps extends ProxyOptions, ForwardDeps {
   moves: MoveGuard;
   inspection: Inspection;
   newLinks: NewLinks;
@@ -114,173 +114,198 @@ async function conclude(
   const { clock, log, traffic } = deps;
   const startMs = clock.steadyMs();
   dropBody(request);
-  let answered: Answered;
+  let answered: ProxyResponse;
   let requestId: string | undefined;
   try {
-    answered = await answerOf(deps, request, panel);
+    answered = await responseTo(deps, request, panel);
   } catch (fault) {
     requestId = traffic.requestIdOf(request);
     reportFault(log, ENDPOINT, fault, requestId);
     const reason = whyNotNow(fault);
-    answered = hindered(reason === null ? 'fault' : 'not_now', false, reason ?? undefined);
+    answered = failed(reason === null ? 'fault' : 'not_now', false, reason ?? undefined);
   }
-  const { outcome, response, isGuess } = answered;
-  const tookMs = clock.steadyMs() - startMs;
-  traffic.count(tally, { request, says: outcome, tookMs, requestId });
+  const { outcome: says, response } = answered;
   const hides = deps.strangers.isQuiet ? answered.hides : undefined;
   // Paths count as keys do, so that no delay tells the one from the other.
-  const delayMs = isGuess || hides === 'all' ? deps.guessed(request) : 0;
-  if (delayMs > 0) await clock.sleep(delayMs);
-  if (hides === 'all') return deps.strangers.answer(request, startMs);
-  return hides === 'text' ? bare(response) : response;
+  const isGuess = answered.isGuess === true || hides === 'all';
+  return deps.concluder.conclude(tally, { request, says, startMs, isGuess, requestId }, () => {
+    if (hides === 'all') return deps.strangers.answer(request, startMs);
+    return hides === 'text' ? bare(response) : response;
+  });
 }
 
-async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promise<Answered> {
-  const { settings, strangers } = deps;
-  const { upstream } = panel;
-  const { headers, method } = request;
-  // The page of users has no address at a host at which it does not answer.
-  const origin = () =>
-    strangers.areServed(request) ? originOf(request, deps.provenanceOf(request)) : '';
-  const refuse = async (denied: Denied): Promise<Answered> => {
-    const { reason, outcome, isGuess, full, opensPage } = denied;
-    const at = deps.clock.nowMs();
-    const own = opensPage ? await pageOf(deps, request, upstream, origin()) : null;
-    if (own !== null) return { outcome: outcome ?? reason, response: toPage(own) };
-    const page = await addressOfRefusal(deps.core, settings, full, origin(), at);
-    const response = refusal(reason, request, upstream, settings, page);
-    const hides = isOfStranger(denied) ? 'all' : undefined;
-    return { outcome: outcome ?? reason, response, hides, ...(isGuess && { isGuess }) };
-  };
-  if (method !== 'GET' && method !== 'HEAD') return hindered('wrong_method', false);
-  if (isOdd(headers, upstream)) return hindered('bad_request', false);
-  const target = targetOf(request.url);
+/** A request for a panel, with its parts. */
+interface Asked {
+  request: Request;
+  panel: Panel;
+  /** Its path and query. */
+  target: string;
+}
+
+async function responseTo(deps: ProxyDeps, request: Request, panel: Panel): Promise<ProxyResponse> {
+  const { headers, method, url } = request;
+  if (method !== 'GET' && method !== 'HEAD') return failed('wrong_method', false);
+  if (isOdd(headers, panel.upstream)) return failed('bad_request', false);
+  const target = targetOf(url);
+  const asked = { request, panel, target };
   const path = readRequestPath(target.split('?', 1)[0] ?? '');
-  if (path === null) return refuse({ reason: 'link_not_found' });
-  const passage = await passageFor(deps, request, panel, { path, target });
-  if (typeof passage === 'string') return hindered(passage, false);
-  if ('reason' in passage) return refuse(passage);
-  const { isShared, link } = passage;
-  const hasLink = !passage.isNewKey && !passage.isForAll;
-  const nowMs = deps.clock.nowMs();
+  const read = path === null ? NOT_FOUND : readNames(deps, asked, path);
+  if ('refused' in read) return refuse(deps, asked, read);
+  if (!('device' in read)) return exchange(deps, asked, read, null);
+  const named = await withUserNumber(deps, asked, read);
+  if (typeof named === 'string') return failed(named, false);
+  if ('refused' in named) return refuse(deps, asked, named);
+  const decided = await decide(deps, panel, named, deps.clock.nowMs());
+  // The address of an old token opens no page.
+  const decision = named === read ? decided : { ...decided, opensMy: false };
+  if ('refused' in decision) return refuse(deps, asked, decision);
+  return exchange(deps, asked, decision, named);
+}
+
+/** Reads the names of a link in a request; a path without any may be for all. */
+function readNames(
+  { clock, core, secretOf, sharedAddressOf, strangers }: ProxyDeps,
+  { request, panel, target }: Asked,
+  path: Path,
+): SubscriptionRequest | Forwarding | Denied {
+  const { host, keyPaths, keySecretFile, passPaths } = panel.upstream;
+  if (mayPass(passPaths, keyPaths, path)) return FOR_ALL;
+  const subject = panel.countKey(path);
+  if (subject !== null) {
+    core.store.noteSighting({ host, kind: 'keys_are_uuids', subject }, clock.nowMs());
+  }
+  const device = readDeviceHeaders(request);
+  if ('says' in device) return WITHOUT_HWID;
+  return readSubscription(request, panel, {
+    ...device,
+    path,
+    query: parseQuery(target, true),
+    secret: secretOf(keySecretFile),
+    isQuiet: strangers.isQuiet,
+    address: () => sharedAddressOf(request),
+  });
+}
+
+/** Asks the panel for the number of the user in an old token; other requests stay as they are. */
+async function withUserNumber(
+  deps: ProxyDeps,
+  { request, panel, target }: Asked,
+  named: SubscriptionRequest,
+): Promise<SubscriptionRequest | Denied | ProxyError> {
+  const { key } = named;
+  const name = key === null || panel.upstream.key === 'plain' ? null : oldNameIn(key.key);
+  if (key === null || name === null) return named;
+  const path = infoPathOf(target.split('?', 1)[0] ?? '');
+  const info = { path, isWhole: true, isInfo: true };
+  const ask = () => forward(deps, request, panel, info, FOR_TOKEN);
+  const found = await askForUser(panel.userIds, key, name, ask);
+  if (typeof found === 'string') return found;
+  return found === null ? unknownTo(named.device.hwid) : { ...named, key: found };
+}
+
+/** Sends a request to the panel, admits its device by the response, and forwards that. */
+async function exchange(
+  deps: ProxyDeps,
+  asked: Asked,
+  forwarding: Forwarding,
+  subscription: SubscriptionRequest | null,
+): Promise<ProxyResponse> {
+  const { clock, settings, strangers } = deps;
+  const { panel, request, target } = asked;
+  const { upstream } = panel;
+  const { isNewKey, isOtherPath, isShared, link } = forwarding;
+  const hasLink = !isNewKey && !forwarding.isForAll;
+  const nowMs = clock.nowMs();
   const pageUrl = () =>
-    passage.opensPage ? addressOfRequest(settings, origin(), upstream.host, target) : null;
+    forwarding.opensMy
+      ? addressOfRequest(settings, originAt(deps, request), upstream.host, target)
+      : null;
   const fetch = { request, isShared, pageUrl };
   const before =
     link && (await deps.rides.on({ ...fetch, link }, upstream, panelOf(upstream), nowMs));
-  // Only a whole answer gives a slot.
-  const isNew = passage.takesSlot && !passage.holdsSlot;
-  const isWhole = passage.judge !== null || isNew || before?.isDue === true;
+  // Only a whole response gives a slot.
+  const isNew = forwarding.takesSlot && !forwarding.holdsSlot;
+  const isWhole = forwarding.isUnproven || isNew || before?.isDue === true;
   const question = { path: target, isWhole };
-  const answer = await ask(deps, request, panel, question, passage);
-  if (typeof answer === 'string') return hindered(answer, hasLink);
-  if (answer instanceof Failure) {
-    const { isDropped, kind } = answer;
-    const unknown = meansUnknown(answer, panel, passage, deps.clock);
+  const response = await forward(deps, request, panel, question, forwarding);
+  if (typeof response === 'string') return failed(response, hasLink);
+  if (response instanceof Failure) {
+    const { isDropped, kind } = response;
+    const unknown = meansUnknown(response, panel, forwarding, clock);
     if (unknown === 'path') return absent();
-    if (unknown === 'key') return refuse({ reason: 'link_not_found', isGuess: true });
-    const isGuess = isDropped && passage.isOtherPath;
-    return { ...hindered(kind, hasLink), isGuess };
+    if (unknown === 'key') return refuse(deps, asked, { ...NOT_FOUND, isGuess: true });
+    return { ...failed(kind, hasLink), isGuess: isDropped && isOtherPath };
   }
-  const isUnknown = answer.status >= 400 && answer.status < 500;
-  const isGuess = isUnknown && (passage.isNewKey || passage.isOtherPath);
-  const onOther = () => noteOther(deps, upstream.host, answer);
-  const onProof = (key: string, { providerId }: AdmittedDevice) =>
-    deps.panels.proved(upstream, providerId, key);
-  const admitted = await admissionOf(passage, answer, { clock: deps.clock, onOther, onProof });
+  const isUnknown = response.status >= 400 && response.status < 500;
+  const isGuess = isUnknown && (isNewKey || isOtherPath);
+  const admitted = await admissionOf(deps, { request, panel, subscription, forwarding }, response);
   if (typeof admitted === 'string') {
-    answer.cancel();
-    return hindered(admitted, hasLink);
+    response.cancel();
+    return failed(admitted, hasLink);
   }
-  if (admitted !== null && 'reason' in admitted) {
-    answer.cancel();
-    const isUnnamed = passage.isForPage && passage.isNewKey;
-    return refuse({ ...admitted, isUnnamed, isGuess: isGuess || admitted.isGuess === true });
+  if (admitted !== null && 'refused' in admitted) {
+    response.cancel();
+    const isUnnamed = forwarding.isForPage && isNewKey;
+    return refuse(deps, asked, { ...admitted, isUnnamed, isGuess: isGuess || admitted.isGuess });
   }
-  const isStrange = strangers.isQuiet && admitted === null && provesNoKey(passage, answer);
-  if (isStrange && isUnknown && !(await passage.passesUnproven())) {
-    answer.cancel();
-    return refuse({ ...passage.unknown, isGuess });
+  const isStrange = strangers.isQuiet && admitted === null && provesNoKey(forwarding, response);
+  const asksPanel = { forwarding, subscription };
+  if (isStrange && isUnknown && !(await passesUnproven(deps.core, asksPanel, nowMs))) {
+    response.cancel();
+    return refuse(deps, asked, { ...forwarding.unknown, isGuess });
   }
-  await deps.moves.check(answer.headers, upstream, nowMs);
-  const isAdmitted = admitted !== null && isSuccess(answer);
+  await deps.moves.check(response.headers, upstream, nowMs);
+  const isAdmitted = admitted !== null && isSuccess(response);
   const rider = isAdmitted ? { ...fetch, link: admitted } : null;
-  const passing = { answer, passage, hasLink, rider, isStrange };
-  return { ...(await passOn(deps, request, panel, passing)), isGuess };
+  const given = { response, forwarding, hasLink, rider, isStrange };
+  return { ...(await respond(deps, request, panel, given)), isGuess };
 }
 
-/** Returns whether an answer proves no key of a link: it shows nothing of Gatepost to strangers. */
-const provesNoKey = ({ isNewKey }: Passage, { status }: Answer): boolean =>
+/** Refuses a request; `opensMy`: sends its browser to the page of users. */
+async function refuse(
+  { clock, core, settings, ...deps }: ProxyDeps,
+  { panel: { upstream }, request, target }: Asked,
+  denied: Denied,
+): Promise<ProxyResponse> {
+  const { isGuess, opensMy, refused } = denied;
+  const { outcome = refused.reason ?? refused.says } = denied;
+  const origin = originAt(deps, request);
+  const nowMs = clock.nowMs();
+  if (opensMy) {
+    const provider = await core.store.findProvider(upstream.provider);
+    const own =
+      provider !== null && hasMy(provider, nowMs)
+        ? addressOfRequest(settings, origin, upstream.host, target)
+        : null;
+    if (own !== null) return { outcome, response: redirect(own) };
+  }
+  const page = await addressOfRefusal(core, settings, refused, origin, nowMs);
+  const response = refusal(refused.says, request, upstream, settings, page);
+  return { outcome, response, isGuess, hides: isOfStranger(denied) ? 'all' : undefined };
+}
+
+/** Returns the origin of the page of users; empty at a host at which the page does not answer. */
+const originAt = (
+  { provenanceOf, strangers }: Pick<ProxyDeps, 'provenanceOf' | 'strangers'>,
+  request: Request,
+): string => (strangers.areServed(request) ? originOf(request, provenanceOf(request)) : '');
+
+/** Returns whether a response proves no key of a link: strangers see nothing of Gatepost in it. */
+const provesNoKey = ({ isNewKey }: Forwarding, { status }: UpstreamResponse): boolean =>
   isNewKey && status >= 300 && status !== NOT_MODIFIED;
 
-/** Returns whether servers could choose differently: two hosts, one not of the URL, an upgrade. */
+/** Returns whether servers could read the host differently: two of them, or an upgrade. */
 function isOdd(headers: Headers, upstream: Upstream): boolean {
   const host = headers.get('host') ?? '';
   const isOther = host !== upstream.host && hostName(host) !== upstream.host;
   return isOther || headers.has('upgrade');
 }
 
-/** Returns the address of the page of users for a browser; null: the provider has none. */
-async function pageOf(
-  { clock, core, settings }: ProxyDeps,
-  request: Request,
-  { host, provider: code }: Upstream,
-  origin: string,
-): Promise<string | null> {
-  const provider = await core.store.findProvider(code);
-  if (provider === null || !hasPages(provider, clock.nowMs())) return null;
-  return addressOfRequest(settings, origin, host, targetOf(request.url));
-}
-
-/** Notes for the doctor what the panel answered to a device without a slot. */
-function noteOther({ clock, core }: ProxyDeps, host: string, { headers, status }: Answer): void {
-  const type = /^[\w.+/-]{1,64}/.exec(headers.get('content-type') ?? '')?.[0].toLowerCase();
-  const subject = `${status} ${type ?? ''}`.trim();
-  core.store.noteSighting({ host, kind: 'no_subscription', subject }, clock.nowMs());
-}
-
-/** Judges a request by the rule of the door. */
-function passageFor(
-  deps: ProxyDeps,
-  request: Request,
-  panel: Panel,
-  { path, target }: { path: Path; target: string },
-): Maybe<Passage | Denied | Obstacle> {
-  const { core, clock, limitLinks, panels, secretOf } = deps;
-  const { passPaths, keyPaths, keySecretFile } = panel.upstream;
-  if (mayPass(passPaths, keyPaths, path)) return FREELY;
-  const subject = panel.countKey(path);
-  if (subject !== null) {
-    const { host } = panel.upstream;
-    core.store.noteSighting({ host, kind: 'keys_are_uuids', subject }, clock.nowMs());
-  }
-  const words = deviceWords(request);
-  if ('says' in words) return { reason: 'hwid_required', isUnnamed: true };
-  const visit = {
-    ...words,
-    path,
-    query: parseQuery(target, true),
-    takesSlot: request.method === 'GET',
-    nowMs: clock.nowMs(),
-    accepts: request.headers.get('accept') ?? '',
-    limitLinks: limitLinks(request),
-    address: () => deps.sharedAddressOf(request),
-    secret: secretOf(keySecretFile),
-    panels,
-    areStrangersServed: () => deps.newLinks.areServed(panel),
-    askForUser: (named: KeyInPath, name: string) => {
-      const question = { path: infoPathOf(target.split('?', 1)[0] ?? ''), isWhole: true };
-      const asked = () => ask(deps, request, panel, { ...question, isInfo: true }, FOR_TOKEN);
-      return askForUser(panel.userIds, named, name, asked);
-    },
-  };
-  return passageOf(core, panel, visit, clock.nowMs());
-}
-
-const absent = (): Answered => {
-  const response = new Response(null, { status: 404 });
-  return { outcome: 'passed', response, hides: 'all' };
-};
+const absent = (): ProxyResponse => ({
+  outcome: 'passed',
+  response: new Response(null, { status: 404 }),
+  hides: 'all',
+});
 const NOT_MODIFIED = 304;
 /** An old token opens no link until the panel names its user. */
 const FOR_TOKEN = {
@@ -288,7 +313,7 @@ const FOR_TOKEN = {
   isNewKey: false,
   isOtherPath: false,
   holdsSlot: false,
-  judge: null,
+  isUnproven: false,
 };
 /** Returns path and query of a request's URL, without a fragment. */
 function targetOf(url: string): string {

@@ -1,11 +1,11 @@
 /** Adds the messages that ride to an answer of the panel. */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { panelOf } from '../../core/panel/kind.ts';
 import { addRiders, intervalHeader } from '../ride/answer.ts';
 import type { AdmittedFetch, RideDesk } from '../ride/desk.ts';
 import { isTrue } from './admission.ts';
-import type { Answer } from './exchange.ts';
+import type { UpstreamResponse } from './exchange.ts';
 import type { Upstream } from './settings.ts';
 
 const UNKNOWN_APP = 'unknown app';
@@ -15,7 +15,7 @@ export async function addRides(
   { clock, rides }: { clock: Clock; rides: RideDesk },
   fetch: AdmittedFetch,
   upstream: Upstream,
-  { headers }: Answer,
+  { headers }: UpstreamResponse,
 ): Promise<void> {
   const interval = intervalHeader(upstream.updateIntervalHours);
   for (const [name, value] of Object.entries(interval)) headers.set(name, value);

@@ -1,19 +1,19 @@
 /** Makes one attempt at a dispatch: a push through its gateway, or an event to its webhook. */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import type { Core } from '../../core/core.ts';
 import type { PushSettings } from '../../core/message/push.ts';
-import type { EventSenders, Gateways, Verdict } from '../../core/outbox/carrier.ts';
+import type { AttemptVerdict, EventSenders, Gateways } from '../../core/outbox/carrier.ts';
 import type { DestinationKind, EventDispatch, PushDispatch } from '../../core/port/outbox.ts';
 import { PUSH_GATEWAYS } from '../../core/port/registration.ts';
 import type { Webhook } from '../../core/port/webhook.ts';
 import { moveChat } from '../../core/webhook.ts';
-import type { Log } from '../../log.ts';
 import type { PushContents } from './contents.ts';
 
 export interface AttemptResult {
   /** The verdict; null: the attempt does not count, as it was aborted or its target has changed. */
-  verdict: Verdict | null;
+  verdict: AttemptVerdict | null;
   /** The time at which the message expires, UTC ms; null: it does not. */
   expiresAtMs: number | null;
 }
@@ -21,7 +21,7 @@ export interface AttemptResult {
 /** Receives the outcome of each attempt and its duration in seconds. */
 type AttemptObserver = (
   kind: DestinationKind,
-  outcome: Verdict['verdict'],
+  outcome: AttemptVerdict['verdict'],
   seconds: number,
 ) => void;
 
@@ -111,7 +111,7 @@ export class Dispatcher {
   }
 
   /** Saves the new id of a chat that moved. Returns true if the event must be sent there. */
-  async #followChat(webhook: Webhook, verdict: Verdict): Promise<boolean> {
+  async #followChat(webhook: Webhook, verdict: AttemptVerdict): Promise<boolean> {
     const { id, target } = webhook;
     if (verdict.verdict !== 'dead' || verdict.movedTo === undefined) return false;
     if (target.kind !== 'telegram') return false;

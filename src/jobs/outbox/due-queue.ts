@@ -3,7 +3,7 @@
  * beginning again. Dispatches that are queued here or in progress are not read a second time.
  */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Dispatch, DispatchCursor, OutboxStore } from '../../core/port/outbox.ts';
 import { nextTurn } from '../../core/turn.ts';
 

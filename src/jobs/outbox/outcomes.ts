@@ -3,7 +3,7 @@
  * fails. Each save renews the lease of the destination.
  */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { DestinationHealth, OutboxStore, Settlement } from '../../core/port/outbox.ts';
 
 /** The lease of a destination: another process may claim it after this time without a save, ms. */

@@ -5,7 +5,7 @@
  * ones, ms.
  */
 
-import type { Verdict } from '../../core/outbox/carrier.ts';
+import type { AttemptVerdict } from '../../core/outbox/carrier.ts';
 import { KEPT_PAUSE_MAX_MS } from '../../core/outbox/judge.ts';
 
 /** The mean time of an answer above which a destination is slow, and the weight of the latest. */
@@ -79,10 +79,10 @@ export class Pace {
    * destination is one receiver; at a gateway a wait is about one device, and other calls continue.
    */
   observe(
-    verdict: Verdict,
+    verdict: AttemptVerdict,
     { beganMs, endedMs }: { beganMs: number; endedMs: number },
     isReceiver: boolean,
-  ): Verdict {
+  ): AttemptVerdict {
     if (verdict.verdict === 'busy') {
       this.#pause(endedMs + BUSY_PAUSE_MS);
       return verdict;

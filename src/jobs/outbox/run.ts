@@ -5,9 +5,10 @@
  * repeats no more than the attempts that were in progress.
  */
 
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Leave, NoPlace } from '../../base/queue.ts';
 import type { Core } from '../../core/core.ts';
-import { type Judgement, judgeAttempt, judgeTrial } from '../../core/outbox/judge.ts';
+import { decideAttempt, decideTrial, type Judgement } from '../../core/outbox/judge.ts';
 import type {
   Destination,
   DestinationHealth,
@@ -15,7 +16,6 @@ import type {
   EventDispatch,
   OutboxStore,
 } from '../../core/port/outbox.ts';
-import type { Leave, NoPlace } from '../../queue.ts';
 import type { AttemptResult } from './dispatcher.ts';
 import { DueQueue } from './due-queue.ts';
 import { Outcomes } from './outcomes.ts';
@@ -288,8 +288,8 @@ export class OutboxRun {
         dispatch: { ...dispatch, queuedAtMs: dispatch.queuedAtMs + aheadMs },
         expiresAtMs: result.expiresAtMs && result.expiresAtMs + aheadMs,
       };
-      const judge = this.#isTrial ? judgeTrial : judgeAttempt;
-      const judgement = judge(attempt, this.#health, host.random);
+      const decide = this.#isTrial ? decideTrial : decideAttempt;
+      const judgement = decide(attempt, this.#health, host.random);
       this.#isTrial = false;
       this.#apply(judgement, nowMs);
       const { settlement } = judgement;

@@ -4,10 +4,10 @@
  * Telegram; there, destinations that fail or are slow get no more than a share.
  */
 
+import { reasonOf } from '../../base/log.ts';
+import { Places } from '../../base/queue.ts';
 import type { Destination, DestinationHealth, DestinationKind } from '../../core/port/outbox.ts';
 import { isAway } from '../../core/port/store.ts';
-import { reasonOf } from '../../log.ts';
-import { Places } from '../../queue.ts';
 import { WakeLoop } from '../wake-loop.ts';
 import { PushContents } from './contents.ts';
 import { Dispatcher, type OutboxDeps } from './dispatcher.ts';

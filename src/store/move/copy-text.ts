@@ -3,7 +3,7 @@
  * \N.
  */
 
-import { OperatorError } from '../../operator-error.ts';
+import { OperatorError } from '../../base/operator-error.ts';
 import type { Field, Rows } from './side.ts';
 import type { MovedColumn, MovedTable } from './tables.ts';
 

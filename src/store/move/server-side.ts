@@ -1,10 +1,10 @@
 /** The PostgreSQL database as a side of a move, on one connection. */
 
 import type { SQL } from 'bun';
+import { messageOf, OperatorError } from '../../base/operator-error.ts';
 import { moveDatabase } from '../../core/audit/deeds.ts';
 import { entryText } from '../../core/audit/entry.ts';
 import type { Act } from '../../core/port/audit.ts';
-import { messageOf, OperatorError } from '../../operator-error.ts';
 import type { Reader } from '../backend.ts';
 import { type DatabaseOptions, poolOptions } from '../postgres/database-options.ts';
 import { runOn, STATEMENTS } from '../postgres/dialect.ts';

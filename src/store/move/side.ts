@@ -1,11 +1,11 @@
 /** A database as a side of a move, and the steps that both directions share. */
 
+import { OperatorError } from '../../base/operator-error.ts';
 import { headText } from '../../core/audit/chain.ts';
 import { type AuditVerdict, verifyAudit } from '../../core/audit/verify.ts';
 import { counted } from '../../core/counted.ts';
 import type { Act } from '../../core/port/audit.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
-import { OperatorError } from '../../operator-error.ts';
 import type { Reader } from '../backend.ts';
 import { auditReader } from '../noun/audit.ts';
 import { columns, sql, values } from '../statement-text.ts';

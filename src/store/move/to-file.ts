@@ -5,9 +5,9 @@
 
 import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { OperatorError } from '../../base/operator-error.ts';
 import { hasRoom, noRoom } from '../../disk/room.ts';
 import { removeLeftovers } from '../../disk/scratch.ts';
-import { OperatorError } from '../../operator-error.ts';
 import { isUsable, SCHEMA_VERSION, schemaOf } from '../postgres/migrate.ts';
 import { openPostgresStore } from '../postgres/store.ts';
 import { ReplacementFile } from '../sqlite/file/replace.ts';

@@ -3,7 +3,7 @@
  * and no program serves it, until the file has the mark `left`: both are never in use together.
  */
 
-import { OperatorError } from '../../operator-error.ts';
+import { OperatorError } from '../../base/operator-error.ts';
 import type { DatabaseOptions } from '../postgres/database-options.ts';
 import {
   type MoveMark,

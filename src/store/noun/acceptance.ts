@@ -1,7 +1,7 @@
 /** Acceptance of sends: sends that arrive together are accepted in one write. */
 
 import * as deeds from '../../core/audit/deeds.ts';
-import { isReplaceRefusal, judgeReplacing } from '../../core/message/replacing.ts';
+import { isReplaceRefusal, replacingOutcome } from '../../core/message/replacing.ts';
 import { countSend, keptBytesOf } from '../../core/message/send-bounds.ts';
 import { CREATED } from '../../core/message/status.ts';
 import type { Act } from '../../core/port/audit.ts';
@@ -122,7 +122,7 @@ export function acceptance(backend: Backend, addSends?: AddSends) {
   ): Step<DistributionGuards | ReplaceRefusal> {
     const { providerId, replacesId = null } = draft;
     if (replacesId === null) return guards;
-    const judged = judgeReplacing(draft, yield* find.get({ providerId, replacesId }));
+    const judged = replacingOutcome(draft, yield* find.get({ providerId, replacesId }));
     if (isReplaceRefusal(judged)) return judged;
     return judged === 'exempt' ? { ...guards, generalIntervalMs: null } : guards;
   }

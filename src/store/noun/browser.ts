@@ -7,7 +7,7 @@ import { mergeFacts } from '../../core/device.ts';
 import { BLOCKED } from '../../core/message/status.ts';
 import type { BrowserMessage, BrowserStore } from '../../core/port/browser.ts';
 import { PUSH } from '../../core/port/distribution.ts';
-import { INSTALL_ACTIVE } from '../../core/port/install.ts';
+import { INSTALL_ACTIVE } from '../../core/port/link.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 import { columns, sql } from '../statement-text.ts';
 import { literal } from '../status.ts';

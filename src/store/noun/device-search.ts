@@ -4,7 +4,7 @@ import type { MixCursor } from '../../core/port/device-mix.ts';
 import type { DeviceSearchStore } from '../../core/port/device-search.ts';
 import type { Backend } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
-import { contains, likePart } from './link.ts';
+import { contains, likePart } from './link-view.ts';
 import { linkedRow } from './targets.ts';
 
 /** Devices of a slice: each has up to 16 bindings and a few links to read. */

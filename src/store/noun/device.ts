@@ -1,5 +1,7 @@
 /** Devices, as the operator lists, counts and shows them. */
 
+import { FACT_FIELDS } from '../../core/device-facts.ts';
+import { each } from '../../core/field.ts';
 import type { CountStore } from '../../core/port/count.ts';
 import type {
   Device,
@@ -12,7 +14,7 @@ import type {
 import { asciiLower } from '../../core/text.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Backend, Prepared, Values } from '../backend.ts';
-import { columns, sql, values } from '../statement-text.ts';
+import { columnOf, columns, sql, values } from '../statement-text.ts';
 import { AT_PROVIDER_COLUMNS, atProvider, LAST_SEEN, slotSeen, withDevice } from './look-ups.ts';
 
 type DeviceNoun = Pick<DeviceStore, 'listDevices' | 'pageDevices' | 'findDevice'> &
@@ -22,16 +24,13 @@ type DeviceNoun = Pick<DeviceStore, 'listDevices' | 'pageDevices' | 'findDevice'
 const RANGE_COUNT = 10_000;
 
 /** The latest value that a device reported: to the provider of row `p`, else without a provider. */
-const latest = (column: string) => sql.raw(`coalesce(nullif(p.${column}, ''), d.${column})`);
+const latest = (fact: string) => {
+  const column = columnOf(fact);
+  return sql.raw(`coalesce(nullif(p.${column}, ''), d.${column})`);
+};
 
 const DEVICE_COLUMNS = sql`${columns({ d: 'device' }, 'd.id, d.hwid')},
-  ${values<DeviceFacts>({
-    os: latest('os'),
-    osVersion: latest('os_version'),
-    deviceName: latest('device_name'),
-    appVersion: latest('app_version'),
-    userAgent: latest('user_agent'),
-  })},
+  ${values<DeviceFacts>(each(FACT_FIELDS, latest))},
   ${columns({ d: 'device' }, 'd.firstSeenAtMs, d.lastSeenAtMs')}`;
 
 /**

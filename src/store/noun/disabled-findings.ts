@@ -1,7 +1,7 @@
 /** Findings of the doctor about webhooks that were disabled for their failures. */
 
+import { about, type Finding } from '../../base/finding.ts';
 import type { DisabledWebhooks, Webhook } from '../../core/port/webhook.ts';
-import { about, type Finding } from '../../finding.ts';
 
 const say = about('database');
 

@@ -2,8 +2,8 @@
 
 import { DISABLED_BY_OWNER, type DisabledWebhooks } from '../../core/port/webhook.ts';
 import type { Statements, Step } from '../backend.ts';
-import { columns, sql, values } from '../statement-text.ts';
-import { webhookIn } from '../webhook-row.ts';
+import { columns, ofTable, sql, values } from '../statement-text.ts';
+import { WEBHOOK_FIELDS, webhookIn } from '../webhook-row.ts';
 
 /** The reason of a webhook while it is being removed. */
 export const WHY_REMOVED = 'it is being removed';
@@ -18,12 +18,10 @@ export function disabledWebhooks({ prepare }: Statements) {
       })}
       FROM webhook w WHERE ${isDisabled}`);
   const some = prepare(sql`
-      SELECT ${columns(
-        { w: 'webhook', p: 'provider?' },
-        `w.id, w.providerId, w.kind, w.address, w.events, w.scheme, w.secret, w.previousSecret,
-          w.previousUntilMs, w.locale, w.shows, w.createdAtMs, w.disabledAtMs, w.disabledWhy,
-          p.code AS providerCode`,
-      )}
+      SELECT ${columns({ w: 'webhook', p: 'provider?' }, [
+        ...ofTable('w', WEBHOOK_FIELDS),
+        'p.code AS providerCode',
+      ])}
       FROM webhook w LEFT JOIN provider p ON p.id = w.provider_id WHERE ${isDisabled}
       ORDER BY w.provider_id IS NOT NULL, w.disabled_at_ms DESC, w.id LIMIT :countMax`);
   return function* (countMax: number): Step<DisabledWebhooks> {

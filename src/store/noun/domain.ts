@@ -1,6 +1,8 @@
 /** Bindings of domains. */
 
 import * as deeds from '../../core/audit/deeds.ts';
+import { BINDING_NAMES } from '../../core/domain-fields.ts';
+import { only } from '../../core/field.ts';
 import type { Act } from '../../core/port/audit.ts';
 import {
   DOMAIN_ACTIVE,
@@ -9,10 +11,10 @@ import {
   type DomainStore,
 } from '../../core/port/domain.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
-import { columns, insertInto, sql } from '../statement-text.ts';
+import { assignments, columns, insertInto, sql } from '../statement-text.ts';
 import { shared } from './shared.ts';
 
-const DOMAIN = sql`SELECT ${columns('domain', 'id, domainName, domainHash, status, createdAtMs')}
+const DOMAIN = sql`SELECT ${columns('domain', ['id', 'domainHash', ...BINDING_NAMES, 'createdAtMs'])}
 FROM domain`;
 const OF_PROVIDER = sql`provider_id = :providerId`;
 
@@ -25,11 +27,11 @@ export const bindingStatements = shared(({ prepare, idOrNext, locked, returningI
         SELECT ${columns('provider', 'domainCount')}
         FROM provider WHERE id = :providerId ${locked}`),
     add: prepare(sql`
-        ${insertInto('domain', 'providerId, domainHash, domainName, status, createdAtMs', {
+        ${insertInto('domain', ['providerId', 'domainHash', ...BINDING_NAMES, 'createdAtMs'], {
           id: idOrNext('id', 'domain'),
         })} ${returningId}`),
     change: prepare(sql`
-        UPDATE domain SET domain_name = :domainName, status = :status WHERE id = :id`),
+        UPDATE domain SET ${assignments('domain', BINDING_NAMES)} WHERE id = :id`),
   };
 });
 
@@ -52,8 +54,7 @@ export function domainNoun(backend: Backend): DomainStore {
     const after = { ...before, ...wanted };
     const deed = deeds.updateDomain(before, after);
     if (deed === null) return;
-    const { id, domainName, status } = after;
-    yield* on.change.run({ id, domainName, status });
+    yield* on.change.run({ id: after.id, ...only(after, BINDING_NAMES) });
     notes.audit(act, deed, providerId);
   }
 

@@ -2,6 +2,7 @@
 
 import type { SQL } from 'drizzle-orm';
 import { mergeFacts } from '../../core/device.ts';
+import { factsOf } from '../../core/device-facts.ts';
 import { hwidOfHash } from '../../core/formats.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
 import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
@@ -277,8 +278,11 @@ function ridesIn(row: DoorRow): DoorRides | null {
 }
 
 function deviceIn(row: DoorRow): Door['device'] {
-  const { slotSeenAtMs: lastSeenAtMs, os, osVersion, deviceName, appVersion, userAgent } = row;
+  const { slotSeenAtMs: lastSeenAtMs } = row;
   if (lastSeenAtMs === null) return null;
-  const isRegistered = row.isRegistered === 1;
-  return { os, osVersion, deviceName, appVersion, userAgent, lastSeenAtMs, isRegistered };
+  return {
+    ...factsOf((fact) => row[fact]),
+    lastSeenAtMs,
+    isRegistered: row.isRegistered === 1,
+  };
 }

@@ -2,21 +2,23 @@
  * The records of a provider, in steps that read one page each; the store keeps the snapshot open.
  */
 
+import { FACT_FIELDS } from '../../core/device-facts.ts';
+import { BINDING_NAMES } from '../../core/domain-fields.ts';
 import { fieldsOf, only } from '../../core/field.ts';
-import type { InstallTerms } from '../../core/port/install.ts';
-import type { ExportRecord, ImportedInstall, ImportedSlot } from '../../core/port/moving.ts';
+import type { LinkTermsAndKey } from '../../core/port/link.ts';
+import type { ExportRecord, ImportedLink, ImportedSlot } from '../../core/port/moving.ts';
 import { LINK_TERMS } from '../../core/terms.ts';
 import type { Statements, Step } from '../backend.ts';
-import { columns, sql, values } from '../statement-text.ts';
-import { termsColumns } from './install-rows.ts';
+import { columns, ofTable, sql, values } from '../statement-text.ts';
+import { termsColumns } from './link-rows.ts';
 import { slotSeen, withDevice } from './look-ups.ts';
 import { PROVIDER_COLUMNS } from './provider.ts';
 
 /** Records that a step reads. */
 const PAGE = 200;
 
-type InstallRow = Omit<ImportedInstall, 'slots' | 'terms' | 'replacedAtMs' | 'overMax'> &
-  InstallTerms & { id: number; replacedAtMs: number | null; overMax: number | null };
+type LinkRow = Omit<ImportedLink, 'slots' | 'terms' | 'replacedAtMs' | 'overMax'> &
+  LinkTermsAndKey & { id: number; replacedAtMs: number | null; overMax: number | null };
 
 const TERM_FIELDS = ['subscriptionKeyHash', ...fieldsOf(LINK_TERMS)] as const;
 
@@ -26,24 +28,24 @@ function statements(backend: Statements) {
   return {
     provider: prepare(sql`SELECT ${PROVIDER_COLUMNS} FROM provider WHERE code = :code`),
     domains: prepare(sql`
-        SELECT ${columns('domain', 'id, domainHash, domainName, status, createdAtMs')}
+        SELECT ${columns('domain', ['id', 'domainHash', ...BINDING_NAMES, 'createdAtMs'])}
         FROM domain ${page}`),
     installs: prepare(sql`
         SELECT ${columns(
           'install',
           'id, installCode, installLimit, status, note, createdAtMs, replacedAtMs',
         )},
-          ${values<{ overMax: InstallRow['overMax'] }>({
+          ${values<{ overMax: LinkRow['overMax'] }>({
             overMax: sql`CASE WHEN over_max > install_limit THEN over_max END`,
           })},
           ${termsColumns(backend)}
         FROM install ${page}`),
     slots: prepare(sql`
-        SELECT ${columns(
-          { s: 'install_device', d: 'device', p: 'device_provider' },
-          `s.installId, d.hwid, s.registeredAtMs, p.os, p.osVersion, p.deviceName,
-          p.appVersion, p.userAgent, d.firstSeenAtMs, p.lastSeenAtMs`,
-        )},
+        SELECT ${columns({ s: 'install_device', d: 'device', p: 'device_provider' }, [
+          's.installId, d.hwid, s.registeredAtMs',
+          ...ofTable('p', FACT_FIELDS),
+          'd.firstSeenAtMs, p.lastSeenAtMs',
+        ])},
           ${values<{ slotSeenAtMs: number }>({ slotSeenAtMs: slotSeen(backend) })}
         FROM install_device s ${join} device d ON d.id = s.device_id ${withDevice(backend)}
         WHERE s.install_id ${backend.among('installIds')} ORDER BY s.install_id, s.id`),
@@ -71,12 +73,12 @@ export async function* exportRecords(
     const byLink = Map.groupBy(slots, ({ installId }) => installId);
     for (const row of rows) {
       const own = (byLink.get(row.id) ?? []).map(({ installId: _, ...slot }) => slot);
-      yield { kind: 'install', install: installOf(row, own) };
+      yield { kind: 'install', install: linkOf(row, own) };
     }
   }
 }
 
-function installOf(row: InstallRow, slots: ImportedSlot[]): ImportedInstall {
+function linkOf(row: LinkRow, slots: ImportedSlot[]): ImportedLink {
   const { id, installCode, installLimit, status, note, createdAtMs, replacedAtMs, overMax } = row;
   return {
     id,

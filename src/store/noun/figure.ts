@@ -42,8 +42,8 @@ function savingStatements({ prepare, greatest, join, keyLocked, rows }: Backend)
         SET ${each((figure) => `${figure} = d.${figure} + excluded.${figure}`)}`),
     nameOf: prepare(sql`
         SELECT ${columns('install', 'installCode, note')},
-          ${values<{ hasPages: 0 | 1 }>({
-            hasPages: sql`(SELECT p.my FROM provider p WHERE p.id = install.provider_id)`,
+          ${values<{ hasMy: 0 | 1 }>({
+            hasMy: sql`(SELECT p.my FROM provider p WHERE p.id = install.provider_id)`,
           })}
         FROM install WHERE id = :installId`),
     addRefusals: prepare(sql`

@@ -3,14 +3,15 @@
  */
 
 import { mergeFacts } from '../../core/device.ts';
+import { factsOf } from '../../core/device-facts.ts';
 import { hashInHwid, isSharedHwid, sharedHwid } from '../../core/formats.ts';
 import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
 import type { ImportedSlot } from '../../core/port/moving.ts';
 import { hwidHash } from '../../core/secret.ts';
 import type { Backend, Step } from '../backend.ts';
 import { columns, sql } from '../statement-text.ts';
-import { linkStatements } from './install-rows.ts';
 import { knownDeviceSteps } from './known-device.ts';
+import { linkStatements } from './link-rows.ts';
 
 /** Chooses the opposite of a device's call, because the known facts are later here. */
 const knownWins = (known: DeviceAtProvider, moved: DeviceFacts) => mergeFacts(moved, known);
@@ -55,8 +56,8 @@ export function slotImport(backend: Backend) {
   const keep = knownDeviceSteps(backend);
   const on = statements(backend);
   function keepFacts(slot: ImportedSlot, deviceId: number, providerId: number): Step<unknown> {
-    const { os, osVersion, deviceName, appVersion, userAgent, lastSeenAtMs } = slot;
-    const facts = { os, osVersion, deviceName, appVersion, userAgent };
+    const facts = factsOf((fact) => slot[fact]);
+    const { lastSeenAtMs } = slot;
     const seenAfter = (beforeMs: number | null) => Math.max(beforeMs ?? 0, lastSeenAtMs);
     return keep.keepFacts(deviceId, providerId, facts, seenAfter, knownWins);
   }
@@ -76,9 +77,11 @@ export function slotImport(backend: Backend) {
       // A HWID and its hash are one device.
       const known = [...here, ...slots];
       const isByHash = known.some(({ hwid }) => hashInHwid(hwid) !== null);
-      const nameOf = ({ hwid }: { hwid: string }) => (isByHash ? hwidHash(hwid) : hwid);
-      const names = new Set(here.map(nameOf));
-      const missing = slots.filter((slot) => !names.has(nameOf(slot)) && names.add(nameOf(slot)));
+      const storedHwid = ({ hwid }: { hwid: string }) => (isByHash ? hwidHash(hwid) : hwid);
+      const names = new Set(here.map(storedHwid));
+      const missing = slots.filter(
+        (slot) => !names.has(storedHwid(slot)) && names.add(storedHwid(slot)),
+      );
       const added = missing.slice(0, Math.max(0, room));
       const counts = {
         slotsAdded: added.length,

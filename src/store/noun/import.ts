@@ -2,16 +2,19 @@
 
 import type { SQL } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
-import { merge, mergeInstall, panelTerms } from '../../core/moving/merge.ts';
+import { BINDING_NAMES } from '../../core/domain-fields.ts';
+import { only } from '../../core/field.ts';
+import { merge, mergeLink, panelTerms } from '../../core/moving/merge.ts';
 import type { Act } from '../../core/port/audit.ts';
-import type { Install, InstallTerms } from '../../core/port/install.ts';
-import type { ImportedInstall, ImportStore } from '../../core/port/moving.ts';
+import type { OwnBinding } from '../../core/port/domain.ts';
+import type { Link, LinkTermsAndKey } from '../../core/port/link.ts';
+import type { ImportedLink, ImportStore } from '../../core/port/moving.ts';
 import { NO_TERMS } from '../../core/slot.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 import { columns, sql } from '../statement-text.ts';
 import { bindingStatements } from './domain.ts';
 import { type NewSlot, slotImport } from './import-slot.ts';
-import { linkStatements, setLink, termsColumns } from './install-rows.ts';
+import { linkStatements, setLink, termsColumns } from './link-rows.ts';
 import {
   FROM_PANEL,
   type FromPanel,
@@ -22,18 +25,18 @@ import {
 import { tombstoneSteps } from './tombstone.ts';
 
 type ImportNoun = Omit<ImportStore, 'exportProvider'>;
-type Imported = Awaited<ReturnType<ImportNoun['importInstall']>>;
+type Imported = Awaited<ReturnType<ImportNoun['importLink']>>;
 
 /** A link that is imported into a provider. */
 interface MovingLink {
   providerId: number;
-  install: ImportedInstall;
-  rules: Parameters<ImportNoun['importInstall']>[2];
+  install: ImportedLink;
+  rules: Parameters<ImportNoun['importLink']>[2];
   act: Act;
 }
 
-type KnownInstall = Pick<Install, 'id' | 'installLimit' | 'deviceCount' | 'status' | 'note'> &
-  InstallTerms & { providerId: number } & FromPanel;
+type KnownLink = Pick<Link, 'id' | 'installLimit' | 'deviceCount' | 'status' | 'note'> &
+  LinkTermsAndKey & { providerId: number } & FromPanel;
 
 function statements(backend: Backend) {
   const { among, bytes, locked, prepare } = backend;
@@ -80,9 +83,9 @@ function linkImport(backend: Backend) {
    * imported one.
    */
   function* termsHere(
-    wanted: InstallTerms | undefined,
-    known: Pick<KnownInstall, 'subscriptionKeyHash' | 'providerId'> & { id: number | null },
-  ): Step<InstallTerms | undefined> {
+    wanted: LinkTermsAndKey | undefined,
+    known: Pick<KnownLink, 'subscriptionKeyHash' | 'providerId'> & { id: number | null },
+  ): Step<LinkTermsAndKey | undefined> {
     if (wanted === undefined || wanted.subscriptionKeyHash === null) return wanted;
     const { subscriptionKeyHash } = wanted;
     const { id, providerId } = known;
@@ -94,7 +97,7 @@ function linkImport(backend: Backend) {
 
   function* update(
     notes: Notes,
-    known: KnownInstall,
+    known: KnownLink,
     { install, rules, act }: MovingLink,
     newSlots: NewSlot[],
   ): Step<Imported> {
@@ -105,7 +108,7 @@ function linkImport(backend: Backend) {
     const wanted = { installLimit, status, note, subscriptionKeyHash, ...terms };
     const { was, after } =
       panelUser === undefined
-        ? mergeInstall(known, wanted, rules.updates)
+        ? mergeLink(known, wanted, rules.updates)
         : panel.merge(known, wanted, rules.updates);
     if (was === 'updated') yield* on.change.run({ ...after });
     const room = after.installLimit - deviceCount;
@@ -116,12 +119,12 @@ function linkImport(backend: Backend) {
     if (panelUser !== undefined) {
       yield* panel.keep(known, install, panelTerms(known, wanted), coming, left);
     }
-    notes.audit(act, deeds.importInstall(known, after, counts.slotsAdded), providerId);
+    notes.audit(act, deeds.importLink(known, after, counts.slotsAdded), providerId);
     return { was, id, ...counts };
   }
 
   /** Finds an existing link by its code, or by its panel's user or its key. */
-  function* find({ providerId, install }: MovingLink): Step<KnownInstall | null> {
+  function* find({ providerId, install }: MovingLink): Step<KnownLink | null> {
     const { installCode, panelUser, terms } = install;
     if (panelUser === undefined) return yield* on.find.get({ installCode });
     const subscriptionKeyHash = terms?.subscriptionKeyHash ?? null;
@@ -174,7 +177,7 @@ function linkImport(backend: Backend) {
       yield* panel.keep(none, install, added, wanted, chosen.left);
     }
     newSlots.push(...chosen.added.map((slot) => ({ ...of, slot })));
-    const deed = deeds.importInstall(null, { ...added, id: installId }, counts.slotsAdded);
+    const deed = deeds.importLink(null, { ...added, id: installId }, counts.slotsAdded);
     notes.audit(act, deed, providerId);
     return { was: 'added', id: installId, ...counts };
   }
@@ -222,19 +225,20 @@ export function importNoun(backend: Backend): ImportNoun {
         yield* backend.raiseIds('domain', domainId);
       }),
 
-    importInstall: (providerId, install, rules, act) =>
+    importLink: (providerId, install, rules, act) =>
       importLink({ providerId, install, rules, act }),
 
     importDomain: (providerId, wanted, { domainCountMax, updates }, act) =>
       backend.write(function* (notes) {
         const { id, ...facts } = wanted;
-        const { domainHash, domainName, status } = facts;
+        const { domainHash } = facts;
+        const own = only<OwnBinding, keyof OwnBinding>(facts, BINDING_NAMES);
         const owner = yield* domains.countOf.get({ providerId });
         if (owner === null) throw new Error(`provider ${providerId} was removed meanwhile`);
         const known = yield* domains.findByHash.get({ providerId, domainHash });
         if (known !== null) {
-          const { was, after } = merge(known, { domainName, status }, updates);
-          if (was === 'updated') yield* domains.change.run({ id: known.id, domainName, status });
+          const { was, after } = merge(known, own, updates);
+          if (was === 'updated') yield* domains.change.run({ id: known.id, ...own });
           notes.audit(act, deeds.importDomain(known, after), providerId);
           return { was, id: known.id };
         }

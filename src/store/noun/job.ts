@@ -7,7 +7,7 @@ import type { Job, JobHold, JobStore, LinksStep, SlotsWork } from '../../core/po
 import { nextTurn } from '../../core/turn.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 import { columns, insertInto, sql, values } from '../statement-text.ts';
-import { linkChangeSteps } from './install.ts';
+import { linkChangeSteps } from './link.ts';
 import { linkEndSteps } from './link-end.ts';
 import { mapped, parsed } from './rows.ts';
 

@@ -6,14 +6,15 @@
 
 import { sameUtcDay } from '../../core/calendar.ts';
 import { mergeFacts, mergeUnproven, TIES_MAX } from '../../core/device.ts';
+import { FACT_FIELDS } from '../../core/device-facts.ts';
 import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
 import type { Notes, Prepared, Statements, Step } from '../backend.ts';
 import { assignments, columnNames, columns, insertInto, sql, values } from '../statement-text.ts';
 import { atProvider, lookUpStatements } from './look-ups.ts';
 import { shared } from './shared.ts';
 
-/** The facts that a device reports, as fields for lists of columns. */
-export const FACTS = 'os, osVersion, deviceName, appVersion, userAgent';
+/** A value for each fact of a new row of `device`: its facts are of calls without a provider. */
+export const UNREPORTED = sql.raw(FACT_FIELDS.map(() => "''").join(', '));
 
 const of = (column: string) => sql.raw(column);
 
@@ -28,21 +29,22 @@ function statements({ prepare, arrival, greatest, least, returningId }: Statemen
         WHERE id = :id`),
     /** On PostgreSQL another write may have added the device since it was looked up. */
     add: prepare(sql`
-        INSERT INTO device AS d (hwid, ${columnNames(FACTS)}, first_seen_at_ms, last_seen_at_ms)
-        VALUES (:hwid, '', '', '', '', '', :firstSeenAtMs, :lastSeenAtMs)
+        INSERT INTO device AS d
+          (hwid, ${columnNames(FACT_FIELDS)}, first_seen_at_ms, last_seen_at_ms)
+        VALUES (:hwid, ${UNREPORTED}, :firstSeenAtMs, :lastSeenAtMs)
         ON CONFLICT (hwid) DO UPDATE SET
           first_seen_at_ms = ${least(of('d.first_seen_at_ms'), of('excluded.first_seen_at_ms'))},
           last_seen_at_ms = ${greatest(of('d.last_seen_at_ms'), of('excluded.last_seen_at_ms'))}
         ${returningId}`),
-    ownFacts: prepare(sql`SELECT ${columns('device', `${FACTS}`)} FROM device WHERE id = :id`),
+    ownFacts: prepare(sql`SELECT ${columns('device', FACT_FIELDS)} FROM device WHERE id = :id`),
     setOwnFacts: prepare(sql`
-        UPDATE device SET ${assignments('device', `${FACTS}`)} WHERE id = :id`),
+        UPDATE device SET ${assignments('device', FACT_FIELDS)} WHERE id = :id`),
     /** Changes nothing if the provider knows the device. */
     addAtProvider: prepare(sql`
-        ${insertInto('device_provider', `deviceId, providerId, ${FACTS}, lastSeenAtMs`)}
+        ${insertInto('device_provider', ['deviceId', 'providerId', ...FACT_FIELDS, 'lastSeenAtMs'])}
         ON CONFLICT DO NOTHING`),
     setAtProvider: prepare(sql`
-        UPDATE device_provider SET ${assignments('device_provider', `${FACTS}, lastSeenAtMs`)}
+        UPDATE device_provider SET ${assignments('device_provider', [...FACT_FIELDS, 'lastSeenAtMs'])}
         WHERE ${ofPair}`),
     checkIn: prepare(sql`
         UPDATE device_provider SET checked_in_at_ms = :nowMs WHERE ${ofPair}`),

@@ -1,9 +1,9 @@
 /** Findings of the doctor about clocks that leapt: docs/time.md. */
 
+import { about, type Finding } from '../../base/finding.ts';
 import { HOUR_MS } from '../../core/calendar.ts';
 import { isSpent, isSuspended, LEAP_LASTS_MS, leadText } from '../../core/leap.ts';
 import type { KeptTime } from '../../core/port/time.ts';
-import { about, type Finding } from '../../finding.ts';
 
 const REMEDY =
   "set the clock; or if it is right, run 'gatepost clock trust': then deletion goes on at once";

@@ -3,8 +3,8 @@
 import * as deeds from '../../core/audit/deeds.ts';
 import * as happenings from '../../core/event/happenings.ts';
 import type { Act } from '../../core/port/audit.ts';
-import type { Install, InstallTerms } from '../../core/port/install.ts';
-import type { LinkEndStore, RevokedInstall } from '../../core/port/link-end.ts';
+import type { Link, LinkTermsAndKey } from '../../core/port/link.ts';
+import type { LinkEndStore, RevokedLink } from '../../core/port/link-end.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
@@ -15,8 +15,8 @@ import { tombstoneSteps } from './tombstone.ts';
 /** Tokens that one statement of a search for claims reads. */
 const TOKEN_COUNT = 2_000;
 
-type LinkRow = Pick<Install, 'id' | 'installCode' | 'installLimit' | 'deviceCount'> &
-  Pick<InstallTerms, 'subscriptionKeyHash'>;
+type LinkRow = Pick<Link, 'id' | 'installCode' | 'installLimit' | 'deviceCount'> &
+  Pick<LinkTermsAndKey, 'subscriptionKeyHash'>;
 
 function statements(backend: Backend) {
   const { prepare, among, hex, locked } = backend;
@@ -128,7 +128,7 @@ export const linkEndSteps = shared((backend: Backend) => {
       notes: Notes,
       { providerId, installId, installCode, claimed }: LinkName & Revocation,
       act: Act,
-    ): Step<RevokedInstall | 'install_not_found' | 'install_code_exists'> {
+    ): Step<RevokedLink | 'install_not_found' | 'install_code_exists'> {
       const link = yield* on.lock.get({ providerId, installId });
       if (link === null) return NOT_FOUND;
       const isTaken = (yield* on.byCode.get({ installCode })) !== null;
@@ -147,7 +147,7 @@ export const linkEndSteps = shared((backend: Backend) => {
       yield* on.rename.run({ installId, installCode });
       const hadKey = link.subscriptionKeyHash !== null;
       const facts = { id: installId, freedCount: freed.length, hadKey };
-      notes.audit(act, deeds.revokeInstall(facts), providerId);
+      notes.audit(act, deeds.revokeLink(facts), providerId);
       notes.event(providerId, act.atMs, () => happenings.linkRevoked(facts));
       notes.changed(deviceIds);
       return { freedCount: freed.length, hadKey, deviceIds };
@@ -163,7 +163,7 @@ export const linkEndSteps = shared((backend: Backend) => {
       yield* tombstones.add({ ...ended, subscriptionKeyHash, why: 'removed' });
       yield* on.remove.run({ installId });
       const facts = { id: installId, freedCount: freed.length };
-      notes.audit(act, deeds.removeInstall(facts), providerId);
+      notes.audit(act, deeds.removeLink(facts), providerId);
       notes.event(providerId, act.atMs, () => happenings.linkRemoved(facts));
       return { freedCount: freed.length };
     },
@@ -181,7 +181,7 @@ export function linkEndNoun(backend: Backend): LinkEndStore {
         return yield* steps.free(notes, { providerId, installId }, act, sinceMs);
       }),
 
-    revokeInstall: async (providerId, installId, installCode, act, turn = nextTurn) => {
+    revokeLink: async (providerId, installId, installCode, act, turn = nextTurn) => {
       const found = await backend.read(() => steps.find(providerId, installId));
       if (found === null) return NOT_FOUND;
       const claimed = await steps.claimsOf(installId, turn);
@@ -192,7 +192,7 @@ export function linkEndNoun(backend: Backend): LinkEndStore {
       });
     },
 
-    removeInstall: (providerId, installId, act, keepsKey = false) =>
+    removeLink: (providerId, installId, act, keepsKey = false) =>
       backend.write(function* (notes) {
         yield* backend.lockProvider(providerId);
         return yield* steps.remove(notes, { providerId, installId }, act, keepsKey);

@@ -4,18 +4,18 @@ import type { SQL } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import * as happenings from '../../core/event/happenings.ts';
 import type { Act } from '../../core/port/audit.ts';
-import type { Install, InstallTerms } from '../../core/port/install.ts';
+import type { Link, LinkTermsAndKey } from '../../core/port/link.ts';
 import type { JoiningLink, LinkJoinStore } from '../../core/port/link-join.ts';
 import { DEVICES_MAX } from '../../core/slot.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 import { columns, sql } from '../statement-text.ts';
-import { INSTALL_COLUMNS } from './install.ts';
-import { termsColumns } from './install-rows.ts';
+import { INSTALL_COLUMNS } from './link.ts';
+import { termsColumns } from './link-rows.ts';
 import { slotSeen, withDevice } from './look-ups.ts';
 import { slotEndSteps } from './slot-end.ts';
 import { tombstoneSteps } from './tombstone.ts';
 
-type LinkRow = Install & InstallTerms & { panelUser: string | null; hasHashes: number };
+type LinkRow = Link & LinkTermsAndKey & { panelUser: string | null; hasHashes: number };
 
 function statements(backend: Backend) {
   const { prepare, bytes } = backend;
@@ -109,7 +109,7 @@ export function linkJoinNoun(backend: Backend): LinkJoinStore {
     yield* on.remove.run({ id: from.id });
     if (to.panelUser === null && facts !== null) yield* on.giveFacts.run({ ...facts, id: to.id });
     const removed = { id: from.id, freedCount: 0 };
-    notes.audit(act, deeds.removeInstall(removed), providerId);
+    notes.audit(act, deeds.removeLink(removed), providerId);
     notes.event(providerId, act.atMs, () => happenings.linkRemoved(removed));
   }
 
@@ -142,7 +142,7 @@ export function linkJoinNoun(backend: Backend): LinkJoinStore {
         if (kept !== here) return;
         yield* on.giveKey.run({ id: kept.id, keyHash });
         const after = { ...kept, subscriptionKeyHash: keyHash };
-        const deed = deeds.updateInstall(kept, after);
+        const deed = deeds.updateLink(kept, after);
         notes.audit(act, deed, providerId);
         if (deed === null) return;
         notes.event(providerId, act.atMs, () => happenings.linkUpdated(after, deed));

@@ -1,266 +1,283 @@
-/** Queries about links by filters, for a provider or, for the operator, of all providers. */
+/** Limited links and their slots, for the provider that owns them. */
 
-import type { SQL } from 'drizzle-orm';
-import { fieldsOf } from '../../core/field.ts';
-import type { LinkFilter, LinkStore, OwnedLink } from '../../core/port/link.ts';
-import { LINK_TERMS } from '../../core/terms.ts';
-import { asciiLower } from '../../core/text.ts';
-import { nextTurn } from '../../core/turn.ts';
-import type { Backend, Prepared, Values } from '../backend.ts';
-import { columns, ofTable, sql, values } from '../statement-text.ts';
-import { slotSeen, withDevice } from './look-ups.ts';
-import { DISABLED_BY_IMPORT } from './panel-link.ts';
-import { booleans, type Flagged, mapped } from './rows.ts';
+import * as deeds from '../../core/audit/deeds.ts';
+import * as happenings from '../../core/event/happenings.ts';
+import type { Act } from '../../core/port/audit.ts';
+import type { KeyedCall, KeyRefusal, Made } from '../../core/port/idempotency.ts';
+import {
+  type AddRefusal,
+  INSTALL_ACTIVE,
+  INSTALL_DISABLED,
+  type Link,
+  type LinkChange,
+  type LinkSelector,
+  type LinkStore,
+  type NewLink,
+} from '../../core/port/link.ts';
+import type { Backend, Notes, Step } from '../backend.ts';
+import { columns, sql, values } from '../statement-text.ts';
+import { onceSteps } from './idempotency.ts';
+import { linkStatements, setLink, termsColumns } from './link-rows.ts';
+import { lookUpStatements, slotSeen, withDevice } from './look-ups.ts';
+import { FACTS_SUPERSEDED } from './panel-link.ts';
+import { shared } from './shared.ts';
+import { slotSteps } from './slot.ts';
+import { slotEndSteps } from './slot-end.ts';
+import { endedCode, tombstoneSteps } from './tombstone.ts';
 
-/** Links that one statement of a search reads: some 5 ms on SQLite. */
-const RANGE_COUNT = 1_000;
-/** As {@link RANGE_COUNT}, for a filter that reads no other table. */
-const LIGHT_RANGE_COUNT = 5_000;
-/** Ranges of a slice. */
-const SLICE_RANGES = 4;
+export const INSTALL_COLUMNS = columns(
+  'install',
+  `id, installCode, installLimit, deviceCount, status, note,
+  createdAtMs`,
+);
 
-const MAX_ID = Number.MAX_SAFE_INTEGER;
-
-type LinkRow = Flagged<OwnedLink, 'hasSubscriptionKey'>;
-
-/** Prepares a statement about links as the operator sees them. */
-const preparedLinks = ({ prepare }: Backend, query: SQL<LinkRow>) =>
-  mapped(prepare(query), booleans('hasSubscriptionKey'));
-
-/** Returns a LIKE pattern for texts with this part; special characters are escaped. */
-export const likePart = (text: string) => `%${asciiLower(text).replace(/[%_!]/g, '!$&')}%`;
-
-/** Compares without regard to the case of A to Z. */
-export const contains = (column: string, name: string) =>
-  sql.raw(`lower(${column}) LIKE CAST(:${name} AS text) ESCAPE '!'`);
-
-/** Statements about the links `i` that match a filter, of all providers or of one. */
-function filterStatements(backend: Backend, link: SQL<LinkRow>, ofProvider: SQL) {
-  const { prepare, join, once } = backend;
-  const links = (query: SQL<LinkRow>) => preparedLinks(backend, query);
-  // Subqueries with one value, because PostgreSQL would read all of a table for EXISTS here.
-  const refusedAt = sql`(
-    SELECT r.refused_at_ms FROM install_refusal r WHERE r.install_id = i.id)`;
-  const seenAt = sql`(
-    SELECT max(${slotSeen(backend)}) FROM install_device s ${withDevice(backend)}
-    WHERE s.install_id = i.id)`;
-  const isUnset = (name: string) => sql.raw(`CAST(:${name} AS text) IS NULL`);
-  const where = sql`
-    WHERE ${ofProvider} AND i.id >= :fromId AND i.id < :beforeId
-      AND (:isFull = 0 OR i.device_count >= i.install_limit)
-      AND (:isOver = 0 OR i.device_count > i.install_limit)
-      AND (CAST(:status AS integer) IS NULL OR i.status = :status)
-      AND (:isDisabledByImport = 0 OR ${DISABLED_BY_IMPORT})
-      AND (CAST(:limit AS integer) IS NULL OR i.install_limit = :limit)
-      AND (CAST(:refusedSinceMs AS bigint) IS NULL OR ${refusedAt} >= :refusedSinceMs)
-      AND (CAST(:unusedSinceMs AS bigint) IS NULL OR (i.created_at_ms < :unusedSinceMs
-          AND coalesce(${seenAt}, 0) < :unusedSinceMs))
-      AND (${isUnset('inNote')} OR ${contains('i.note', 'inNote')})
-      AND (${isUnset('part')} OR ${contains('i.note', 'part')}
-        OR ${contains('i.install_code', 'part')}
-        OR EXISTS (SELECT 1 FROM install_device s ${join} device d ON d.id = s.device_id
-          WHERE s.install_id = i.id AND substr(d.hwid, 1, length(CAST(:search AS text))) = :search)
-        OR EXISTS (SELECT 1 FROM install_device s ${withDevice(backend)}
-          WHERE s.install_id = i.id AND ${contains('p.device_name', 'part')}))`;
-  return {
-    list: links(sql`${link} ${where} ORDER BY i.id DESC LIMIT ${once('countMax')}`),
-    listOldest: links(sql`${link} ${where} ORDER BY i.id LIMIT ${once('countMax')}`),
-    count: prepare(
-      sql`SELECT ${values<{ count: number }>({ count: sql`count(*)` })} FROM install i ${where}`,
-    ),
-    /** The other end of a range of links before or after an id. */
-    range: prepare(sql`
-        SELECT ${values<{ endId: number | null }>({ endId: sql`min(id)` })} FROM (
-          SELECT i.id AS id FROM install i WHERE ${ofProvider} AND i.id < :beforeId
-          ORDER BY i.id DESC LIMIT ${once('rangeCount')}) AS following`),
-    rangeBeyond: prepare(sql`
-        SELECT ${values<{ endId: number | null }>({ endId: sql`max(id)` })} FROM (
-          SELECT i.id AS id FROM install i WHERE ${ofProvider} AND i.id > :afterId
-          ORDER BY i.id LIMIT ${once('rangeCount')}) AS following`),
-  };
+interface Room {
+  installCount: number;
+  takenBy: number | null;
+  /** Provider that removed or revoked a link with the code; null: none did. */
+  endedOf: number | null;
 }
 
 function statements(backend: Backend) {
-  const { prepare } = backend;
-  const links = (query: SQL<LinkRow>) => preparedLinks(backend, query);
-  const link = sql`
+  const { prepare, once } = backend;
+  const ofProvider = sql`provider_id = :providerId`;
+  const byId = sql`WHERE id = :id AND ${ofProvider}`;
+  const links = sql`SELECT ${INSTALL_COLUMNS} FROM install`;
+  return {
+    /** Number of links of a locked provider; the link and the tombstone with a code. */
+    room: prepare(sql`
+        SELECT ${columns('provider', 'installCount')},
+          ${values<{ takenBy: Room['takenBy']; endedOf: Room['endedOf'] }>({
+            takenBy: sql`(SELECT id FROM install WHERE install_code = :installCode)`,
+            endedOf: sql`(
+              SELECT provider_id FROM install_tombstone WHERE install_code = :installCode)`,
+          })}
+        FROM provider WHERE id = :providerId ${backend.locked}`),
+    change: prepare(sql`
+        UPDATE install SET ${setLink(backend)} ${byId} AND (device_count <= :installLimit
+          OR install_limit = :installLimit)`),
+    /** From now on the link is disabled by its provider: see `DISABLED_BY_IMPORT`. */
+    disabledHere: prepare(sql`
+        UPDATE install SET panel_facts = ${FACTS_SUPERSEDED}
+        WHERE id = :id AND panel_facts IS NOT NULL`),
+    find: prepare(sql`${links} ${byId}`),
+    lock: prepare(sql`
+        SELECT ${INSTALL_COLUMNS}, ${termsColumns(backend)} FROM install ${byId}
+        ${backend.locked}`),
+    findByCode: prepare(sql`
+        ${links} WHERE install_code = :installCode AND ${ofProvider}`),
+    findByKey: prepare(sql`
+        ${links} WHERE subscription_key_hash = ${backend.bytes('subscriptionKeyHash')}
+          AND ${ofProvider}`),
+    list: prepare(sql`
+        ${links} WHERE provider_id = ${once('providerId')} AND id < ${once('beforeId')}
+        ORDER BY id DESC LIMIT ${once('countMax')}`),
+  };
+}
+
+/** Statements about the slots of a link, with the provider's facts about the devices. */
+function slotStatements(backend: Backend) {
+  const { prepare, join, once } = backend;
+  const ofLink = sql`
     SELECT ${columns(
-      { i: 'install', p: 'provider' },
-      `i.id, i.installCode, i.installLimit, i.deviceCount, i.status, i.note,
-      i.createdAtMs, i.providerId, p.code AS providerCode, i.replacedAtMs`,
-    )}, ${columns({ i: 'install' }, ofTable('i', fieldsOf(LINK_TERMS)))}, ${values<{
-      hasSubscriptionKey: number;
-    }>({
-      hasSubscriptionKey: sql`CAST(i.subscription_key_hash IS NOT NULL AS integer)`,
-    })}
-    FROM install i ${backend.join} provider p ON p.id = i.provider_id`;
+      { d: 'device', p: 'device_provider', s: 'install_device' },
+      'd.hwid, p.deviceName, s.registeredAtMs',
+    )},
+      ${values<{ lastSeenAtMs: number }>({ lastSeenAtMs: slotSeen(backend) })}
+    FROM install_device s ${join} device d ON d.id = s.device_id ${withDevice(backend)}
+    WHERE s.install_id = ${once('installId')}`;
+  const byHwid = sql`(SELECT id FROM device WHERE hwid = :hwid)`;
   return {
-    find: links(sql`${link} WHERE i.install_code = :installCode`),
-    findById: links(sql`${link} WHERE i.id = :id`),
-    findByKey: links(sql`
-        ${link} WHERE i.subscription_key_hash = ${backend.bytes('subscriptionKeyHash')}
-        ORDER BY i.id`),
-    ofAll: filterStatements(backend, link, sql`true`),
-    ofOne: filterStatements(
-      backend,
-      link,
-      sql`i.provider_id = (SELECT id FROM provider WHERE code = :providerCode)`,
-    ),
-    byId: links(sql`
-        ${link} WHERE i.id ${backend.among('ids')} AND i.provider_id = :providerId
-        ORDER BY i.id DESC`),
-    devices: prepare(sql`
-        SELECT ${columns(
-          { d: 'device', p: 'device_provider', s: 'install_device' },
-          `d.hwid, p.os, p.osVersion, p.deviceName, p.appVersion, p.userAgent,
-          s.registeredAtMs`,
-        )}, ${values<{ lastSeenAtMs: number }>({ lastSeenAtMs: slotSeen(backend) })}
-        FROM install_device s ${backend.join} device d ON d.id = s.device_id ${withDevice(backend)}
-        WHERE s.install_id = :installId AND s.provider_id = :providerId
-        ORDER BY s.id DESC LIMIT :countMax`),
-    ends: prepare(sql`
-        SELECT ${columns(
-          { e: 'slot_end', d: 'device?', n: 'device?' },
-          `d.hwid, e.registeredAtMs, e.lastSeenAtMs, e.endedAtMs, e.why, e.actor,
-              n.hwid AS forHwid`,
-        )}
-        FROM slot_end e LEFT JOIN device d ON d.id = e.device_id
-          LEFT JOIN device n ON n.id = e.for_device_id
-        WHERE e.install_id = :installId ORDER BY e.id DESC`),
-    refusals: prepare(sql`
-        SELECT ${columns(
-          'install_refusal',
-          'refusedCount AS count, refusedAtMs AS lastAtMs, reason',
-        )}
-        FROM install_refusal WHERE install_id = :installId`),
+    listSlots: prepare(sql`${ofLink} ORDER BY s.id DESC LIMIT ${once('countMax')}`),
+    findSlotByHwid: prepare(sql`${ofLink} AND s.device_id = ${byHwid}`),
+    slotOf: prepare(sql`
+        SELECT ${columns('install_device', 'id AS slotId')} FROM install_device
+        WHERE install_id = :installId AND device_id = ${byHwid}`),
   };
 }
 
-interface Beyond {
-  beyondId: number | null;
-  isOldest: boolean;
-}
+type On = ReturnType<typeof statements> & ReturnType<typeof linkStatements>;
 
-/** The ids after one, in the order of a list, up to another; null: to the last. */
-function spanOf({ beyondId, isOldest }: Beyond, endId: number | null) {
-  return isOldest
-    ? { fromId: (beyondId ?? 0) + 1, beforeId: endId === null ? MAX_ID : endId + 1 }
-    : { fromId: endId ?? 0, beforeId: beyondId ?? MAX_ID };
-}
+/** Steps that add a link, alone or with the slot of a first device. */
+function addition(backend: Backend, on: On): Pick<LinkStore, 'addLink' | 'addLinkWithSlot'> {
+  const { activeDomain } = lookUpStatements(backend);
+  const { enterLink } = slotSteps(backend);
+  const tombstones = tombstoneSteps(backend);
+  const once = onceSteps(backend);
 
-/** Returns the values of a filter, and the links that one statement reads; null: all. */
-function valuesOf(filter: LinkFilter): { values: Values; rangeCount: number | null } {
-  const { providerCode, status, isFull, isOver = false, search = null, inNote = null } = filter;
-  const { refusedSinceMs = null, unusedSinceMs = null, limit = null } = filter;
-  const { isDisabledByImport = false } = filter;
-  const isHeavy =
-    isOver || [search, inNote, refusedSinceMs, unusedSinceMs].some((one) => one !== null);
-  const isLight = isFull || isDisabledByImport || status !== null || limit !== null;
+  function* add(notes: Notes, draft: NewLink, act: Act): Step<{ id: number } | AddRefusal> {
+    const { providerId, installLimit, installCountMax: limit } = draft;
+    const row = { ...draft, id: null, status: INSTALL_ACTIVE };
+    const room = yield* on.room.get(row);
+    if (room === null) throw new Error(`provider ${providerId} was removed meanwhile`);
+    if (room.takenBy !== null) return 'install_code_exists';
+    if (room.endedOf !== null) return endedCode(room.endedOf, providerId);
+    const { subscriptionKeyHash: key } = draft;
+    // Most links have no key.
+    if (key !== null) {
+      if ((yield* on.otherWithKey.get(row)) !== null) return 'subscription_key_exists';
+      const endedKey = yield* tombstones.find(providerId, { subscriptionKeyHash: key });
+      if (endedKey !== null) return endedKey;
+    }
+    if (room.installCount >= limit) return 'install_code_limit_reached';
+    const id = yield* on.add.insert(row);
+    notes.audit(act, deeds.addLink(id, draft), providerId);
+    notes.figure(providerId, 'links', act.atMs);
+    notes.event(providerId, act.atMs, () => happenings.linkCreated({ id, installLimit }));
+    notes.quota(providerId, 'links', { used: room.installCount + 1, limit }, act.atMs);
+    return { id };
+  }
+
+  /** One generator for all calls: declaring one in each call takes 0.2 us and 1 KB more. */
+  function* addOnce(
+    notes: Notes,
+    draft: NewLink,
+    act: Act,
+    keyed: KeyedCall | null | undefined,
+  ): Step<Made | AddRefusal | KeyRefusal> {
+    const { installCode, providerId } = draft;
+    // In a separate statement, so that the next one sees links of other nodes.
+    yield* backend.lockProvider(providerId);
+    if (!keyed) return yield* add(notes, draft, act);
+    return yield* once(providerId, keyed, act.atMs, function* (): Step<Made | AddRefusal> {
+      const added = yield* add(notes, draft, act);
+      return typeof added === 'string' ? added : { ...added, installCode };
+    });
+  }
+
   return {
-    values: {
-      providerCode,
-      status,
-      search,
-      refusedSinceMs,
-      unusedSinceMs,
-      limit,
-      isFull: isFull ? 1 : 0,
-      isOver: isOver ? 1 : 0,
-      isDisabledByImport: isDisabledByImport ? 1 : 0,
-      part: search === null ? null : likePart(search),
-      inNote: inNote === null ? null : likePart(inNote),
+    addLink: (draft, act, keyed) => backend.write((notes) => addOnce(notes, draft, act, keyed)),
+
+    addLinkWithSlot: (draft, key, facts, act) =>
+      backend.write(function* (notes) {
+        const { providerId } = draft;
+        yield* backend.lockProvider(providerId);
+        const entered = yield* enterLink(notes, key, facts, act.atMs);
+        if (typeof entered !== 'string') return entered;
+        const { domainHash } = key;
+        if ((yield* activeDomain.get({ providerId, domainHash })) === null) {
+          return 'link_domain_not_bound';
+        }
+        const added = yield* add(notes, draft, act);
+        if (added === 'install_code_exists' || added === 'install_code_limit_reached') return added;
+        if (added === 'install_code_ended') return 'install_code_exists';
+        if (added === 'subscription_key_ended') return 'link_not_found';
+        const first =
+          typeof added === 'string' ? added : yield* enterLink(notes, key, facts, act.atMs);
+        if (typeof first === 'string') {
+          throw new Error('the key at the door is not that of the link');
+        }
+        return 'says' in first ? first : { ...first, isNew: true };
+      }),
+  };
+}
+
+/** Finds the provider's link; given both a code and an id, only if both name the same link. */
+function* select(on: SlotsOn, providerId: number, selector: LinkSelector): Step<Link | null> {
+  const { installCode, installId } = selector;
+  if (installCode === null) return yield* on.find.get({ providerId, id: installId });
+  const found = yield* on.findByCode.get({ providerId, installCode });
+  return installId === null || found?.id === installId ? found : null;
+}
+
+type SlotsOn = On & ReturnType<typeof slotStatements>;
+
+/** The changes of a link by its provider, whose row the caller has locked. */
+export function linkChangeSteps(backend: Backend, on: SlotsOn = linkOn(backend)) {
+  const { lockSlots, endSlot } = slotEndSteps(backend);
+  return {
+    /** `isChanged`: false if the link had these values before. */
+    *update(
+      notes: Notes,
+      { providerId, id, change: wanted }: { providerId: number; id: number; change: LinkChange },
+      act: Act,
+    ): Step<
+      | { installCode: string; isChanged: boolean }
+      | 'install_not_found'
+      | 'install_limit_below_count'
+      | 'subscription_key_exists'
+    > {
+      const known = yield* on.lock.get({ providerId, id });
+      if (known === null) return 'install_not_found';
+      const after = { ...known, ...wanted, providerId };
+      const hasKey = after.subscriptionKeyHash !== null;
+      if (hasKey && (yield* on.otherWithKey.get(after)) !== null) {
+        return 'subscription_key_exists';
+      }
+      if ((yield* on.change.run(after)) === 0) return 'install_limit_below_count';
+      const isDisabling = after.status === INSTALL_DISABLED && known.status !== INSTALL_DISABLED;
+      if (isDisabling) yield* on.disabledHere.run({ id });
+      const deed = deeds.updateLink(known, after);
+      notes.audit(act, deed, providerId);
+      if (deed !== null) {
+        notes.event(providerId, act.atMs, () => happenings.linkUpdated(after, deed));
+      }
+      return { installCode: known.installCode, isChanged: deed !== null };
     },
-    rangeCount: isHeavy ? RANGE_COUNT : isLight ? LIGHT_RANGE_COUNT : null,
+
+    *free(
+      notes: Notes,
+      { providerId, selector, hwid }: { providerId: number; selector: LinkSelector; hwid: string },
+      act: Act,
+    ): Step<{ deviceCount: number } | 'install_code_error'> {
+      const found = yield* select(on, providerId, selector);
+      const link = found && (yield* on.lock.get({ providerId, id: found.id }));
+      if (link === null) return 'install_code_error';
+      const installId = link.id;
+      const slot = yield* on.slotOf.get({ installId, hwid });
+      if (slot === null) return { deviceCount: link.deviceCount };
+      const row = { ...slot, installId, providerId };
+      yield* lockSlots([row]);
+      const { kind, name: actor } = act.actor;
+      const why = { why: 'deleted', actor, isByUser: kind === 'user', forDeviceId: null } as const;
+      yield* endSlot(notes, row, { ...why, nowMs: act.atMs });
+      notes.audit(act, deeds.freeSlot(installId, hwid), providerId);
+      return { deviceCount: link.deviceCount - 1 };
+    },
   };
 }
+
+const linkOn = shared((backend: Backend): SlotsOn => {
+  return { ...statements(backend), ...slotStatements(backend), ...linkStatements(backend) };
+});
 
 export function linkNoun(backend: Backend): LinkStore {
-  const on = statements(backend);
-  const matching = ({ providerCode }: LinkFilter) => (providerCode === null ? on.ofAll : on.ofOne);
-
-  /** Runs a statement of a filter: at once if all links match, else range by range. */
-  async function* matches<Row>(
-    filter: LinkFilter & { fromId?: number; beforeId?: number | null },
-    statement: (of: ReturnType<typeof matching>) => Pick<Prepared<Row>, 'all'>,
-    more: Values = {},
-    turn = nextTurn,
-  ): AsyncGenerator<Row[]> {
-    const { providerCode, fromId: leastId = 0 } = filter;
-    const { rangeCount, values } = valuesOf(filter);
-    const of = matching(filter);
-    for (let beforeId = filter.beforeId ?? MAX_ID; ; ) {
-      const ending = { providerCode, beforeId, rangeCount };
-      const begin =
-        rangeCount === null ? 0 : (await backend.read(() => of.range.get(ending)))?.endId;
-      if (begin == null) return;
-      const fromId = Math.max(begin, leastId);
-      const range = { ...values, ...more, fromId, beforeId };
-      yield await backend.read(() => statement(of).all(range));
-      if (rangeCount === null || fromId === leastId) return;
-      beforeId = fromId;
-      await turn();
-    }
-  }
-
-  /** Finds the next range after an id; null: there is none. */
-  async function rangeBeyond(filter: LinkFilter & Beyond, rangeCount: number) {
-    const { providerCode, beyondId, isOldest } = filter;
-    const of = matching(filter);
-    const [beforeId, afterId] = [beyondId ?? MAX_ID, beyondId ?? 0];
-    const ending = { providerCode, beforeId, afterId, rangeCount };
-    const next = isOldest ? of.rangeBeyond : of.range;
-    const endId = (await backend.read(() => next.get(ending)))?.endId ?? null;
-    return endId === null ? null : { endId, ...spanOf({ beyondId, isOldest }, endId) };
-  }
+  const on = linkOn(backend);
+  const steps = linkChangeSteps(backend, on);
 
   return {
-    findLink: async (installCode) => backend.read(() => on.find.get({ installCode })),
-    findLinkById: async (id) => backend.read(() => on.findById.get({ id })),
-    findLinksByKey: async (subscriptionKeyHash) =>
-      backend.read(() => on.findByKey.all({ subscriptionKeyHash })),
-    listLinks: async ({ countMax, ...filter }, turn) => {
-      const found: OwnedLink[] = [];
-      for await (const rows of matches(filter, ({ list }) => list, { countMax }, turn)) {
-        found.push(...rows);
-        if (found.length >= countMax) break;
-      }
-      return found.slice(0, countMax);
+    ...addition(backend, on),
+
+    updateLink: (providerId, id, change, act) =>
+      backend.write(function* (notes) {
+        yield* backend.lockProvider(providerId);
+        const updated = yield* steps.update(notes, { providerId, id, change }, act);
+        if (typeof updated === 'string') return updated;
+        return { says: 'ok', installCode: updated.installCode };
+      }),
+
+    listLinksOf: (providerId, { id, beforeId, countMax }) => {
+      const bound = beforeId ?? Number.MAX_SAFE_INTEGER;
+      if (id !== null) return id < bound ? backend.read(() => on.find.all({ providerId, id })) : [];
+      return backend.read(() => on.list.all({ providerId, beforeId: bound, countMax }));
     },
-    listLinkSlice: async ({ countMax, ...filter }, turn = nextTurn) => {
-      const { rangeCount, values } = valuesOf(filter);
-      const of = matching(filter);
-      const list = filter.isOldest ? of.listOldest : of.list;
-      const links: OwnedLink[] = [];
-      let { beyondId } = filter;
-      for (let n = 0; n < SLICE_RANGES; n++) {
-        const range =
-          rangeCount === null
-            ? { endId: null, ...spanOf(filter, null) }
-            : await rangeBeyond({ ...filter, beyondId }, rangeCount);
-        if (range === null) return { links, nextId: null };
-        const { endId, ...span } = range;
-        const most = { ...values, ...span, countMax: countMax - links.length };
-        links.push(...(await backend.read(() => list.all(most))));
-        if (links.length >= countMax) return { links, nextId: links.at(-1)?.id ?? null };
-        if (endId === null) return { links, nextId: null };
-        beyondId = endId;
-        await turn();
-      }
-      return { links, nextId: beyondId };
-    },
-    listLinksById: async (providerId, ids) => backend.read(() => on.byId.all({ providerId, ids })),
-    countLinks: async (filter) => {
-      let sum = 0;
-      for await (const [row] of matches(filter, ({ count }) => count)) sum += row?.count ?? 0;
-      return sum;
-    },
-    listLinkDevices: (providerId, installId, countMax) =>
-      Promise.resolve(backend.read(() => on.devices.all({ providerId, installId, countMax }))),
-    readLinkStory: async (installId) => {
-      const [ends, refusals] = await backend.read(() =>
-        backend.together([() => on.ends.all({ installId }), () => on.refusals.get({ installId })]),
-      );
-      return { ends, refusals };
-    },
+
+    findLinkByKey: (providerId, subscriptionKeyHash) =>
+      backend.read(() => on.findByKey.get({ providerId, subscriptionKeyHash })),
+
+    listSlots: (providerId, selector, hwid, countMax) =>
+      backend.read(function* () {
+        const link = yield* select(on, providerId, selector);
+        if (link === null) return 'install_code_error';
+        return hwid === null
+          ? yield* on.listSlots.all({ installId: link.id, countMax })
+          : yield* on.findSlotByHwid.all({ installId: link.id, hwid });
+      }),
+
+    freeSlot: (providerId, selector, hwid, act) =>
+      backend.write(function* (notes) {
+        yield* backend.lockProvider(providerId);
+        return yield* steps.free(notes, { providerId, selector, hwid }, act);
+      }),
   };
 }

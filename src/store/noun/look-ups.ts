@@ -1,10 +1,11 @@
 /** Parts of statements that several nouns share: rows found by an external key, and times seen. */
 
 import type { SQL } from 'drizzle-orm';
+import { FACT_FIELDS } from '../../core/device-facts.ts';
 import type { DeviceAtProvider } from '../../core/port/device.ts';
 import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
 import type { Dialect, Statements } from '../backend.ts';
-import { columns, sql, values } from '../statement-text.ts';
+import { columns, ofTable, sql, values } from '../statement-text.ts';
 import { shared } from './shared.ts';
 
 /** Time at which the slot `s` was last seen; row `p` has its device at the provider. */
@@ -33,10 +34,7 @@ export type RowAtProvider = Omit<DeviceAtProvider, 'isRegistered'> & { isRegiste
 
 /** Columns of a row `p` of `device_provider`. */
 export const AT_PROVIDER_COLUMNS = sql`
-  ${columns(
-    { p: 'device_provider' },
-    'p.os, p.osVersion, p.deviceName, p.appVersion, p.userAgent',
-  )},
+  ${columns({ p: 'device_provider' }, ofTable('p', FACT_FIELDS))},
   ${values<{ isRegistered: number }>({
     isRegistered: sql`CAST(p.token_id IS NOT NULL AS integer)`,
   })}`;

@@ -1,13 +1,13 @@
 /** Reads the page of users and its link, and frees a slot for its user. */
 
 import { freeFromMs } from '../../core/my.ts';
-import { INSTALL_ACTIVE } from '../../core/port/install.ts';
+import { INSTALL_ACTIVE } from '../../core/port/link.ts';
 import type { MyLink, MyStore } from '../../core/port/my.ts';
 import { NO_POLICY, policyOf } from '../../core/slot.ts';
 import type { Backend } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
 import { ACTIVE_BINDING } from '../status.ts';
-import { linkChangeSteps } from './install.ts';
+import { linkChangeSteps } from './link.ts';
 
 type Row = Omit<MyLink, 'coolDownHours'> & { coolDownHours: number | null };
 

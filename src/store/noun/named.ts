@@ -4,7 +4,7 @@
  * statement.
  */
 
-import { systemClock } from '../../clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { CHECKING, endOf, LOAD, mayBegin, SENDING } from '../../core/message/status.ts';
 import { TARGET_HWID_COUNT_MAX } from '../../core/message/target.ts';
 import type { DeliveryRules, Lease, NamedDeliveries } from '../../core/port/distribution.ts';

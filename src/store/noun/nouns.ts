@@ -26,7 +26,6 @@ import { glanceNoun } from './glance.ts';
 import { idempotencyNoun } from './idempotency.ts';
 import { importNoun } from './import.ts';
 import { inboxNoun } from './inbox.ts';
-import { installNoun } from './install.ts';
 import { jobNoun } from './job.ts';
 import { ledgerKeepingNoun } from './keeping.ts';
 import { laneNoun } from './lane.ts';
@@ -34,6 +33,7 @@ import { ledgerNoun } from './ledger.ts';
 import { linkNoun } from './link.ts';
 import { linkEndNoun } from './link-end.ts';
 import { linkJoinNoun } from './link-join.ts';
+import { linkViewNoun } from './link-view.ts';
 import { messageNoun } from './message.ts';
 import { myNoun } from './my.ts';
 import { namedNoun } from './named.ts';
@@ -93,8 +93,8 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...idempotencyNoun(backend),
     ...strangerNoun(backend),
     ...targetNoun(backend),
-    ...installNoun(backend),
     ...linkNoun(backend),
+    ...linkViewNoun(backend),
     ...linkEndNoun(backend),
     ...linkJoinNoun(backend),
     ...jobNoun(backend),

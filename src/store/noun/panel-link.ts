@@ -1,9 +1,9 @@
 /** The facts of a panel about the links that were imported from it. */
 
 import { keptStatus, type Merged, mergePanel, type PanelTerms } from '../../core/moving/merge.ts';
-import { INSTALL_ACTIVE, INSTALL_DISABLED, type Install } from '../../core/port/install.ts';
+import { INSTALL_ACTIVE, INSTALL_DISABLED, type Link } from '../../core/port/link.ts';
 import type {
-  ImportedInstall,
+  ImportedLink,
   ImportedSlot,
   ImportStore,
   PanelFacts,
@@ -33,7 +33,7 @@ export const FACTS_SUPERSEDED = sql.raw(
   `replace(panel_facts, '"status":${INSTALL_DISABLED}', '"status":${INSTALL_ACTIVE}')`,
 );
 
-type Known = PanelTerms & FromPanel & Pick<Install, 'id' | 'deviceCount'>;
+type Known = PanelTerms & FromPanel & Pick<Link, 'id' | 'deviceCount'>;
 
 const readFacts = (text: string | null): PanelFacts | null =>
   text === null ? null : JSON.parse(text);
@@ -75,8 +75,8 @@ export function panelLinkSteps({ prepare }: Statements) {
      * Saves the facts of the panel after its devices were imported, except those that were `left`.
      */
     *keep(
-      known: FromPanel & Pick<Install, 'id' | 'status'>,
-      { panelUser, panel = {} }: Pick<ImportedInstall, 'panelUser' | 'panel'>,
+      known: FromPanel & Pick<Link, 'id' | 'status'>,
+      { panelUser, panel = {} }: Pick<ImportedLink, 'panelUser' | 'panel'>,
       terms: PanelTerms,
       came: readonly ImportedSlot[],
       left: readonly ImportedSlot[],

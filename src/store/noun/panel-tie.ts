@@ -1,12 +1,12 @@
 /** The ties of links to users of panels, which imports and the answers of panels prove. */
 
 import { isDisabledByImport, provedTie } from '../../core/panel/proof.ts';
-import { INSTALL_ACTIVE } from '../../core/port/install.ts';
+import { INSTALL_ACTIVE } from '../../core/port/link.ts';
 import type { PanelFacts } from '../../core/port/moving.ts';
 import type { PanelTieStore, TiedLink } from '../../core/port/panel-tie.ts';
 import type { Backend, Step } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
-import { linkChangeSteps } from './install.ts';
+import { linkChangeSteps } from './link.ts';
 
 type Row = Omit<TiedLink, 'facts'> & { panelFacts: string | null };
 

@@ -84,7 +84,7 @@ function queueStatements(statements: Statements) {
   };
 }
 
-export const nameOf = ({ kind, origin }: GatewayKey) => `${kind} ${origin}`;
+export const gatewayName = ({ kind, origin }: GatewayKey) => `${kind} ${origin}`;
 
 /** Steps that queue pushes. */
 export const pushQueue = shared((statements: Statements) => {
@@ -92,17 +92,18 @@ export const pushQueue = shared((statements: Statements) => {
 
   function* findAll(keys: readonly GatewayKey[]): Step<Map<string, number>> {
     const known = yield* on.destinations.all({ keys: JSON.stringify(keys) });
-    return new Map(known.map((row) => [nameOf(row), row.id]));
+    return new Map(known.map((row) => [gatewayName(row), row.id]));
   }
 
   /**
-   * Finds or adds destinations by {@link nameOf} a key; none for a push service above the limits.
+   * Finds or adds destinations by {@link gatewayName}, for each key; none for a push service above
+   * the limits.
    */
   function* destinationsOf(keys: readonly GatewayKey[]): Step<Map<string, number>> {
-    const wanted = [...new Map(keys.map((key) => [nameOf(key), key])).values()];
+    const wanted = [...new Map(keys.map((key) => [gatewayName(key), key])).values()];
     if (wanted.length === 0) return new Map();
     const known = yield* findAll(wanted);
-    const missing = wanted.filter((key) => !known.has(nameOf(key)));
+    const missing = wanted.filter((key) => !known.has(gatewayName(key)));
     if (missing.length === 0) return known;
     const isService = ({ kind }: GatewayKey) => kind === 'webpush';
     const sorted = missing.sort((a, b) => Number(isService(b)) - Number(isService(a)));
@@ -139,7 +140,7 @@ export const pushQueue = shared((statements: Statements) => {
     }
     const ids = yield* destinationsOf(addressed.map(({ key }) => key));
     const found = addressed.flatMap(({ recipientId, key }) => {
-      const destinationId = ids.get(nameOf(key));
+      const destinationId = ids.get(gatewayName(key));
       return destinationId === undefined ? [] : [{ destinationId, recipientId, queuedAtMs: nowMs }];
     });
     yield* put(notes, found);

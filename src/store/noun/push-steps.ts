@@ -12,7 +12,7 @@ import type { Backend, Notes, Statements, Step } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
 import { AT_GATEWAYS } from '../status.ts';
 import { distributionEnds } from './distribution-end.ts';
-import { inRun, type NewPush, nameOf, pushQueue, type Run, reader } from './push-queue.ts';
+import { gatewayName, inRun, type NewPush, pushQueue, type Run, reader } from './push-queue.ts';
 import { shared } from './shared.ts';
 
 /** `push_state` of a recipient; null: it has no push. */
@@ -180,7 +180,7 @@ export const pushSteps = shared((statements: Backend) => {
     const ids = yield* destinationsOf(elsewhere.map(({ key }) => key));
     const moved: { from: WaitingPush; to: NewPush }[] = [];
     for (const { push, key } of elsewhere) {
-      const destinationId = ids.get(nameOf(key));
+      const destinationId = ids.get(gatewayName(key));
       const { recipientId, queuedAtMs } = push;
       if (destinationId === undefined) ends.push(reached(push));
       // It keeps its time: else a device that moves again and again would keep it waiting for ever.

@@ -1,6 +1,6 @@
 /** Steps through the recipients of a distribution. */
 
-import { systemClock } from '../../clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import type { Statements, Step } from '../backend.ts';
 import { sql, values } from '../statement-text.ts';
 import type { Run } from './push-queue.ts';

@@ -1,7 +1,12 @@
 /** Registrations of devices for messages: checks their evidence and gives them places. */
 
 import { mergeFacts, mergeUnproven } from '../../core/device.ts';
-import { FREE_PLACE, judge, type Place, placeAfter } from '../../core/message/registration-rule.ts';
+import {
+  FREE_PLACE,
+  type Place,
+  placeAfter,
+  registrationOutcome,
+} from '../../core/message/registration-rule.ts';
 import type { NewRegistration, RegisterRefusal } from '../../core/port/registration.ts';
 import type { Store } from '../../core/port/store.ts';
 import { type Admission, isAdmitted, judge as judgeAtDoor } from '../../core/slot.ts';
@@ -196,7 +201,13 @@ export function registrationNoun(backend: Backend): Pick<Store, 'registerDevice'
         const firstSlot = isClaim ? yield* on.firstSlot.get({ deviceId, providerId }) : null;
         const installId = entry?.door.link.installId ?? null;
         const shown = isClaim ? (installId ?? 'binding') : 'nothing';
-        const verdict = judge({ shown, place, firstSlot, shownTokenId: heldId, nowMs: ageMs });
+        const verdict = registrationOutcome({
+          shown,
+          place,
+          firstSlot,
+          shownTokenId: heldId,
+          nowMs: ageMs,
+        });
         if (verdict === 'refused') return notes.refuse('registration_refused');
 
         yield* attach(notes, deviceId, evidence, wanted, heldId);

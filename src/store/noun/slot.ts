@@ -14,8 +14,8 @@ import type { Backend, Notes, Step } from '../backend.ts';
 import { columns, sql } from '../statement-text.ts';
 import { type DoorHere, doorSteps, factsAt } from './door.ts';
 import { homeSteps } from './home.ts';
-import { linkStatements } from './install-rows.ts';
 import { knownDeviceSteps, type Visitor } from './known-device.ts';
+import { linkStatements } from './link-rows.ts';
 import { shared } from './shared.ts';
 import { slotEndSteps } from './slot-end.ts';
 

@@ -1,5 +1,6 @@
 /** The doctor's reads of a database of either kind. */
 
+import type { Finding } from '../../base/finding.ts';
 import { INSTALL_LIMIT } from '../../core/formats.ts';
 import { hostHash } from '../../core/host-name.ts';
 import { JUNK_WORDS } from '../../core/junk-hwid.ts';
@@ -9,7 +10,7 @@ import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
 import type { KeptTime } from '../../core/port/time.ts';
 import type { KeptUpstream } from '../../core/port/upstream.ts';
 import type { DisabledWebhooks } from '../../core/port/webhook.ts';
-import type { Finding } from '../../finding.ts';
+import { activityWord } from '../../core/status-word.ts';
 import type { Statements, Step } from '../backend.ts';
 import type { BoundHost, DatabaseReport, HostOfProvider, HostsOf, PrivateName } from '../kind.ts';
 import { columns, sql, values } from '../statement-text.ts';
@@ -222,5 +223,5 @@ function* readContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
 function boundHost(found: { status: number | null } | null): BoundHost {
   if (found === null) return 'provider_not_found';
   if (found.status === null) return 'not_bound';
-  return found.status === DOMAIN_ACTIVE ? 'active' : 'disabled';
+  return activityWord(found.status === DOMAIN_ACTIVE);
 }

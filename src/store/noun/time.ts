@@ -91,15 +91,15 @@ export function timeNoun(backend: Backend): TimeStore {
         UPDATE steady_time SET leap = NULL, at_ms = :atMs WHERE name = :name`),
   };
   const cuts = FUTURE_CUTS.map((cut) => cutStatements(backend, cut));
-  const textOf = (leap: Leap | null) => leap && JSON.stringify(leap);
+  const leapJson = (leap: Leap | null) => leap && JSON.stringify(leap);
 
   return {
     listTimes: async () => timesIn(await backend.read(() => list.all())),
     saveTime: ({ leap, spentMs, ...time }, before) =>
       backend.write(function* () {
         const known = yield* on.find.get({ name: time.name });
-        if ((known?.leap ?? null) !== textOf(before)) return false;
-        yield* on.save.run({ ...time, leap: textOf(leap), spent: JSON.stringify(spentMs) });
+        if ((known?.leap ?? null) !== leapJson(before)) return false;
+        yield* on.save.run({ ...time, leap: leapJson(leap), spent: JSON.stringify(spentMs) });
         if (known === null) yield* on.forget.run();
         return true;
       }),

@@ -10,7 +10,15 @@ import type { Webhook, WebhookChange, WebhookStore } from '../../core/port/webho
 import { nextTurn } from '../../core/turn.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 import { assignments, columns, insertInto, sql, values } from '../statement-text.ts';
-import { changedWebhook, isAnother, rowOf, WEBHOOK_COLUMNS, webhookIn } from '../webhook-row.ts';
+import {
+  changedWebhook,
+  INSERTED_FIELDS,
+  isAnother,
+  rowOf,
+  UPDATED_FIELDS,
+  WEBHOOK_COLUMNS,
+  webhookIn,
+} from '../webhook-row.ts';
 import { disabledWebhooks, WHY_REMOVED } from './disabled-webhook.ts';
 import { IS_OWNERS, lockOwner, ofOwner } from './owner.ts';
 import { deliveryMethods, queueLock } from './webhook-delivery.ts';
@@ -31,10 +39,7 @@ function rowStatements(backend: Backend) {
     count: own`SELECT ${values<{ count: number }>({ count: sql`count(*)` })}
     FROM webhook WHERE ${IS_OWNERS}`,
     add: prepare(sql`
-      ${insertInto(
-        'webhook',
-        'providerId, kind, address, events, scheme, secret, locale, shows, createdAtMs',
-      )} ${backend.returningId}`),
+      ${insertInto('webhook', INSERTED_FIELDS)} ${backend.returningId}`),
     addDestination: prepare(sql`
       ${insertInto('destination', "kind, origin = '', webhookId = :id", {
         failureCount: UNPROVEN,
@@ -48,12 +53,7 @@ function rowStatements(backend: Backend) {
     lock: own`
       SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE id = :id AND ${IS_OWNERS} ${backend.locked}`,
     change: prepare(sql`
-      UPDATE webhook SET ${assignments(
-        'webhook',
-        `kind, address, events, scheme, secret, previousSecret, previousUntilMs,
-            locale, shows, disabledAtMs, disabledWhy`,
-      )}
-      WHERE id = :id`),
+      UPDATE webhook SET ${assignments('webhook', UPDATED_FIELDS)} WHERE id = :id`),
     changeKind: prepare(sql`
         UPDATE destination SET kind = :kind WHERE webhook_id = :id`),
     remove: prepare(sql`

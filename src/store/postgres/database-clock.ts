@@ -1,6 +1,6 @@
 /** The database's clock, which leases use and all nodes share. */
 
-import { type Clock, systemClock } from '../../clock.ts';
+import { type Clock, systemClock } from '../../base/clock.ts';
 import { sql } from '../statement-text.ts';
 import { prepare, type Runner } from './statement.ts';
 

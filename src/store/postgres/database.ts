@@ -1,12 +1,12 @@
 /** The connections to PostgreSQL, with a deadline for each statement. Lost reads are repeated. */
 
 import type { SQL } from 'bun';
-import { systemClock } from '../../clock.ts';
+import { systemClock } from '../../base/clock.ts';
+import { type Countdown, Deadlines } from '../../base/deadline.ts';
+import { messageOf } from '../../base/operator-error.ts';
+import { type Leave, Places } from '../../base/queue.ts';
 import { StoreAway, StoreBusy, WriteFailed } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
-import { type Countdown, Deadlines } from '../../deadline.ts';
-import { messageOf } from '../../operator-error.ts';
-import { type Leave, Places } from '../../queue.ts';
 import { OutcomeUnknown } from '../refusal.ts';
 import { Troubles } from '../troubles.ts';
 import { type Ban, type DatabaseOptions, plainLockMs, transactionsOf } from './database-options.ts';
@@ -24,7 +24,7 @@ import { findHolder } from './holder.ts';
 import { Outages, type Place } from './outage.ts';
 import { currentParty } from './party.ts';
 import { answerOf, type Connection, Pools, sendOn } from './pools.ts';
-import type { Answer, Bound, Runner } from './statement.ts';
+import type { Bound, QueryResult, Runner } from './statement.ts';
 
 /** Most calls of all parties that wait for single statements, and for transactions. */
 const WAITING_MAX = 8_000;
@@ -103,7 +103,7 @@ export class Database implements Runner {
   }
 
   /** Reads. Throws {@link StoreAway} when the database does not answer. */
-  ask<Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>> {
+  ask<Row>(text: string, params: readonly Bound[]): Promise<QueryResult<Row>> {
     return this.#askAgain('read', text, params, isLost);
   }
 
@@ -162,7 +162,7 @@ export class Database implements Runner {
     await this.#pools.close();
   }
 
-  async #askWriting<Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>> {
+  async #askWriting<Row>(text: string, params: readonly Bound[]): Promise<QueryResult<Row>> {
     try {
       return await this.#askAgain('write', text, params, isRefusedBefore);
     } catch (fault) {
@@ -176,7 +176,7 @@ export class Database implements Runner {
     text: string,
     params: readonly Bound[],
     call: Countdown,
-  ): Promise<Answer<Row>> {
+  ): Promise<QueryResult<Row>> {
     this.#outages.refuse('plain');
     const party = currentParty();
     const leave = party === null ? null : await this.#placeIn(this.#statements, party, call);
@@ -209,7 +209,7 @@ export class Database implements Runner {
     text: string,
     params: readonly Bound[],
     mayRepeat: (fault: unknown) => boolean,
-  ): Promise<Answer<Row>> {
+  ): Promise<QueryResult<Row>> {
     return this.within(async (call) => {
       for (let attempt = 1; ; attempt++) {
         try {
@@ -234,7 +234,7 @@ export class Database implements Runner {
       this.inTime(answerOf<Row>(sendOn(connection, text, params)));
     let isOver = false;
     let isCommitting = false;
-    const ask = <Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>> => {
+    const ask = <Row>(text: string, params: readonly Bound[]): Promise<QueryResult<Row>> => {
       // A step that was abandoned must not run in the next transaction of the connection.
       if (isOver) return Promise.reject(new Error('the transaction is over'));
       const asked = isLate() ? Promise.reject(new StoreBusy(TOO_LONG)) : send<Row>(text, params);

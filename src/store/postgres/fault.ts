@@ -2,8 +2,8 @@
  * Errors of PostgreSQL by SQLSTATE (appendix A of its manual), and of connections by Bun's codes.
  */
 
+import { OperatorError } from '../../base/operator-error.ts';
 import { StoreAway, WriteFailed } from '../../core/port/store.ts';
-import { OperatorError } from '../../operator-error.ts';
 
 /** Returns the SQLSTATE of a fault; empty: it has none. */
 export const sqlStateOf = (fault: unknown) =>

@@ -3,10 +3,10 @@
  * groups grow with load. A run takes calls by party in turn, and no party has all runs.
  */
 
-import { systemClock } from '../../clock.ts';
+import { systemClock } from '../../base/clock.ts';
+import { type Countdown, Deadlines } from '../../base/deadline.ts';
+import { PartyQueue } from '../../base/queue.ts';
 import { StoreBusy, WriteFailed } from '../../core/port/store.ts';
-import { type Countdown, Deadlines } from '../../deadline.ts';
-import { PartyQueue } from '../../queue.ts';
 import { isStorageFault } from './fault.ts';
 import { asGroup, currentParty } from './party.ts';
 

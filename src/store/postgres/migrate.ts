@@ -6,8 +6,8 @@
 
 import type { SQL } from 'bun';
 import { MIGRATIONS } from '../../../migrations/postgres/index.ts';
-import { messageOf, OperatorError } from '../../operator-error.ts';
-import { VERSION } from '../../version.ts';
+import { messageOf, OperatorError } from '../../base/operator-error.ts';
+import { VERSION } from '../../base/version.ts';
 import { newerText } from '../findings.ts';
 import type { StoreOptions } from '../kind.ts';
 import { sql } from '../statement-text.ts';

@@ -1,8 +1,8 @@
 /** Opens a database; waits for a server that is starting. */
 
-import { systemClock } from '../../clock.ts';
+import { systemClock } from '../../base/clock.ts';
+import { messageOf, OperatorError } from '../../base/operator-error.ts';
 import { StoreAway } from '../../core/port/store.ts';
-import { messageOf, OperatorError } from '../../operator-error.ts';
 import type { StoreOptions } from '../kind.ts';
 import type { DatabaseOptions } from './database-options.ts';
 import { isCrowded, isLost, isUnanswered, isUntrusted } from './fault.ts';

@@ -1,9 +1,9 @@
 /** Outages of the database: the error of a call begins one and reports it once; a probe ends it. */
 
-import { systemClock } from '../../clock.ts';
+import { systemClock } from '../../base/clock.ts';
+import { messageOf } from '../../base/operator-error.ts';
 import type { Unfitness } from '../../core/port/health.ts';
 import { StoreAway, StoreFull } from '../../core/port/store.ts';
-import { messageOf } from '../../operator-error.ts';
 import type { Ban, DatabaseOptions } from './database-options.ts';
 import {
   isFullDisk,

@@ -7,7 +7,7 @@ import {
   poolOptions,
   transactionsOf,
 } from './database-options.ts';
-import type { Answer, Bound, Runner } from './statement.ts';
+import type { Bound, QueryResult, Runner } from './statement.ts';
 
 /** A connection for one transaction, until it is released. */
 export type Connection = Awaited<ReturnType<SQL['reserve']>>;
@@ -58,7 +58,7 @@ function withNumbers(row: Record<string, unknown>): unknown {
 }
 
 /** Waits for the answer to a statement that was sent. */
-export async function answerOf<Row>(query: Promise<unknown>): Promise<Answer<Row>> {
+export async function answerOf<Row>(query: Promise<unknown>): Promise<QueryResult<Row>> {
   const rows = (await query) as unknown[] & { count: number };
   const { count } = rows;
   // A plain array: the driver's is a subclass.

@@ -11,14 +11,14 @@ export type Bound = Scalar | readonly Scalar[];
 type Values = Record<string, Bound>;
 
 /** The rows of a result, and the number of rows returned or changed, without triggers. */
-export interface Answer<Row> {
+export interface QueryResult<Row> {
   rows: Row[];
   count: number;
 }
 
 /** The pool, or the connection of a transaction. */
 export interface Runner {
-  ask<Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>>;
+  ask<Row>(text: string, params: readonly Bound[]): Promise<QueryResult<Row>>;
 }
 
 export interface Statement<Row> {

@@ -1,6 +1,6 @@
 /** The store on PostgreSQL, for any number of nodes on one database. */
 
-import { systemClock } from '../../clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { StoreOptions } from '../kind.ts';
 import { FigureCounter } from '../noun/figure-counter.ts';

@@ -1,9 +1,9 @@
 /** The doctor's check of a PostgreSQL server: durability, connections, clock, backups. */
 
 import type { SQL } from 'bun';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { about, type Finding } from '../../base/finding.ts';
 import { counted } from '../../core/counted.ts';
-import { about, type Finding } from '../../finding.ts';
 import type { DatabaseOptions } from './database-options.ts';
 import { MAJOR_MIN } from './migrate.ts';
 

@@ -1,9 +1,9 @@
 /** The doctor's check of a database on PostgreSQL. */
 
 import type { SQL } from 'bun';
-import { systemClock } from '../../clock.ts';
-import { about, type Finding } from '../../finding.ts';
-import { messageOf } from '../../operator-error.ts';
+import { systemClock } from '../../base/clock.ts';
+import { about, type Finding } from '../../base/finding.ts';
+import { messageOf } from '../../base/operator-error.ts';
 import { newerSchemaFinding, olderSchemaFinding } from '../findings.ts';
 import type { DatabaseReport, HostsOf } from '../kind.ts';
 import { disabledFindings } from '../noun/disabled-findings.ts';

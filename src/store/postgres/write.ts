@@ -8,9 +8,9 @@
  * write that depends on a row locks it first and reads it by a later statement.
  */
 
-import { type Clock, systemClock } from '../../clock.ts';
+import { type Clock, systemClock } from '../../base/clock.ts';
+import type { Countdown } from '../../base/deadline.ts';
 import { StoreAway, StoreBusy, WriteFailed } from '../../core/port/store.ts';
-import type { Countdown } from '../../deadline.ts';
 import type { LeastMs, StoreOptions } from '../kind.ts';
 import type { FigureCounter } from '../noun/figure-counter.ts';
 import { noteStatements, WriteNotes } from '../noun/notes.ts';
@@ -20,7 +20,7 @@ import { runOn, STATEMENTS, waitFor } from './dialect.ts';
 import { isConflict, isLost, isStorageFault, retryReason } from './fault.ts';
 import type { Sealer } from './sealer.ts';
 import type { Signals } from './signals.ts';
-import type { Answer, Bound, Runner } from './statement.ts';
+import type { Bound, QueryResult, Runner } from './statement.ts';
 
 /** Attempts at one write. */
 const ATTEMPTS_MAX = 8;
@@ -76,7 +76,7 @@ export class Write implements Runner {
     });
   }
 
-  ask<Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>> {
+  ask<Row>(text: string, params: readonly Bound[]): Promise<QueryResult<Row>> {
     return this.on.ask(text, params);
   }
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { LeastMs } from '../kind.ts';
 import type { WriteNotes } from '../noun/notes.ts';
 import type { Connection } from './connection.ts';

@@ -1,7 +1,7 @@
 /** The store on an embedded SQLite database. */
 
 import { join } from 'node:path';
-import { systemClock } from '../../clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { after } from '../../core/port/maybe.ts';
 import type { Store } from '../../core/port/store.ts';
 import { sameHash } from '../../core/secret.ts';

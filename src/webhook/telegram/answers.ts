@@ -4,7 +4,7 @@
  */
 
 import { isRecord, readJsonObject } from '../../core/json-input.ts';
-import type { Verdict } from '../../core/outbox/carrier.ts';
+import type { AttemptVerdict } from '../../core/outbox/carrier.ts';
 import { isRefused } from '../../core/outcome.ts';
 import { type OutgoingAnswer, OutgoingFailure } from '../../outgoing/call.ts';
 import { verdictOfExcess, verdictOfFailure } from '../answers.ts';
@@ -22,10 +22,10 @@ interface TelegramError {
 }
 
 /** `isOfButton`: the message may be accepted without its button. */
-export type TelegramVerdict = Verdict & { isOfButton?: true };
+export type TelegramVerdict = AttemptVerdict & { isOfButton?: true };
 
 /** Returns the verdict on a call of `sendMessage`. */
-export function judgeTelegram(answer: OutgoingAnswer | OutgoingFailure): TelegramVerdict {
+export function classifyTelegram(answer: OutgoingAnswer | OutgoingFailure): TelegramVerdict {
   if (answer instanceof OutgoingFailure) return verdictOfFailure(answer);
   const body = readBody(answer);
   if (body === 'ok') return { verdict: 'accepted' };

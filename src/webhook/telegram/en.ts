@@ -2,6 +2,7 @@
 
 import type { StoredEvent } from '../../core/port/event.ts';
 import type { RefusalReason } from '../../core/port/figure.ts';
+import { labels } from '../../labels/en.ts';
 
 /** Titles that depend on the data of an event, besides those of its kinds. */
 type FurtherTitle = 'quota.near' | 'copy.failed' | 'copy.recovered' | 'doctor.problem';
@@ -73,7 +74,7 @@ export const EN = {
     status: 'Status',
     changed: 'Changed',
     reason: 'Reason',
-    userPage: 'Customer page',
+    my: 'Customer page',
     refusals: 'Refusals that day',
     failures: 'Failed in a row',
     failingSince: 'Failing since',
@@ -117,6 +118,7 @@ export const EN = {
     time: 'Time',
   },
   values: {
+    ...labels,
     hwid_required: 'the device sent no HWID',
     link_domain_not_bound: 'the domain is not bound',
     link_disabled: 'the link is disabled',
@@ -132,28 +134,6 @@ export const EN = {
     domains: 'domains',
     kept_bytes: 'stored messages',
     ledger_rows: 'delivery records',
-    install_limit: 'device limit',
-    status: 'status',
-    note: 'note',
-    inactive_days: 'inactivity period',
-    when_full: 'rule for a full link',
-    cool_down_hours: 'time between replacements',
-    enforce: 'enforcement of the limit',
-    without_hwid: 'rule for apps without a HWID',
-    same_phone: 'rule for a phone with a new HWID',
-    ride: 'most that rides on subscriptions',
-    ride_desktop: 'riding to desktop systems',
-    support_url: 'support button',
-    web_page_url: 'page button',
-    buttons: 'when buttons stand',
-    page: 'customer page',
-    page_color: 'colour of the page',
-    page_name: 'name on the page',
-    subscription_key: 'subscription key',
-    plan: 'plan',
-    active_until: 'end of the plan',
-    max_links: 'link limit',
-    name: 'name',
   } satisfies Record<RefusalReason, string> & Record<string, string>,
   /** The button below a message about a link. */
   showLink: 'Show the link in the console',

@@ -3,14 +3,14 @@
  * itself, and hands others on as names in capitals (`TOPIC_CLOSED`).
  */
 
-import type { Verdict } from '../../core/outbox/carrier.ts';
+import type { AttemptVerdict } from '../../core/outbox/carrier.ts';
 
 interface ErrorRow {
   code: number;
   /** Texts of the description; the first is the example of the documents. Empty: any. */
   texts: readonly string[];
   /** `follow`: the answer has the new id of the chat. `bare`: sent again without its button. */
-  verdict: Exclude<Verdict['verdict'], 'accepted' | 'busy'> | 'follow' | 'bare';
+  verdict: Exclude<AttemptVerdict['verdict'], 'accepted' | 'busy'> | 'follow' | 'bare';
   /** The meaning of the error. */
   about: string;
   /** The remedy. */

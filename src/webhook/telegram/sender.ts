@@ -1,19 +1,19 @@
 /** Sends events to Telegram chats by `sendMessage` of the Bot API. */
 
-import type { EventSender, Verdict } from '../../core/outbox/carrier.ts';
+import type { AttemptVerdict, EventSender } from '../../core/outbox/carrier.ts';
 import type { StoredEvent } from '../../core/port/event.ts';
-import type { PageSites } from '../../core/port/my.ts';
+import type { MySites } from '../../core/port/my.ts';
 import type { Webhook } from '../../core/port/webhook.ts';
 import { isPublicSite } from '../../core/public-site.ts';
 import type { Outgoing } from '../../outgoing/outgoing.ts';
 import { DELIVERY_TIMEOUT_MS } from '../standard.ts';
-import { ANSWER_BOUNDS, judgeTelegram, type TelegramVerdict } from './answers.ts';
+import { ANSWER_BOUNDS, classifyTelegram, type TelegramVerdict } from './answers.ts';
 import { showLinkText, telegramText } from './text.ts';
 
 /** Most concurrent calls to Telegram, of all bots together. */
 const ORIGIN_CONCURRENCY = 16;
 
-export interface TelegramSettings extends PageSites {
+export interface TelegramSettings extends MySites {
   readonly telegramEndpoint: string;
 }
 
@@ -34,7 +34,7 @@ export class TelegramSender implements EventSender {
     event: StoredEvent,
     _nowMs: number,
     signal: AbortSignal,
-  ): Promise<Verdict> {
+  ): Promise<AttemptVerdict> {
     const { target } = webhook;
     if (target.kind !== 'telegram') return { verdict: 'failed', problem: 'not a Telegram chat' };
     const { locale, shows } = target;
@@ -76,11 +76,11 @@ export class TelegramSender implements EventSender {
       },
       signal,
     );
-    return judgeTelegram(answer);
+    return classifyTelegram(answer);
   }
 }
 
-const pageOf = ({ myPath, myUrl }: PageSites): string | null =>
+const pageOf = ({ myPath, myUrl }: MySites): string | null =>
   myPath === '' || myUrl === '' ? null : `${myUrl}${myPath}`;
 
 /** Returns the address of an event's link in the console; null: it has none that Telegram takes. */

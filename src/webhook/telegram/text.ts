@@ -1,9 +1,10 @@
 /** Writes an event as a Telegram message: a title, and a line for each field of its data. */
 
+import { withoutUnseen } from '../../base/visible.ts';
 import { PHONE_COUNT } from '../../core/event/happenings.ts';
 import { type EventData, type StoredEvent, TEST_EVENT } from '../../core/port/event.ts';
 import { CHAT_FACTS, type ChatFact, type WEBHOOK_LOCALES } from '../../core/port/webhook.ts';
-import { withoutUnseen } from '../../visible.ts';
+import { ACTIVITY_NAMES, wordOf } from '../../core/status-word.ts';
 import { EN, type Words } from './en.ts';
 import { FA } from './fa.ts';
 import { Formats } from './formats.ts';
@@ -59,7 +60,7 @@ export function telegramText(
   const lines = new Lines(words, FORMATS[locale], shownData(event.data, shows));
   const body = LINES.map((line) => line(lines)).filter((line) => line !== null);
   if (event.kind === TEST_EVENT) body.unshift(words.welcome);
-  if (page !== null && event.data['has_page'] === true) body.push(lines.text('userPage', page));
+  if (page !== null && event.data['has_page'] === true) body.push(lines.text('my', page));
   const title = `<b>${words.titles[titleOf(event)]}</b>`;
   const all = [title, ...body, lines.line('time', lines.instant(event.atMs))];
   const mark = words.isRightToLeft ? RIGHT_TO_LEFT_MARK : '';
@@ -158,7 +159,9 @@ function device(lines: Lines): string | null {
 }
 
 /** The status of a link as the contract numbers it. */
-const LINK_STATUS: Readonly<Record<string, string>> = { 5: 'disabled', 10: 'active' };
+const LINK_STATUS: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(ACTIVITY_NAMES).map(([status, name]) => [status, wordOf(name)]),
+);
 
 /** Returns the line of a link's status; that of a distribution is in its title. */
 function linkStatus(lines: Lines): string | null {

@@ -1,6 +1,7 @@
 /** The chain of the audit log: whatever is done to the rows behind its back is found. */
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { makeLog } from '../../../src/base/log.ts';
 import {
   type AuditFilter,
   auditBlocks,
@@ -15,7 +16,6 @@ import { actingAs } from '../../../src/core/core.ts';
 import { hwidHash } from '../../../src/core/secret.ts';
 import { nextTurn } from '../../../src/core/turn.ts';
 import { keepAuditBounded, logAuditHead } from '../../../src/jobs/keep.ts';
-import { makeLog } from '../../../src/log.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../../support/app.ts';
 import { auditEntries, deedOf } from '../../support/audit.ts';
 import { openBeside } from '../../support/database.ts';

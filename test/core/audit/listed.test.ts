@@ -64,7 +64,7 @@ async function addLink(to: Provider, core = as(keyOf(to))): Promise<number> {
   const installCode = `Link${String(linkCount).padStart(8, '0')}`;
   const facts = { installCode, installLimit: 2, note: null, createdAtMs: 0 };
   const draft = { ...NO_TERMS, providerId: to.id, ...facts, installCountMax: 99 };
-  const added = await core.store.addInstall(draft, actAt(core, now()));
+  const added = await core.store.addLink(draft, actAt(core, now()));
   if (typeof added === 'string') throw new Error(added);
   return added.id;
 }
@@ -76,7 +76,7 @@ async function change(of: Provider, id: number, count: number, core = as(keyOf(o
   await Promise.all(
     Array.from({ length: count }, () => {
       const installLimit = 10 + (changeCount++ % 89);
-      return core.store.updateInstall(of.id, id, { installLimit }, actAt(core, now()));
+      return core.store.updateLink(of.id, id, { installLimit }, actAt(core, now()));
     }),
   );
 }
@@ -102,7 +102,7 @@ test('600 changes a minute have an entry each, and those beyond one together', a
   await change(looping, id, LISTED_MAX + 19);
   const freed = await addLink(looping);
   await change(looping, freed, 1);
-  await engine.core.store.removeInstall(looping.id, freed, actAt(as(keyOf(looping)), now()));
+  await engine.core.store.removeLink(looping.id, freed, actAt(as(keyOf(looping)), now()));
   expect(await entriesOf('install.update', looping.code)).toHaveLength(LISTED_MAX - 1);
   const until = new Date(now()).toISOString();
 
@@ -355,8 +355,6 @@ test('a change that is taken back is not counted', async () => {
   const before = tallies();
   const core = as(keyOf(other));
   const broken = { installLimit: 1_000 };
-  await expect(
-    core.store.updateInstall(other.id, id, broken, actAt(core, now())),
-  ).rejects.toThrow();
+  await expect(core.store.updateLink(other.id, id, broken, actAt(core, now()))).rejects.toThrow();
   expect(tallies()).toEqual(before);
 });

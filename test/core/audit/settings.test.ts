@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { AuditEntry, Changes } from '../../../src/core/audit/entry.ts';
 import { DAY_MS } from '../../../src/core/calendar.ts';
-import type { InstallChange } from '../../../src/core/port/install.ts';
+import type { LinkChange } from '../../../src/core/port/link.ts';
 import type { ProviderChange } from '../../../src/core/port/provider.ts';
 import { NO_TERMS } from '../../../src/core/slot.ts';
 import { ACT } from '../../support/actor.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
   ({ code, id: providerId } = await makeProvider(engine));
   const facts = { installCode: 'LinkCode0001', installLimit: 2, note: null, createdAtMs: 0 };
   const draft = { ...NO_TERMS, providerId, ...facts, installCountMax: 9 };
-  const added = await engine.core.store.addInstall(draft, ACT);
+  const added = await engine.core.store.addLink(draft, ACT);
   if (typeof added === 'string') throw new Error(added);
   linkId = added.id;
 });
@@ -71,7 +71,7 @@ const OF_PROVIDER: Table<ProviderChange> = {
 };
 
 const KEY_HASH = 'ab'.repeat(32);
-const OF_LINK: Table<InstallChange> = {
+const OF_LINK: Table<LinkChange> = {
   ...POLICY,
   installLimit: [2, 5, { install_limit: [2, 5] }],
   note: [null, 'Anna', { note: 'changed' }],
@@ -104,7 +104,7 @@ describe('of a provider', () => {
 describe('of a link', () => {
   test.each(Object.entries(OF_LINK))('%s', async (name, [was, set, change]) => {
     const update = (value: unknown) => () =>
-      engine.core.store.updateInstall(providerId, linkId, { [name]: value }, ACT);
+      engine.core.store.updateLink(providerId, linkId, { [name]: value }, ACT);
     const entry = { action: 'install.update', object: { id: linkId }, provider: code } as const;
     expect(await newEntries(update(set))).toMatchObject([{ ...entry, change }]);
     expect(await newEntries(update(set))).toEqual([]);
@@ -122,7 +122,7 @@ test('a new provider and a new link have their own terms in the entry', async ()
   const draft = { ...NO_TERMS, ...terms, subscriptionKeyHash: KEY_HASH, providerId };
   const link = { installCode: 'LinkCode0002', installLimit: 3, note: 'Boris', createdAtMs: 0 };
   const [added] = await newEntries(() =>
-    core.store.addInstall({ ...draft, ...link, installCountMax: 9 }, ACT),
+    core.store.addLink({ ...draft, ...link, installCountMax: 9 }, ACT),
   );
   expect(added?.object).toEqual({
     id: expect.any(Number),

@@ -1,12 +1,12 @@
 /** Order, turns and leases: several providers, several workers, one database. */
 
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { makeLog } from '../../../src/base/log.ts';
 import type { Core } from '../../../src/core/core.ts';
 import { deliverStep, LEASE_MS } from '../../../src/core/message/deliver.ts';
 import { withMethods } from '../../../src/core/port/store.ts';
 import { nextTurn } from '../../../src/core/turn.ts';
 import { makeWorker, type Worker } from '../../../src/jobs/deliver.ts';
-import { makeLog } from '../../../src/log.ts';
 import { WIDE_LIMITS } from '../../support/bounds.ts';
 import {
   command,

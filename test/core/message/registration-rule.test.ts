@@ -5,12 +5,12 @@ import { DAY_MS } from '../../../src/core/calendar.ts';
 import {
   type Claim,
   type Holder,
-  judge,
   type Place,
   placeAfter,
   REGISTRATION_RULE,
+  type RegistrationOutcome,
+  registrationOutcome,
   TOKEN_IDLE_DAYS,
-  type Verdict,
 } from '../../../src/core/message/registration-rule.ts';
 import { readText } from '../../support/tree.ts';
 
@@ -25,7 +25,7 @@ const HOLDERS: Readonly<Record<Holder, string>> = {
   token_shown: 'The token shown holds it',
   other_token: 'Another token holds it',
 };
-const VERDICTS: Readonly<Record<Verdict, string>> = {
+const VERDICTS: Readonly<Record<RegistrationOutcome, string>> = {
   granted_since_slot: 'granted, with what was addressed since the slot was taken',
   granted: 'granted, from now on',
   kept: 'kept',
@@ -59,7 +59,7 @@ const HELD: Place = {
 };
 
 const asked = (shown: number, place: Place, nowMs = NOW_MS, shownTokenId: number | null = null) =>
-  judge({ shown, place, firstSlot: SLOT, shownTokenId, nowMs });
+  registrationOutcome({ shown, place, firstSlot: SLOT, shownTokenId, nowMs });
 
 test('while its token lives, the link of the claim alone moves a place', () => {
   expect(asked(1, HELD)).toBe('refused');

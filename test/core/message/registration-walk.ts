@@ -170,7 +170,7 @@ async function act(
     await store.freeSlot(providerId, { installCode: null, installId: id }, walk.hwid, ACT);
   } else {
     const status = walk.world.disabled.includes(op.link) ? 5 : 10;
-    await store.updateInstall(providerId, id, { status }, ACT);
+    await store.updateLink(providerId, id, { status }, ACT);
   }
   return 'ok';
 }
@@ -192,7 +192,7 @@ async function pushOut(
     why === 'inactive'
       ? { inactiveDays: 1, whenFull: 'refuse' as const }
       : { inactiveDays: 0, whenFull: 'replace-oldest' as const, coolDownHours: 0 };
-  await store.updateInstall(providerId, id, { installLimit: 1, ...policy }, ACT);
+  await store.updateLink(providerId, id, { installLimit: 1, ...policy }, ACT);
   const hwid = `newcomer-${crypto.randomUUID()}`;
   const key = { installCode, domainHash: HASH };
   if (door === 'fetch') {
@@ -210,7 +210,7 @@ async function pushOut(
     });
   }
   await store.freeSlot(providerId, { installCode: null, installId: id }, hwid, ACT);
-  await store.updateInstall(providerId, id, { installLimit: 5, ...NO_POLICY }, ACT);
+  await store.updateLink(providerId, id, { installLimit: 5, ...NO_POLICY }, ACT);
 }
 
 /** What a delivered send leaves behind, for many devices at once. */

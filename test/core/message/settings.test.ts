@@ -321,6 +321,6 @@ describe('the object', () => {
   });
 });
 
-test('docs/api.md has the pattern of custom keys', () => {
-  expect(readText('docs/api.md')).toContain(CUSTOM_SETTING_KEY.source);
+test('docs/bots.md has the pattern of custom keys', () => {
+  expect(readText('docs/bots.md')).toContain(CUSTOM_SETTING_KEY.source);
 });

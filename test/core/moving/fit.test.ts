@@ -1,15 +1,15 @@
 /** Records of another server are cut to the sizes that a store handles quickly. */
 
 import { describe, expect, test } from 'bun:test';
-import { byRows, past, pastInstall } from '../../../src/core/moving/fit.ts';
+import { byRows, past, pastLink } from '../../../src/core/moving/fit.ts';
 import { Source } from '../../../src/core/moving/source.ts';
 import { Tally } from '../../../src/core/moving/tally.ts';
-import type { ImportedInstall } from '../../../src/core/port/moving.ts';
+import type { ImportedLink } from '../../../src/core/port/moving.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20);
 const DAY_MS = 86_400_000;
 
-function install(slotCount: number, atMs = NOW_MS): ImportedInstall {
+function install(slotCount: number, atMs = NOW_MS): ImportedLink {
   const slots = Array.from({ length: slotCount }, (_, n) => ({
     hwid: `device-${n}`,
     registeredAtMs: atMs,
@@ -48,8 +48,8 @@ test('a time is let pass up to a day ahead, and is now beyond', () => {
   expect(past(NOW_MS + DAY_MS, NOW_MS)).toBe(NOW_MS + DAY_MS);
   expect(past(NOW_MS + DAY_MS + 1, NOW_MS)).toBe(NOW_MS);
   const fine = install(2);
-  expect(pastInstall(fine, NOW_MS)).toBe(fine);
-  expect(pastInstall(install(2, NOW_MS + 2 * DAY_MS), NOW_MS)).toEqual(fine);
+  expect(pastLink(fine, NOW_MS)).toBe(fine);
+  expect(pastLink(install(2, NOW_MS + 2 * DAY_MS), NOW_MS)).toEqual(fine);
 });
 
 test('a link keeps the first hundred of the HWIDs that a source lists for it', async () => {

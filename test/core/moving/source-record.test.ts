@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test';
 import {
   readDomainRecord,
-  readInstallRecord,
+  readLinkRecord,
   readSlotRecord,
 } from '../../../src/core/moving/source-record.ts';
 import { isMisfit, misfitOf } from '../../support/refusal.ts';
@@ -33,7 +33,7 @@ const problemOf = (read: unknown) => (isMisfit(read) ? misfitOf(read) : '');
 
 describe('a link', () => {
   test('as specified', () => {
-    expect(readInstallRecord(LINK, 180)).toMatchObject({
+    expect(readLinkRecord(LINK, 180)).toMatchObject({
       record: { id: 5, status: 10, installLimit: 3, createdAtMs: Date.UTC(2026, 10, 20, 12) },
       isMended: false,
     });
@@ -49,7 +49,7 @@ describe('a link', () => {
     ['created_at', ['', null, 5, '2026-02-30 00:00:00', '2026-11-20T15:00:00']],
   ])('whose %s is not as specified is named', (field, values) => {
     const wrong = values.filter((value) => {
-      const says = problemOf(readInstallRecord({ ...LINK, [field]: value }, 180));
+      const says = problemOf(readLinkRecord({ ...LINK, [field]: value }, 180));
       return field === 'id' ? !says.includes('without an id') : !names(says, field);
     });
     expect(wrong).toEqual([]);
@@ -93,7 +93,7 @@ describe('a slot', () => {
 });
 
 test.each([[null], ['text'], [[]], [5]])('%p is no record', (row) => {
-  for (const read of [readInstallRecord, readDomainRecord, readSlotRecord]) {
+  for (const read of [readLinkRecord, readDomainRecord, readSlotRecord]) {
     expect(problemOf(read(row, 180))).toContain('a record that is not an object');
   }
 });

@@ -1,9 +1,9 @@
 /** The rules of attempts: when a dispatch is tried again, when a destination is left alone. */
 
 import { describe, expect, test } from 'bun:test';
-import type { Verdict } from '../../../src/core/outbox/carrier.ts';
+import type { AttemptVerdict } from '../../../src/core/outbox/carrier.ts';
 import { afterFailure, afterGood, afterStop, HEALTHY } from '../../../src/core/outbox/circuit.ts';
-import { type Judgement, judgeAttempt } from '../../../src/core/outbox/judge.ts';
+import { decideAttempt, type Judgement } from '../../../src/core/outbox/judge.ts';
 import { waitMs } from '../../../src/core/outbox/retry.ts';
 import type {
   DestinationHealth,
@@ -55,7 +55,7 @@ interface Given {
   random?: () => number;
 }
 
-function judge(verdict: Verdict, given: Given = {}): Judgement {
+function judge(verdict: AttemptVerdict, given: Given = {}): Judgement {
   const {
     dispatch = push(),
     kind = 'fcm',
@@ -63,7 +63,7 @@ function judge(verdict: Verdict, given: Given = {}): Judgement {
     expiresAtMs = NOW_MS + DAY_MS,
   } = given;
   const attempt = { dispatch, kind, verdict, nowMs: NOW_MS, expiresAtMs };
-  return judgeAttempt(attempt, health, given.random ?? least);
+  return decideAttempt(attempt, health, given.random ?? least);
 }
 
 const failing: DestinationHealth = {
@@ -72,7 +72,7 @@ const failing: DestinationHealth = {
   failingSinceMs: NOW_MS - SECOND_MS,
   problem: 'no answer',
 };
-const retry = (afterMs: number | null = null): Verdict => ({
+const retry = (afterMs: number | null = null): AttemptVerdict => ({
   verdict: 'retry',
   afterMs,
   problem: 'it is busy',
@@ -142,7 +142,7 @@ describe('a push', () => {
 
   test('to a push service has ten attempts at most', () => {
     const away = { ...failing, failureCount: 40 };
-    for (const verdict of [retry(), { ...retry(), isOfOne: true } as Verdict]) {
+    for (const verdict of [retry(), { ...retry(), isOfOne: true } as AttemptVerdict]) {
       const tried = (nth: number) =>
         judge(verdict, { dispatch: push(nth), health: away, kind: 'webpush' }).settlement;
       expect(tried(8)).toMatchObject({ outcome: 'retry' });
@@ -152,7 +152,7 @@ describe('a push', () => {
   });
 
   test('with a failure of its own does not open the circuit', () => {
-    const own: Verdict = { ...retry(), isOfOne: true } as Verdict;
+    const own: AttemptVerdict = { ...retry(), isOfOne: true } as AttemptVerdict;
     let health = HEALTHY;
     for (let nth = 0; nth < 40; nth++) {
       const judged = judge(own, { dispatch: push(nth), health });
@@ -206,7 +206,7 @@ describe('a push', () => {
   });
 
   test('to a browser does not stop its push service', () => {
-    const verdict: Verdict = { verdict: 'credentials', problem: 'another key' };
+    const verdict: AttemptVerdict = { verdict: 'credentials', problem: 'another key' };
     const { settlement, health } = judge(verdict, { kind: 'webpush' });
     expect(settlement).toEqual({ id: 7, outcome: 'failed', problem: 'another key' });
     expect(health.stoppedAtMs).toBeNull();
@@ -268,7 +268,7 @@ describe('an event', () => {
       return { ...dispatch, event: { ...dispatch.event, kind } };
     };
     const health = { ...HEALTHY, failureCount: 9, failingSinceMs: 0, problem: 'no' };
-    const of = (verdict: Verdict, dispatch = poison()) =>
+    const of = (verdict: AttemptVerdict, dispatch = poison()) =>
       judge(verdict, { ...told, dispatch, health });
     const rejected = of({ verdict: 'failed', problem: 'no' });
     expect([rejected.disables, rejected.health]).toEqual([null, health]);
@@ -287,13 +287,13 @@ describe('an event', () => {
 });
 
 describe('asked to wait', () => {
-  const wait = (afterMs: number, isOfOne?: true): Verdict => ({
+  const wait = (afterMs: number, isOfOne?: true): AttemptVerdict => ({
     verdict: 'wait',
     afterMs,
     problem: 'too many',
     ...(isOfOne && { isOfOne }),
   });
-  const busy: Verdict = { verdict: 'busy', problem: 'no place' };
+  const busy: AttemptVerdict = { verdict: 'busy', problem: 'no place' };
   const told = { dispatch: event(9), kind: 'webhook', expiresAtMs: null } as const;
   const since = (ageMs: number) => NOW_MS - ageMs;
 

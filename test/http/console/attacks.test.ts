@@ -9,9 +9,9 @@ import {
   setDefaultTimeout,
   test,
 } from 'bun:test';
-import type { CallName } from '../../../src/core/account/roles.ts';
+import type { CallName } from '../../../src/call/table.ts';
+import { RECORDS } from '../../../src/call/table.ts';
 import { makeEntry } from '../../../src/core/account/sign-in.ts';
-import { RECORDS } from '../../../src/http/console/table.ts';
 import { endpoints } from '../../../src/http/endpoints/index.ts';
 import { ACT } from '../../support/actor.ts';
 import { seedProvider, startTestApp, type TestApp } from '../../support/app.ts';

@@ -14,18 +14,9 @@ import { codeAt } from '../../support/totp.ts';
 const DAY_MS = 86_400_000;
 const PASSWORD = 'a long enough password';
 
-const hashOf = (password: string, salt: string) =>
-  `${salt} ${Bun.SHA256.hash(`${salt} ${password}`, 'hex')}`;
-/** Quick, because nobody attacks it. */
-const HASHER = {
-  hash: async (password: string) => hashOf(password, crypto.randomUUID()),
-  verify: async (password: string, hash: string) =>
-    hashOf(password, hash.split(' ')[0] ?? '') === hash,
-};
-
 let app: TestApp;
 beforeAll(async () => {
-  app = await startTestApp({ hasher: HASHER });
+  app = await startTestApp();
 });
 beforeEach(() => app.reset());
 afterAll(() => app.close());

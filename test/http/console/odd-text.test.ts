@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { TSchema } from '@sinclair/typebox';
+import { RECORDS } from '../../../src/call/table.ts';
 import { openSession } from '../../../src/core/account/session.ts';
-import { RECORDS } from '../../../src/http/console/table.ts';
 import { ACT } from '../../support/actor.ts';
 import { seedProvider, startTestApp, type TestApp } from '../../support/app.ts';
 import { ConsoleBrowser } from '../../support/console.ts';

@@ -1,7 +1,7 @@
 /** The operator's calls about gateways, webhooks that fail, and figures. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import type { Verdict } from '../../../src/core/outbox/carrier.ts';
+import type { AttemptVerdict } from '../../../src/core/outbox/carrier.ts';
 import { DISABLED_BY_OWNER } from '../../../src/core/port/webhook.ts';
 import { addWebhook } from '../../../src/core/webhook.ts';
 import { registration, tokenHash } from '../../store/contract/message-fixture.ts';
@@ -12,7 +12,7 @@ import type { ConsoleBrowser } from '../../support/console.ts';
 import { operatorBrowser } from '../../support/operator.ts';
 import { enter, seedShop } from '../../support/shop.ts';
 
-const verdicts: Verdict[] = [];
+const verdicts: AttemptVerdict[] = [];
 const sent: string[] = [];
 
 let app: TestApp;
@@ -43,7 +43,7 @@ test('gateways, and a webhook that fails, with its problem and without its secre
   const nowMs = app.clock.nowMs();
   const provider = await store.findProvider(code);
   const target = { kind: 'webhook', url: 'https://bot.example.com/secret', scheme: 'v1' } as const;
-  const draft = { ...target, token: null, events: [] };
+  const draft = { target, token: null, events: [] };
   await addWebhook(app.core, provider?.id ?? 0, draft, nowMs);
   expect(await operator.get('gateways.list', {})).toMatchObject({
     gateways: [

@@ -1,11 +1,11 @@
 /** The operator's calls about upstreams of the gate: checked, kept, in force at once. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { makeLog } from '../../../src/base/log.ts';
+import type { Given } from '../../../src/call/table.ts';
 import { readUpstream } from '../../../src/config/upstreams.ts';
 import { DAY_MS } from '../../../src/core/calendar.ts';
-import type { Given } from '../../../src/http/console/table.ts';
-import { LiveUpstreams } from '../../../src/live-upstreams.ts';
-import { makeLog } from '../../../src/log.ts';
+import { LiveUpstreams } from '../../../src/parts/live-upstreams.ts';
 import { seedProvider, startTestApp, type TestApp } from '../../support/app.ts';
 import { auditEntries } from '../../support/audit.ts';
 import type { ConsoleBrowser } from '../../support/console.ts';

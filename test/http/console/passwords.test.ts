@@ -37,6 +37,15 @@ async function comparesSoon(password: string, steps: number): Promise<void> {
   throw new Error(`${password} waits behind ${steps} others`);
 }
 
+test('a server hashes with argon2id, each time with another salt', async () => {
+  const own = makePasswords(new AbortController().signal);
+  const hashes = await Promise.all(['a', 'a'].map((word) => own.hash(stranger('a'), word)));
+  expect(hashes[0]).toStartWith('$argon2id$');
+  expect(hashes[0]).not.toBe(hashes[1]);
+  expect(await own.verify(stranger('a'), 'a', hashes[0] ?? '')).toBe(true);
+  expect(await own.verify(stranger('a'), 'b', hashes[0] ?? '')).toBe(false);
+});
+
 describe('a stranger', () => {
   test('waits for one password of each address before it, not for all of one', async () => {
     for (let n = 0; n < 100; n++) void verify(stranger('203.0.113.1'), `guess ${n}`);

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemClock } from '../../../src/clock.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import { type ReachWays, WAYS } from '../../../src/core/port/message-reach.ts';
 import type { Credentials } from '../../../src/core/provider.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../../support/app.ts';

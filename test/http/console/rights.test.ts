@@ -1,10 +1,10 @@
 /** All calls, by all roles, at the own provider and another: made from the table. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { type CallName, RIGHTS } from '../../../src/core/account/roles.ts';
+import type { CallName } from '../../../src/call/table.ts';
+import { RECORDS } from '../../../src/call/table.ts';
 import { openSession } from '../../../src/core/account/session.ts';
 import { APPLIANCE_ROLES, PROVIDER_ROLES, type Role } from '../../../src/core/port/account.ts';
-import { RECORDS } from '../../../src/http/console/table.ts';
 import { ACT } from '../../support/actor.ts';
 import { seedProvider, startTestApp, type TestApp } from '../../support/app.ts';
 import { ConsoleBrowser } from '../../support/console.ts';
@@ -41,27 +41,21 @@ const isRefused = async (role: Role, name: CallName, at: string) =>
   // An input that fits no call: the right is asked before.
   (await browsers.get(role)?.refusal(name, { at, unfit: true } as never)) === 'no_right';
 
-test.each(RECORDS.map(([name]) => name))('%s', async (name) => {
-  const { at, roles }: { at: string; roles: readonly Role[] } = RIGHTS[name];
+test.each(RECORDS)('%s', async (name, { kind, may: roles }) => {
   for (const role of browsers.keys()) {
     const isEverywhere = (APPLIANCE_ROLES as readonly Role[]).includes(role);
-    const isOpen = at === 'open' || at === 'self';
-    const may = isOpen || roles.includes(role);
+    const may = roles === null || roles.includes(role);
     expect([name, role, await isRefused(role, name, own)]).toEqual([name, role, !may]);
-    const mayThere = isOpen || (may && (isEverywhere || at === 'appliance'));
+    const mayThere = roles === null || (may && (isEverywhere || kind === 'appliance'));
     const there = await isRefused(role, name, foreign);
     expect([name, role, 'elsewhere', there]).toEqual([name, role, 'elsewhere', !mayThere]);
   }
 });
 
-test('a row and its record agree on where the call is', () => {
-  const places = RECORDS.map(([name, { kind }]) => [name, RIGHTS[name].at, kind]);
-  const fits = { open: ['open'], self: ['owner', 'account'], provider: ['staff'] };
-  const odd = places.filter(([, at = '', kind = '']) => {
-    const kinds: readonly string[] = at === 'appliance' ? ['owner'] : fits[at as keyof typeof fits];
-    return !kinds.includes(kind);
-  });
-  expect(odd).toEqual([]);
+test('calls about a provider or the appliance name their roles, and no other call does', () => {
+  for (const [name, { kind, may }] of RECORDS) {
+    expect([name, may !== null]).toEqual([name, kind === 'provider' || kind === 'appliance']);
+  }
 });
 
 test('readers look, senders do not touch keys, support adds nothing, observers change nothing', async () => {

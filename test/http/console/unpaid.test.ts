@@ -1,7 +1,7 @@
 /** A provider without a subscription: what the API refuses, the console refuses. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import type { CallName } from '../../../src/core/account/roles.ts';
+import type { CallName } from '../../../src/call/table.ts';
 import { ACT } from '../../support/actor.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../../support/app.ts';
 import { ConsoleBrowser } from '../../support/console.ts';
@@ -47,7 +47,7 @@ test('nothing is changed or sent without a subscription; what is there is seen',
     'messages.cancel': { id: 1 },
     'send.notification': { body },
     'send.command': { body },
-    'page.set': { isOn: true, name: '', color: '', supportUrl: '' },
+    'page.set': { my: 1, myName: '', myColor: '', supportUrl: '' },
     'send.check': { kind: 'push', body },
   };
   for (const [name, given] of Object.entries(changes)) {

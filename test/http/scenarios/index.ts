@@ -3,9 +3,9 @@
 import { deviceScenarios } from './device.ts';
 import { domainScenarios } from './domain.ts';
 import { hwidScenarios } from './hwid.ts';
-import { installScenarios } from './install.ts';
-import { installTermScenarios } from './install-terms.ts';
+import { linkScenarios } from './link.ts';
 import { linkEndScenarios } from './link-end.ts';
+import { linkTermScenarios } from './link-terms.ts';
 import { messagingScenarios } from './messaging.ts';
 import { policyScenarios } from './policy.ts';
 import { registerScenarios } from './register.ts';
@@ -19,8 +19,8 @@ import { webhookScenarios } from './webhook.ts';
 import { deliveryScenariosOfWebhooks } from './webhook-deliveries.ts';
 
 export const scenarios: readonly Scenario[] = [
-  ...installScenarios,
-  ...installTermScenarios,
+  ...linkScenarios,
+  ...linkTermScenarios,
   ...linkEndScenarios,
   ...hwidScenarios,
   ...policyScenarios,

@@ -1,6 +1,6 @@
 /** Ends of limited links: free-slots, revoke-install, remove-install; and the search of links. */
 
-import { record } from './install.ts';
+import { record } from './link.ts';
 import {
   aBinding,
   aDevice,
@@ -21,9 +21,9 @@ const REMOVE = '/api/remove-install';
 const LIST = '/api/list-install';
 const ADD = '/api/add-install';
 
-const CODE_ERROR = '{"rc":0,"msg":"Install code error"}';
+const CODE_ERROR = '{"rc":0,"msg":"Link code error"}';
 const CODE_ERROR_DETAIL = 'install_code and install_id name no limited link of this provider';
-const NOT_FOUND = '{"rc":0,"msg":"Install not found"}';
+const NOT_FOUND = '{"rc":0,"msg":"Link not found"}';
 const NOT_FOUND_DETAIL = 'id names no limited link of this provider';
 
 const twoDevices = [aLink(), aBinding(), aDevice('a'), aDevice('b')];
@@ -122,7 +122,7 @@ const refusals = (path: string): Scenario[] => [
 
 const UNSAVED = '{"rc":0,"msg":"Error save install"}';
 
-const unsaved = (path: string, method: 'revokeInstall' | 'removeInstall'): Scenario => ({
+const unsaved = (path: string, method: 'revokeLink' | 'removeLink'): Scenario => ({
   name: 'a change that cannot be saved',
   path,
   says: 'install_save_error',
@@ -140,8 +140,8 @@ const aKeyedLink = asked(ADD, OWN, {
   subscription_key: 'panel-key',
 });
 
-const revokeInstall: Scenario[] = [
-  ...gateScenarios(REVOKE, { id: 1 }, [aLink()], 'revokeInstall'),
+const revokeLink: Scenario[] = [
+  ...gateScenarios(REVOKE, { id: 1 }, [aLink()], 'revokeLink'),
   {
     name: 'a link with HWIDs and a key: another code, and neither',
     path: REVOKE,
@@ -166,13 +166,13 @@ const revokeInstall: Scenario[] = [
     answer: `{"rc":1,"msg":"Ok","install_code":"${DRAWN_CODE}","id":1,"freed":0,"had_subscription_key":false}`,
     changed: [RENAMED, 'install_tombstone 1 added', TOMBSTONE],
   },
-  unsaved(REVOKE, 'revokeInstall'),
+  unsaved(REVOKE, 'revokeLink'),
   ...refusals(REVOKE),
 ];
 
-const removeInstall: Scenario[] = [
-  ...gateScenarios(REMOVE, { id: 1 }, [aLink()], 'removeInstall'),
-  unsaved(REMOVE, 'removeInstall'),
+const removeLink: Scenario[] = [
+  ...gateScenarios(REMOVE, { id: 1 }, [aLink()], 'removeLink'),
+  unsaved(REMOVE, 'removeLink'),
   {
     name: 'the link is gone, the devices stay known',
     path: REMOVE,
@@ -255,7 +255,7 @@ const ended: Scenario[] = [
     says: 'install_code_exists',
     given: [aLink(), asked(REMOVE, OWN, { id: 1 })],
     request: { install_limit: 1, install_code: CODE },
-    answer: '{"rc":2,"msg":"Install code exists"}',
+    answer: '{"rc":2,"msg":"Link code exists"}',
     detail: 'install_code is that of a link that was removed or revoked',
   },
   {
@@ -264,15 +264,9 @@ const ended: Scenario[] = [
     says: 'install_code_exists',
     given: [aKeyedLink, asked(REVOKE, OWN, { id: 1 })],
     request: { install_limit: 1, install_code: OTHER_CODE, subscription_key: 'panel-key' },
-    answer: '{"rc":2,"msg":"Install code exists"}',
+    answer: '{"rc":2,"msg":"Link code exists"}',
     detail: 'subscription_key is that of a link that was removed or revoked',
   },
 ];
 
-export const linkEndScenarios = [
-  ...freeSlots,
-  ...revokeInstall,
-  ...removeInstall,
-  ...search,
-  ...ended,
-];
+export const linkEndScenarios = [...freeSlots, ...revokeLink, ...removeLink, ...search, ...ended];

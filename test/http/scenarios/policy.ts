@@ -1,5 +1,8 @@
 /** The policy of a provider's links: policy. */
 
+import { outside, usualOf } from '../../../src/core/field.ts';
+import type { OwnMy } from '../../../src/core/port/my.ts';
+import { MY_TERMS } from '../../../src/core/terms.ts';
 import { asked, gateScenarios, OWN, type Scenario } from './scenario.ts';
 
 const POLICY = '/api/policy';
@@ -19,9 +22,7 @@ const answer = (changed: object = {}) =>
     support_url: null,
     web_page_url: null,
     buttons: 'missing',
-    page: 0,
-    page_name: null,
-    page_color: null,
+    ...outside(MY_TERMS, usualOf<OwnMy>(MY_TERMS)),
     ...changed,
   });
 const given = {

@@ -1,6 +1,6 @@
 /** Webhooks: test, deliveries, replay. */
 
-import type { EventSenders, Verdict } from '../../../src/core/outbox/carrier.ts';
+import type { AttemptVerdict, EventSenders } from '../../../src/core/outbox/carrier.ts';
 import type { Settlement } from '../../../src/core/port/outbox.ts';
 import {
   aLink,
@@ -18,7 +18,7 @@ const TEST = '/api/webhook-test';
 const DELIVERIES = '/api/webhook-deliveries';
 const REPLAY = '/api/webhook-replay';
 
-const saying = (verdict: Verdict): EventSenders => {
+const saying = (verdict: AttemptVerdict): EventSenders => {
   const eventSender = { concurrency: 1, spacingMs: 0, deliver: async () => verdict };
   return { webhook: eventSender, telegram: eventSender };
 };

@@ -2,7 +2,7 @@
 
 import { afterEach, expect, test } from 'bun:test';
 import { parseTrustedProxies } from '../../../src/http/request/address.ts';
-import { timesOf } from '../../../src/http/upstream/asking.ts';
+import { timesOf } from '../../../src/http/upstream/forward.ts';
 import { until } from '../../support/until.ts';
 import { type Fronted, KEY, startFronted } from '../../support/upstream.ts';
 

@@ -75,7 +75,7 @@ async function importDisabled(fronted: Fronted, panel: PanelKind, user: ApiUser,
     terms: { ...NO_TERMS, subscriptionKeyHash: subscriptionKeyHash(keyOf(panel, user)) },
   };
   const rules = { installCountMax: 100, updates: false };
-  const added = await fronted.app.core.store.importInstall(
+  const added = await fronted.app.core.store.importLink(
     ...[await providerOf(fronted), link, rules, ACT],
   );
   return typeof added === 'object' ? added.id : 0;
@@ -126,8 +126,8 @@ describe.each(PANELS)('%s, at the proxy', (panel) => {
     const id = await importDisabled(fronted, panel, anna(false));
     const { store } = fronted.app.core;
     const provider = await providerOf(fronted);
-    await store.updateInstall(provider, id, { status: 10 }, ACT);
-    await store.updateInstall(provider, id, { status: 5 }, ACT);
+    await store.updateLink(provider, id, { status: 10 }, ACT);
+    await store.updateLink(provider, id, { status: 5 }, ACT);
     expect(await statusOf(fronted, panel)).toBe(404);
     expect(api.asked).toEqual([]);
   });
@@ -184,11 +184,11 @@ test('a link of another panel, and a key that a provider typed, cost no question
   const id = await importDisabled(fronted, '3x-ui', { ...anna(false), key: 'other' });
   const subscriptionKey = keyOf('marzban', anna(true));
   const typed = { subscriptionKeyHash: subscriptionKeyHash(subscriptionKey) };
-  await store.updateInstall(provider, id, typed, ACT);
+  await store.updateLink(provider, id, typed, ACT);
   expect(await statusOf(fronted, 'marzban')).toBe(404);
   const own = await importDisabled(fronted, 'marzban', { ...anna(false), name: 'boris', id: 8 });
-  await store.updateInstall(provider, id, { subscriptionKeyHash: null }, ACT);
-  await store.updateInstall(provider, own, typed, ACT);
+  await store.updateLink(provider, id, { subscriptionKeyHash: null }, ACT);
+  await store.updateLink(provider, own, typed, ACT);
   expect(await statusOf(fronted, 'marzban')).toBe(404);
   expect(api.asked).toEqual([]);
 });
@@ -214,7 +214,7 @@ test('the API answers one user with a fault of its own: others come back', async
     terms: { ...NO_TERMS, subscriptionKeyHash: subscriptionKeyHash(boris.key) },
   };
   const rules = { installCountMax: 100, updates: false };
-  await store.importInstall(await providerOf(fronted), link, rules, ACT);
+  await store.importLink(await providerOf(fronted), link, rules, ACT);
   expect((await fronted.get(`/sub/${boris.key}`, 'phone')).status).toBe(200);
 });
 

@@ -2,13 +2,13 @@
 
 import { afterEach, expect, test } from 'bun:test';
 import { createServer } from 'node:net';
+import { hereInUrl } from '../../../src/base/whereabouts.ts';
 import { baseUrlValue, outsideValue } from '../../../src/cli/values.ts';
 import { baseUrl } from '../../../src/config/readers.ts';
 import { Stage } from '../../../src/device-check/stage.ts';
-import { lookAtPanel } from '../../../src/http/upstream/look.ts';
 import { lookAtApi, sourceOf } from '../../../src/http/upstream/panel-api.ts';
+import { checkPanel } from '../../../src/http/upstream/panel-check.ts';
 import { readPanelApi } from '../../../src/panel/panel-api.ts';
-import { hereInUrl } from '../../../src/whereabouts.ts';
 import { READING } from '../../support/reading.ts';
 import { KEY, startFronted, upstreamTo } from '../../support/upstream.ts';
 
@@ -69,7 +69,7 @@ testIt('the proxy asks its panel and the API there', async () => {
 testIt('the doctor and the import reach it', async () => {
   const { port, url } = startPanel();
   const upstream = upstreamTo(url, 'EXAMPLE1', { panel: 'remnawave', panelTokenFile: '/t' });
-  expect(await lookAtPanel(upstream, { host: '127.0.0.1', port: 1 })).toMatchObject({
+  expect(await checkPanel(upstream, { host: '127.0.0.1', port: 1 })).toMatchObject({
     state: 'answers',
   });
   const source = sourceOf(upstream);
@@ -87,13 +87,13 @@ testIt('the doctor and the import reach it', async () => {
   expect(rows.get('clients')).toMatchObject([{ sub_id: 's1' }]);
   // A panel at the server's own address would be asked by itself for ever.
   for (const host of ['::1', '::', '127.0.0.1']) {
-    expect(await lookAtPanel(upstream, { host, port })).toMatchObject({ state: 'own_address' });
+    expect(await checkPanel(upstream, { host, port })).toMatchObject({ state: 'own_address' });
   }
 });
 
 test('a server that listens on a global IPv6 address is its own panel there', async () => {
   const upstream = upstreamTo('http://[2001:db8::7]:2053', 'EXAMPLE1');
-  const look = await lookAtPanel(upstream, { host: '2001:db8::7', port: 2053 });
+  const look = await checkPanel(upstream, { host: '2001:db8::7', port: 2053 });
   expect(look).toMatchObject({ state: 'own_address' });
 });
 

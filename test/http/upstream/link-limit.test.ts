@@ -49,13 +49,13 @@ test('devices that come together with a new key count once', async () => {
 test('a fault of the store does not count', async () => {
   const at = await front(undefined, {}, { registrationsPerMinuteMax: 1 });
   const { store } = at.app.core;
-  const { addInstallWithSlot } = store;
-  store.addInstallWithSlot = async () => {
+  const { addLinkWithSlot } = store;
+  store.addLinkWithSlot = async () => {
     throw new Error('planted fault');
   };
   at.app.expectFault('planted fault');
   expect((await at.get(`/sub/${KEY}`, 'a')).status).toBe(500);
-  store.addInstallWithSlot = addInstallWithSlot;
+  store.addLinkWithSlot = addLinkWithSlot;
   expect((await at.get(`/sub/${KEY}`, 'a')).status).toBe(200);
   expect((await at.get('/sub/another-key', 'a')).status).toBe(429);
 });

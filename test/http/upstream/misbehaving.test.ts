@@ -240,14 +240,14 @@ test('a client that leaves in the middle takes the rest along', async () => {
 test('a fault of the store keeps the answer back, and costs no slot', async () => {
   const at = await front();
   const { store } = at.app.core;
-  const { addInstallWithSlot } = store;
-  store.addInstallWithSlot = async () => {
+  const { addLinkWithSlot } = store;
+  store.addLinkWithSlot = async () => {
     throw new Error('planted fault');
   };
   at.app.expectFault('planted fault');
   const got = await at.get(`/sub/${KEY}`, 'a');
   expect([got.status, got.body]).toEqual([500, 'internal fault, see the log of the server\n']);
-  store.addInstallWithSlot = addInstallWithSlot;
+  store.addLinkWithSlot = addLinkWithSlot;
   expect(await at.links()).toEqual([]);
   expect((await at.get(`/sub/${KEY}`, 'a')).status).toBe(200);
 });

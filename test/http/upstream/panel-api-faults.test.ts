@@ -4,6 +4,7 @@
  */
 
 import { afterEach, expect, test } from 'bun:test';
+import { makeLog } from '../../../src/base/log.ts';
 import { PANEL_TRAITS } from '../../../src/core/panel/index.ts';
 import { PANELS, type PanelKind } from '../../../src/core/panel/kind.ts';
 import { subscriptionKeyHash } from '../../../src/core/secret.ts';
@@ -11,7 +12,6 @@ import { NO_TERMS } from '../../../src/core/slot.ts';
 import { sourceOf } from '../../../src/http/upstream/panel-api.ts';
 import { makeFollowers, type PanelFollowers } from '../../../src/http/upstream/panel-followers.ts';
 import type { Upstream } from '../../../src/http/upstream/settings.ts';
-import { makeLog } from '../../../src/log.ts';
 import { ACT } from '../../support/actor.ts';
 import { seedProvider, startTestApp } from '../../support/app.ts';
 import {
@@ -62,7 +62,7 @@ async function open(panel: PanelKind) {
       slots: [],
       terms: { ...NO_TERMS, subscriptionKeyHash: subscriptionKeyHash(keyOf(panel, user)) },
     };
-    await app.core.store.importInstall(
+    await app.core.store.importLink(
       ...[providerId, link, { installCountMax: 100, updates: false }, ACT],
     );
   }

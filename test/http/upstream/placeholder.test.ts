@@ -124,3 +124,13 @@ test.each([
   expect(typeFor('mihomo/1.19')).toBe('text/yaml');
   expect(typeFor('sing-box 1.12')).toBe('application/json');
 });
+
+test('all traffic of a refused device goes to the placeholder, so that none is unprotected', () => {
+  const bodyFor = (app: string) =>
+    placeholderFor(new Headers({ 'user-agent': app }), '/', 'Full')?.body ?? '';
+  const { inbounds, outbounds, route } = JSON.parse(bodyFor('SFA/1.12 sing-box'));
+  expect(inbounds).toMatchObject([{ type: 'tun', auto_route: true, strict_route: true }]);
+  expect(route).toEqual({ final: outbounds[0].tag, auto_detect_interface: true });
+  expect(outbounds[0].outbounds).toEqual([outbounds[1].tag]);
+  expect(bodyFor('clash.meta')).toMatch(/^mode: rule\n[\s\S]*\nrules:\n {2}- MATCH,/);
+});

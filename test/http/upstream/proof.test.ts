@@ -152,7 +152,7 @@ describe.each([
     const device = await site.app.core.store.findDevice('own');
     expect(JSON.stringify(device)).not.toContain('Changed');
     await site.app.core.store.saveFigures();
-    const [link] = await site.app.core.store.listInstalls(device?.installs[0] ? 1 : 1, {
+    const [link] = await site.app.core.store.listLinksOf(device?.installs[0] ? 1 : 1, {
       id: null,
       beforeId: null,
       countMax: 5,

@@ -3,7 +3,11 @@
 import { afterEach, beforeEach, expect, jest, test } from 'bun:test';
 import { EventEmitter } from 'node:events';
 import type http from 'node:http';
-import { type Answer, Exchange, type Failure } from '../../../src/http/upstream/exchange.ts';
+import {
+  Exchange,
+  type Failure,
+  type UpstreamResponse,
+} from '../../../src/http/upstream/exchange.ts';
 import type { Upstream } from '../../../src/http/upstream/settings.ts';
 
 const PIECE = Buffer.alloc(128 * 1024, 'x');
@@ -28,7 +32,7 @@ async function beginUnread() {
     resume: () => {},
   });
   const failures: (Failure | null)[] = [];
-  const answer = await new Promise<Answer>((resolve) => {
+  const answer = await new Promise<UpstreamResponse>((resolve) => {
     const exchange = new Exchange(
       request as unknown as http.ClientRequest,
       { timeoutMs: TIMEOUT_MS, answerBytesMax: 8 * PIECE.length } as Upstream,
@@ -40,7 +44,7 @@ async function beginUnread() {
         onEnd: (failure) => failures.push(failure),
       },
       new Set(),
-      (outcome) => resolve(outcome as Answer),
+      (outcome) => resolve(outcome as UpstreamResponse),
     );
     exchange.receive(message as unknown as http.IncomingMessage);
     message.emit('data', PIECE);

@@ -7,7 +7,7 @@ import {
   addProvider,
   FACTS,
   HASH,
-  installDraft,
+  linkDraft,
   NOW_MS,
   provider,
   providerDraft,
@@ -83,7 +83,7 @@ export const auditContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');
       const add = (installCode: string, more = {}) =>
-        store.addInstall(installDraft(id, { installCode, ...more }), by('alice'));
+        store.addLink(linkDraft(id, { installCode, ...more }), by('alice'));
       const results = await Promise.allSettled([
         add('LinkCode0001'),
         add('LinkCode0002', { installLimit: 101 }),
@@ -105,15 +105,15 @@ export const auditContract: Record<Method & keyof Store, Suite> = {
       await store.addProvider(providerDraft('Provide1', policy), by('alice'));
       const { id: providerId } = await provider(store, 'Provide1');
       const act = by('alice');
-      const draft = installDraft(providerId, { inactiveDays: 0, subscriptionKeyHash: HASH });
-      const added = await store.addInstall(draft, act);
+      const draft = linkDraft(providerId, { inactiveDays: 0, subscriptionKeyHash: HASH });
+      const added = await store.addLink(draft, act);
       if (typeof added === 'string') throw new Error(added);
       const changes = [
         { subscriptionKeyHash: 'b'.repeat(64), coolDownHours: 5 },
         { subscriptionKeyHash: 'b'.repeat(64) },
         { subscriptionKeyHash: null, inactiveDays: null },
       ];
-      for (const change of changes) await store.updateInstall(providerId, added.id, change, act);
+      for (const change of changes) await store.updateLink(providerId, added.id, change, act);
       await store.updateProvider('Provide1', { inactiveDays: null, whenFull: 'refuse' }, act);
       const { blocks } = await store.readAudit(0, 10);
       const terms = { inactive_days: 9, when_full: 'replace-oldest', cool_down_hours: 2 };
@@ -160,7 +160,7 @@ export const auditContract: Record<Method & keyof Store, Suite> = {
       const rules = { installCountMax: 9, domainCountMax: 9, updates: true };
       const bring = async (install: typeof link, domain: typeof binding) => {
         await store.importDomain(providerId, domain, rules, act);
-        await store.importInstall(providerId, install, rules, act);
+        await store.importLink(providerId, install, rules, act);
       };
       await bring(link, binding);
       await bring(link, binding);
@@ -190,8 +190,8 @@ export const auditContract: Record<Method & keyof Store, Suite> = {
       const { id } = await addProvider(store, 'Provide1');
       await Promise.all(
         Array.from({ length: 40 }, (_, n) =>
-          (n % 2 === 0 ? store : beside).addInstall(
-            installDraft(id, { installCode: `LinkCode${String(n).padStart(4, '0')}` }),
+          (n % 2 === 0 ? store : beside).addLink(
+            linkDraft(id, { installCode: `LinkCode${String(n).padStart(4, '0')}` }),
             by(n % 2 === 0 ? 'one' : 'two'),
           ),
         ),
@@ -317,11 +317,11 @@ export const auditContract: Record<Method & keyof Store, Suite> = {
       const actor = { kind: 'provider', name: code, key: 'aaaaaaaa', from: '203.0.113.7' } as const;
       const act = { actor, atMs: NOW_MS, entriesMax };
       for (let n = 0; n < count / 2; n++) {
-        const link = await store.addInstall(
-          installDraft(providerId, { installCode: `${code}${n + 100}` }),
+        const link = await store.addLink(
+          linkDraft(providerId, { installCode: `${code}${n + 100}` }),
           act,
         );
-        await store.removeInstall(providerId, (link as { id: number }).id, act);
+        await store.removeLink(providerId, (link as { id: number }).id, act);
       }
     }
 

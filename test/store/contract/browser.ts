@@ -124,7 +124,7 @@ export const browserContract: Record<Method, Suite> = {
       await store.updateProvider('Provide1', { my: 0 }, ACT);
       expect(await store.registerBrowser(browser(installId, 'seventh'))).toBe('link_not_found');
       await store.updateProvider('Provide1', { my: 1 }, ACT);
-      await store.updateInstall(providerId, installId, { status: 5 }, ACT);
+      await store.updateLink(providerId, installId, { status: 5 }, ACT);
       expect(await store.registerBrowser(browser(installId, 'eighth'))).toBe('link_not_found');
       expect(await store.registerBrowser(browser(999, 'ninth'))).toBe('link_not_found');
     });
@@ -150,11 +150,11 @@ export const browserContract: Record<Method, Suite> = {
   countBrowsers: (opened) => {
     const ends = {
       disabled: (store: Store, { providerId, installId }: Door) =>
-        store.updateInstall(providerId, installId, { status: 5 }, ACT),
+        store.updateLink(providerId, installId, { status: 5 }, ACT),
       revoked: (store: Store, { providerId, installId }: Door) =>
-        store.revokeInstall(providerId, installId, 'NewCode00001', ACT),
+        store.revokeLink(providerId, installId, 'NewCode00001', ACT),
       removed: (store: Store, { providerId, installId }: Door) =>
-        store.removeInstall(providerId, installId, ACT),
+        store.removeLink(providerId, installId, ACT),
     };
     type Door = { providerId: number; installId: number };
 

@@ -85,7 +85,7 @@ export const changeContract: Record<keyof ChangeStore, Suite> = {
       // A share of a day of one entry.
       const act = { actor, atMs: NOW_MS, entriesMax: 20 };
       const change = (installLimit: number) =>
-        store.updateInstall(providerId, installId, { installLimit }, act);
+        store.updateLink(providerId, installId, { installLimit }, act);
       await change(50);
       await sealed();
       expect(await look()).toEqual({ links: [installId] });

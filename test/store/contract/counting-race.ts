@@ -11,7 +11,7 @@ const CALLS = 200;
 const MIDDLE = 61;
 
 async function countOn(store: Store, given: Given): Promise<number> {
-  const [link] = await store.listInstalls(given['providerId'] ?? 0, ALL);
+  const [link] = await store.listLinksOf(given['providerId'] ?? 0, ALL);
   return link?.deviceCount ?? 0;
 }
 
@@ -50,6 +50,6 @@ export const COUNTING_RACES: Readonly<Record<string, Race>> = {
     store.updateProvider('Provide1', { enforce: 1 }, ACT),
   ),
   'for slots over the limit, until the link enforces it': counting((store, given) =>
-    store.updateInstall(given['providerId'] ?? 0, given['installId'] ?? 0, { enforce: 1 }, ACT),
+    store.updateLink(given['providerId'] ?? 0, given['installId'] ?? 0, { enforce: 1 }, ACT),
   ),
 };

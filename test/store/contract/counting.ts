@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test';
 import { DAY_MS } from '../../../src/core/calendar.ts';
-import type { InstallChange } from '../../../src/core/port/install.ts';
+import type { LinkChange } from '../../../src/core/port/link.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
 import { ALL, addDoor, CODE, FACTS, HASH, heard, knock, NOW_MS, type Suite } from './fixture.ts';
@@ -13,7 +13,7 @@ const NAME = { installCode: CODE, installId: null };
 async function hwidsOn(store: Store, providerId: number): Promise<string[]> {
   const slots = await store.listSlots(providerId, NAME, null, 200);
   const hwids = typeof slots === 'string' ? [] : slots.map(({ hwid }) => hwid);
-  const [link] = await store.listInstalls(providerId, ALL);
+  const [link] = await store.listLinksOf(providerId, ALL);
   expect(link?.deviceCount).toBe(hwids.length);
   return hwids.sort();
 }
@@ -24,7 +24,7 @@ const isIn = (answer: unknown) => typeof answer === 'object';
 const SWITCHES: Record<string, (store: Store, enforce: 0 | 1) => Promise<unknown>> = {
   'the link': async (store, enforce) => {
     const link = await store.findLink(CODE);
-    return store.updateInstall(link?.providerId ?? 0, link?.id ?? 0, { enforce }, ACT);
+    return store.updateLink(link?.providerId ?? 0, link?.id ?? 0, { enforce }, ACT);
   },
   'its provider': (store, enforce) => store.updateProvider('Provide1', { enforce }, ACT),
 };
@@ -63,7 +63,7 @@ export const counting: Suite = (opened) => {
   test("the link's own word goes before its provider's, and that before the caller's", async () => {
     const { store } = opened();
     const { providerId, installId } = await addDoor(store);
-    const set = (change: InstallChange) => store.updateInstall(providerId, installId, change, ACT);
+    const set = (change: LinkChange) => store.updateLink(providerId, installId, change, ACT);
     let next = 0;
     const isAdmitted = async (enforces?: boolean) => {
       const key = { installCode: CODE, domainHash: HASH, hwid: `device ${next++}` };
@@ -109,11 +109,11 @@ export const counting: Suite = (opened) => {
     const { store } = opened();
     const { providerId, installId } = await addDoor(store);
     const frees = { inactiveDays: 1, whenFull: 'replace-oldest', coolDownHours: 1 } as const;
-    await store.updateInstall(providerId, installId, { ...frees, enforce: 0 }, ACT);
+    await store.updateLink(providerId, installId, { ...frees, enforce: 0 }, ACT);
     const laterMs = NOW_MS + 9 * DAY_MS;
     for (const hwid of ['a', 'b', 'c']) await knock(store, hwid, CODE, FACTS, NOW_MS);
     expect(await knock(store, 'd', CODE, FACTS, laterMs)).toMatchObject({ deviceCount: 4 });
-    await store.updateInstall(providerId, installId, { enforce: 1 }, ACT);
+    await store.updateLink(providerId, installId, { enforce: 1 }, ACT);
     expect(await knock(store, 'e', CODE, FACTS, laterMs)).toBe('link_limit_reached');
     expect(await hwidsOn(store, providerId)).toEqual(['a', 'b', 'c', 'd']);
     for (const hwid of ['c', 'd']) await store.freeSlot(providerId, NAME, hwid, ACT);
@@ -124,7 +124,7 @@ export const counting: Suite = (opened) => {
   test('it takes 100 devices, and no limit that is lower than they are', async () => {
     const { store } = opened();
     const { providerId, installId } = await addDoor(store);
-    const set = (change: InstallChange) => store.updateInstall(providerId, installId, change, ACT);
+    const set = (change: LinkChange) => store.updateLink(providerId, installId, change, ACT);
     await set({ enforce: 0 });
     for (let n = 0; n < 100; n++) expect(isIn(await knock(store, `device ${n}`))).toBe(true);
     expect(await knock(store, 'one more')).toBe('link_limit_reached');

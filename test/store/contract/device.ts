@@ -327,7 +327,7 @@ export const deviceContract: Record<Method & keyof Store, Suite> = {
       await store.recordCheckIn(keyOf('a', HASH), FACTS, NOW_MS);
       expect(await store.forgetDevice('a', ACT)).toBe('ok');
       expect(await store.findDevice('a')).toBeNull();
-      expect(await store.listInstalls(providerId, ALL)).toMatchObject([{ deviceCount: 1 }]);
+      expect(await store.listLinksOf(providerId, ALL)).toMatchObject([{ deviceCount: 1 }]);
       expect(await knock(store, 'c')).toMatchObject({ deviceCount: 2 });
       expect((await store.findDevice('b'))?.installs).toHaveLength(1);
       expect(await store.findCheckIn(keyOf('a'))).toEqual({
@@ -356,7 +356,7 @@ export const deviceContract: Record<Method & keyof Store, Suite> = {
       const closing = await openBeside();
       const added = [1, 2, 3].map((n) => addLink(closing, id, { installCode: `LinkCode000${n}` }));
       await closing.close();
-      expect(await store.listInstalls(id, ALL)).toHaveLength(3);
+      expect(await store.listLinksOf(id, ALL)).toHaveLength(3);
       expect(await Promise.all(added)).toHaveLength(3);
     });
   },

@@ -1,7 +1,7 @@
 /** What the suites of the contract share: a store to ask, and things to put into it. */
 
 import type { DeviceFacts } from '../../../src/core/port/device.ts';
-import type { NewInstall } from '../../../src/core/port/install.ts';
+import type { NewLink } from '../../../src/core/port/link.ts';
 import type { Page } from '../../../src/core/port/page.ts';
 import type { NewProvider, Provider } from '../../../src/core/port/provider.ts';
 import type { AdmittedLink, LinkRefusal } from '../../../src/core/port/slot.ts';
@@ -84,7 +84,7 @@ export async function removeProvider(store: Store, code: string): Promise<number
   }
 }
 
-export function installDraft(providerId: number, more: Partial<NewInstall> = {}): NewInstall {
+export function linkDraft(providerId: number, more: Partial<NewLink> = {}): NewLink {
   return {
     ...NO_TERMS,
     providerId,
@@ -100,9 +100,9 @@ export function installDraft(providerId: number, more: Partial<NewInstall> = {})
 export async function addLink(
   store: Store,
   providerId: number,
-  more: Partial<NewInstall> = {},
+  more: Partial<NewLink> = {},
 ): Promise<number> {
-  const added = await store.addInstall(installDraft(providerId, more), ACT);
+  const added = await store.addLink(linkDraft(providerId, more), ACT);
   if (typeof added === 'string') throw new Error(added);
   return added.id;
 }

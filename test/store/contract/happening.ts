@@ -80,8 +80,8 @@ const links: Suite = (opened) => {
     const { providerId, told, toldOperator } = await listening(store);
     const id = await addLink(store, providerId, { installCode: OTHER_CODE, installLimit: 5 });
     const wanted = { installLimit: 6, note: 'new', inactiveDays: 3 };
-    await store.updateInstall(providerId, id, wanted, ACT);
-    await store.updateInstall(providerId, id, wanted, ACT);
+    await store.updateLink(providerId, id, wanted, ACT);
+    await store.updateLink(providerId, id, wanted, ACT);
     const facts = { install_id: id, install_count: 0, install_limit: 6, status: 10 };
     expect(await told()).toEqual([
       ['link.created', { install_id: id, install_limit: 5 }],
@@ -111,7 +111,7 @@ const links: Suite = (opened) => {
     const { providerId, told } = await listening(store);
     const of = { ...NO_TERMS, providerId };
     const draftOf = { ...of, installCode: OTHER_CODE, installLimit: 1, note: null };
-    await store.addInstallWithSlot(
+    await store.addLinkWithSlot(
       {
         ...draftOf,
         subscriptionKeyHash: KEY_HASH,
@@ -134,8 +134,8 @@ const links: Suite = (opened) => {
     const moved = { id: null, installCode: OTHER_CODE, installLimit: 2, status: 10, note: null };
     const rules = { installCountMax: 100, domainCountMax: 100, updates: true };
     const link = { ...moved, createdAtMs: NOW_MS, terms: NO_TERMS, slots };
-    await store.importInstall(providerId, link, rules, ACT);
-    await store.importInstall(providerId, { ...link, installLimit: 3 }, rules, ACT);
+    await store.importLink(providerId, link, rules, ACT);
+    await store.importLink(providerId, { ...link, installLimit: 3 }, rules, ACT);
     const domain = { domainHash: OTHER_HASH, domainName: 'x', status: 10, createdAtMs: NOW_MS };
     await store.importDomain(providerId, { id: null, ...domain }, rules, ACT);
     expect(await told()).toEqual([]);
@@ -204,7 +204,7 @@ const devices: Suite = (opened) => {
     const { store } = opened();
     const { providerId, installId, told } = await listening(store, { installLimit: 1 });
     const policy = { inactiveDays: 1, whenFull: 'replace-oldest', coolDownHours: 1 } as const;
-    await store.updateInstall(providerId, installId, policy, ACT);
+    await store.updateLink(providerId, installId, policy, ACT);
     await knock(store, 'a');
     await knock(store, 'b', CODE, FACTS, NOW_MS + 1);
     await knock(store, 'c', CODE, FACTS, NOW_MS + 3 * DAY_MS);
@@ -424,8 +424,8 @@ export const happeningContract: Suite = (opened) => {
     const { store } = opened();
     const { providerId, installId, told } = await listening(store, { installLimit: 1 });
     const again = await Promise.all([
-      store.addInstall({ ...linkDraft(providerId), installCode: CODE }, ACT),
-      store.updateInstall(providerId, installId + 9, { installLimit: 5 }, ACT),
+      store.addLink({ ...linkDraft(providerId), installCode: CODE }, ACT),
+      store.updateLink(providerId, installId + 9, { installLimit: 5 }, ACT),
       store.freeSlot(providerId, SELECTOR, 'nobody', ACT),
       store.rotateKey('NoSuchOne', new Uint8Array(32), NOW_MS, ACT),
     ]);

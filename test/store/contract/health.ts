@@ -13,10 +13,10 @@ export const healthContract: Record<Method & keyof Store, Suite> = {
     test('changes nothing that anybody sees', async () => {
       const { store, openBeside } = opened();
       const { providerId } = await addDoor(store);
-      const before = await store.listInstalls(providerId, ALL);
+      const before = await store.listLinksOf(providerId, ALL);
       const beside = await openBeside();
       expect(await store.checkWritable()).toBe('ok');
-      expect(await store.listInstalls(providerId, ALL)).toEqual(before);
+      expect(await store.listLinksOf(providerId, ALL)).toEqual(before);
       expect(await beside.checkWritable()).toBe('ok');
     });
   },

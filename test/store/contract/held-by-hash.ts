@@ -57,7 +57,7 @@ async function moveIn(store: Store, hwids: string[], installLimit = 2) {
   const { id: providerId } = await addProvider(store, 'Provide1');
   await bind(store, providerId);
   const slots = hwids.map((hwid) => slot(hwid));
-  const added = await store.importInstall(providerId, moving(slots, installLimit), RULES, ACT);
+  const added = await store.importLink(providerId, moving(slots, installLimit), RULES, ACT);
   if (typeof added === 'string') throw new Error(added);
   return { providerId, installId: added.id };
 }
@@ -77,7 +77,7 @@ export function heldByHashContract(opened: () => OpenedStore): void {
     const { store } = opened();
     const { providerId, installId } = await moveIn(store, [hashed('a'), hashed('b')]);
     expect(await hwidsOn(store, providerId)).toEqual([hashed('a'), hashed('b')].sort());
-    expect(await store.listInstalls(providerId, ALL)).toMatchObject([{ deviceCount: 2 }]);
+    expect(await store.listLinksOf(providerId, ALL)).toMatchObject([{ deviceCount: 2 }]);
     const told = { deviceName: 'Pixel', os: 'android' };
     expect(await store.findSlot(keyOf('a'))).toMatchObject({
       device: told,
@@ -119,7 +119,7 @@ export function heldByHashContract(opened: () => OpenedStore): void {
     await knock(store, 'a', OTHER_CODE);
     const { providerId, installId } = await moveIn(store, [hashed('a'), 'b'], 5);
     const subscriptionKeyHash = 'c'.repeat(64);
-    await store.updateInstall(providerId, installId, { subscriptionKeyHash }, ACT);
+    await store.updateLink(providerId, installId, { subscriptionKeyHash }, ACT);
     const key = { subscriptionKeyHash, providerCode: 'Provide1', domainHash: HASH };
     const took = await store.takeSlot({ ...key, hwid: 'a' }, SILENCE, NOW_MS);
     expect(heard(took)).toMatchObject({ deviceCount: 2 });
@@ -132,10 +132,10 @@ export function heldByHashContract(opened: () => OpenedStore): void {
     const { providerId } = await moveIn(store, [hashed('b')]);
     await knock(store, 'a');
     // Another panel knows it by its hash: it is that device.
-    const again = await store.importInstall(providerId, moving([slot(hashed('a'))]), RULES, ACT);
+    const again = await store.importLink(providerId, moving([slot(hashed('a'))]), RULES, ACT);
     expect(again).toMatchObject({ slotsAdded: 0, slotsPresent: 1, slotsWithoutRoom: 0 });
     // And the one that a hash holds is there under its HWID too.
-    const whole = await store.importInstall(providerId, moving([slot('b')]), RULES, ACT);
+    const whole = await store.importLink(providerId, moving([slot('b')]), RULES, ACT);
     expect(whole).toMatchObject({ slotsAdded: 0, slotsPresent: 1, slotsWithoutRoom: 0 });
     expect(await hwidsOn(store, providerId)).toEqual(['a', hashed('b')]);
     expect(await store.findSlot(keyOf('a'))).not.toHaveProperty('byHash');
@@ -147,7 +147,7 @@ export function heldByHashContract(opened: () => OpenedStore): void {
     await bind(store, providerId);
     const slots = ['a', 'b', 'c'].map((hwid) => slot(hashed(hwid)));
     const link = { ...moving(slots, 2), overMax: 3, terms: NO_TERMS };
-    expect(await store.importInstall(providerId, link, RULES, ACT)).toMatchObject({
+    expect(await store.importLink(providerId, link, RULES, ACT)).toMatchObject({
       slotsAdded: 3,
     });
     for (const hwid of ['a', 'b', 'c']) {
@@ -161,7 +161,7 @@ export function heldByHashContract(opened: () => OpenedStore): void {
     const { store } = opened();
     const { providerId } = await moveIn(store, [hashed('a')]);
     const other = moving([slot(hashed('a'))], 1, OTHER_CODE);
-    await store.importInstall(providerId, other, RULES, ACT);
+    await store.importLink(providerId, other, RULES, ACT);
     await knock(store, 'a');
     expect(await hwidsOn(store, providerId)).toEqual(['a']);
     expect(await hwidsOn(store, providerId, OTHER_CODE)).toEqual([hashed('a')]);
@@ -196,7 +196,7 @@ export function heldByHashContract(opened: () => OpenedStore): void {
     await bind(store, otherId);
     await addLink(store, providerId, { installCode: 'LinkCode0009' });
     const moved = { ...link, id: null, installCode: OTHER_CODE };
-    expect(await store.importInstall(otherId, moved, RULES, ACT)).toMatchObject({ slotsAdded: 1 });
+    expect(await store.importLink(otherId, moved, RULES, ACT)).toMatchObject({ slotsAdded: 1 });
     expect(await knock(store, 'a', OTHER_CODE)).toMatchObject({ deviceCount: 1 });
     expect(await hwidsOn(store, otherId, OTHER_CODE)).toEqual(['a']);
   });
@@ -221,7 +221,7 @@ const race = (atOnce: number): Race => ({
     expect(hwids).toEqual(admitted.sort());
     expect(hwids).toHaveLength(LIMIT);
     for (const hwid of HELD) expect(hwids).toContain(hwid);
-    expect(await store.listInstalls(given['providerId'] ?? 0, ALL)).toMatchObject([
+    expect(await store.listLinksOf(given['providerId'] ?? 0, ALL)).toMatchObject([
       { deviceCount: LIMIT },
     ]);
   },

@@ -2,7 +2,7 @@
 
 import { expect } from 'bun:test';
 import { ACT } from '../../support/actor.ts';
-import { ALL, addProvider, installDraft, NOW_MS } from './fixture.ts';
+import { ALL, addProvider, linkDraft, NOW_MS } from './fixture.ts';
 import { draft, UNGUARDED } from './message-fixture.ts';
 import type { Race } from './race.ts';
 
@@ -30,11 +30,11 @@ export const IDEMPOTENCY_RACES: Readonly<Record<string, Race>> = {
     ...TWICE_SIX,
     call: (store, { providerId = 0 }, n) => {
       const installCode = `RaceCode${String(n).padStart(4, '0')}`;
-      const wanted = installDraft(providerId, { installCode });
-      return store.addInstall(wanted, ACT, keyed('add-install', numbered(n)));
+      const wanted = linkDraft(providerId, { installCode });
+      return store.addLink(wanted, ACT, keyed('add-install', numbered(n)));
     },
     async check(store, { providerId = 0 }, answers) {
-      const links = await store.listInstalls(providerId, ALL);
+      const links = await store.listLinksOf(providerId, ALL);
       expect(links).toHaveLength(2);
       const codes = new Map(links.map(({ id, installCode }) => [id, installCode]));
       for (const { id, installCode } of answers as { id: number; installCode: string }[]) {

@@ -8,7 +8,7 @@ import {
   addLink,
   addProvider,
   CODE,
-  installDraft,
+  linkDraft,
   NOW_MS,
   OTHER_CODE,
   removeProvider,
@@ -35,7 +35,7 @@ const OTHERS = [
 export const idempotencyContract: Record<'findMade' | 'forgetMade', Suite> = {
   findMade(opened) {
     const add = (store: Store, providerId: number, call: KeyedCall, more = {}, act = ACT) =>
-      store.addInstall(installDraft(providerId, more), act, call);
+      store.addLink(linkDraft(providerId, more), act, call);
     const send = (store: Store, providerId: number, call: KeyedCall, more = {}) =>
       store.addDistribution(draft(providerId), { ...UNGUARDED, keyed: call, ...more }, ACT);
 
@@ -50,7 +50,7 @@ export const idempotencyContract: Record<'findMade' | 'forgetMade', Suite> = {
       // The code of a repeat was drawn anew.
       expect(await add(store, providerId, keyed(), { installCode: OTHER_CODE })).toEqual(repeat);
       expect(await store.findMade(providerId, keyed())).toEqual(repeat);
-      expect(await store.listInstalls(providerId, ALL)).toHaveLength(1);
+      expect(await store.listLinksOf(providerId, ALL)).toHaveLength(1);
       expect(await auditEntries({ store })).toEqual(entries);
     });
 
@@ -76,7 +76,7 @@ export const idempotencyContract: Record<'findMade' | 'forgetMade', Suite> = {
       );
       expect(await send(store, providerId, call)).toBe('idempotency_key_reused');
       expect(await store.findMade(providerId, call)).toBe('idempotency_key_reused');
-      expect(await store.listInstalls(providerId, ALL)).toHaveLength(1);
+      expect(await store.listLinksOf(providerId, ALL)).toHaveLength(1);
     });
 
     test('each provider has keys of its own', async () => {
@@ -149,7 +149,7 @@ export const idempotencyContract: Record<'findMade' | 'forgetMade', Suite> = {
     test('a provider that is removed leaves none', async () => {
       const { store } = opened();
       const { id: providerId } = await addProvider(store, 'Provide1');
-      await store.addInstall(installDraft(providerId), ACT, keyed());
+      await store.addLink(linkDraft(providerId), ACT, keyed());
       await removeProvider(store, 'Provide1');
       expect(await store.forgetMade(Number.MAX_SAFE_INTEGER)).toBe(false);
     });

@@ -15,7 +15,7 @@ export const panelUserContract: Suite = (opened) => {
     await bring(store, id, user('anna', { panel: FACTS }));
     await bring(store, id, user('boris'));
     const link = await addLink(store, id);
-    await store.updateInstall(id, link, { subscriptionKeyHash: keyOf('clara') }, ACT);
+    await store.updateLink(id, link, { subscriptionKeyHash: keyOf('clara') }, ACT);
     expect(await store.findPanelFacts(id, keyOf('anna'))).toEqual({
       installLimit: 3,
       status: 10,
@@ -51,7 +51,7 @@ export const panelUserContract: Suite = (opened) => {
     // The number stays while the key changes.
     expect(await bring(store, id, user('7', now, 'new'))).toMatchObject({ id: link });
     expect(await store.findPanelFacts(id, keyOf('new'))).toMatchObject({ installLimit: 3 });
-    expect(await store.listInstalls(id, ALL)).toHaveLength(1);
+    expect(await store.listLinksOf(id, ALL)).toHaveLength(1);
   });
 
   test('a link that keeps its state is disabled by an import only while it is disabled', async () => {
@@ -69,10 +69,10 @@ export const panelUserContract: Suite = (opened) => {
       expect(await stateOf(name)).toEqual({ link: 5, facts: 5 });
     }
     await bring(store, id, user('own'));
-    const links = await store.listInstalls(id, ALL);
+    const links = await store.listLinksOf(id, ALL);
     const idOf = (note: string) => links.find((link) => link.note === note)?.id ?? 0;
-    await store.updateInstall(id, idOf('enabled'), { status: 10 }, ACT);
-    await store.updateInstall(id, idOf('own'), { status: 5 }, ACT);
+    await store.updateLink(id, idOf('enabled'), { status: 10 }, ACT);
+    await store.updateLink(id, idOf('own'), { status: 5 }, ACT);
     for (const updates of [false, true]) {
       for (const name of ['imported', 'enabled', 'own']) {
         await bring(store, id, user(name, kept), updates);
@@ -93,11 +93,11 @@ export const panelUserContract: Suite = (opened) => {
     const first = user('anna', { slots: [device('a')] });
     const added = await bring(store, id, first);
     const link = typeof added === 'object' ? added.id : 0;
-    expect(await store.removeInstall(id, link, ACT, true)).toEqual({ freedCount: 1 });
+    expect(await store.removeLink(id, link, ACT, true)).toEqual({ freedCount: 1 });
     expect(await store.findEnded(id, { subscriptionKeyHash: keyOf('anna') })).toBeNull();
     const { installCode } = first;
     expect(await store.findEnded(id, { installCode })).toBe('install_code_ended');
     expect(await bring(store, id, user('anna'))).toMatchObject({ was: 'added' });
-    expect(await store.listInstalls(id, ALL)).toMatchObject([{ note: 'anna', deviceCount: 0 }]);
+    expect(await store.listLinksOf(id, ALL)).toMatchObject([{ note: 'anna', deviceCount: 0 }]);
   });
 };

@@ -12,28 +12,28 @@ export const panelContract: Suite = (opened) => {
     const { id } = await addProvider(store, 'Provide1');
     expect(await bring(store, id, user('anna'))).toMatchObject({ was: 'added' });
     expect(await bring(store, id, user('anna'))).toMatchObject({ was: 'present' });
-    expect(await store.listInstalls(id, ALL)).toMatchObject([{ note: 'anna', installLimit: 3 }]);
+    expect(await store.listLinksOf(id, ALL)).toMatchObject([{ note: 'anna', installLimit: 3 }]);
   });
 
   test('what changed in the panel comes, what was changed here stays', async () => {
     const { store } = opened();
     const { id } = await addProvider(store, 'Provide1');
     await bring(store, id, user('anna'));
-    const link = (await store.listInstalls(id, ALL))[0]?.id ?? 0;
-    await store.updateInstall(id, link, { note: 'mine' }, ACT);
+    const link = (await store.listLinksOf(id, ALL))[0]?.id ?? 0;
+    await store.updateLink(id, link, { note: 'mine' }, ACT);
     const next = { installLimit: 5, note: 'theirs' };
     expect(await bring(store, id, user('anna', next))).toMatchObject({ was: 'updated' });
-    expect(await store.listInstalls(id, ALL)).toMatchObject([{ installLimit: 5, note: 'mine' }]);
+    expect(await store.listLinksOf(id, ALL)).toMatchObject([{ installLimit: 5, note: 'mine' }]);
     expect(await bring(store, id, user('anna', next))).toMatchObject({ was: 'different' });
     expect(await bring(store, id, user('anna', next), true)).toMatchObject({ was: 'updated' });
-    expect(await store.listInstalls(id, ALL)).toMatchObject([{ installLimit: 5, note: 'theirs' }]);
+    expect(await store.listLinksOf(id, ALL)).toMatchObject([{ installLimit: 5, note: 'theirs' }]);
   });
 
   test('a link that has the key already is adopted with its terms', async () => {
     const { store } = opened();
     const { id } = await addProvider(store, 'Provide1');
     const link = await addLink(store, id);
-    await store.updateInstall(id, link, { subscriptionKeyHash: keyOf('anna'), note: 'x' }, ACT);
+    await store.updateLink(id, link, { subscriptionKeyHash: keyOf('anna'), note: 'x' }, ACT);
     expect(await bring(store, id, user('anna'))).toMatchObject({ id: link, was: 'different' });
     const next = user('anna', { note: 'x', installLimit: 4 });
     expect(await bring(store, id, next)).toMatchObject({ id: link, was: 'different' });
@@ -69,7 +69,7 @@ export const panelContract: Suite = (opened) => {
     const slots = [device('a', NOW_MS - 9), device('b', NOW_MS - 8)];
     const over = { installLimit: 1, overMax: 2, slots };
     await bring(store, id, user('anna', over));
-    expect(await store.listInstalls(id, ALL)).toMatchObject([{ installLimit: 1, deviceCount: 2 }]);
+    expect(await store.listLinksOf(id, ALL)).toMatchObject([{ installLimit: 1, deviceCount: 2 }]);
     const more = { ...over, slots: [...slots, device('c', NOW_MS - 7)] };
     expect(await bring(store, id, user('anna', more))).toMatchObject({
       was: 'present',
@@ -79,7 +79,7 @@ export const panelContract: Suite = (opened) => {
     expect(await bring(store, id, user('anna', wider))).toMatchObject({ slotsAdded: 1 });
     const lower = { ...more, installLimit: 1 };
     await bring(store, id, user('anna', lower));
-    expect(await store.listInstalls(id, ALL)).toMatchObject([{ installLimit: 3, deviceCount: 3 }]);
+    expect(await store.listLinksOf(id, ALL)).toMatchObject([{ installLimit: 3, deviceCount: 3 }]);
     expect(await bring(store, id, user('anna', lower))).toMatchObject({ was: 'present' });
   });
 
@@ -88,7 +88,7 @@ export const panelContract: Suite = (opened) => {
     const { id } = await addProvider(store, 'Provide1');
     const added = await bring(store, id, user('anna'));
     const link = typeof added === 'object' ? added.id : 0;
-    await store.removeInstall(id, link, ACT);
+    await store.removeLink(id, link, ACT);
     expect(await bring(store, id, user('anna'))).toBe('install_code_ended');
   });
 

@@ -3,7 +3,7 @@
 import { expect } from 'bun:test';
 import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
-import { ALL, addLink, addProvider, FACTS, installDraft, NOW_MS } from './fixture.ts';
+import { ALL, addLink, addProvider, FACTS, linkDraft, NOW_MS } from './fixture.ts';
 import type { Given, Race } from './race.ts';
 
 const RULES = { installCountMax: 100, domainCountMax: 100, updates: false };
@@ -42,12 +42,12 @@ export const IMPORT_RACES: Readonly<Record<string, Race>> = {
     callCount: CALLS,
     call: (store: Store, given, n) =>
       n % 3 === 2
-        ? store.addInstall(installDraft(providerOf(given, n), { installCode: codeOf(n) }), ACT)
-        : store.importInstall(providerOf(given, n), moving(n), RULES, ACT),
+        ? store.addLink(linkDraft(providerOf(given, n), { installCode: codeOf(n) }), ACT)
+        : store.importLink(providerOf(given, n), moving(n), RULES, ACT),
     async check(store, given, answers) {
       const here = [
-        ...(await store.listInstalls(given['one'] ?? 0, ALL)),
-        ...(await store.listInstalls(given['two'] ?? 0, ALL)),
+        ...(await store.listLinksOf(given['one'] ?? 0, ALL)),
+        ...(await store.listLinksOf(given['two'] ?? 0, ALL)),
       ];
       expect(new Set(here.map(({ id }) => id)).size).toBe(CALLS);
       const ids = Object.fromEntries(here.map(({ id, installCode }) => [installCode, id]));

@@ -1,7 +1,7 @@
 /** Links that move in at once: a store may take them together, but decides each by itself. */
 
 import { expect, test } from 'bun:test';
-import type { ImportedInstall } from '../../../src/core/port/moving.ts';
+import type { ImportedLink } from '../../../src/core/port/moving.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { NO_TERMS } from '../../../src/core/slot.ts';
 import { ACT } from '../../support/actor.ts';
@@ -32,7 +32,7 @@ const slot = (hwid: string, deviceName = `phone ${hwid}`) => ({
   lastSeenAtMs: NOW_MS,
 });
 
-function link(installCode: string, more: Partial<ImportedInstall> = {}): ImportedInstall {
+function link(installCode: string, more: Partial<ImportedLink> = {}): ImportedLink {
   const facts = { id: null, installLimit: 2, status: 10, note: null, createdAtMs: NOW_MS };
   return { ...facts, installCode, slots: [], ...more };
 }
@@ -41,11 +41,11 @@ function link(installCode: string, more: Partial<ImportedInstall> = {}): Importe
 async function bring(
   store: Store,
   providerId: number,
-  links: readonly ImportedInstall[],
+  links: readonly ImportedLink[],
   rules = RULES,
 ): Promise<unknown[]> {
   const results = await Promise.all(
-    links.map((one) => store.importInstall(providerId, one, rules, ACT)),
+    links.map((one) => store.importLink(providerId, one, rules, ACT)),
   );
   return results.map((result) => (typeof result === 'string' ? result : result.was));
 }
@@ -103,7 +103,7 @@ export const importTogetherContract: Suite = (opened) => {
     expect(await bring(store, id, [...twice, link(OTHER_CODE)])).toEqual([
       ...['added', 'present', 'added'],
     ]);
-    expect(await store.listInstalls(id, ALL)).toMatchObject([
+    expect(await store.listLinksOf(id, ALL)).toMatchObject([
       { installCode: OTHER_CODE },
       { installCode: CODE, deviceCount: 2 },
     ]);
@@ -139,7 +139,7 @@ export const importTogetherContract: Suite = (opened) => {
     const { id } = await addProvider(store, 'Provide1');
     const links = [link(CODE), link(OTHER_CODE, { id: 7 }), link(THIRD_CODE, { id: 7 })];
     await bring(store, id, links);
-    const here = await store.listInstalls(id, ALL);
+    const here = await store.listLinksOf(id, ALL);
     expect(new Set(here.map((one) => one.id)).size).toBe(3);
     expect(here.find(({ installCode }) => installCode === OTHER_CODE)?.id).toBe(7);
   });
@@ -180,10 +180,10 @@ export const importTogetherContract: Suite = (opened) => {
     const { id } = await addProvider(store, 'Provide1');
     const links = [link(CODE), link(OTHER_CODE, { installLimit: 101 }), link(THIRD_CODE)];
     const results = await Promise.allSettled(
-      links.map((one) => store.importInstall(id, one, RULES, ACT)),
+      links.map((one) => store.importLink(id, one, RULES, ACT)),
     );
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-    const codes = (await store.listInstalls(id, ALL)).map(({ installCode }) => installCode);
+    const codes = (await store.listLinksOf(id, ALL)).map(({ installCode }) => installCode);
     expect(codes).toEqual([THIRD_CODE, CODE]);
   });
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test';
-import type { InstallTerms } from '../../../src/core/port/install.ts';
+import type { LinkTermsAndKey } from '../../../src/core/port/link.ts';
 import type {
   ExportRecord,
   ImportedDomain,
-  ImportedInstall,
+  ImportedLink,
   ImportedSlot,
 } from '../../../src/core/port/moving.ts';
 import type { Store } from '../../../src/core/port/store.ts';
@@ -28,7 +28,7 @@ import {
 } from './fixture.ts';
 import { deliver, inboxOf, onLink, register, to } from './message-fixture.ts';
 
-type Method = 'reserveIds' | 'importInstall' | 'importDomain' | 'exportProvider';
+type Method = 'reserveIds' | 'importLink' | 'importDomain' | 'exportProvider';
 
 const EARLIER_MS = NOW_MS - 86_400_000;
 const RULES = { installCountMax: 100, domainCountMax: 100, updates: false };
@@ -39,7 +39,7 @@ function slot(hwid: string, more: Partial<ImportedSlot> = {}): ImportedSlot {
   return { hwid, ...SILENCE, deviceName: `phone ${hwid}`, ...times, ...more };
 }
 
-function link(more: Partial<ImportedInstall> = {}): ImportedInstall {
+function link(more: Partial<ImportedLink> = {}): ImportedLink {
   return {
     id: 700,
     installCode: CODE,
@@ -92,11 +92,11 @@ export const importContract: Record<Method & keyof Store, Suite> = {
     });
   },
 
-  importInstall(opened) {
+  importLink(opened) {
     test('a link comes with its id, facts and HWIDs, the earliest first', async () => {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');
-      expect(await store.importInstall(id, link(), RULES, ACT)).toEqual({
+      expect(await store.importLink(id, link(), RULES, ACT)).toEqual({
         was: 'added',
         id: 700,
         slotsAdded: 2,
@@ -105,7 +105,7 @@ export const importContract: Record<Method & keyof Store, Suite> = {
       });
       const { slots: _, ...facts } = link();
       const here = [{ ...facts, id: 700, deviceCount: 2 }];
-      expect(await store.listInstalls(id, ALL)).toEqual(here);
+      expect(await store.listLinksOf(id, ALL)).toEqual(here);
       expect(await slotsOf(store, id)).toEqual([
         {
           hwid: 'b',
@@ -124,9 +124,9 @@ export const importContract: Record<Method & keyof Store, Suite> = {
       const { id: foreign } = await addProvider(store, 'Provide2');
       const taken = await addLink(store, foreign, { installCode: OTHER_CODE });
       const { id } = await addProvider(store, 'Provide1');
-      const added = await store.importInstall(id, link({ id: taken }), RULES, ACT);
+      const added = await store.importLink(id, link({ id: taken }), RULES, ACT);
       expect(added).toMatchObject({ was: 'added', id: taken + 1 });
-      const next = await store.importInstall(
+      const next = await store.importLink(
         id,
         link({ id: null, installCode: 'c'.repeat(12) }),
         RULES,
@@ -138,37 +138,37 @@ export const importContract: Record<Method & keyof Store, Suite> = {
     test('again changes nothing, and adds what is missing in the room that there is', async () => {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');
-      await store.importInstall(id, link(), RULES, ACT);
-      const before = [await store.listInstalls(id, ALL), await slotsOf(store, id)];
+      await store.importLink(id, link(), RULES, ACT);
+      const before = [await store.listLinksOf(id, ALL), await slotsOf(store, id)];
       const again = { was: 'present', id: 700, slotsAdded: 0, slotsPresent: 2 };
-      expect(await store.importInstall(id, link(), RULES, ACT)).toMatchObject(again);
-      expect([await store.listInstalls(id, ALL), await slotsOf(store, id)]).toEqual(before);
+      expect(await store.importLink(id, link(), RULES, ACT)).toMatchObject(again);
+      expect([await store.listLinksOf(id, ALL), await slotsOf(store, id)]).toEqual(before);
 
       const more = link({ slots: [slot('b'), slot('c'), slot('d')] });
-      expect(await store.importInstall(id, more, RULES, ACT)).toMatchObject({
+      expect(await store.importLink(id, more, RULES, ACT)).toMatchObject({
         was: 'present',
         slotsAdded: 1,
         slotsPresent: 1,
         slotsWithoutRoom: 1,
       });
-      expect(await store.listInstalls(id, ALL)).toMatchObject([{ deviceCount: 3 }]);
+      expect(await store.listLinksOf(id, ALL)).toMatchObject([{ deviceCount: 3 }]);
     });
 
     test('what differs stays, and is told; with updates it comes, but not below the count', async () => {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');
-      await store.importInstall(id, link(), RULES, ACT);
+      await store.importLink(id, link(), RULES, ACT);
       const changed = link({ id: 9, status: 10, note: null, installLimit: 1, createdAtMs: 1 });
-      expect(await store.importInstall(id, changed, RULES, ACT)).toMatchObject({
+      expect(await store.importLink(id, changed, RULES, ACT)).toMatchObject({
         was: 'different',
       });
-      expect(await store.listInstalls(id, ALL)).toMatchObject([{ id: 700, note: 'from afar' }]);
-      expect(await store.importInstall(id, changed, UPDATES, ACT)).toMatchObject({
+      expect(await store.listLinksOf(id, ALL)).toMatchObject([{ id: 700, note: 'from afar' }]);
+      expect(await store.importLink(id, changed, UPDATES, ACT)).toMatchObject({
         was: 'updated',
         id: 700,
         slotsPresent: 2,
       });
-      expect(await store.listInstalls(id, ALL)).toEqual([
+      expect(await store.listLinksOf(id, ALL)).toEqual([
         {
           id: 700,
           installCode: CODE,
@@ -186,8 +186,8 @@ export const importContract: Record<Method & keyof Store, Suite> = {
       const { id } = await addProvider(store, 'Provide1');
       const policy = { ...NO_TERMS, inactiveDays: 30, whenFull: 'refuse' } as const;
       const terms = { ...policy, subscriptionKeyHash: HASH };
-      const bring = (install: ImportedInstall, rules = RULES) =>
-        store.importInstall(id, install, rules, ACT);
+      const bring = (install: ImportedLink, rules = RULES) =>
+        store.importLink(id, install, rules, ACT);
       const termsOf = async (installCode: string) => {
         const records = await exported(store, 'Provide1');
         const found = records.find(
@@ -219,7 +219,7 @@ export const importContract: Record<Method & keyof Store, Suite> = {
       const { providerId } = await addDoor(store);
       const terms = { ...NO_TERMS, whenFull: 'replace-oldest', coolDownHours: 2 } as const;
       const full = { id: 9, installCode: OTHER_CODE, installLimit: 2, status: 10 };
-      await store.importInstall(providerId, link({ ...full, terms, replacedAtMs: 1 }), RULES, ACT);
+      await store.importLink(providerId, link({ ...full, terms, replacedAtMs: 1 }), RULES, ACT);
       const late = (ms: number) => knock(store, 'new', OTHER_CODE, FACTS, ms);
       expect(await late(7_200_000)).toBe('link_limit_reached');
       expect(await late(7_200_001)).toMatchObject({ deviceCount: 2 });
@@ -228,13 +228,13 @@ export const importContract: Record<Method & keyof Store, Suite> = {
     test('updates make room before HWIDs are added', async () => {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');
-      await store.importInstall(id, link({ installLimit: 2 }), RULES, ACT);
+      await store.importLink(id, link({ installLimit: 2 }), RULES, ACT);
       const grown = link({
         installLimit: 4,
         slots: ['a', 'b', 'c', 'd'].map((hwid) => slot(hwid)),
       });
       const counts = { slotsAdded: 2, slotsPresent: 2, slotsWithoutRoom: 0 };
-      expect(await store.importInstall(id, grown, UPDATES, ACT)).toMatchObject(counts);
+      expect(await store.importLink(id, grown, UPDATES, ACT)).toMatchObject(counts);
     });
 
     test('never over its limit, and a HWID named twice takes one slot', async () => {
@@ -243,8 +243,8 @@ export const importContract: Record<Method & keyof Store, Suite> = {
       const slots = ['a', 'a', 'b', 'c'].map((hwid) => slot(hwid));
       const counts = { slotsAdded: 2, slotsPresent: 1, slotsWithoutRoom: 1 };
       const full = link({ installLimit: 2, slots });
-      expect(await store.importInstall(id, full, RULES, ACT)).toMatchObject(counts);
-      expect(await store.listInstalls(id, ALL)).toMatchObject([{ deviceCount: 2 }]);
+      expect(await store.importLink(id, full, RULES, ACT)).toMatchObject(counts);
+      expect(await store.listLinksOf(id, ALL)).toMatchObject([{ deviceCount: 2 }]);
     });
 
     test('what a device said here wins over what is said of it elsewhere', async () => {
@@ -253,12 +253,12 @@ export const importContract: Record<Method & keyof Store, Suite> = {
       await knock(store, 'a');
       const { id } = await addProvider(store, 'Provide2');
       const known = slot('a', { deviceName: 'old name', userAgent: 'Old/1', os: 'ios' });
-      await store.importInstall(id, link({ installCode: OTHER_CODE, slots: [known] }), RULES, ACT);
+      await store.importLink(id, link({ installCode: OTHER_CODE, slots: [known] }), RULES, ACT);
       const a = async () => (await store.findDevice('a'))?.device;
       const first = { firstSeenAtMs: EARLIER_MS };
       expect(await a()).toMatchObject({ ...FACTS, ...first, lastSeenAtMs: NOW_MS });
       const slots = [slot('a', { firstSeenAtMs: NOW_MS, lastSeenAtMs: NOW_MS + 1 })];
-      await store.importInstall(id, link({ id: null, installCode: 'Link3333', slots }), RULES, ACT);
+      await store.importLink(id, link({ id: null, installCode: 'Link3333', slots }), RULES, ACT);
       expect(await a()).toMatchObject({ ...first, lastSeenAtMs: NOW_MS + 1 });
     });
 
@@ -270,7 +270,7 @@ export const importContract: Record<Method & keyof Store, Suite> = {
       const slots = ['past', 'future'].map((hwid, n) =>
         slot(hwid, { registeredAtMs: NOW_MS + (n === 0 ? -years : years) }),
       );
-      await store.importInstall(id, link({ slots, status: 10 }), RULES, ACT);
+      await store.importLink(id, link({ slots, status: 10 }), RULES, ACT);
       for (const hwid of ['past', 'future']) {
         const message = await deliver(store, id, to(hwid));
         const holder = await register(store, hwid, onLink());
@@ -282,20 +282,20 @@ export const importContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const { providerId } = await addDoor(store);
       const { id } = await addProvider(store, 'Provide2');
-      const before = await store.listInstalls(providerId, ALL);
-      expect(await store.importInstall(id, link(), UPDATES, ACT)).toBe('install_code_exists');
-      expect(await store.listInstalls(providerId, ALL)).toEqual(before);
-      expect(await store.listInstalls(id, ALL)).toEqual([]);
+      const before = await store.listLinksOf(providerId, ALL);
+      expect(await store.importLink(id, link(), UPDATES, ACT)).toBe('install_code_exists');
+      expect(await store.listLinksOf(providerId, ALL)).toEqual(before);
+      expect(await store.listLinksOf(id, ALL)).toEqual([]);
     });
 
     test('refuses a new link beyond the cap, not one that is here', async () => {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');
       const rules = { ...RULES, installCountMax: 1 };
-      await store.importInstall(id, link(), rules, ACT);
+      await store.importLink(id, link(), rules, ACT);
       const second = link({ installCode: OTHER_CODE, id: 701 });
-      expect(await store.importInstall(id, second, rules, ACT)).toBe('install_code_limit_reached');
-      expect(await store.importInstall(id, link(), rules, ACT)).toMatchObject({ was: 'present' });
+      expect(await store.importLink(id, second, rules, ACT)).toBe('install_code_limit_reached');
+      expect(await store.importLink(id, link(), rules, ACT)).toMatchObject({ was: 'present' });
     });
   },
 
@@ -358,11 +358,11 @@ export const importContract: Record<Method & keyof Store, Suite> = {
       const { providerId } = await addDoor(store);
       await store.importDomain(providerId, binding({ domainHash: OTHER_HASH }), RULES, ACT);
       const slots = link().slots.map((one) => ({ slotSeenAtMs: NOW_MS, ...one }));
-      const terms: InstallTerms = {
+      const terms: LinkTermsAndKey = {
+        ...NO_TERMS,
         inactiveDays: 30,
         whenFull: 'replace-oldest',
         coolDownHours: 1,
-        supportUrl: null,
         enforce: 0,
         withoutHwid: 'pass',
         samePhone: 'replace',
@@ -371,7 +371,7 @@ export const importContract: Record<Method & keyof Store, Suite> = {
       };
       const over = { installLimit: 1, overMax: slots.length };
       const moved = link({ installCode: OTHER_CODE, slots, terms, ...over });
-      await store.importInstall(providerId, moved, RULES, ACT);
+      await store.importLink(providerId, moved, RULES, ACT);
       await knock(store, 'x');
       const [owner, ...rest] = await exported(store, 'Provide1');
       expect(owner).toEqual({ kind: 'provider', provider: await provider(store, 'Provide1') });
@@ -414,7 +414,7 @@ export const importContract: Record<Method & keyof Store, Suite> = {
         if (record.kind !== 'install') continue;
         if (codes.length === 0) {
           await addLink(store, id, { installCode: 'LateLink0001', installCountMax: 999 });
-          await store.updateInstall(id, record.install.id ?? 0, { note: 'late' }, ACT);
+          await store.updateLink(id, record.install.id ?? 0, { note: 'late' }, ACT);
         }
         expect(record.install.note).toBe('note');
         codes.push(record.install.installCode);

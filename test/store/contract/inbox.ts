@@ -195,7 +195,7 @@ export const inboxContract: Record<Method & keyof Store, Suite> = {
       const { providerId, installId } = await addDoor(store);
       for (const stepMs of [0, HOUR_MS, -HOUR_MS]) {
         const hwid = `clock ${stepMs}`.replaceAll(' ', '-');
-        await store.updateInstall(providerId, installId, { installLimit: 100 }, ACT);
+        await store.updateLink(providerId, installId, { installLimit: 100 }, ACT);
         await checkIn(store, hwid);
         await deliver(store, providerId, to(hwid));
         const own = { ...FACTS, deviceName: hwid };

@@ -47,7 +47,7 @@ const stateOf = async (store: Store, providerId: number, id: number) => {
 };
 
 const limitsOf = async (store: Store, providerId: number) =>
-  (await store.listInstalls(providerId, { id: null, beforeId: null, countMax: 9 })).map(
+  (await store.listLinksOf(providerId, { id: null, beforeId: null, countMax: 9 })).map(
     ({ installLimit }) => installLimit,
   );
 
@@ -309,7 +309,7 @@ export const jobContract: Record<keyof JobStore, Suite> = {
     test('of a link that was removed meanwhile: the job has failed, and says why', async () => {
       const { store } = opened();
       const { hold, id, installId, providerId } = await addClaimed(store);
-      await store.removeInstall(providerId, installId, ACT);
+      await store.removeLink(providerId, installId, ACT);
       await store.workOnSlots(hold, { ...work, linkId: installId });
       expect(await store.findJob(providerId, id)).toMatchObject({
         state: 'failed',

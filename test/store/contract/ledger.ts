@@ -76,7 +76,7 @@ export const ledgerContract: Record<Method & keyof Store, Suite> = {
       await knock(store, 'freed');
       const failing = await send(store, providerId, to('freed'));
       const selector = { installCode: null, installId: null };
-      const [link] = await store.listInstalls(providerId, {
+      const [link] = await store.listLinksOf(providerId, {
         id: null,
         beforeId: null,
         countMax: 1,

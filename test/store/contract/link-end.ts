@@ -12,8 +12,8 @@ import {
   FACTS,
   HASH,
   heard,
-  installDraft,
   knock,
+  linkDraft,
   NOW_MS,
   OTHER_CODE,
   provider,
@@ -23,7 +23,7 @@ import {
 import { listening } from './happening.ts';
 import { onBinding, onLink, register } from './message-fixture.ts';
 
-type Method = 'freeSlots' | 'revokeInstall' | 'removeInstall' | 'findEnded' | 'forgetTombstones';
+type Method = 'freeSlots' | 'revokeLink' | 'removeLink' | 'findEnded' | 'forgetTombstones';
 
 const KEY = subscriptionKeyHash('panel-key');
 const NEW_CODE = 'NewCode00001';
@@ -33,7 +33,7 @@ const NOT_FOUND = 'install_not_found';
 /** A door with a key and two devices, one of which is on another link too. */
 async function addFull(store: Store) {
   const door = await addDoor(store);
-  await store.updateInstall(door.providerId, door.installId, { subscriptionKeyHash: KEY }, ACT);
+  await store.updateLink(door.providerId, door.installId, { subscriptionKeyHash: KEY }, ACT);
   const otherId = await addLink(store, door.providerId, { installCode: STAYING });
   for (const hwid of ['a', 'b']) await knock(store, hwid);
   await knock(store, 'b', STAYING);
@@ -43,14 +43,14 @@ async function addFull(store: Store) {
 /** Asks with a key for which a link would be made. */
 async function knockWithKey(store: Store, providerId: number, installCode = OTHER_CODE) {
   const key = { subscriptionKeyHash: KEY, providerCode: 'Provide1', domainHash: HASH, hwid: 'n' };
-  const draft = installDraft(providerId, { installCode, subscriptionKeyHash: KEY });
-  return heard(await store.addInstallWithSlot(draft, key, FACTS, ACT));
+  const draft = linkDraft(providerId, { installCode, subscriptionKeyHash: KEY });
+  return heard(await store.addLinkWithSlot(draft, key, FACTS, ACT));
 }
 
 function moveIn(store: Store, providerId: number, installCode: string, key: string | null = null) {
   const facts = { id: null, installCode, installLimit: 2, status: 10, note: null };
   const install = { ...facts, createdAtMs: NOW_MS, slots: [] };
-  return store.importInstall(
+  return store.importLink(
     providerId,
     { ...install, terms: { ...NO_TERMS, subscriptionKeyHash: key } },
     { installCountMax: 100, updates: true },
@@ -107,17 +107,17 @@ export const linkEndContract: Record<Method & keyof Store, Suite> = {
       const { installId } = await addFull(store);
       const other = await addDoor(store, 'Provide2', OTHER_CODE);
       expect(await store.freeSlots(other.providerId, installId, ACT)).toBe(NOT_FOUND);
-      expect(await store.revokeInstall(other.providerId, installId, NEW_CODE, ACT)).toBe(NOT_FOUND);
-      expect(await store.removeInstall(other.providerId, installId, ACT)).toBe(NOT_FOUND);
+      expect(await store.revokeLink(other.providerId, installId, NEW_CODE, ACT)).toBe(NOT_FOUND);
+      expect(await store.removeLink(other.providerId, installId, ACT)).toBe(NOT_FOUND);
       expect(await countsOf(store, CODE)).toEqual({ deviceCount: 2, hasKey: true });
     });
   },
 
-  revokeInstall(opened) {
+  revokeLink(opened) {
     test('another code, no key, no slots; the old ones open and make nothing', async () => {
       const { store } = opened();
       const { providerId, installId } = await addFull(store);
-      const revoked = await store.revokeInstall(providerId, installId, NEW_CODE, ACT);
+      const revoked = await store.revokeLink(providerId, installId, NEW_CODE, ACT);
       expect(revoked).toMatchObject({ freedCount: 2, hadKey: true });
       const object = { id: installId, hwids: 2, subscription_key: 'removed' };
       expect(await entriesOf(store)).toEqual([{ action: 'install.revoke', object }]);
@@ -127,10 +127,10 @@ export const linkEndContract: Record<Method & keyof Store, Suite> = {
       expect(await knock(store, 'a', NEW_CODE)).toMatchObject({ deviceCount: 1 });
       expect(await knockWithKey(store, providerId)).toBe('link_not_found');
       expect(await store.findLink(OTHER_CODE)).toBeNull();
-      const again = installDraft(providerId);
-      expect(await store.addInstall(again, ACT)).toBe('install_code_ended');
+      const again = linkDraft(providerId);
+      expect(await store.addLink(again, ACT)).toBe('install_code_ended');
       const keyed = { ...again, installCode: OTHER_CODE, subscriptionKeyHash: KEY };
-      expect(await store.addInstall(keyed, ACT)).toBe('subscription_key_ended');
+      expect(await store.addLink(keyed, ACT)).toBe('subscription_key_ended');
       expect(await moveIn(store, providerId, CODE)).toBe('install_code_ended');
       expect(await moveIn(store, providerId, OTHER_CODE, KEY)).toMatchObject({ was: 'added' });
       expect(await countsOf(store, OTHER_CODE)).toEqual({ deviceCount: 0, hasKey: false });
@@ -146,7 +146,7 @@ export const linkEndContract: Record<Method & keyof Store, Suite> = {
       await knock(store, 'c', STAYING);
       const stays = await register(store, 'c', onLink(STAYING));
       const bound = await register(store, 'd', onBinding());
-      const revoked = await store.revokeInstall(providerId, installId, NEW_CODE, ACT);
+      const revoked = await store.revokeLink(providerId, installId, NEW_CODE, ACT);
       const { deviceIds = [] } = typeof revoked === 'string' ? {} : revoked;
       expect(deviceIds.toSorted()).toEqual([a.id, former.id].toSorted());
       const isAlive = async ({ tokenHash }: typeof a) =>
@@ -164,7 +164,7 @@ export const linkEndContract: Record<Method & keyof Store, Suite> = {
       const turn = async () => {
         turns += 1;
       };
-      const revoke = (id: number) => store.revokeInstall(providerId, id, NEW_CODE, ACT, turn);
+      const revoke = (id: number) => store.revokeLink(providerId, id, NEW_CODE, ACT, turn);
       expect(await revoke(installId + 99)).toBe(NOT_FOUND);
       expect(turns).toBe(0);
       expect(await revoke(installId)).toMatchObject({ freedCount: 2 });
@@ -175,8 +175,8 @@ export const linkEndContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const { installId, providerId, told } = await listening(store);
       for (const hwid of ['a', 'b']) await knock(store, hwid);
-      await store.revokeInstall(providerId, installId, 'NewCode00001', ACT);
-      await store.removeInstall(providerId, installId, ACT);
+      await store.revokeLink(providerId, installId, 'NewCode00001', ACT);
+      await store.removeLink(providerId, installId, ACT);
       const of = { install_id: installId, install_limit: 2, why: 'deleted' };
       expect((await told()).slice(3)).toEqual([
         ['device.removed', { ...of, install_count: 1, hwid: 'a' }],
@@ -189,9 +189,9 @@ export const linkEndContract: Record<Method & keyof Store, Suite> = {
     test('refuses a code that a link has, or had', async () => {
       const { store } = opened();
       const { providerId, installId, otherId } = await addFull(store);
-      const revoke = (code: string) => store.revokeInstall(providerId, installId, code, ACT);
+      const revoke = (code: string) => store.revokeLink(providerId, installId, code, ACT);
       for (const code of [CODE, STAYING]) expect(await revoke(code)).toBe('install_code_exists');
-      await store.removeInstall(providerId, otherId, ACT);
+      await store.removeLink(providerId, otherId, ACT);
       expect(await revoke(STAYING)).toBe('install_code_exists');
       expect(await countsOf(store, CODE)).toEqual({ deviceCount: 2, hasKey: true });
     });
@@ -199,30 +199,30 @@ export const linkEndContract: Record<Method & keyof Store, Suite> = {
     test('a key may be set again by the provider', async () => {
       const { store } = opened();
       const { providerId, installId } = await addFull(store);
-      await store.revokeInstall(providerId, installId, NEW_CODE, ACT);
+      await store.revokeLink(providerId, installId, NEW_CODE, ACT);
       const change = { subscriptionKeyHash: KEY };
-      expect(await store.updateInstall(providerId, installId, change, ACT)).toMatchObject({
+      expect(await store.updateLink(providerId, installId, change, ACT)).toMatchObject({
         says: 'ok',
       });
       expect(await knockWithKey(store, providerId)).toMatchObject({ installId });
     });
   },
 
-  removeInstall(opened) {
+  removeLink(opened) {
     test('the link is gone with its slots, and nothing makes it again', async () => {
       const { store } = opened();
       const { providerId, installId } = await addFull(store);
-      expect(await store.removeInstall(providerId, installId, ACT)).toEqual({ freedCount: 2 });
+      expect(await store.removeLink(providerId, installId, ACT)).toEqual({ freedCount: 2 });
       expect(await entriesOf(store)).toEqual([
         { action: 'install.remove', object: { id: installId, hwids: 2 } },
       ]);
-      expect(await store.removeInstall(providerId, installId, ACT)).toBe(NOT_FOUND);
+      expect(await store.removeLink(providerId, installId, ACT)).toBe(NOT_FOUND);
       expect(await store.findLinkById(installId)).toBeNull();
       expect((await provider(store, 'Provide1')).installCount).toBe(1);
       expect(await countsOf(store, STAYING)).toEqual({ deviceCount: 1, hasKey: false });
       expect(await knock(store, 'a')).toBe('link_not_found');
       expect(await knockWithKey(store, providerId)).toBe('link_not_found');
-      expect(await store.addInstall(installDraft(providerId), ACT)).toBe('install_code_ended');
+      expect(await store.addLink(linkDraft(providerId), ACT)).toBe('install_code_ended');
       expect(await moveIn(store, providerId, CODE)).toBe('install_code_ended');
       expect((await store.findDevice('a'))?.installs).toEqual([]);
       expect((await store.findDevice('b'))?.installs.length).toBe(1);
@@ -232,28 +232,28 @@ export const linkEndContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const { providerId, installId } = await addFull(store);
       const a = await register(store, 'a', onLink());
-      await store.removeInstall(providerId, installId, ACT);
+      await store.removeLink(providerId, installId, ACT);
       expect(await store.findDeviceByToken(a.tokenHash)).not.toBeNull();
     });
 
     test('another provider is told of a taken code alone, and may have the key', async () => {
       const { store } = opened();
       const { providerId, installId } = await addFull(store);
-      await store.removeInstall(providerId, installId, ACT);
+      await store.removeLink(providerId, installId, ACT);
       const { providerId: other } = await addDoor(store, 'Provide2', OTHER_CODE);
-      expect(await store.addInstall(installDraft(other), ACT)).toBe('install_code_exists');
+      expect(await store.addLink(linkDraft(other), ACT)).toBe('install_code_exists');
       expect(await moveIn(store, other, CODE)).toBe('install_code_exists');
-      const keyed = installDraft(other, { installCode: NEW_CODE, subscriptionKeyHash: KEY });
-      expect(await store.addInstall(keyed, ACT)).toMatchObject({ id: expect.any(Number) });
+      const keyed = linkDraft(other, { installCode: NEW_CODE, subscriptionKeyHash: KEY });
+      expect(await store.addLink(keyed, ACT)).toMatchObject({ id: expect.any(Number) });
     });
 
     test('tombstones go with their provider', async () => {
       const { store } = opened();
       const { providerId, installId } = await addFull(store);
-      await store.removeInstall(providerId, installId, ACT);
+      await store.removeLink(providerId, installId, ACT);
       await removeProvider(store, 'Provide1');
       const { providerId: other } = await addDoor(store, 'Provide2', OTHER_CODE);
-      expect(await store.addInstall(installDraft(other), ACT)).toMatchObject({
+      expect(await store.addLink(linkDraft(other), ACT)).toMatchObject({
         id: expect.any(Number),
       });
     });
@@ -274,7 +274,7 @@ export const linkEndContract: Record<Method & keyof Store, Suite> = {
         await store.findEnded(providerId, { installCode: NEW_CODE }),
       ];
       expect(await ended()).toEqual([null, null, null, null, null, null]);
-      await store.removeInstall(providerId, installId, ACT);
+      await store.removeLink(providerId, installId, ACT);
       expect(await ended()).toEqual([
         ...['subscription_key_ended', null, null],
         ...['install_code_ended', 'install_code_exists', null],
@@ -287,16 +287,16 @@ export const linkEndContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const { providerId, installId, otherId } = await addFull(store);
       expect(await store.forgetTombstones(NOW_MS + DAY_MS)).toBe(false);
-      await store.removeInstall(providerId, installId, ACT);
-      await store.removeInstall(providerId, otherId, { ...ACT, atMs: ACT.atMs + 1 });
+      await store.removeLink(providerId, installId, ACT);
+      await store.removeLink(providerId, otherId, { ...ACT, atMs: ACT.atMs + 1 });
       expect(await store.forgetTombstones(ACT.atMs)).toBe(false);
       expect(await store.forgetTombstones(ACT.atMs + 1)).toBe(true);
       expect(await store.forgetTombstones(ACT.atMs + 1)).toBe(false);
       expect(await store.findEnded(providerId, { subscriptionKeyHash: KEY })).toBeNull();
-      const draft = installDraft(providerId);
-      expect(await store.addInstall(draft, ACT)).toMatchObject({ id: expect.any(Number) });
+      const draft = linkDraft(providerId);
+      expect(await store.addLink(draft, ACT)).toMatchObject({ id: expect.any(Number) });
       const stays = { ...draft, installCode: STAYING };
-      expect(await store.addInstall(stays, ACT)).toBe('install_code_ended');
+      expect(await store.addLink(stays, ACT)).toBe('install_code_ended');
     });
   },
 };

@@ -38,7 +38,7 @@ async function addBoth(
   ],
 ) {
   const { providerId, installId: oldId } = await addDoor(store);
-  await store.updateInstall(providerId, oldId, { subscriptionKeyHash: WRITTEN }, ACT);
+  await store.updateLink(providerId, oldId, { subscriptionKeyHash: WRITTEN }, ACT);
   const more = { installCode: NEW, subscriptionKeyHash: FOLDED, createdAtMs: NOW_MS + 1 };
   const newId = await addLink(store, providerId, more);
   for (const hwid of devices[0]) await knockAt(store, WRITTEN, hwid);
@@ -102,7 +102,7 @@ export const linkJoinContract: Record<'joinLinks', Suite> = {
     test('a link whose key no other has takes it, once', async () => {
       const { store } = opened();
       const { providerId, installId } = await addDoor(store);
-      await store.updateInstall(providerId, installId, { subscriptionKeyHash: WRITTEN }, ACT);
+      await store.updateLink(providerId, installId, { subscriptionKeyHash: WRITTEN }, ACT);
       await knockAt(store, WRITTEN, 'a');
       const before = (await auditEntries({ store })).length;
       await join(store, { providerId, installId });
@@ -142,7 +142,7 @@ export const linkJoinContract: Record<'joinLinks', Suite> = {
       const facts = { id: null, installCode: NEW, installLimit: 2, status: 10, note: null };
       const install = { ...facts, createdAtMs: NOW_MS, slots: [slot], terms: NO_TERMS };
       const rules = { installCountMax: 100, updates: false };
-      expect(await store.importInstall(providerId, install, rules, ACT)).toMatchObject({
+      expect(await store.importLink(providerId, install, rules, ACT)).toMatchObject({
         slotsAdded: 1,
       });
       await join(store, { providerId, installId: oldId });
@@ -154,7 +154,7 @@ export const linkJoinContract: Record<'joinLinks', Suite> = {
       const { store } = opened();
       const { providerId, oldId, newId } = await addBoth(store, [[], []]);
       for (const id of [oldId, newId]) {
-        await store.updateInstall(providerId, id, { installLimit: 100 }, ACT);
+        await store.updateLink(providerId, id, { installLimit: 100 }, ACT);
       }
       for (let n = 0; n < 60; n++) await knockAt(store, WRITTEN, `old-${n}`);
       for (let n = 0; n < 60; n++) await knockAt(store, FOLDED, `new-${n}`);
@@ -167,7 +167,7 @@ export const linkJoinContract: Record<'joinLinks', Suite> = {
     test('nothing happens without the link, or with a key that ended', async () => {
       const { store } = opened();
       const { providerId, oldId, newId } = await addBoth(store);
-      await store.removeInstall(providerId, newId, ACT);
+      await store.removeLink(providerId, newId, ACT);
       const before = (await auditEntries({ store })).length;
       await join(store, { providerId, installId: oldId });
       await join(store, { providerId, installId: newId });
@@ -182,7 +182,7 @@ export const linkJoinContract: Record<'joinLinks', Suite> = {
     test('events: one link changed, the other is gone, and no device was freed', async () => {
       const { store } = opened();
       const { providerId, installId, told } = await listening(store);
-      await store.updateInstall(providerId, installId, { subscriptionKeyHash: WRITTEN }, ACT);
+      await store.updateLink(providerId, installId, { subscriptionKeyHash: WRITTEN }, ACT);
       const more = { installCode: NEW, subscriptionKeyHash: FOLDED, createdAtMs: NOW_MS + 1 };
       const newId = await addLink(store, providerId, more);
       await knockAt(store, FOLDED, 'c');
@@ -215,7 +215,7 @@ const race: Race = {
       return isIn ? [['a', 'b', 'c', `x-${n}`][n % 4] ?? ''] : [];
     });
     expect(hwids).toEqual([...new Set(['a', 'b', 'c', ...admitted])].sort());
-    expect(await store.listInstalls(providerId, ALL)).toMatchObject([
+    expect(await store.listLinksOf(providerId, ALL)).toMatchObject([
       { installCode: OLD, deviceCount: hwids.length },
     ]);
   },

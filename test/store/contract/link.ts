@@ -1,351 +1,347 @@
 import { expect, test } from 'bun:test';
-import type { LinkFilter } from '../../../src/core/port/link.ts';
+import type { NewLink } from '../../../src/core/port/link.ts';
 import type { Store } from '../../../src/core/port/store.ts';
-import { subscriptionKeyHash } from '../../../src/core/secret.ts';
 import { ACT } from '../../support/actor.ts';
 import {
+  ALL,
   addDoor,
   addLink,
   addProvider,
+  bind,
   CODE,
   FACTS,
+  HASH,
+  heard,
   knock,
+  linkDraft,
   NOW_MS,
   OTHER_CODE,
+  OTHER_HASH,
+  provider,
+  removeProvider,
   type Suite,
 } from './fixture.ts';
 
 type Method =
-  | 'findLink'
-  | 'findLinkById'
-  | 'findLinksByKey'
-  | 'listLinks'
-  | 'listLinkSlice'
-  | 'listLinksById'
-  | 'countLinks'
-  | 'listLinkDevices'
-  | 'readLinkStory';
+  | 'addLink'
+  | 'addLinkWithSlot'
+  | 'updateLink'
+  | 'listLinksOf'
+  | 'findLinkByKey'
+  | 'listSlots'
+  | 'freeSlot';
 
-const EVERY: LinkFilter = { providerCode: null, isFull: false, status: null };
-
-/** Two providers: of the first a link with both slots taken and one that is disabled. */
-async function addLinks(store: Store): Promise<void> {
-  const { providerId, installId } = await addDoor(store);
-  await knock(store, 'a');
-  await knock(store, 'b', CODE, FACTS, NOW_MS + 5);
-  store.countRefusal({ providerId, installId }, 'link_limit_reached', NOW_MS);
-  await store.saveFigures();
-  const id = await addLink(store, providerId, { installCode: OTHER_CODE });
-  await store.updateInstall(providerId, id, { status: 5 }, ACT);
-  const { id: other } = await addProvider(store, 'Provide2');
-  await addLink(store, other, { installCode: 'LinkCode0003', note: null });
-}
-
-async function addMany(store: Store, providerId: number, count: number): Promise<void> {
-  const numbers = Array.from({ length: count }, (_, n) => n);
-  // As many as may wait for the database.
-  for (const [, some] of Map.groupBy(numbers, (n) => Math.floor(n / 1_000))) {
-    await Promise.all(
-      some.map(async (n) => {
-        const installCode = `Many${String(n).padStart(8, '0')}`;
-        const note = n === 500 ? '100% of_it' : `customer ${n % 550}`;
-        await addLink(store, providerId, { installCode, note, installCountMax: 5_000 });
-      }),
-    );
-  }
-}
-
-/** Filters with the codes that each lets through. */
-const FILTERED: readonly (readonly [LinkFilter, readonly string[]])[] = [
-  [EVERY, ['LinkCode0003', OTHER_CODE, CODE]],
-  [{ ...EVERY, providerCode: 'Provide1' }, [OTHER_CODE, CODE]],
-  [{ ...EVERY, providerCode: 'provide1' }, []],
-  [{ ...EVERY, isFull: true }, [CODE]],
-  [{ ...EVERY, status: 5 }, [OTHER_CODE]],
-  [{ ...EVERY, status: 10 }, ['LinkCode0003', CODE]],
-  [{ providerCode: 'Provide1', isFull: true, status: 5 }, []],
-  [{ ...EVERY, isOver: true }, []],
-  [{ ...EVERY, search: 'linkcode0003' }, ['LinkCode0003']],
-  [{ ...EVERY, search: 'OT' }, [OTHER_CODE, CODE]],
-  [{ ...EVERY, search: '%' }, []],
-  [{ ...EVERY, search: 'n_te' }, []],
-  [{ ...EVERY, search: 'pixel' }, [CODE]],
-  [{ ...EVERY, search: 'a' }, [CODE]],
-  [{ ...EVERY, search: 'A' }, []],
-  [{ ...EVERY, search: 'note', isFull: true }, [CODE]],
-  [{ ...EVERY, providerCode: 'Provide2', search: 'note' }, []],
-  [{ ...EVERY, inNote: 'NOT' }, [OTHER_CODE, CODE]],
-  [{ ...EVERY, inNote: 'pixel' }, []],
-  [{ ...EVERY, limit: 2 }, ['LinkCode0003', OTHER_CODE, CODE]],
-  [{ ...EVERY, limit: 3 }, []],
-  [{ ...EVERY, refusedSinceMs: NOW_MS }, [CODE]],
-  [{ ...EVERY, refusedSinceMs: NOW_MS + 1 }, []],
-  [{ ...EVERY, unusedSinceMs: NOW_MS }, []],
-  [{ ...EVERY, unusedSinceMs: NOW_MS + 1 }, ['LinkCode0003', OTHER_CODE]],
-  [{ ...EVERY, unusedSinceMs: NOW_MS + 5 }, ['LinkCode0003', OTHER_CODE]],
-  [{ ...EVERY, unusedSinceMs: NOW_MS + 6 }, ['LinkCode0003', OTHER_CODE, CODE]],
-  [{ providerCode: 'Provide2', isFull: false, status: null, refusedSinceMs: 0 }, []],
-];
+const KEY_HASH = 'c'.repeat(64);
 
 export const linkContract: Record<Method & keyof Store, Suite> = {
-  findLink(opened) {
-    test('by its code alone, with its provider', async () => {
+  addLink(opened) {
+    test('keeps an active link without devices and counts it', async () => {
       const { store } = opened();
-      await addLinks(store);
-      const [first] = await store.listProviders();
-      expect(await store.findLink(CODE)).toEqual({
-        id: expect.any(Number),
-        installCode: CODE,
-        installLimit: 2,
-        deviceCount: 2,
-        status: 10,
-        note: 'note',
-        createdAtMs: NOW_MS,
-        providerId: first?.id ?? 0,
-        providerCode: 'Provide1',
-        inactiveDays: null,
-        whenFull: null,
-        coolDownHours: null,
-        enforce: null,
-        withoutHwid: null,
-        samePhone: null,
-        supportUrl: null,
-        webPageUrl: null,
-        replacedAtMs: null,
-        hasSubscriptionKey: false,
-      });
-      expect(await store.findLink('LinkCode0003')).toMatchObject({ providerCode: 'Provide2' });
-      expect(await store.findLink('linkcode0003')).toBeNull();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const id = await addLink(store, providerId, { note: null, installLimit: 100 });
+      expect(await store.listLinksOf(providerId, ALL)).toEqual([
+        {
+          id,
+          installCode: CODE,
+          installLimit: 100,
+          deviceCount: 0,
+          status: 10,
+          note: null,
+          createdAtMs: NOW_MS,
+        },
+      ]);
+      expect((await provider(store, 'Provide1')).installCount).toBe(1);
     });
 
-    test('with its own policy, a key, and when a slot was last replaced', async () => {
+    test('refuses a code that any provider has, before the cap', async () => {
+      const { store } = opened();
+      const one = await addProvider(store, 'Provide1');
+      const two = await addProvider(store, 'Provide2');
+      await addLink(store, one.id);
+      for (const { id } of [one, two]) {
+        const draft = linkDraft(id, { installCountMax: 0 });
+        expect(await store.addLink(draft, ACT)).toBe('install_code_exists');
+      }
+      expect(await store.listLinksOf(two.id, ALL)).toEqual([]);
+    });
+
+    test('codes differ by case', async () => {
+      const { store } = opened();
+      const { id } = await addProvider(store, 'Provide1');
+      await addLink(store, id, { installCode: 'aaaaaaaaaaaa' });
+      expect(await addLink(store, id, { installCode: 'AAAAAAAAAAAA' })).toBeGreaterThan(0);
+    });
+
+    test('refuses one link more than the cap, also to many at once', async () => {
+      const { store, openBeside } = opened();
+      const { id } = await addProvider(store, 'Provide1');
+      const beside = await openBeside();
+      const all = Array.from({ length: 12 }, (_, i) => {
+        const installCode = `LinkCode${String(i).padStart(4, '0')}`;
+        const draft = linkDraft(id, { installCode, installCountMax: 5 });
+        return (i % 2 === 0 ? store : beside).addLink(draft, ACT);
+      });
+      const refused = (await Promise.all(all)).filter((added) => typeof added === 'string');
+      expect(refused).toEqual(Array(7).fill('install_code_limit_reached'));
+      expect(await store.listLinksOf(id, ALL)).toHaveLength(5);
+      expect((await provider(store, 'Provide1')).installCount).toBe(5);
+    });
+
+    test('a provider that is gone gets none', async () => {
+      const { store } = opened();
+      const { id } = await addProvider(store, 'Provide1');
+      await removeProvider(store, 'Provide1');
+      expect(store.addLink(linkDraft(id), ACT)).rejects.toThrow();
+    });
+  },
+
+  addLinkWithSlot(opened) {
+    const draftOf = (providerId: number, more = {}) =>
+      linkDraft(providerId, { subscriptionKeyHash: KEY_HASH, ...more });
+    const keyOf = (hwid: string, domainHash = HASH) => ({
+      subscriptionKeyHash: KEY_HASH,
+      providerCode: 'Provide1',
+      domainHash,
+      hwid,
+    });
+
+    test('makes the link and the slot of the first; the others are let in there', async () => {
+      const { store, openBeside } = opened();
+      const { id } = await addProvider(store, 'Provide1');
+      await bind(store, id);
+      const beside = await openBeside();
+      const all = Array.from({ length: 12 }, (_, i) => {
+        const draft = draftOf(id, { installCode: `LinkCode${String(i).padStart(4, '0')}` });
+        const at = i % 2 === 0 ? store : beside;
+        return at.addLinkWithSlot(draft, keyOf(`hwid-${i % 4}`), FACTS, ACT);
+      });
+      const entered = await Promise.all(all);
+      // Of those who were let in, one had the link made.
+      expect(entered.filter((one) => typeof one === 'object' && 'isNew' in one)).toHaveLength(1);
+      const answers = entered.map(heard);
+      const refused = answers.filter((answer) => answer === 'link_limit_reached');
+      expect(refused).toHaveLength(6);
+      expect(await store.listLinksOf(id, ALL)).toMatchObject([{ deviceCount: 2, status: 10 }]);
+      expect(await store.findLinkByKey(id, KEY_HASH)).toMatchObject({ deviceCount: 2 });
+    });
+
+    test('a refusal leaves neither link nor slot', async () => {
+      const { store } = opened();
+      const { providerId: id } = await addDoor(store);
+      const ask = (draft: NewLink, domainHash = HASH) =>
+        store.addLinkWithSlot(draft, keyOf('a', domainHash), FACTS, ACT);
+      expect(await ask(draftOf(id))).toBe('install_code_exists');
+      const other = { installCode: OTHER_CODE };
+      expect(await ask(draftOf(id, other), OTHER_HASH)).toBe('link_domain_not_bound');
+      const full = draftOf(id, { ...other, installCountMax: 1 });
+      expect(await ask(full)).toBe('install_code_limit_reached');
+      expect(await store.findDevice('a')).toBeNull();
+      expect(await store.listLinksOf(id, ALL)).toHaveLength(1);
+      expect(heard(await ask(draftOf(id, other)))).toMatchObject({ deviceCount: 1 });
+    });
+  },
+
+  findLinkByKey(opened) {
+    test('finds the link of the provider alone; a key that is cleared finds none', async () => {
+      const { store } = opened();
+      const { id: foreign } = await addProvider(store, 'Provide2');
+      const { providerId, installId } = await addDoor(store);
+      const withKey = { subscriptionKeyHash: KEY_HASH };
+      await store.updateLink(providerId, installId, withKey, ACT);
+      const [link] = await store.listLinksOf(providerId, ALL);
+      expect(await store.findLinkByKey(providerId, KEY_HASH)).toEqual(link ?? null);
+      expect(await store.findLinkByKey(foreign, KEY_HASH)).toBeNull();
+      await addLink(store, foreign, { installCode: OTHER_CODE, ...withKey });
+      expect(await store.findLinkByKey(foreign, KEY_HASH)).toMatchObject({
+        installCode: OTHER_CODE,
+      });
+      await store.updateLink(providerId, installId, { subscriptionKeyHash: null }, ACT);
+      expect(await store.findLinkByKey(providerId, KEY_HASH)).toBeNull();
+    });
+  },
+
+  updateLink(opened) {
+    test('a key of another link of the provider is refused, its own is not', async () => {
       const { store } = opened();
       const { providerId, installId } = await addDoor(store);
-      const policy = { inactiveDays: 30, whenFull: 'replace-oldest', coolDownHours: 1 } as const;
-      const key = { subscriptionKeyHash: subscriptionKeyHash('panel-key') };
-      await store.updateInstall(providerId, installId, { ...policy, ...key }, ACT);
-      for (const hwid of ['a', 'b', 'c']) await knock(store, hwid);
-      const has = { ...policy, hasSubscriptionKey: true, replacedAtMs: NOW_MS };
-      expect(await store.findLink(CODE)).toMatchObject(has);
+      const withKey = { subscriptionKeyHash: KEY_HASH };
+      const otherId = await addLink(store, providerId, { installCode: OTHER_CODE, ...withKey });
+      const change = { ...withKey, installLimit: 9 };
+      const update = (id: number) => store.updateLink(providerId, id, change, ACT);
+      expect(await update(installId)).toBe('subscription_key_exists');
+      expect(await store.listLinksOf(providerId, { ...ALL, id: installId })).toMatchObject([
+        { installLimit: 2 },
+      ]);
+      expect(await update(otherId)).toMatchObject({ says: 'ok' });
+      const third = linkDraft(providerId, { installCode: 'LinkCode0003', ...withKey });
+      expect(await store.addLink(third, ACT)).toBe('subscription_key_exists');
     });
-  },
 
-  findLinkById(opened) {
-    test('as by its code', async () => {
+    test('changes what it is given and nothing else', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const id = await addLink(store, providerId);
+      const otherId = await addLink(store, providerId, { installCode: OTHER_CODE });
+      const links = () => store.listLinksOf(providerId, ALL);
+      const [other, one] = await links();
+      for (const change of [
+        {},
+        { installLimit: 50 },
+        { note: 'new' },
+        { note: null },
+        { status: 5 },
+        { installLimit: 1, note: 'all', status: 10 },
+      ]) {
+        const updated = await store.updateLink(providerId, id, change, ACT);
+        expect(updated).toEqual({ says: 'ok', installCode: CODE });
+        Object.assign(one ?? {}, change);
+        expect(await links()).toEqual([other, one] as never);
+      }
+      expect(otherId).toBeGreaterThan(id);
+    });
+
+    test('a limit may come down to the devices on the link, not below; then nothing changes', async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addDoor(store);
+      for (const hwid of ['a', 'b']) await knock(store, hwid);
+      const before = await store.listLinksOf(providerId, ALL);
+      const below = { installLimit: 1, note: 'new', status: 5 };
+      expect(await store.updateLink(providerId, installId, below, ACT)).toBe(
+        'install_limit_below_count',
+      );
+      expect(await store.listLinksOf(providerId, ALL)).toEqual(before);
+      const exact = await store.updateLink(providerId, installId, { installLimit: 2 }, ACT);
+      expect(exact).toMatchObject({ says: 'ok' });
+    });
+
+    test("refuses an unknown id and another provider's", async () => {
       const { store } = opened();
       const { installId } = await addDoor(store);
-      expect(await store.findLinkById(installId)).toEqual(await store.findLink(CODE));
-      expect(await store.findLinkById(installId + 1)).toBeNull();
-      expect(await store.findLinkById(999_999_999_999_999)).toBeNull();
+      const { id } = await addProvider(store, 'Provide2');
+      const change = { status: 5 };
+      expect(await store.updateLink(id, installId, change, ACT)).toBe('install_not_found');
+      expect(await store.updateLink(id, 999, change, ACT)).toBe('install_not_found');
     });
   },
 
-  findLinksByKey(opened) {
-    test('of all providers, and no other', async () => {
+  listLinksOf(opened) {
+    test('newest first, page after page, of one provider alone', async () => {
       const { store } = opened();
-      await addLinks(store);
-      const key = subscriptionKeyHash('panel-key');
-      expect(await store.findLinksByKey(key)).toEqual([]);
-      for (const code of [CODE, 'LinkCode0003']) {
-        const { providerId = 0, id = 0 } = (await store.findLink(code)) ?? {};
-        await store.updateInstall(providerId, id, { subscriptionKeyHash: key }, ACT);
+      const { id } = await addProvider(store, 'Provide1');
+      const { id: otherId } = await addProvider(store, 'Provide2');
+      const ids: number[] = [];
+      for (let i = 0; i < 5; i += 1) {
+        ids.unshift(await addLink(store, id, { installCode: `LinkCode000${i}` }));
+        await addLink(store, otherId, { installCode: `OtherLink00${i}` });
       }
-      const found = await store.findLinksByKey(key);
-      expect(found.map(({ installCode }) => installCode)).toEqual([CODE, 'LinkCode0003']);
-      expect(found[0]).toEqual((await store.findLink(CODE)) ?? undefined);
+      const list = async (page: object) =>
+        (await store.listLinksOf(id, { ...ALL, ...page })).map((link) => link.id);
+      const [newest = 0, second = 0, third = 0, fourth = 0] = ids;
+      expect(await list({})).toEqual(ids);
+      expect(await list({ countMax: 2 })).toEqual([newest, second]);
+      expect(await list({ countMax: 2, beforeId: second })).toEqual([third, fourth]);
+      expect(await list({ beforeId: ids[4] })).toEqual([]);
+      expect(await list({ id: third })).toEqual([third]);
+      expect(await list({ id: third, beforeId: third + 1 })).toEqual([third]);
+      expect(await list({ id: third, beforeId: third })).toEqual([]);
+      expect(await list({ id: third + 1 })).toEqual([]);
+      expect(await list({ id: 999 })).toEqual([]);
     });
   },
 
-  listLinks(opened) {
-    test('of all providers or those that fit, newest first, no more than asked for', async () => {
+  listSlots(opened) {
+    test('by code, by id or by both; latest registration first', async () => {
       const { store } = opened();
-      await addLinks(store);
-      for (const [filter, codes] of FILTERED) {
-        const listed = await store.listLinks({ ...filter, countMax: 10 });
-        expect(listed.map(({ installCode }) => installCode)).toEqual([...codes]);
+      const { providerId, installId } = await addDoor(store);
+      await knock(store, 'a');
+      await knock(store, 'b', CODE, undefined, NOW_MS + 1);
+      const slots = [
+        { hwid: 'b', registeredAtMs: NOW_MS + 1, lastSeenAtMs: NOW_MS + 1 },
+        { hwid: 'a', registeredAtMs: NOW_MS, lastSeenAtMs: NOW_MS },
+      ].map((slot) => ({ ...slot, deviceName: 'Pixel 9' }));
+      for (const selector of [
+        { installCode: CODE, installId: null },
+        { installCode: null, installId },
+        { installCode: CODE, installId },
+      ]) {
+        expect(await store.listSlots(providerId, selector, null, 5000)).toEqual(slots);
+        expect(await store.listSlots(providerId, selector, null, 1)).toEqual([slots[0]] as never);
+        expect(await store.listSlots(providerId, selector, 'a', 5000)).toEqual([slots[1]] as never);
+        expect(await store.listSlots(providerId, selector, 'A', 5000)).toEqual([]);
       }
-      const [last, ...rest] = await store.listLinks({ ...EVERY, countMax: 1 });
-      expect(rest).toEqual([]);
-      expect(last).toEqual((await store.findLink('LinkCode0003')) ?? undefined);
     });
 
-    test('a search goes through all links, and from an id backwards', async () => {
+    test('a device that comes back does not move up', async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addDoor(store);
+      await knock(store, 'a');
+      await knock(store, 'b');
+      await knock(store, 'a', CODE, undefined, NOW_MS + 9);
+      const selector = { installCode: null, installId };
+      const slots = await store.listSlots(providerId, selector, null, 5000);
+      expect(slots).toMatchObject([{ hwid: 'b' }, { hwid: 'a', registeredAtMs: NOW_MS }]);
+    });
+
+    test("refuses what is unknown, another provider's or contradicts itself", async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addDoor(store);
+      const otherId = await addLink(store, providerId, { installCode: OTHER_CODE });
+      const stranger = await addProvider(store, 'Provide2');
+      const ask = (id: number, installCode: string | null, linkId: number | null) =>
+        store.listSlots(id, { installCode, installId: linkId }, null, 5000);
+      expect(await ask(providerId, CODE, otherId)).toBe('install_code_error');
+      expect(await ask(providerId, CODE, 999)).toBe('install_code_error');
+      expect(await ask(providerId, 'NoSuchCode00', null)).toBe('install_code_error');
+      expect(await ask(providerId, 'NoSuchCode00', installId)).toBe('install_code_error');
+      expect(await ask(providerId, null, 999)).toBe('install_code_error');
+      expect(await ask(stranger.id, CODE, null)).toBe('install_code_error');
+      expect(await ask(stranger.id, null, installId)).toBe('install_code_error');
+    });
+  },
+
+  freeSlot(opened) {
+    const byCode = { installCode: CODE, installId: null };
+
+    test('frees the slot on that link alone; the device stays known', async () => {
       const { store } = opened();
       const { providerId } = await addDoor(store);
-      await addMany(store, providerId, 1_100);
-      const of = { ...EVERY, providerCode: 'Provide1', search: 'customer 54' };
-      // 54, 540 to 549, each twice.
-      const found = await store.listLinks({ ...of, countMax: 100 });
-      expect(found.length).toBe(22);
-      expect(await store.countLinks(of)).toBe(22);
-      const sorted = found.map(({ id }) => id).sort((a, b) => b - a);
-      expect(found.map(({ id }) => id)).toEqual(sorted);
-      const beforeId = sorted[20] ?? 0;
-      const rest = await store.listLinks({ ...of, beforeId, countMax: 100 });
-      expect(rest.map(({ id }) => id)).toEqual(sorted.slice(21));
-      let turns = 0;
-      const turn = async () => {
-        turns += 1;
-      };
-      await store.listLinks({ ...of, countMax: 100 }, turn);
-      await store.listLinks({ ...EVERY, isOver: true, countMax: 100 }, turn);
-      expect(turns).toBe(4);
-      const one = { ...of, fromId: beforeId, beforeId: beforeId + 1, countMax: 2 };
-      expect((await store.listLinks(one, turn)).map(({ id }) => id)).toEqual([beforeId]);
-      const before = { ...one, fromId: beforeId - 1, beforeId };
-      expect(await store.listLinks(before, turn)).toEqual([]);
-      expect(turns).toBe(4);
-      const whole = await store.listLinks({ ...EVERY, beforeId, countMax: 2_000 });
-      expect(whole.every(({ id }) => id < beforeId)).toBe(true);
-      const literal = await store.listLinks({ ...EVERY, search: '0% OF_', countMax: 9 });
-      expect(literal.map(({ installCode }) => installCode)).toEqual(['Many00000500']);
-    });
-  },
-
-  listLinkSlice(opened) {
-    test('what matches among the next links, either way, and where the rest is', async () => {
-      const { store } = opened();
-      const { providerId, installId } = await addDoor(store);
-      await addMany(store, providerId, 4_100);
-      const of = { ...EVERY, providerCode: 'Provide1', search: 'customer 54' };
-      for (const isOldest of [false, true]) {
-        let turns = 0;
-        const turn = async () => {
-          turns += 1;
-        };
-        const slice = (beyondId: number | null, countMax = 100) =>
-          store.listLinkSlice({ ...of, beyondId, isOldest, countMax }, turn);
-        const first = await slice(null);
-        expect(turns).toBe(4);
-        const rest = await slice(first.nextId);
-        expect(rest.nextId).toBeNull();
-        const ids = [...first.links, ...rest.links].map(({ id }) => id);
-        const listed = await store.listLinks({ ...of, countMax: 100 });
-        const all = listed.map(({ id }) => id);
-        expect(ids).toEqual(isOldest ? all.toReversed() : all);
-        expect(rest.links.length).toBe(isOldest ? 0 : 1);
-        expect((await slice(null, 30)).links.map(({ id }) => id)).toEqual(ids.slice(0, 30));
-        const two = await slice(null, 2);
-        expect(two.nextId).toBe(ids[1] ?? 0);
-        expect((await slice(two.nextId, 1)).links.map(({ id }) => id)).toEqual([ids[2] ?? 0]);
-      }
-      const every = { ...EVERY, providerCode: 'Provide1' };
-      const whole = { ...every, beyondId: null, isOldest: true, countMax: 5_000 };
-      const { links, nextId } = await store.listLinkSlice(whole);
-      expect([links.length, links[0]?.id, nextId]).toEqual([4_101, installId, null]);
-      const foreign = await store.listLinkSlice({ ...whole, providerCode: 'Provide2' });
-      expect(foreign).toEqual({ links: [], nextId: null });
-    });
-
-    test('as the list of all that match', async () => {
-      const { store } = opened();
-      await addLinks(store);
-      for (const [filter, codes] of FILTERED) {
-        const of = { ...filter, beyondId: null, isOldest: false, countMax: 10 };
-        const { links, nextId } = await store.listLinkSlice(of);
-        expect(links.map(({ installCode }) => installCode)).toEqual([...codes]);
-        expect(nextId).toBeNull();
-      }
-    });
-  },
-
-  listLinksById(opened) {
-    test('the provider’s own, newest first', async () => {
-      const { store } = opened();
-      await addLinks(store);
-      const links = await store.listLinks({ ...EVERY, countMax: 9 });
-      const ids = links.map(({ id }) => id).toReversed();
-      const own = links.filter(({ providerCode }) => providerCode === 'Provide1');
-      const providerId = own[0]?.providerId ?? 0;
-      expect(await store.listLinksById(providerId, [...ids, 999_999])).toEqual(own);
-      expect(await store.listLinksById(providerId, [])).toEqual([]);
-    });
-  },
-
-  countLinks(opened) {
-    test('as many as the list without a limit has', async () => {
-      const { store } = opened();
-      await addLinks(store);
-      for (const [filter, codes] of FILTERED) {
-        expect(await store.countLinks(filter)).toBe(codes.length);
-      }
-    });
-  },
-
-  listLinkDevices(opened) {
-    test('with what the provider knows of them, the latest first, of its own link', async () => {
-      const { store } = opened();
-      const { providerId, installId } = await addDoor(store);
-      await knock(store, 'a');
-      await knock(store, 'b', CODE, { ...FACTS, deviceName: 'Tablet' }, NOW_MS + 5);
-      const devices = await store.listLinkDevices(providerId, installId, 9);
-      expect(devices).toEqual([
-        {
-          ...FACTS,
-          hwid: 'b',
-          deviceName: 'Tablet',
-          registeredAtMs: NOW_MS + 5,
-          lastSeenAtMs: NOW_MS + 5,
-        },
-        { ...FACTS, hwid: 'a', registeredAtMs: NOW_MS, lastSeenAtMs: NOW_MS },
-      ]);
-      expect(await store.listLinkDevices(providerId, installId, 1)).toHaveLength(1);
-      expect(await store.listLinkDevices(providerId + 1, installId, 9)).toEqual([]);
-    });
-  },
-
-  readLinkStory(opened) {
-    test('how slots of this link ended, the latest first', async () => {
-      const { store } = opened();
-      const { providerId, installId } = await addDoor(store);
       await addLink(store, providerId, { installCode: OTHER_CODE });
-      expect(await store.readLinkStory(installId)).toEqual({ ends: [], refusals: null });
-      await store.updateInstall(providerId, installId, { whenFull: 'replace-oldest' }, ACT);
-      for (const hwid of ['a', 'b']) await knock(store, hwid);
-      await knock(store, 'c', CODE, FACTS, NOW_MS + 1);
-      await knock(store, 'c', OTHER_CODE);
-      const free = { installCode: OTHER_CODE, installId: null };
-      await store.freeSlot(providerId, free, 'c', ACT);
-      await store.freeSlot(providerId, { installCode: CODE, installId }, 'b', ACT);
-      const stay = { registeredAtMs: NOW_MS, lastSeenAtMs: NOW_MS };
-      expect((await store.readLinkStory(installId)).ends).toEqual([
-        {
-          hwid: 'b',
-          ...stay,
-          endedAtMs: ACT.atMs,
-          why: 'deleted',
-          actor: 'tester',
-          forHwid: null,
-        },
-        {
-          hwid: 'a',
-          ...stay,
-          endedAtMs: NOW_MS + 1,
-          why: 'replaced',
-          actor: 'device',
-          forHwid: 'c',
-        },
-      ]);
-    });
-
-    test('keeps the end of a slot whose device was forgotten, without its HWID', async () => {
-      const { store } = opened();
-      const { installId } = await addDoor(store);
       await knock(store, 'a');
-      await store.forgetDevice('a', ACT);
-      const { ends } = await store.readLinkStory(installId);
-      expect(ends).toMatchObject([{ hwid: null, why: 'forgotten', actor: 'tester' }]);
+      await knock(store, 'b');
+      await knock(store, 'a', OTHER_CODE);
+      expect(await store.freeSlot(providerId, byCode, 'a', ACT)).toEqual({ deviceCount: 1 });
+      const links = await store.listLinksOf(providerId, ALL);
+      expect(links.map(({ deviceCount }) => deviceCount)).toEqual([1, 1]);
+      expect((await store.findDevice('a'))?.installs).toHaveLength(1);
     });
 
-    test('how many devices were refused, when and why the last', async () => {
+    test('a HWID that is not there changes nothing', async () => {
       const { store } = opened();
-      const { installId } = await addDoor(store);
-      const { providerId = 0 } = (await store.findLink(CODE)) ?? {};
-      store.countRefusal({ installId, providerId }, 'link_disabled', NOW_MS - 1);
-      store.countRefusal({ installId, providerId }, 'link_limit_reached', NOW_MS);
-      await store.saveFigures();
-      const refusals = { count: 2, lastAtMs: NOW_MS, reason: 'link_limit_reached' } as const;
-      expect((await store.readLinkStory(installId)).refusals).toEqual(refusals);
+      const { providerId } = await addDoor(store);
+      await knock(store, 'a');
+      for (const hwid of ['A', 'unknown', 'a', 'a']) {
+        const expected = hwid === 'a' ? 0 : 1;
+        expect(await store.freeSlot(providerId, byCode, hwid, ACT)).toEqual({
+          deviceCount: expected,
+        });
+      }
+    });
+
+    test("refuses what is unknown, another provider's or contradicts itself", async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addDoor(store);
+      const stranger = await addProvider(store, 'Provide2');
+      await bind(store, stranger.id);
+      const otherId = await addLink(store, providerId, { installCode: OTHER_CODE });
+      await knock(store, 'a');
+      const wrong = { installCode: CODE, installId: otherId };
+      expect(await store.freeSlot(providerId, wrong, 'a', ACT)).toBe('install_code_error');
+      expect(await store.freeSlot(stranger.id, byCode, 'a', ACT)).toBe('install_code_error');
+      const byId = { installCode: null, installId };
+      expect(await store.freeSlot(stranger.id, byId, 'a', ACT)).toBe('install_code_error');
+      expect(await store.listLinksOf(providerId, { ...ALL, id: installId })).toMatchObject([
+        { deviceCount: 1 },
+      ]);
     });
   },
 };

@@ -38,7 +38,7 @@ const byUser = (atMs = NOW_MS) => ({
 async function addPage(store: Store, code = 'Provide1', installCode = CODE) {
   const door = await addDoor(store, code, installCode);
   await store.updateProvider(code, { my: 1, myName: 'Northwind', myColor: '#1a2b3c' }, ACT);
-  await store.updateInstall(door.providerId, door.installId, { subscriptionKeyHash: KEY }, ACT);
+  await store.updateLink(door.providerId, door.installId, { subscriptionKeyHash: KEY }, ACT);
   return door;
 }
 
@@ -56,7 +56,7 @@ export const MY_RACES: Readonly<Record<string, Race>> = {
   'for the one place that may be freed': {
     async given(store) {
       const { providerId, installId } = await addPage(store);
-      await store.updateInstall(providerId, installId, { installLimit: 100 }, ACT);
+      await store.updateLink(providerId, installId, { installLimit: 100 }, ACT);
       for (let n = 0; n < 20; n++) await knock(store, `hwid-${n}`);
       return { providerId, installId };
     },
@@ -112,7 +112,7 @@ export const myContract: Record<Method, Suite> = {
         await store.updateProvider('Provide1', back, ACT);
         expect(await store.findMy(BY_CODE, NOW_MS)).not.toBeNull();
       }
-      await store.updateInstall(providerId, installId, { status: 5 }, ACT);
+      await store.updateLink(providerId, installId, { status: 5 }, ACT);
       expect(await store.findMy(BY_CODE, NOW_MS)).toBeNull();
       expect(await store.findMy(byKey(HASH), NOW_MS)).toBeNull();
     });
@@ -157,7 +157,7 @@ export const myContract: Record<Method, Suite> = {
       const { store } = opened();
       const door = await addPage(store);
       const { providerId, installId } = door;
-      await store.updateInstall(providerId, installId, { coolDownHours: 2 }, ACT);
+      await store.updateLink(providerId, installId, { coolDownHours: 2 }, ACT);
       await knock(store, 'a');
       await knock(store, 'b');
       expect(await store.freeOwnSlot(await slotOf(store, door), byUser())).toBe('ok');
@@ -175,9 +175,9 @@ export const myContract: Record<Method, Suite> = {
       const younger = { ...slot, registeredAtMs: slot.registeredAtMs - 1 };
       expect(await store.freeOwnSlot(younger, byUser())).toBe('slot_gone');
       expect(await store.freeOwnSlot({ ...slot, hwid: 'z' }, byUser())).toBe('slot_gone');
-      await store.updateInstall(door.providerId, door.installId, { status: 5 }, ACT);
+      await store.updateLink(door.providerId, door.installId, { status: 5 }, ACT);
       expect(await store.freeOwnSlot(slot, byUser())).toBe('slot_gone');
-      await store.updateInstall(door.providerId, door.installId, { status: 10 }, ACT);
+      await store.updateLink(door.providerId, door.installId, { status: 10 }, ACT);
       await store.updateProvider('Provide1', { my: 0 }, ACT);
       expect(await store.freeOwnSlot(slot, byUser())).toBe('slot_gone');
       expect(await store.findMy(BY_CODE, NOW_MS)).toBeNull();

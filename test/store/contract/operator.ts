@@ -77,7 +77,7 @@ export const operatorContract: Record<Method & keyof Store, Suite> = {
     test('counts who is where, and lists who did not say that they received it', async () => {
       const { store } = opened();
       const { providerId, installId } = await addDoor(store);
-      await store.updateInstall(providerId, installId, { installLimit: 10 }, ACT);
+      await store.updateLink(providerId, installId, { installLimit: 10 }, ACT);
       const hwids = ['opened', 'executed', 'refused', 'silent'];
       for (const hwid of hwids) await knock(store, hwid);
       const id = await send(store, providerId, to(...hwids, 'freed'));

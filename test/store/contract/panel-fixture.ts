@@ -1,6 +1,6 @@
 /** Users of a panel, as imports give them to the store. */
 
-import type { ImportedInstall } from '../../../src/core/port/moving.ts';
+import type { ImportedLink } from '../../../src/core/port/moving.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { hashKey } from '../../../src/core/secret.ts';
 import { NO_TERMS } from '../../../src/core/slot.ts';
@@ -18,11 +18,7 @@ export function device(hwid: string, registeredAtMs = NOW_MS - 9) {
 
 let made = 0;
 /** A link as an import makes it of a user: each time with another code. */
-export function user(
-  name: string,
-  more: Partial<ImportedInstall> = {},
-  key = name,
-): ImportedInstall {
+export function user(name: string, more: Partial<ImportedLink> = {}, key = name): ImportedLink {
   made += 1;
   return {
     id: null,
@@ -38,8 +34,8 @@ export function user(
   };
 }
 
-export const bring = (store: Store, providerId: number, link: ImportedInstall, updates = false) =>
-  store.importInstall(providerId, link, { ...RULES, updates }, ACT);
+export const bring = (store: Store, providerId: number, link: ImportedLink, updates = false) =>
+  store.importLink(providerId, link, { ...RULES, updates }, ACT);
 
 export const hwidsOf = async (store: Store, providerId: number, installId: number) => {
   const slots = await store.listSlots(providerId, { installCode: null, installId }, null, 100);

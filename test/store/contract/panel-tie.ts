@@ -1,7 +1,7 @@
 /** The users of panels : proved keys, and links that an import disabled. */
 
 import { expect, test } from 'bun:test';
-import type { ImportedInstall } from '../../../src/core/port/moving.ts';
+import type { ImportedLink } from '../../../src/core/port/moving.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { hashKey } from '../../../src/core/secret.ts';
 import { NO_TERMS } from '../../../src/core/slot.ts';
@@ -12,7 +12,7 @@ import { ALL, addLink, addProvider, NOW_MS, type Suite } from './fixture.ts';
 const hashOf = (key: string) => Buffer.from(hashKey(key)).toString('hex');
 const RULES = { installCountMax: 100, updates: false };
 
-function user(name: string, status: number, more: Partial<ImportedInstall> = {}): ImportedInstall {
+function user(name: string, status: number, more: Partial<ImportedLink> = {}): ImportedLink {
   return {
     id: null,
     installCode: `Code${name.padStart(8, '0')}`,
@@ -28,13 +28,13 @@ function user(name: string, status: number, more: Partial<ImportedInstall> = {})
 }
 
 async function imported(store: Store, providerId: number, name: string, status: number) {
-  const added = await store.importInstall(providerId, user(name, status), RULES, ACT);
+  const added = await store.importLink(providerId, user(name, status), RULES, ACT);
   return typeof added === 'object' ? added.id : 0;
 }
 
 async function keyed(store: Store, providerId: number, key: string): Promise<number> {
   const id = await addLink(store, providerId, { installCode: `Keyed${key.padStart(7, '0')}` });
-  await store.updateInstall(providerId, id, { subscriptionKeyHash: hashOf(key) }, ACT);
+  await store.updateLink(providerId, id, { subscriptionKeyHash: hashOf(key) }, ACT);
   return id;
 }
 
@@ -84,8 +84,8 @@ const notePanelUser: Suite = (opened) => {
     const next = user('anna', 10, {
       terms: { ...NO_TERMS, subscriptionKeyHash: hashOf('anna-2') },
     });
-    expect(await store.importInstall(id, next, RULES, ACT)).toMatchObject({ was: 'different' });
-    expect(await store.listInstalls(id, ALL)).toHaveLength(1);
+    expect(await store.importLink(id, next, RULES, ACT)).toMatchObject({ was: 'different' });
+    expect(await store.listLinksOf(id, ALL)).toHaveLength(1);
     expect(await store.listPanelLinks(id, 'marzban', page)).toHaveLength(1);
   });
 
@@ -94,9 +94,9 @@ const notePanelUser: Suite = (opened) => {
     const { id } = await addProvider(store, 'Provide1');
     const link = await keyed(store, id, 'anna');
     await store.notePanelUser(id, hashOf('anna'), 'marzban:anna');
-    await store.updateInstall(id, link, { note: 'x', installLimit: 4, status: 5 }, ACT);
+    await store.updateLink(id, link, { note: 'x', installLimit: 4, status: 5 }, ACT);
     expect(await tieOf(store, id, 'anna')).toBe('marzban:anna');
-    await store.updateInstall(id, link, { subscriptionKeyHash: hashOf('boris') }, ACT);
+    await store.updateLink(id, link, { subscriptionKeyHash: hashOf('boris') }, ACT);
     expect(await tieOf(store, id, 'boris')).toBeNull();
   });
 
@@ -105,7 +105,7 @@ const notePanelUser: Suite = (opened) => {
     const { id } = await addProvider(store, 'Provide1');
     const link = await imported(store, id, 'anna', 10);
     expect(await store.notePanelUser(id, hashOf('anna'), 'marzban:other')).toBe(false);
-    await store.updateInstall(id, link, { subscriptionKeyHash: hashOf('boris') }, ACT);
+    await store.updateLink(id, link, { subscriptionKeyHash: hashOf('boris') }, ACT);
     expect(await store.notePanelUser(id, hashOf('boris'), 'marzban:boris')).toBe(true);
     expect(await store.findTiedLink(id, hashOf('boris'))).toMatchObject({
       id: link,
@@ -160,12 +160,12 @@ const enableImported: Suite = (opened) => {
     const { store } = opened();
     const { id } = await addProvider(store, 'Provide1');
     const link = await imported(store, id, 'anna', 10);
-    await store.updateInstall(id, link, { status: 5 }, ACT);
+    await store.updateLink(id, link, { status: 5 }, ACT);
     expect(await codesDisabled(store)).toEqual([]);
     expect(await store.enableImported(id, link, ACT)).toBe(false);
-    expect(await store.listInstalls(id, ALL)).toMatchObject([{ status: 5 }]);
+    expect(await store.listLinksOf(id, ALL)).toMatchObject([{ status: 5 }]);
     const other = await imported(store, id, 'boris', 5);
-    await store.updateInstall(id, other, { status: 10 }, ACT);
+    await store.updateLink(id, other, { status: 10 }, ACT);
     expect(await store.enableImported(id, other, ACT)).toBe(false);
   });
 };

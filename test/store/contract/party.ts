@@ -23,7 +23,7 @@ export const partyContract: Record<'onBehalfOf', Suite> = {
           ),
         ),
       );
-      const links = await store.listInstalls(providerId, ALL);
+      const links = await store.listLinksOf(providerId, ALL);
       expect(links.filter(({ installCode }) => codes.includes(installCode))).toHaveLength(40);
     });
   },

@@ -211,13 +211,13 @@ export const providerContract: Record<Method & keyof Store, Suite> = {
 
       await removeProvider(store, 'Provide1');
       expect(await store.findProvider('Provide1')).toBeNull();
-      expect(await store.listInstalls(providerId, ALL)).toEqual([]);
+      expect(await store.listLinksOf(providerId, ALL)).toEqual([]);
       expect(await store.listDomains(providerId, ALL)).toEqual([]);
       const detail = await store.findDevice('a');
       expect(detail?.installs.map(({ installCode }) => installCode)).toEqual(['OtherCode001']);
       expect(detail?.domains).toEqual([]);
       expect(detail?.seenBy.map(({ providerCode }) => providerCode)).toEqual(['Provide2']);
-      expect(await store.listInstalls(other.providerId, ALL)).toMatchObject([{ deviceCount: 1 }]);
+      expect(await store.listLinksOf(other.providerId, ALL)).toMatchObject([{ deviceCount: 1 }]);
     });
 
     test('goes in steps, is there until the last, and goes on where it was interrupted', async () => {
@@ -241,7 +241,7 @@ export const providerContract: Record<Method & keyof Store, Suite> = {
       await store.closeProvider('Provide1', ACT);
       const deviceCounts: number[] = [];
       while ((await store.removeProvider(providerId)) === 'more') {
-        const links = await store.listInstalls(providerId, ALL);
+        const links = await store.listLinksOf(providerId, ALL);
         deviceCounts.push(...links.map(({ deviceCount }) => deviceCount));
       }
       expect(deviceCounts).toContain(0);

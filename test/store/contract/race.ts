@@ -14,8 +14,8 @@ import {
   CODE,
   FACTS,
   HASH,
-  installDraft,
   knock,
+  linkDraft,
   NOW_MS,
   provider,
 } from './fixture.ts';
@@ -74,14 +74,14 @@ async function oneProvider(store: Store): Promise<Given> {
 }
 
 async function deviceCount(store: Store, given: Given): Promise<number | undefined> {
-  const links = await store.listInstalls(idOf(given, 'providerId'), ALL);
+  const links = await store.listLinksOf(idOf(given, 'providerId'), ALL);
   return links.find(({ installCode }) => installCode === CODE)?.deviceCount;
 }
 
 /** As many devices as are listed, and no more than may be. */
 async function checkSlots(store: Store, given: Given): Promise<void> {
   const providerId = idOf(given, 'providerId');
-  const [link] = await store.listInstalls(providerId, ALL);
+  const [link] = await store.listLinksOf(providerId, ALL);
   const slots = await store.listSlots(providerId, BY_CODE, null, 100);
   expect(link?.deviceCount).toBe(slots.length);
   expect(slots.length).toBeLessThanOrEqual(link?.installLimit ?? 0);
@@ -136,13 +136,13 @@ export const SINGLE_RACES: Readonly<Record<string, Race>> = {
   'for slots, while the limit falls': {
     async given(store) {
       const { providerId, installId } = await addDoor(store);
-      await store.updateInstall(providerId, installId, { installLimit: 6 }, ACT);
+      await store.updateLink(providerId, installId, { installLimit: 6 }, ACT);
       return { providerId, installId };
     },
     callCount: 24,
     call: (store, given, n) =>
       n % 4 === 3
-        ? store.updateInstall(
+        ? store.updateLink(
             idOf(given, 'providerId'),
             idOf(given, 'installId'),
             { installLimit: 2 + (n % 3) },
@@ -150,7 +150,7 @@ export const SINGLE_RACES: Readonly<Record<string, Race>> = {
           )
         : knock(store, `hwid-${n}`),
     async check(store, given, answers) {
-      const links = await store.listInstalls(idOf(given, 'providerId'), ALL);
+      const links = await store.listLinksOf(idOf(given, 'providerId'), ALL);
       const [link] = links;
       const letIn = answers.filter((answer, n) => n % 4 !== 3 && typeof answer === 'object');
       expect(link?.deviceCount).toBe(letIn.length);
@@ -177,11 +177,11 @@ export const SINGLE_RACES: Readonly<Record<string, Race>> = {
     callCount: 18,
     call: (store, given, n) => {
       const more = { installCode: codeOf(n), installCountMax: 5 };
-      return store.addInstall(installDraft(idOf(given, 'providerId'), more), ACT);
+      return store.addLink(linkDraft(idOf(given, 'providerId'), more), ACT);
     },
     async check(store, given, answers) {
       expect(count(answers, 'install_code_limit_reached')).toBe(13);
-      expect(await store.listInstalls(idOf(given, 'providerId'), ALL)).toHaveLength(5);
+      expect(await store.listLinksOf(idOf(given, 'providerId'), ALL)).toHaveLength(5);
       expect((await provider(store, 'Provide1')).installCount).toBe(5);
     },
   },
@@ -189,11 +189,11 @@ export const SINGLE_RACES: Readonly<Record<string, Race>> = {
   'for one code': {
     given: oneProvider,
     callCount: 12,
-    call: (store, given) => store.addInstall(installDraft(idOf(given, 'providerId')), ACT),
+    call: (store, given) => store.addLink(linkDraft(idOf(given, 'providerId')), ACT),
     async check(store, given, answers) {
       expect(objects(answers)).toHaveLength(1);
       expect(count(answers, 'install_code_exists')).toBe(11);
-      expect(await store.listInstalls(idOf(given, 'providerId'), ALL)).toHaveLength(1);
+      expect(await store.listLinksOf(idOf(given, 'providerId'), ALL)).toHaveLength(1);
     },
   },
 

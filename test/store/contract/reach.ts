@@ -36,7 +36,7 @@ const by = (userAgent: string) => ({ ...FACTS, userAgent });
 async function crowd(store: Store) {
   const door = await addDoor(store);
   const { providerId } = door;
-  await store.updateInstall(providerId, door.installId, { installLimit: 9 }, ACT);
+  await store.updateLink(providerId, door.installId, { installLimit: 9 }, ACT);
   await registerAt(store, 'pushed', fcm('token'));
   await knock(store, 'asks');
   const { tokenHash } = await register(store, 'asks', onLink());

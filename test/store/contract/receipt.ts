@@ -21,7 +21,7 @@ type Method = 'listReaches' | 'countReach' | 'listReceipts' | 'countReceipts';
 /** A provider with three devices on its link: one is silent, two are registered. */
 async function shop(store: Store) {
   const door = await addDoor(store);
-  await store.updateInstall(door.providerId, door.installId, { installLimit: 9 }, ACT);
+  await store.updateLink(door.providerId, door.installId, { installLimit: 9 }, ACT);
   for (const hwid of ['silent', 'idle', 'busy']) await knock(store, hwid);
   await register(store, 'idle', onLink());
   return { ...door, busy: await register(store, 'busy', onLink()) };
@@ -64,7 +64,7 @@ export const receiptContract: Record<Method & keyof Store, Suite> = {
       await store.acknowledge(busy, received(id), NOW_MS);
       expect(await store.countReach(id, 9)).toMatchObject({ reachable: 2, received: 1 });
       // The registrations end with the link; the one that got the message has got it.
-      await store.revokeInstall(providerId, installId, 'LinkCode0009', ACT);
+      await store.revokeLink(providerId, installId, 'LinkCode0009', ACT);
       expect(await store.countReach(id, 9)).toMatchObject({ reachable: 1, received: 1 });
     });
 

@@ -63,7 +63,7 @@ export const refusedContract: Record<keyof RefusedStore, Suite> = {
       store.countRefusal(link, 'link_disabled', NOW_MS, phone);
       await store.saveFigures();
       store.countRefusal(link, 'link_disabled', NOW_MS, phone);
-      await store.removeInstall(link.providerId, link.installId, ACT);
+      await store.removeLink(link.providerId, link.installId, ACT);
       await store.saveFigures();
       expect(await store.listRefused(link.installId)).toEqual([]);
       await removeProvider(store, 'Provide1');

@@ -97,7 +97,7 @@ export const registrationContract: Record<Method & keyof Store, Suite> = {
       expect(await refusal({ kind: 'nothing', providerCode: 'Nobody00' })).toBe(
         'provider_not_found',
       );
-      await store.updateInstall(providerId, installId, { status: 5 }, ACT);
+      await store.updateLink(providerId, installId, { status: 5 }, ACT);
       expect(await refusal(onLink())).toBe('link_disabled');
       await store.disableDomain(providerId, domainId, ACT);
       expect(await refusal(onLink())).toBe('link_domain_not_bound');
@@ -111,7 +111,7 @@ export const registrationContract: Record<Method & keyof Store, Suite> = {
       const a = await register(store, 'a', onLink());
       await register(store, 'a', onLink(), a);
       const page = { id: installId, beforeId: null, countMax: 1 };
-      expect(await store.listInstalls(providerId, page)).toMatchObject([{ deviceCount: 1 }]);
+      expect(await store.listLinksOf(providerId, page)).toMatchObject([{ deviceCount: 1 }]);
     });
 
     test('frees a slot as the link’s door does, and notes that its own was seen', async () => {
@@ -121,7 +121,7 @@ export const registrationContract: Record<Method & keyof Store, Suite> = {
       const shown = { shown: onLink() };
       expect(await store.registerDevice(registration('c', shown))).toBe('link_limit_reached');
       const change = { whenFull: 'replace-oldest' } as const;
-      await store.updateInstall(providerId, installId, change, ACT);
+      await store.updateLink(providerId, installId, change, ACT);
       await register(store, 'c', onLink());
       expect(await store.registerDevice(registration('a', shown))).toBe('link_limit_reached');
       await register(store, 'b', onLink());
@@ -224,11 +224,11 @@ export const registrationContract: Record<Method & keyof Store, Suite> = {
       expect(await attempt(store, 'a', onLink())).toBe(REFUSED);
       // Disabled, the first link counts all the same.
       const other = { installCode: OTHER_CODE, installId: null };
-      await store.updateInstall(providerId, installId + 1, { status: 5 }, ACT);
+      await store.updateLink(providerId, installId + 1, { status: 5 }, ACT);
       expect(await attempt(store, 'a', onLink())).toBe(REFUSED);
       await store.freeSlot(providerId, other, 'a', ACT);
       const a = await register(store, 'a', onLink());
-      await store.updateInstall(providerId, installId + 1, { status: 10 }, ACT);
+      await store.updateLink(providerId, installId + 1, { status: 10 }, ACT);
       // Beside the token it is a link like any other, and takes a slot.
       const kept = await register(store, 'a', onLink(OTHER_CODE), a);
       expect((await store.findDevice('a'))?.installs).toHaveLength(2);
@@ -271,7 +271,7 @@ export const registrationContract: Record<Method & keyof Store, Suite> = {
       await register(store, 'a', onBinding(), a);
       await knock(store, 'b');
       expect(await attempt(store, 'b', onBinding())).toBe(REFUSED);
-      await store.updateInstall(providerId, installId, { status: 5 }, ACT);
+      await store.updateLink(providerId, installId, { status: 5 }, ACT);
       expect(await attempt(store, 'b', onBinding())).toBe(REFUSED);
       await store.freeSlot(providerId, { installCode: CODE, installId: null }, 'b', ACT);
       expect(await attempt(store, 'b', onBinding())).toMatchObject({});

@@ -56,10 +56,10 @@ export const rideTermsSuite: Suite = (opened) => {
     const { store } = opened();
     const { providerId, installId } = await addDoor(store);
     const buttons = { supportUrl: TERMS.supportUrl, webPageUrl: null };
-    await store.updateInstall(providerId, installId, buttons, ACT);
+    await store.updateLink(providerId, installId, buttons, ACT);
     expect(await store.findLink(CODE)).toMatchObject(buttons);
     expect(await atDoor(store)).toMatchObject(buttons);
-    await store.updateInstall(providerId, installId, { supportUrl: null }, ACT);
+    await store.updateLink(providerId, installId, { supportUrl: null }, ACT);
     expect(await atDoor(store)).toBeUndefined();
   });
 };

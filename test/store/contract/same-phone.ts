@@ -32,7 +32,7 @@ async function ask(store: Store, hwid: string, facts: DeviceFacts, nowMs: number
 /** A full link of two phones: `old` was seen at the begin alone. */
 async function fullLink(store: Store, samePhone: Policy['samePhone']) {
   const door = await addDoor(store);
-  await store.updateInstall(door.providerId, door.installId, { samePhone }, ACT);
+  await store.updateLink(door.providerId, door.installId, { samePhone }, ACT);
   await knock(store, 'old', CODE, PHONE);
   await knock(store, 'other', CODE, { ...PHONE, deviceName: 'Galaxy' });
   await knock(store, 'other', CODE, { ...PHONE, deviceName: 'Galaxy' }, WEEK_LATER_MS);
@@ -70,9 +70,9 @@ export function samePhoneContract(opened: () => OpenedStore): void {
 
     // Another week of silence, after the day; the cool-down counts from the first replacement.
     const laterMs = WEEK_LATER_MS + 9 * DAY_MS;
-    await store.updateInstall(providerId, installId, { coolDownHours: 720 }, ACT);
+    await store.updateLink(providerId, installId, { coolDownHours: 720 }, ACT);
     expect(await ask(store, 'newest', PHONE, laterMs)).toBe('link_limit_reached');
-    await store.updateInstall(providerId, installId, { coolDownHours: 1 }, ACT);
+    await store.updateLink(providerId, installId, { coolDownHours: 1 }, ACT);
     expect(await ask(store, 'newest', PHONE, laterMs)).toMatchObject({ deviceCount: 2 });
     expect(await hwidsOn(store, providerId)).toEqual(['newest', 'other']);
     expect(await ask(store, 'last', PHONE, laterMs + HOUR_MS)).toBe('link_limit_reached');
@@ -82,7 +82,7 @@ export function samePhoneContract(opened: () => OpenedStore): void {
     const { store } = opened();
     const { providerId, installId, told } = await listening(store, { installLimit: 1 });
     const policy = { samePhone: 'replace', whenFull: 'replace-oldest' } as const;
-    await store.updateInstall(providerId, installId, policy, ACT);
+    await store.updateLink(providerId, installId, policy, ACT);
     await knock(store, 'old', CODE, PHONE);
     await ask(store, 'new', PHONE, WEEK_LATER_MS);
     await ask(store, 'next', { ...PHONE, os: 'ios' }, WEEK_LATER_MS + DAY_MS);
@@ -101,12 +101,12 @@ export function samePhoneContract(opened: () => OpenedStore): void {
     const found = await store.findSlot(keyOf('new', PHONE));
     expect(found).toMatchObject({ full: { former: { hwid: 'old' } } });
     await store.updateProvider('Provide1', { samePhone: 'replace' }, ACT);
-    await store.updateInstall(providerId, installId, { samePhone: 'off' }, ACT);
+    await store.updateLink(providerId, installId, { samePhone: 'off' }, ACT);
     expect(await ask(store, 'new', PHONE, WEEK_LATER_MS)).toBe('link_limit_reached');
     expect(await store.findSlot(keyOf('new', PHONE))).toMatchObject({ full: null });
-    await store.updateInstall(providerId, installId, { inactiveDays: 90 }, ACT);
+    await store.updateLink(providerId, installId, { inactiveDays: 90 }, ACT);
     expect(await store.findSlot(keyOf('new', PHONE))).toMatchObject({ full: { former: null } });
-    await store.updateInstall(providerId, installId, { samePhone: null }, ACT);
+    await store.updateLink(providerId, installId, { samePhone: null }, ACT);
     expect(await ask(store, 'new', PHONE, WEEK_LATER_MS)).toMatchObject({ deviceCount: 2 });
   });
 

@@ -7,7 +7,7 @@
 import { expect } from 'bun:test';
 import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
-import { ALL, addDoor, addProvider, FACTS, HASH, heard, installDraft, NOW_MS } from './fixture.ts';
+import { ALL, addDoor, addProvider, FACTS, HASH, heard, linkDraft, NOW_MS } from './fixture.ts';
 import {
   at,
   claimedIds,
@@ -93,7 +93,7 @@ const links: Serial<readonly number[]> = {
   given: oneProvider,
   call: async (store, { number, providerId }, n) => {
     const more = { installCode: codeOf(number, n), installCountMax: LINKS_MAX };
-    return orAdded(await store.addInstall(installDraft(providerId, more), ACT));
+    return orAdded(await store.addLink(linkDraft(providerId, more), ACT));
   },
   start: [],
   step: (codes, n) => {
@@ -103,7 +103,7 @@ const links: Serial<readonly number[]> = {
     return ['added', [...codes, code].sort()];
   },
   end: async (store, { providerId }) =>
-    (await store.listInstalls(providerId, ALL))
+    (await store.listLinksOf(providerId, ALL))
       .map(({ installCode }) => Number(installCode.at(-1)))
       .sort(),
 };
@@ -139,7 +139,7 @@ const slots: Serial<LinkState> = {
   async call(store, { number, providerId, id }, n) {
     const [kind, what] = SLOT_CALLS[n] ?? ['limit', 0];
     if (kind === 'limit') {
-      const changed = await store.updateInstall(providerId, id, { installLimit: what }, ACT);
+      const changed = await store.updateLink(providerId, id, { installLimit: what }, ACT);
       return typeof changed === 'string' ? changed : changed.says;
     }
     const hwid = `${what}-${number}`;
@@ -175,7 +175,7 @@ const slots: Serial<LinkState> = {
   async end(store, { providerId, id }) {
     const link = { installCode: null, installId: id };
     const found = await store.listSlots(providerId, link, null, 100);
-    const [install] = await store.listInstalls(providerId, ALL);
+    const [install] = await store.listLinksOf(providerId, ALL);
     if (typeof found === 'string' || install === undefined) throw new Error('there is no link');
     const hwids = found.map(({ hwid }) => hwid.slice(0, 1)).sort();
     return { limit: install.installLimit, hwids };

@@ -86,7 +86,7 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
     test('shows a disabled link as such', async () => {
       const { store } = opened();
       const { providerId, installId } = await addDoor(store);
-      await store.updateInstall(providerId, installId, { status: 5 }, ACT);
+      await store.updateLink(providerId, installId, { status: 5 }, ACT);
       expect(await store.findSlot(keyOf('a'))).toMatchObject({ link: link(0, 5), device: null });
     });
 
@@ -97,13 +97,13 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
       const byKey = (providerCode: string | null = null, hash = KEY_HASH, domainHash = HASH) =>
         store.findSlot({ subscriptionKeyHash: hash, providerCode, domainHash, hwid: 'a' });
       expect(await byKey()).toBe('link_not_found');
-      await store.updateInstall(one.providerId, one.installId, withKey, ACT);
+      await store.updateLink(one.providerId, one.installId, withKey, ACT);
       expect(await byKey()).toMatchObject({ link: { installId: one.installId }, isBound: true });
       expect(await byKey(null, KEY_HASH, OTHER_HASH)).toMatchObject({ isBound: false });
       expect(await byKey(null, OTHER_HASH)).toBe('link_not_found');
       expect(await byKey('Provide2')).toBe('link_not_found');
 
-      await store.updateInstall(two.providerId, two.installId, withKey, ACT);
+      await store.updateLink(two.providerId, two.installId, withKey, ACT);
       expect(await byKey()).toBe('key_ambiguous');
       expect(await byKey('Provide2')).toMatchObject({ link: { installId: two.installId } });
       expect(await byKey(null, KEY_HASH, OTHER_HASH)).toBe('key_ambiguous');
@@ -119,7 +119,7 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
       expect(await store.findSlot(keyOf('c'))).toMatchObject({ full: null });
       await knock(store, 'b', CODE, FACTS, NOW_MS + 2);
       expect(await store.findSlot(keyOf('c'))).toMatchObject({ full: null });
-      await store.updateInstall(providerId, installId, { inactiveDays: 30 }, ACT);
+      await store.updateLink(providerId, installId, { inactiveDays: 30 }, ACT);
       const full = {
         policy: { ...policyOf(NO_POLICY, NO_POLICY), inactiveDays: 30 },
         replacedAtMs: null,
@@ -148,9 +148,9 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
       await store.updateProvider('Provide1', whole, ACT);
       expect(await policyHere()).toEqual(whole);
       const own = { inactiveDays: 0, coolDownHours: 3 };
-      await store.updateInstall(providerId, installId, own, ACT);
+      await store.updateLink(providerId, installId, own, ACT);
       expect(await policyHere()).toEqual({ ...whole, ...own });
-      await store.updateInstall(providerId, installId, { inactiveDays: null }, ACT);
+      await store.updateLink(providerId, installId, { inactiveDays: null }, ACT);
       expect(await policyHere()).toEqual({ ...whole, coolDownHours: 3 });
     });
 
@@ -173,7 +173,7 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
       const standard = policyOf(NO_POLICY, NO_POLICY);
       expect(await store.findPolicy(installId)).toEqual(standard);
       await store.updateProvider('Provide1', { withoutHwid: 'count', inactiveDays: 3 }, ACT);
-      await store.updateInstall(providerId, installId, { withoutHwid: 'pass', enforce: 0 }, ACT);
+      await store.updateLink(providerId, installId, { withoutHwid: 'pass', enforce: 0 }, ACT);
       const own = { withoutHwid: 'pass', enforce: 0, inactiveDays: 3 } as const;
       expect(await store.findPolicy(installId)).toEqual({ ...standard, ...own });
       expect(await store.findPolicy(installId + 1)).toBe(null);
@@ -187,7 +187,7 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const { providerId } = await addDoor(store);
       expect(await knock(store, 'a')).toMatchObject(link(1));
-      expect(await store.listInstalls(providerId, ALL)).toMatchObject([{ deviceCount: 1 }]);
+      expect(await store.listLinksOf(providerId, ALL)).toMatchObject([{ deviceCount: 1 }]);
       const detail = await store.findDevice('a');
       expect(detail?.device).toMatchObject({
         hwid: 'a',
@@ -233,9 +233,9 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const { providerId, installId, domainId } = await addDoor(store);
       await knock(store, 'a');
-      await store.updateInstall(providerId, installId, { status: 5 }, ACT);
+      await store.updateLink(providerId, installId, { status: 5 }, ACT);
       for (const hwid of ['a', 'b']) expect(await knock(store, hwid)).toBe('link_disabled');
-      await store.updateInstall(providerId, installId, { status: 10 }, ACT);
+      await store.updateLink(providerId, installId, { status: 10 }, ACT);
       await store.disableDomain(providerId, domainId, ACT);
       for (const hwid of ['a', 'b']) expect(await knock(store, hwid)).toBe('link_domain_not_bound');
       expect(await knock(store, 'a', 'NoSuchCode00')).toBe('link_not_found');
@@ -295,7 +295,7 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
     test('of several seen at the same time it frees the one registered first', async () => {
       const { store } = opened();
       const { providerId, installId } = await addDoor(store);
-      await store.updateInstall(providerId, installId, { whenFull: 'replace-oldest' }, ACT);
+      await store.updateLink(providerId, installId, { whenFull: 'replace-oldest' }, ACT);
       // As after the clock was put back.
       await knock(store, 'b', CODE, FACTS, NOW_MS + 1);
       await knock(store, 'a', CODE, FACTS, NOW_MS);
@@ -312,7 +312,7 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const { providerId, installId } = await addDoor(store);
       const policy = { inactiveDays: 1, whenFull: 'replace-oldest', coolDownHours: 1 } as const;
-      await store.updateInstall(providerId, installId, policy, ACT);
+      await store.updateLink(providerId, installId, policy, ACT);
       const selector = { installCode: CODE, installId: null };
       const hwids = async () => {
         const slots = await store.listSlots(providerId, selector, null, 9);
@@ -336,7 +336,7 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
       expect(await knock(store, 'f', CODE, FACTS, later + HOUR_MS)).toMatchObject(link(2));
       expect(await hwids()).toEqual(['e', 'f']);
       expect((await store.findDevice('a'))?.installs).toEqual([]);
-      expect(await store.listInstalls(providerId, ALL)).toMatchObject([{ deviceCount: 2 }]);
+      expect(await store.listLinksOf(providerId, ALL)).toMatchObject([{ deviceCount: 2 }]);
     });
   },
 

@@ -79,7 +79,7 @@ export const targetContract: Record<Method & keyof Store, Suite> = {
       const { providerId, installId, domainId } = await addDoor(store);
       await knock(store, 'on-link');
       await checkIn(store, 'by-binding');
-      await store.updateInstall(providerId, installId, { status: 5 }, ACT);
+      await store.updateLink(providerId, installId, { status: 5 }, ACT);
       await store.disableDomain(providerId, domainId, ACT);
       expect(await linkedOf(providerId, 'on-link', 'by-binding')).toEqual([true, false]);
       await store.activateDomain(providerId, domainId, null, ACT);
@@ -91,7 +91,7 @@ export const targetContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const one = await addDoor(store);
       const two = await addDoor(store, 'Provide2', OTHER_CODE);
-      await store.updateInstall(one.providerId, one.installId, { installLimit: 3 }, ACT);
+      await store.updateLink(one.providerId, one.installId, { installLimit: 3 }, ACT);
       for (const hwid of ['silent', 'here']) await knock(store, hwid);
       for (const hwid of ['there', 'both']) await knock(store, hwid, OTHER_CODE);
       await knock(store, 'both');
@@ -151,7 +151,7 @@ export const targetContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const { providerId, installId } = await addDoor(store);
       await addDoor(store, 'Provide2', OTHER_CODE);
-      await store.updateInstall(providerId, installId, { installLimit: 3 }, ACT);
+      await store.updateLink(providerId, installId, { installLimit: 3 }, ACT);
       for (const hwid of ['a', 'b', 'c']) await knock(store, hwid);
       await knock(store, 'b', OTHER_CODE);
       await register(store, 'a', onLink());

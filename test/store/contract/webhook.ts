@@ -357,7 +357,7 @@ export const webhookContract: Record<keyof WebhookStore, Suite> = {
           const atMs = NOW_MS + n;
           const installCode = `LinkCode000${n}`;
           const draft = { ...NO_TERMS, providerId, installCode, installLimit: 2, note: null };
-          await store.addInstall(
+          await store.addLink(
             { ...draft, createdAtMs: atMs, installCountMax: 100 },
             { ...ACT, atMs },
           );

@@ -1,7 +1,7 @@
 /** The accounts of operators and observers: invitations, changes, removals and recovery. */
 
 import { useSignal } from '@preact/signals';
-import type { Given, Got } from '../../../http/console/table.ts';
+import type { Given, Got } from '../../../call/table.ts';
 import { call } from '../../call.ts';
 import { Ask } from '../../parts/dialog.tsx';
 import { Field, Form } from '../../parts/form.tsx';

@@ -1,7 +1,7 @@
 /** The audit log of the appliance: a filter, the entries, and the state of the chain. */
 
 import { useSignal } from '@preact/signals';
-import type { Given, Got } from '../../../http/console/table.ts';
+import type { Given, Got } from '../../../call/table.ts';
 import { call } from '../../call.ts';
 import { Entries, type Page, readEnough } from '../../parts/audit-entries.tsx';
 import { Button } from '../../parts/button.tsx';

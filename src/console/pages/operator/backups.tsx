@@ -1,7 +1,7 @@
 /** Backups: the schedule, the list, and an encrypted copy for a download. */
 
 import { useSignal } from '@preact/signals';
-import type { Got } from '../../../http/console/table.ts';
+import type { Got } from '../../../call/table.ts';
 import { call } from '../../call.ts';
 import { Button } from '../../parts/button.tsx';
 import { bytes } from '../../parts/bytes.ts';

@@ -1,6 +1,6 @@
 /** Devices of all providers: search by HWID or model, data, removal and export. */
 
-import type { Got } from '../../../http/console/table.ts';
+import type { Got } from '../../../call/table.ts';
 import { call } from '../../call.ts';
 import { Button } from '../../parts/button.tsx';
 import { Ask } from '../../parts/dialog.tsx';
@@ -15,8 +15,25 @@ import { go, goHere, may, query, texts } from '../../state.ts';
 type Row = Got<'devices.find'>['rows'][number];
 type Shown = Got<'devices.show'>;
 
-const systemOf = ({ os, osVersion }: Row) => `${systemName(os)} ${osVersion}`.trim();
-const nameOf = ({ deviceName }: Row) => deviceName || texts.link.nameless;
+type Fact = Exclude<keyof Row, 'id' | 'hwid' | 'firstSeenAtMs' | 'lastSeenAtMs'>;
+
+/** Where each fact of a device is shown. */
+const PLACES: Record<Fact, 'name' | 'system' | 'app'> = {
+  os: 'system',
+  osVersion: 'system',
+  deviceName: 'name',
+  appVersion: 'app',
+  userAgent: 'app',
+};
+
+const shownAs = (place: 'system' | 'app', row: Row) =>
+  (Object.keys(PLACES) as Fact[])
+    .filter((fact) => PLACES[fact] === place)
+    .map((fact) => (fact === 'os' ? systemName(row.os) : row[fact]))
+    .join(' ')
+    .trim();
+
+const deviceTitle = ({ deviceName }: Row) => deviceName || texts.link.nameless;
 
 function DeviceRow({ row, isOpen }: { row: Row; isOpen: boolean }) {
   return (
@@ -28,14 +45,14 @@ function DeviceRow({ row, isOpen }: { row: Row; isOpen: boolean }) {
           id={`device-${row.id}`}
           onClick={() => goHere({ hwid: row.hwid })}
         >
-          <bdi>{nameOf(row)}</bdi>
+          <bdi>{deviceTitle(row)}</bdi>
         </button>
       </th>
       <td>
         <bdi class="code">{row.hwid}</bdi>
       </td>
       <td>
-        <bdi>{systemOf(row)}</bdi>
+        <bdi>{shownAs('system', row)}</bdi>
       </td>
       <td>
         <bdi>{row.appVersion}</bdi>
@@ -100,8 +117,8 @@ function factsOf({ device, refusals, seenBy, tokens }: Shown) {
   );
   return [
     ['HWID', <bdi class="code">{device.hwid}</bdi>],
-    [texts.common.system, <bdi>{systemOf(device)}</bdi>],
-    [words.app, <bdi>{`${device.appVersion} ${device.userAgent}`.trim()}</bdi>],
+    [texts.common.system, <bdi>{shownAs('system', device)}</bdi>],
+    [words.app, <bdi>{shownAs('app', device)}</bdi>],
     [words.firstSeen, date(device.firstSeenAtMs)],
     [words.lastSeen, time(device.lastSeenAtMs)],
     [words.push, <bdi>{push.join(', ') || texts.activity.nothing}</bdi>],
@@ -121,7 +138,7 @@ function DevicePanel({ hwid, onClose, onGone }: PanelProps) {
   const shown = loaded.value.value;
   const words = texts.records;
   return (
-    <Panel title={<bdi>{shown ? nameOf(shown.device) : hwid}</bdi>} onClose={onClose}>
+    <Panel title={<bdi>{shown ? deviceTitle(shown.device) : hwid}</bdi>} onClose={onClose}>
       <Status of={loaded}>
         {shown && (
           <>
@@ -131,7 +148,7 @@ function DevicePanel({ hwid, onClose, onGone }: PanelProps) {
               {may('devices.forget') && (
                 <Ask
                   label={words.forget}
-                  title={words.forgetSure(nameOf(shown.device))}
+                  title={words.forgetSure(deviceTitle(shown.device))}
                   onYes={async () => {
                     await call('devices.forget', { hwid });
                     onGone();

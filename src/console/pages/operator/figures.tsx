@@ -1,6 +1,6 @@
 /** The figures by day of all providers, and the sums of each provider. */
 
-import type { Got } from '../../../http/console/table.ts';
+import type { Got } from '../../../call/table.ts';
 import { call } from '../../call.ts';
 import { Bars } from '../../parts/bars.tsx';
 import { Choice } from '../../parts/choice.tsx';

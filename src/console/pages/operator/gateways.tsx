@@ -1,7 +1,7 @@
 /** The push gateways with their last problems, a test of each, and failing webhooks. */
 
 import { useSignal } from '@preact/signals';
-import type { Given, Got } from '../../../http/console/table.ts';
+import type { Given, Got } from '../../../call/table.ts';
 import { call } from '../../call.ts';
 import { Button } from '../../parts/button.tsx';
 import { Field, Form, Select } from '../../parts/form.tsx';

@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import type { Got } from '../../../http/console/table.ts';
+import type { Got } from '../../../call/table.ts';
 import { call } from '../../call.ts';
 import { Button } from '../../parts/button.tsx';
 import { bytes } from '../../parts/bytes.ts';

@@ -1,6 +1,6 @@
 /** The providers: search, a form for a new one, and a panel. */
 
-import type { Got } from '../../../http/console/table.ts';
+import type { Got } from '../../../call/table.ts';
 import { call } from '../../call.ts';
 import { Button } from '../../parts/button.tsx';
 import { number } from '../../parts/format.ts';

@@ -1,6 +1,6 @@
 /** Messages of all providers in delivery: the reason of a delay, and the block. */
 
-import type { Got } from '../../../http/console/table.ts';
+import type { Got } from '../../../call/table.ts';
 import { call } from '../../call.ts';
 import { Button } from '../../parts/button.tsx';
 import { Choice } from '../../parts/choice.tsx';

@@ -1,7 +1,7 @@
 /** Upstreams of the gate: those of the file, and those added here after a check. */
 
 import { useSignal } from '@preact/signals';
-import type { Given, Got } from '../../../http/console/table.ts';
+import type { Given, Got } from '../../../call/table.ts';
 import { call } from '../../call.ts';
 import { Button } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';

@@ -1,4 +1,4 @@
-import type { Got } from '../../../http/console/table.ts';
+import type { Got } from '../../../call/table.ts';
 import { count } from './count.ts';
 
 type Entry = Got<'activity.list'>['rows'][number];
@@ -54,39 +54,11 @@ export const activity = {
   /** The words of values by field; `usual` stands for null where that means the default. */
   usual: 'default',
   values: {
-    status: { 5: 'disabled', 10: 'active' },
-    enforce: { 0: 'only counts', 1: 'applies' },
-    when_full: { refuse: 'refuses', 'replace-oldest': 'replaces the oldest' },
-    without_hwid: { refuse: 'are refused', pass: 'pass', count: 'count as one device' },
-    same_phone: { off: 'is a new device', ask: 'asks first', replace: 'replaces the old entry' },
-    ride: { off: 'nothing', notifications: 'notifications only' },
-    buttons: { missing: 'if the panel sends none', always: 'always' },
     page: { on: 'on' },
     enabled: { true: 'yes', false: 'no' },
   },
   fields: {
-    install_limit: 'limit',
-    status: 'status',
-    note: 'note',
-    subscription_key: 'subscription key',
-    inactive_days: 'days without use',
-    when_full: 'when full',
-    cool_down_hours: 'hours between replacements',
-    enforce: 'limit applies',
-    without_hwid: 'without HWID',
-    same_phone: 'same phone',
-    support_url: 'support address',
-    web_page_url: 'web page',
     domain_name: 'name',
-    name: 'name',
-    plan: 'plan',
-    active_until: 'plan until',
-    max_links: 'most links',
-    ride: 'what rides',
-    page: 'customer page',
-    page_color: 'colour of the page',
-    page_name: 'name on the page',
-    buttons: 'buttons',
     role: 'role',
     key: 'key',
     address: 'address',

@@ -1,4 +1,4 @@
-import type { Says } from '../../../http/console/table.ts';
+import type { Says } from '../../../call/table.ts';
 
 /** Refusals that any call may return before it runs. */
 type Met =

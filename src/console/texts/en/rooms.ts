@@ -122,16 +122,12 @@ const webhooks = {
   failed: (n: number) => count(n, 'event was given up', 'events were given up'),
 };
 
-const userPage = {
+const my = {
   title: 'Customer page',
   what: 'The customer of a link sees its devices there and can remove one, without an account.',
-  state: 'The page',
   on: 'On: the customers of all links have it',
   off: 'Off: no customer has it',
-  name: 'Name at the top',
   nameHint: 'The name that your customers know. Empty: none.',
-  color: 'Colour',
-  support: 'Support link',
   supportHint: 'A page, or a chat such as tg://resolve?domain=… Apps also show it as a button.',
   forbidden: 'The operator of this server has switched the page off for all providers.',
   coolDown: (hours: string) => `A customer can remove one device every ${hours} h.`,
@@ -191,4 +187,4 @@ const staff = {
   in: (days: number) => `in ${count(days, 'day', 'days')}`,
 };
 
-export const texts = { overview, domains, webhooks, userPage, staff };
+export const texts = { overview, domains, webhooks, my, staff };

@@ -123,16 +123,12 @@ const webhooks: Like<typeof english.webhooks> = {
   failed: (n) => `${number.format(n)} رویداد نرسید`,
 };
 
-const userPage: Like<typeof english.userPage> = {
+const my: Like<typeof english.my> = {
   title: 'صفحهٔ کاربر',
   what: 'کاربر آنجا دستگاه‌هایش را می‌بیند و می‌تواند یکی را حذف کند، بدون حساب.',
-  state: 'صفحه',
   on: 'روشن: کاربران همهٔ لینک‌ها آن را دارند',
   off: 'خاموش: هیچ کاربری آن را ندارد',
-  name: 'نام بالای صفحه',
   nameHint: 'نامی که کاربران شما را با آن می‌شناسند. خالی: بدون نام.',
-  color: 'رنگ',
-  support: 'لینک پشتیبانی',
   supportHint: 'یک صفحه یا چت مانند tg://resolve?domain=…؛ در برنامه‌ها به شکل دکمه هم هست.',
   forbidden: 'مدیر سرور این صفحه را برای همه خاموش کرده است.',
   coolDown: (hours) => `کاربر هر ${hours} ساعت می‌تواند یک دستگاه را حذف کند.`,
@@ -192,4 +188,4 @@ const staff: Like<typeof english.staff> = {
   in: (days) => `پس از ${number.format(days)} روز`,
 };
 
-export const texts = { overview, domains, webhooks, userPage, staff };
+export const texts = { overview, domains, webhooks, my, staff };

@@ -123,16 +123,12 @@ const webhooks: Like<typeof english.webhooks> = {
   failed: (n) => `Не доставлено: ${count(n, 'событие', 'события', 'событий')}`,
 };
 
-const userPage: Like<typeof english.userPage> = {
+const my: Like<typeof english.my> = {
   title: 'Страница клиента',
   what: 'Клиент видит там свои устройства и может удалить одно, без учётной записи.',
-  state: 'Страница',
   on: 'Включена: она есть у клиентов на всех ссылках',
   off: 'Отключена: её ни у кого нет',
-  name: 'Название вверху страницы',
   nameHint: 'Как вас знают клиенты. Пусто: без названия.',
-  color: 'Цвет',
-  support: 'Ссылка на поддержку',
   supportHint: 'Страница или чат, например tg://resolve?domain=… В приложениях это кнопка.',
   forbidden: 'Оператор этого сервера отключил страницу для всех.',
   coolDown: (hours) => `Клиент может удалить одно устройство раз в ${hours} ч.`,
@@ -192,4 +188,4 @@ const staff: Like<typeof english.staff> = {
   in: (days) => `через ${count(days, 'день', 'дня', 'дней')}`,
 };
 
-export const texts = { overview, domains, webhooks, userPage, staff };
+export const texts = { overview, domains, webhooks, my, staff };

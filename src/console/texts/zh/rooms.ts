@@ -119,16 +119,12 @@ const webhooks: Like<typeof english.webhooks> = {
   failed: (n) => `${n} 个事件未送达`,
 };
 
-const userPage: Like<typeof english.userPage> = {
+const my: Like<typeof english.my> = {
   title: '用户页面',
   what: '用户可在此查看自己的设备并删除一台，无需登录。',
-  state: '页面',
   on: '开启：所有链接的用户都可使用',
   off: '关闭：用户无法使用',
-  name: '页面顶部的名称',
   nameHint: '用户熟悉的名称。留空则不显示。',
-  color: '颜色',
-  support: '客服链接',
   supportHint: '网页，或聊天地址，例如 tg://resolve?domain=…。在应用中也会显示为按钮。',
   forbidden: '此服务器的运营者已为所有人关闭该页面。',
   coolDown: (hours) => `用户每 ${hours} 小时可删除一台设备。`,
@@ -187,4 +183,4 @@ const staff: Like<typeof english.staff> = {
   in: (days) => `${days} 天后`,
 };
 
-export const texts = { overview, domains, webhooks, userPage, staff };
+export const texts = { overview, domains, webhooks, my, staff };

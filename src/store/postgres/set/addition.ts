@@ -2,7 +2,7 @@
  * Adds the links of many calls by one statement. It adds a link if all conditions of the statement
  * hold: its code and key are unused, also by ended links; it has no terms beside its policy; its
  * provider has room for it and for its entry in the audit log, and no webhook; and the call has no
- * key. noun/install.ts adds the others. By bench/sets.ts one of 32 costs 99 us of processor time
+ * key. noun/link.ts adds the others. By bench/sets.ts one of 32 costs 99 us of processor time
  * with PostgreSQL's; by the noun 1,529 us.
  */
 
@@ -17,7 +17,7 @@ import {
 import { DAY_MS, HOUR_MS } from '../../../core/calendar.ts';
 import { each, fieldsOf } from '../../../core/field.ts';
 import type { Act } from '../../../core/port/audit.ts';
-import { INSTALL_ACTIVE, type NewInstall } from '../../../core/port/install.ts';
+import { INSTALL_ACTIVE, type NewLink } from '../../../core/port/link.ts';
 import type { Store } from '../../../core/port/store.ts';
 import { LINK_TERMS, POLICY_FIELDS, POLICY_TERMS } from '../../../core/terms.ts';
 import { columnNames, sql } from '../../statement-text.ts';
@@ -26,7 +26,7 @@ import { prepare, tableOf } from '../statement.ts';
 import type { Context } from '../write.ts';
 
 interface Addition {
-  draft: NewInstall;
+  draft: NewLink;
   act: Act;
 }
 
@@ -130,7 +130,7 @@ const NO_CODE = '?';
 
 /** Returns the audit entry of a new link in parts: around its id and around the provider's code. */
 function entryAround({ draft, act }: Addition) {
-  const deed = deeds.addInstall(NO_ID, draft);
+  const deed = deeds.addLink(NO_ID, draft);
   // Quotes in texts are escaped, so that each placeholder occurs once.
   const { text } = entryText(act, { ...deed, provider: NO_CODE });
   const [before = '', tail = ''] = text.split(`{"id":${NO_ID}`);
@@ -139,7 +139,7 @@ function entryAround({ draft, act }: Addition) {
   return { head: `${head}"provider":"`, middle: `"${behind}{"id":`, tail };
 }
 
-type Own = Pick<Store, 'addInstall'>;
+type Own = Pick<Store, 'addLink'>;
 
 export function addLinksTogether(context: Context, noun: Own): Own {
   const group = new TurnGroup<Addition, { id: number } | null>(context.db, {
@@ -148,10 +148,10 @@ export function addLinksTogether(context: Context, noun: Own): Own {
     itemsMax: 64,
   });
   return {
-    addInstall: async (draft, act, keyed) =>
+    addLink: async (draft, act, keyed) =>
       (keyed || OTHER_TERMS.some((field) => draft[field] !== null)
         ? null
-        : await group.ask({ draft, act })) ?? noun.addInstall(draft, act, keyed),
+        : await group.ask({ draft, act })) ?? noun.addLink(draft, act, keyed),
   };
 }
 

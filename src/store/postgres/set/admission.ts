@@ -7,12 +7,13 @@
  * time with PostgreSQL's; by the noun 3,089 us.
  */
 
+import { FACT_FIELDS } from '../../../core/device-facts.ts';
 import type { DeviceFacts } from '../../../core/port/device.ts';
 import { DOMAIN_ACTIVE } from '../../../core/port/domain.ts';
-import { INSTALL_ACTIVE } from '../../../core/port/install.ts';
+import { INSTALL_ACTIVE } from '../../../core/port/link.ts';
 import type { AdmittedLink, SlotKey } from '../../../core/port/slot.ts';
 import type { Store } from '../../../core/port/store.ts';
-import { FACTS, isFirstOfDay } from '../../noun/known-device.ts';
+import { isFirstOfDay, UNREPORTED } from '../../noun/known-device.ts';
 import { columnNames, sql } from '../../statement-text.ts';
 import { isBroken } from '../fault.ts';
 import { TurnGroup } from '../group.ts';
@@ -103,9 +104,9 @@ const ADMIT = prepare<AdmittedRow>(sql`
     WHERE CASE WHEN slot_id IS NULL THEN has_hashes = 0 AND device_count + nth <= install_limit
       ELSE slot_id = ANY(ARRAY(SELECT id FROM seen)) END
   ), newcomer AS (
-    INSERT INTO device (id, hwid, ${columnNames(FACTS)}, first_seen_at_ms, last_seen_at_ms,
+    INSERT INTO device (id, hwid, ${columnNames(FACT_FIELDS)}, first_seen_at_ms, last_seen_at_ms,
       holder_count)
-    SELECT visitor_id, hwid, '', '', '', '', '', now_ms, now_ms, 1 FROM admitted
+    SELECT visitor_id, hwid, ${UNREPORTED}, now_ms, now_ms, 1 FROM admitted
     WHERE device_id IS NULL ORDER BY hwid
   ), visited AS (
     UPDATE device d
@@ -118,9 +119,9 @@ const ADMIT = prepare<AdmittedRow>(sql`
       (SELECT coalesce(max(id), 0) FROM recipient)
     FROM admitted WHERE slot_id IS NULL ORDER BY n
   ), placed AS (
-    INSERT INTO device_provider AS p (device_id, provider_id, ${columnNames(FACTS)},
+    INSERT INTO device_provider AS p (device_id, provider_id, ${columnNames(FACT_FIELDS)},
       last_seen_at_ms, slot_count, home_install_id)
-    SELECT visitor_id, provider_id, ${columnNames(FACTS)}, now_ms,
+    SELECT visitor_id, provider_id, ${columnNames(FACT_FIELDS)}, now_ms,
       CASE WHEN device_id IS NULL THEN 1 ELSE 0 END,
       CASE WHEN device_id IS NULL THEN link_id END
     FROM admitted

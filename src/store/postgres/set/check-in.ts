@@ -5,9 +5,10 @@
  */
 
 import { TIES_MAX } from '../../../core/device.ts';
+import { FACT_FIELDS } from '../../../core/device-facts.ts';
 import type { CheckInKey, DeviceFacts } from '../../../core/port/device.ts';
 import type { Store } from '../../../core/port/store.ts';
-import { FACTS, isFirstOfDay } from '../../noun/known-device.ts';
+import { isFirstOfDay, UNREPORTED } from '../../noun/known-device.ts';
 import { allSeen } from '../../noun/look-ups.ts';
 import { linkedRow } from '../../noun/targets.ts';
 import { columnNames, sql } from '../../statement-text.ts';
@@ -72,8 +73,8 @@ const on = {
           ${PROVIDER_OF_CALL} ${BINDING_OF_CALL}
         WHERE o.id IS NOT NULL),
       seen AS (
-        INSERT INTO device (hwid, ${columnNames(FACTS)}, first_seen_at_ms, last_seen_at_ms)
-        SELECT hwid, '', '', '', '', '', now_ms, now_ms FROM call ORDER BY hwid COLLATE "C"
+        INSERT INTO device (hwid, ${columnNames(FACT_FIELDS)}, first_seen_at_ms, last_seen_at_ms)
+        SELECT hwid, ${UNREPORTED}, now_ms, now_ms FROM call ORDER BY hwid COLLATE "C"
         ON CONFLICT (hwid) DO UPDATE SET last_seen_at_ms = excluded.last_seen_at_ms
         RETURNING id, hwid),
       placed AS MATERIALIZED (
@@ -87,9 +88,9 @@ const on = {
       plain AS MATERIALIZED (
         SELECT * FROM placed WHERE NOT (is_new_link AND coalesce(tie_count, 0) >= ${TIES_MAX})),
       reported AS (
-        INSERT INTO device_provider AS p (device_id, provider_id, ${columnNames(FACTS)},
+        INSERT INTO device_provider AS p (device_id, provider_id, ${columnNames(FACT_FIELDS)},
           last_seen_at_ms, checked_in_at_ms)
-        SELECT device_id, provider_id, ${columnNames(FACTS)}, now_ms, now_ms FROM plain
+        SELECT device_id, provider_id, ${columnNames(FACT_FIELDS)}, now_ms, now_ms FROM plain
         ON CONFLICT (device_id, provider_id) DO UPDATE SET ${mergedUnproven('p', 'excluded')},
           last_seen_at_ms = excluded.last_seen_at_ms, checked_in_at_ms = excluded.checked_in_at_ms
         WHERE p.device_id = ANY(ARRAY(SELECT device_id FROM plain WHERE before_ms IS NOT NULL))

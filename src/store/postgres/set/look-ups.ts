@@ -6,11 +6,11 @@
 
 import type { SQL } from 'drizzle-orm';
 import { DOMAIN_ACTIVE } from '../../../core/port/domain.ts';
-import type { Install } from '../../../core/port/install.ts';
+import type { Link } from '../../../core/port/link.ts';
 import type { SlotKey } from '../../../core/port/slot.ts';
 import type { Store } from '../../../core/port/store.ts';
 import { type DoorRow, doorSteps, PROVIDER_CODE, selectDoor } from '../../noun/door.ts';
-import { INSTALL_COLUMNS } from '../../noun/install.ts';
+import { INSTALL_COLUMNS } from '../../noun/link.ts';
 import { allSeen } from '../../noun/look-ups.ts';
 import { PROVIDER_COLUMNS } from '../../noun/provider.ts';
 import { columns, sql } from '../../statement-text.ts';
@@ -23,7 +23,7 @@ import type { Context } from '../write.ts';
 const LOOK_UPS_MAX = 64;
 const TOKENS_MAX = 200;
 
-type LookUps = Pick<Store, 'findProvider' | 'listInstalls' | 'findSlot' | 'findDeviceByToken'>;
+type LookUps = Pick<Store, 'findProvider' | 'listLinksOf' | 'findSlot' | 'findDeviceByToken'>;
 
 const KEYS = tableOf('k', {
   name: 'text',
@@ -110,7 +110,7 @@ function groupOf<Key extends string | number, Row>(
   });
 }
 
-export function lookUps(context: Context, noun: Pick<Store, 'listInstalls'>): LookUps {
+export function lookUps(context: Context, noun: Pick<Store, 'listLinksOf'>): LookUps {
   const { db } = context;
   const run = (keys: readonly SlotKey[]) => findDoors(db, keys);
   const doorsByCode = new TurnGroup(db, { itemsMax: LOOK_UPS_MAX, run });
@@ -130,7 +130,7 @@ export function lookUps(context: Context, noun: Pick<Store, 'listInstalls'>): Lo
     run: (tokenHashes: readonly Uint8Array[]) => on.tokens.all(db, { tokenHashes }),
   });
 
-  async function findInstall(ownerId: number, id: number): Promise<Install[]> {
+  async function findLink(ownerId: number, id: number): Promise<Link[]> {
     const found = await installs.ask(id);
     if (found === null) return [];
     const { providerId, ...link } = found;
@@ -139,10 +139,10 @@ export function lookUps(context: Context, noun: Pick<Store, 'listInstalls'>): Lo
 
   return {
     findProvider: (code) => providers.ask(code),
-    listInstalls: (providerId, page) => {
+    listLinksOf: (providerId, page) => {
       const { id, beforeId } = page;
-      if (id === null) return noun.listInstalls(providerId, page);
-      return beforeId === null || id < beforeId ? findInstall(providerId, id) : [];
+      if (id === null) return noun.listLinksOf(providerId, page);
+      return beforeId === null || id < beforeId ? findLink(providerId, id) : [];
     },
     findSlot: (key) => ('installCode' in key ? doorsByCode : doorsByKey).ask(key),
     findDeviceByToken: async (tokenHash) => {

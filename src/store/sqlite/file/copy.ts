@@ -2,8 +2,8 @@
 
 import { Database, SQLiteError } from 'bun:sqlite';
 import { join } from 'node:path';
+import { OperatorError } from '../../../base/operator-error.ts';
 import { isReadOnly } from '../../../disk/fault.ts';
-import { OperatorError } from '../../../operator-error.ts';
 import type { Contents } from '../../kind.ts';
 import { APPLICATION_ID, pragmaNumber } from './migrate.ts';
 import { checkDirectory, DATABASE_FILE, holdDatabase, openToLook } from './open.ts';

@@ -3,9 +3,9 @@
 import type { Database } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { messageOf, OperatorError } from '../../../base/operator-error.ts';
 import { hasRoom, noRoom, RoomWatch } from '../../../disk/room.ts';
 import { Scratch } from '../../../disk/scratch.ts';
-import { messageOf, OperatorError } from '../../../operator-error.ts';
 import type { Arrival, Contents, Write } from '../../kind.ts';
 import { contentsOf, NO_LOG, openToExamine } from './copy.ts';
 

@@ -2,8 +2,8 @@
 
 import type { Database } from 'bun:sqlite';
 import { MIGRATIONS } from '../../../../migrations/sqlite/index.ts';
-import { OperatorError } from '../../../operator-error.ts';
-import { VERSION } from '../../../version.ts';
+import { OperatorError } from '../../../base/operator-error.ts';
+import { VERSION } from '../../../base/version.ts';
 import { newerText } from '../../findings.ts';
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

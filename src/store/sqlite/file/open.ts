@@ -12,11 +12,11 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { busyText, messageOf, OperatorError } from '../../../base/operator-error.ts';
+import { makeOwnFile, makeOwnFolder } from '../../../base/permissions.ts';
 import { fullDisk, isReadOnly } from '../../../disk/fault.ts';
 import { isBusy, takeLock } from '../../../disk/lock.ts';
 import { describeLock } from '../../../disk/lock-holder.ts';
-import { busyText, messageOf, OperatorError } from '../../../operator-error.ts';
-import { makeOwnFile, makeOwnFolder } from '../../../permissions.ts';
 import {
   factOf,
   migrate,

@@ -23,9 +23,9 @@ export function findForeignSchema(db: Database, version: number): string | null 
   if (!Number.isInteger(version) || version < 1 || version > SCHEMA_VERSION) {
     return `schema ${version}`;
   }
-  const expected = new Set(schemaOf(version).map(textOf));
+  const expected = new Set(schemaOf(version).map(shapeText));
   const present = db.query<SchemaRow, []>(`${SCHEMA_ROWS} LIMIT ${ROWS_MAX}`).all();
-  const strange = present.find((row) => !expected.delete(textOf(row)) && !isHarmless(row));
+  const strange = present.find((row) => !expected.delete(shapeText(row)) && !isHarmless(row));
   if (strange !== undefined) return describe(strange.type, strange.name);
   const [missing] = expected;
   if (missing === undefined) return null;
@@ -51,7 +51,7 @@ function describe(type: string, name: string): string {
 }
 
 /** Returns the same text for all spellings of a statement: ignores blanks and quotes of names. */
-function textOf({ type, name, tbl_name, sql }: SchemaRow): string {
+function shapeText({ type, name, tbl_name, sql }: SchemaRow): string {
   return [type, name, tbl_name, sql === null ? '' : normalised(sql)].join('\n');
 }
 

@@ -4,10 +4,10 @@ import type { Database } from 'bun:sqlite';
 import { closeSync, fstatSync, openSync, read } from 'node:fs';
 import { freemem } from 'node:os';
 import { join } from 'node:path';
+import { OperatorError } from '../../../base/operator-error.ts';
 import { isReadOnly } from '../../../disk/fault.ts';
 import { freeBytes, mib, SPARE_BYTES } from '../../../disk/room.ts';
 import { Scratch } from '../../../disk/scratch.ts';
-import { OperatorError } from '../../../operator-error.ts';
 import type { Snapshot } from '../../kind.ts';
 import {
   asDamage,

@@ -3,10 +3,10 @@
 import type { Database } from 'bun:sqlite';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { about, type Finding } from '../../../base/finding.ts';
+import type { FindingName } from '../../../base/finding-names.ts';
+import { type ErrorCode, messageOf, OperatorError } from '../../../base/operator-error.ts';
 import { mib } from '../../../disk/room.ts';
-import { about, type Finding } from '../../../finding.ts';
-import type { FindingName } from '../../../finding-names.ts';
-import { type ErrorCode, messageOf, OperatorError } from '../../../operator-error.ts';
 import { olderSchemaFinding } from '../../findings.ts';
 import type { DatabaseReport, HostsOf } from '../../kind.ts';
 import { disabledFindings } from '../../noun/disabled-findings.ts';

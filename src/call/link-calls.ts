@@ -1,0 +1,78 @@
+/** Calls of the console about links. */
+
+import { Type } from '@sinclair/typebox';
+import { LOOK, SEND } from '../core/account/roles.ts';
+import { readKeyedCall } from '../core/idempotency.ts';
+import { addLink } from '../core/link.ts';
+import { filterAt } from '../core/link-filter.ts';
+import { type LinkForm, readLink, STAFF_TERMS } from '../core/link-form.ts';
+import { isRefused } from '../core/outcome.ts';
+import type { Link, LinkTerms } from '../core/port/link.ts';
+import { lookCall, paidCall } from './call.ts';
+import { atProvider, id, inputsOf, nullable, text } from './inputs.ts';
+import { linkFilterInput } from './link-filter-input.ts';
+
+/** The most links of a page: about 100 KB. */
+const PAGE_COUNT_MAX = 1_000;
+/** The most links that are reloaded at once. */
+const IDS_MAX = 200;
+
+/** A link as a row of the list shows it. */
+const rowOf = (link: Link) => ({
+  id: link.id,
+  code: link.installCode,
+  note: link.note,
+  status: link.status,
+  limit: link.installLimit,
+  deviceCount: link.deviceCount,
+  createdAtMs: link.createdAtMs,
+});
+
+export const linkCalls = {
+  /**
+   * Returns a slice of the list; `nextId` is null at the end. With `ids` returns those links only.
+   */
+  'links.list': lookCall(
+    LOOK,
+    atProvider({
+      filter: linkFilterInput,
+      isOldest: Type.Boolean(),
+      beyondId: nullable(id),
+      countMax: Type.Integer({ minimum: 1, maximum: PAGE_COUNT_MAX }),
+      ids: Type.Optional(Type.Array(id, { maxItems: IDS_MAX })),
+    }),
+    async ({ core: { store }, provider }, { beyondId, countMax, filter, ids, isOldest }) => {
+      const { links, nextId } =
+        ids === undefined
+          ? await store.listLinkSlice({
+              ...filterAt(provider, filter),
+              beyondId,
+              isOldest,
+              countMax,
+            })
+          : { links: await store.listLinksById(provider.id, ids), nextId: null };
+      return { rows: links.map(rowOf), nextId, allCount: provider.installCount };
+    },
+  ),
+  'links.add': paidCall(
+    SEND,
+    ['install.add'],
+    atProvider({
+      limit: Type.Integer(),
+      note: text(2_000),
+      ...inputsOf<Partial<LinkTerms>>(STAFF_TERMS),
+      once: Type.Optional(text(64)),
+    }),
+    async ({ core, nowMs, provider }, { once = null, ...given }) => {
+      const read = readLink(given);
+      if (isRefused(read)) return read;
+      const named = { at: provider.code, ...given };
+      const keyed = readKeyedCall('add-install', once, named, core.leastMs(nowMs));
+      if (isRefused(keyed)) return keyed;
+      const { limit: installLimit, ...form } = read as LinkForm;
+      const draft = { ...form, installCode: null, installLimit, keyed };
+      const added = await addLink(core, provider, draft, nowMs);
+      return isRefused(added) ? added : { id: added.id, code: added.installCode };
+    },
+  ),
+};

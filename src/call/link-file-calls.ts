@@ -1,0 +1,110 @@
+/** Calls of the console that make many links, and read and write files of links in pieces. */
+
+import { type Static, Type } from '@sinclair/typebox';
+import { LOOK, SEND } from '../core/account/roles.ts';
+import { readKeyedCall } from '../core/idempotency.ts';
+import { type LinkRow, linkHead, linkLine, linkRows } from '../core/link-csv.ts';
+import { filterAt } from '../core/link-filter.ts';
+import { type LinkForm, readLink, STAFF_TERMS } from '../core/link-form.ts';
+import { foreseeLink, type LinkDraft, type MadeLink, makeLinks } from '../core/link-make.ts';
+import { isRefused, type Misfit, malformed } from '../core/outcome.ts';
+import type { LinkTerms } from '../core/port/link.ts';
+import { nextTurn } from '../core/turn.ts';
+import { lookCall, paidCall, type Staff } from './call.ts';
+import { atProvider, id, inputOf, inputsOf, nullable, text } from './inputs.ts';
+import { linkFilterInput } from './link-filter-input.ts';
+
+/** The most links that one call makes, and the most lines that one call reads. */
+const DRAFTS_MAX = 100;
+const LINES_MAX = 500;
+/** Rows of a file that are looked up together. */
+const TOGETHER = 50;
+const LINES_COUNT = 1_000;
+const PIECE_LENGTH_MAX = 20_000;
+
+const draft = inputOf({
+  key: nullable(text(1_024)),
+  code: nullable(text(12)),
+  limit: Type.Integer(),
+  note: nullable(text(2_000)),
+  ...inputsOf<Partial<LinkTerms>>(STAFF_TERMS),
+  /** With this key a repeat makes no second link. */
+  once: Type.Optional(text(64)),
+});
+
+/** Parses a draft by the formats of the API. */
+function readDraft(given: Static<typeof draft>, nowMs: number): LinkDraft | Misfit {
+  const { once = null, ...form } = given;
+  const link = readLink(form);
+  if (isRefused(link)) return link;
+  const keyed = readKeyedCall('add-install', once, form, nowMs);
+  return isRefused(keyed) ? malformed(`keyed ${keyed.detail}`) : { ...(link as LinkForm), keyed };
+}
+
+/** Returns the result of a draft: its link, or the reason of its refusal. */
+const madeOf = (made: MadeLink) =>
+  made.done === 'added'
+    ? { id: made.id, code: made.installCode, why: null }
+    : { id: null, code: null, why: made.why };
+
+/** Finds which rows of a file would make links, {@link TOGETHER} at a time. */
+async function foreseen({ core, provider }: Staff, rows: readonly LinkRow[]) {
+  const found: (LinkRow & { why: string | null })[] = [];
+  for (let at = 0; at < rows.length; at += TOGETHER) {
+    const some = rows.slice(at, at + TOGETHER);
+    const whys = await Promise.all(some.map((row) => foreseeLink(core, provider, row)));
+    for (const [n, row] of some.entries()) {
+      found.push({ ...row, why: whys[n] ? madeOf(whys[n]).why : null });
+    }
+    await nextTurn();
+  }
+  return found;
+}
+
+export const linkFileCalls = {
+  /** Makes links in order; stops at the first one that cannot be saved or exceeds the cap. */
+  'links.add-many': paidCall(
+    SEND,
+    ['install.add'],
+    atProvider({ drafts: Type.Array(draft, { minItems: 1, maxItems: DRAFTS_MAX }) }),
+    async (staff, given) => {
+      const drafts: LinkDraft[] = [];
+      for (const one of given.drafts) {
+        const read = readDraft(one, staff.core.leastMs(staff.nowMs));
+        if (isRefused(read)) return read;
+        drafts.push(read);
+      }
+      const made = await makeLinks(staff.core, staff.provider, drafts, staff.nowMs);
+      const stopped = made.find(({ done }) => done === 'stopped');
+      return { made: made.map(madeOf), isStopped: stopped !== undefined };
+    },
+  ),
+  /** Parses a piece of a file, which repeats the header row, and returns what it would make. */
+  'links.csv-read': lookCall(
+    SEND,
+    atProvider({ text: text(PIECE_LENGTH_MAX) }),
+    async (staff, { text: piece }) => {
+      const rows: LinkRow[] = [];
+      const mistakes: { line: number; what: string }[] = [];
+      for (const row of linkRows(piece)) {
+        if ('what' in row) mistakes.push({ line: row.line, what: row.what });
+        else rows.push(row);
+        if (rows.length + mistakes.length > LINES_MAX) {
+          return malformed(`text: has more than ${LINES_MAX} lines`);
+        }
+      }
+      return { rows: await foreseen(staff, rows), mistakes };
+    },
+  ),
+  /** Returns the next lines of a file of the matching links; the first piece has the header row. */
+  'links.csv': lookCall(
+    LOOK,
+    atProvider({ filter: linkFilterInput, beyondId: nullable(id) }),
+    async ({ core: { store }, provider }, { beyondId, filter }) => {
+      const of = { ...filterAt(provider, filter), beyondId, isOldest: false };
+      const { links, nextId } = await store.listLinkSlice({ ...of, countMax: LINES_COUNT });
+      const head = beyondId === null ? linkHead() : '';
+      return { text: head + links.map(linkLine).join(''), count: links.length, nextId };
+    },
+  ),
+};

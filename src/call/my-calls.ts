@@ -1,0 +1,47 @@
+/** Calls of the console about a provider's page of users. */
+
+import { LOOK, OWN } from '../core/account/roles.ts';
+import { type Fields, fieldsOf, only, readGiven } from '../core/field.ts';
+import { pageUrlOf } from '../core/my.ts';
+import { isRefused } from '../core/outcome.ts';
+import type { OwnMy } from '../core/port/my.ts';
+import type { OwnRideTerms } from '../core/port/ride.ts';
+import { changePolicy } from '../core/provider.ts';
+import { NO_POLICY, policyOf } from '../core/slot.ts';
+import { MY_TERMS, RIDE_TERMS } from '../core/terms.ts';
+import { lookCall, paidCall } from './call.ts';
+import { atProvider, inputsOf } from './inputs.ts';
+
+type Form = OwnMy & Pick<OwnRideTerms, 'supportUrl'>;
+const FORM: Fields<Form> = { ...MY_TERMS, supportUrl: RIDE_TERMS.supportUrl };
+
+export const myCalls = {
+  'page.show': lookCall(LOOK, atProvider({}), async ({ core, nowMs, provider }) => {
+    const newest = { id: null, beforeId: null, countMax: 1 };
+    const [link] = await core.store.listLinksOf(provider.id, newest);
+    return {
+      own: only(provider, fieldsOf(FORM)) satisfies Form,
+      /** True: the operator has switched the page off for all providers. */
+      isForbidden: core.limits.myPath === '',
+      /** The address of the newest link's page; null: no link, or the settings lack an address. */
+      previewUrl: link === undefined ? null : pageUrlOf(core, provider, link.installCode, nowMs),
+      coolDownHours: policyOf(NO_POLICY, provider).coolDownHours,
+    };
+  }),
+  'page.set': paidCall(
+    OWN,
+    ['provider.set'],
+    atProvider(inputsOf<Form>(FORM)),
+    async ({ core, nowMs, provider }, given) => {
+      // An empty text means none.
+      const tidy = Object.entries(given).map(([field, value]) => [
+        field,
+        typeof value === 'string' ? value.trim() || null : value,
+      ]);
+      const read = readGiven<Form>(FORM, Object.fromEntries(tidy));
+      if (isRefused(read)) return read;
+      await changePolicy(core, provider, read, nowMs);
+      return null;
+    },
+  ),
+};

@@ -1,0 +1,67 @@
+/** Calls of the console about the overview of a provider. */
+
+import { LOOK } from '../core/account/roles.ts';
+import { readMix } from '../core/device-mix.ts';
+import { lastDays, listFigures } from '../core/figures.ts';
+import { listSent, type SentPage } from '../core/message/sent.ts';
+import { PUSH } from '../core/port/distribution.ts';
+import { isActive } from '../core/provider.ts';
+import { linksMaxOf, readQuotas } from '../core/quotas.ts';
+import { lookCall } from './call.ts';
+import { hasActiveDomain } from './domain-calls.ts';
+import { atProvider } from './inputs.ts';
+
+const OVERVIEW_DAYS = 14;
+const REFUSALS_COUNT = 5;
+/** The most scheduled sends that are shown. */
+const NEXT_COUNT = 5;
+const SCHEDULED: SentPage = {
+  show: 'scheduled' as const,
+  kind: null,
+  beforeId: null,
+  ids: null,
+  countMax: NEXT_COUNT,
+};
+const DAY_MS = 86_400_000;
+
+export const overviewCalls = {
+  'overview.read': lookCall(LOOK, atProvider({}), async ({ core, nowMs, provider }) => {
+    const { fromDay, toDay } = lastDays(OVERVIEW_DAYS, nowMs);
+    const of = { providerCode: provider.code, status: null, isFull: true };
+    const [days, refusals, fullCount, mix, next, webhooks, quotas, hasDomain] = await Promise.all([
+      listFigures(core, provider.id, fromDay, toDay),
+      core.store.listRefusals(provider.id, nowMs - DAY_MS, REFUSALS_COUNT),
+      core.store.countLinks(of),
+      readMix(core, provider.id, nowMs),
+      listSent(core, provider, SCHEDULED),
+      core.store.listWebhooks(provider.id),
+      readQuotas(core, provider, nowMs),
+      hasActiveDomain(core, provider.id),
+    ]);
+    const { activeUntilMs, code, installCount, name, plan, suspendedAtMs } = provider;
+    return {
+      code,
+      name,
+      plan,
+      activeUntilMs,
+      isSuspended: suspendedAtMs !== null,
+      isActive: isActive(provider, nowMs),
+      fullCount,
+      days,
+      refusals,
+      mix,
+      quotas,
+      hasDomain,
+      linkCount: installCount,
+      linkCountMax: linksMaxOf(core, provider),
+      disabledWebhookCount: webhooks.filter(({ disabled }) => disabled !== null).length,
+      next: next.messages.map(({ id, dueAtMs, notificationType, targetHwid, targetOs }) => ({
+        id,
+        dueAtMs,
+        isPush: notificationType === PUSH,
+        hwidCount: targetHwid === '' ? 0 : targetHwid.split(',').length,
+        os: targetOs,
+      })),
+    };
+  }),
+};

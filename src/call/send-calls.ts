@@ -1,0 +1,179 @@
+/** Calls of the console that send. They take the bodies of the API's calls, by the same rules. */
+
+import { Type } from '@sinclair/typebox';
+import { SEND } from '../core/account/roles.ts';
+import { findDevices, SEARCHED_HWIDS_MAX } from '../core/device-search.ts';
+import { LINK_SEARCH, PUSH_ENCODED_MAX } from '../core/formats.ts';
+import { findMade, readKeyedCall } from '../core/idempotency.ts';
+import { encodePayload, type NotificationPayload } from '../core/message/notification.ts';
+import { readCommand, readNotification } from '../core/message/order.ts';
+import { SETTING_KEYS } from '../core/message/setting-table.ts';
+import { settingRule } from '../core/message/settings.ts';
+import { TRANSITIONS } from '../core/message/status.ts';
+import { bodyTree } from '../core/message/tree.ts';
+import { isRefused, Refused } from '../core/outcome.ts';
+import { PUSH } from '../core/port/distribution.ts';
+import type { KeyedCall } from '../core/port/idempotency.ts';
+import { refusalByPlan } from '../core/provider.ts';
+import { GENERAL_INTERVAL_MS, rehearsing, sendCommand, sendNotification } from '../core/send.ts';
+import { type Inside, lookCall, type Staff, staffCall } from './call.ts';
+import { atProvider, id, inputOf, nullable, text } from './inputs.ts';
+
+/** The body of a call of the API. */
+const body = Type.Record(Type.String(), Type.Unknown());
+const previewing = atProvider({ body });
+/** With `once` a repeat sends nothing and returns the answer of the first call. */
+const sending = atProvider({ body, once: Type.Optional(text(64)) });
+const checking = atProvider({
+  kind: Type.Union([Type.Literal('push'), Type.Literal('command')]),
+  body,
+});
+
+type Sending = Inside<typeof sending>;
+
+const timeMs = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+const finding = atProvider({
+  search: inputOf({
+    os: nullable(text(64)),
+    appVersion: nullable(text(64)),
+    language: nullable(Type.RegExp(/^[a-z]{2,8}$/)),
+    seenSinceMs: nullable(timeMs),
+    unseenSinceMs: nullable(timeMs),
+    domainId: nullable(id),
+    link: nullable(Type.RegExp(LINK_SEARCH.pattern)),
+  }),
+});
+
+function byPlan({ nowMs, provider }: Staff, plan: 'pro' | 'enterprise') {
+  const refusal = refusalByPlan(provider, plan, nowMs);
+  return refusal && new Refused(refusal);
+}
+
+/** Returns the result of an earlier call with the key, or the key. */
+async function keyOf(
+  { core, nowMs, provider }: Staff,
+  kind: 'notification' | 'command',
+  { body: given, once }: Sending,
+) {
+  const keyed = readKeyedCall(kind, once ?? null, given, core.leastMs(nowMs));
+  if (keyed === null || isRefused(keyed)) return keyed;
+  const made = await findMade(core, provider, keyed);
+  if (made === null || isRefused(made)) return made ?? keyed;
+  return { id: made.id, count: null, dueAtMs: null, notes: [] as string[] };
+}
+
+async function notify(
+  staff: Staff,
+  core: Staff['core'],
+  given: Readonly<Record<string, unknown>>,
+  keyed: KeyedCall | null = null,
+) {
+  const { nowMs, provider } = staff;
+  const refusal = byPlan(staff, 'enterprise');
+  if (refusal !== null) return refusal;
+  const order = readNotification(given, nowMs, SEARCHED_HWIDS_MAX);
+  if (isRefused(order)) return order;
+  const sent = await sendNotification(core, provider, { ...order, keyed }, nowMs);
+  if (isRefused(sent)) return sent;
+  return { id: sent.id, count: sent.count, dueAtMs: order.dueAtMs, notes: [] as string[] };
+}
+
+async function command(
+  staff: Staff,
+  core: Staff['core'],
+  given: Readonly<Record<string, unknown>>,
+  keyed: KeyedCall | null = null,
+) {
+  const { nowMs, provider } = staff;
+  const refusal = byPlan(staff, 'pro');
+  if (refusal !== null) return refusal;
+  const order = readCommand(given, nowMs, SEARCHED_HWIDS_MAX);
+  if (isRefused(order)) return order;
+  const sent = await sendCommand(core, provider, { ...order, keyed }, nowMs);
+  if (isRefused(sent)) return sent;
+  const notes = order.note === undefined ? [] : [order.note];
+  return { id: sent.id, count: sent.count, dueAtMs: order.dueAtMs, notes };
+}
+
+/** Returns a notification as a phone shows it, in each language. */
+function previewOf(payload: NotificationPayload) {
+  const { body: main, link_for_open: link = '', locales = {}, title = '' } = payload;
+  const texts = Object.entries(locales).map(([locale, one]) => ({
+    locale,
+    title: one.title ?? title,
+    link: one['link-for-open'] ?? link,
+    tree: bodyTree(one.body ?? main),
+  }));
+  return {
+    texts: [{ locale: '', title, link, tree: bodyTree(main) }, ...texts],
+    bytes: encodePayload(payload).length,
+    bytesMax: PUSH_ENCODED_MAX,
+    hasImage: payload.background_image !== undefined,
+  };
+}
+
+const ALL = Object.keys(TRANSITIONS).map(Number);
+
+/** Targets that stand in for real ones: a preview needs the texts only. */
+const ANY_TARGET = { specific_device_toggle: false, os: ['android'], hwid: '' };
+
+export const sendCalls = {
+  /** Returns the preview of a notification. Refuses as its send would, except for its devices. */
+  'send.preview': lookCall(SEND, previewing, ({ nowMs }, given) => {
+    const order = readNotification({ ...given.body, ...ANY_TARGET }, nowMs);
+    return isRefused(order) ? order : previewOf(order.payload);
+  }),
+  /** Counts the devices that a send would reach now, by way. Sends nothing. */
+  'send.check': lookCall(SEND, checking, (staff, given) => {
+    const core = rehearsing(staff.core);
+    return given.kind === 'push'
+      ? notify(staff, core, given.body)
+      : command(staff, core, given.body);
+  }),
+  /** Finds the devices of a filter; the send then names their HWIDs. */
+  'send.find': lookCall(SEND, finding, async ({ core, provider, signal }, { search }) => ({
+    ...(await findDevices(core, provider, search, signal)),
+    countMax: SEARCHED_HWIDS_MAX,
+  })),
+  /** Returns when the next general notification is accepted, UTC ms; null: now. */
+  'send.opens': lookCall(SEND, atProvider({}), async ({ core, nowMs, provider }) => {
+    const lastMs = await core.store.readLastGeneral(provider.id);
+    const opensAtMs = lastMs === null ? nowMs : lastMs + GENERAL_INTERVAL_MS;
+    return { nowMs, opensAtMs: opensAtMs > nowMs ? opensAtMs : null };
+  }),
+  'send.notification': staffCall(SEND, ['notification.send'], sending, async (staff, given) => {
+    const keyed = byPlan(staff, 'enterprise') ?? (await keyOf(staff, 'notification', given));
+    if (isRefused(keyed) || (keyed !== null && 'id' in keyed)) return keyed;
+    return notify(staff, staff.core, given.body, keyed);
+  }),
+  'send.command': staffCall(SEND, ['command.send'], sending, async (staff, given) => {
+    const keyed = byPlan(staff, 'pro') ?? (await keyOf(staff, 'command', given));
+    if (isRefused(keyed) || (keyed !== null && 'id' in keyed)) return keyed;
+    return command(staff, staff.core, given.body, keyed);
+  }),
+  /** Returns the documented settings with their rules. */
+  'send.settings': lookCall(SEND, atProvider({}), () =>
+    SETTING_KEYS.map((setting) => ({
+      key: setting.key,
+      kind: setting.kind,
+      rule: settingRule(setting),
+      isNewer: setting.isNewer ?? false,
+      values: setting.kind === 'choice' ? setting.values : [],
+    })),
+  ),
+  /** Returns the payload of an earlier message for a copy. */
+  'send.source': lookCall(SEND, atProvider({ id }), async ({ core, provider }, given) => {
+    const page = { beforeId: null, countMax: 1, scanMax: 1 };
+    const filter = { ids: [given.id], notificationType: null, statuses: ALL, isScheduled: null };
+    const { messages } = await core.store.listMessages(provider.id, filter, page);
+    const [message] = messages;
+    if (message === undefined) return new Refused('notification_not_found');
+    const { notificationType, payload, targetHwid, targetOs } = message;
+    return {
+      kind: notificationType === PUSH ? ('push' as const) : ('command' as const),
+      payload: JSON.parse(payload) as Record<string, unknown>,
+      hwids: targetHwid,
+      os: targetOs?.split(',') ?? [],
+    };
+  }),
+};

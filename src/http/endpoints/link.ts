@@ -1,0 +1,247 @@
+/** Limited links: specification, "Limited links". The HWIDs on them are in hwid.ts. */
+
+import { type Static, Type } from '@sinclair/typebox';
+import { INSTALL_CODE } from '../../core/formats.ts';
+import { readKeyedCall } from '../../core/idempotency.ts';
+import { addLink, findNamed, type LinkEdit, searchLinks, updateLink } from '../../core/link.ts';
+import { isRefused } from '../../core/outcome.ts';
+import {
+  INSTALL_ACTIVE,
+  INSTALL_DISABLED,
+  type Link,
+  type LinkTerms,
+} from '../../core/port/link.ts';
+import { after, type Maybe } from '../../core/port/maybe.ts';
+import type { Page } from '../../core/port/page.ts';
+import { ACTIVITY_NAMES } from '../../core/status-word.ts';
+import { LINK_TERMS, POLICY_TERMS } from '../../core/terms.ts';
+import { callerName } from '../answer/large.ts';
+import { wireTime } from '../answer/wire-time.ts';
+import { optional, providerEndpoint, required, type Values } from '../endpoint.ts';
+import type { MessageKey } from '../messages.ts';
+import { keyParam, REPEATED } from './once.ts';
+import {
+  CODE_EXAMPLE,
+  CountField,
+  forms,
+  LimitField,
+  own,
+  pageParams,
+  RecordId,
+  statusOf,
+  WireTime,
+} from './params.ts';
+import { LIST_COUNT_MAX, replyWith, replyWithList } from './reply.ts';
+import { paramsOf, termsReader } from './term-params.ts';
+
+const CodeField = Type.RegExp(INSTALL_CODE.pattern, { examples: [CODE_EXAMPLE] });
+/** A link in list-install. */
+const LimitedLink = Type.Object(
+  {
+    id: RecordId,
+    install_code: CodeField,
+    install_limit: LimitField,
+    install_count: CountField,
+    status: statusOf(ACTIVITY_NAMES),
+    note: Type.Union([Type.String(), Type.Null()], { examples: ['spring offer'] }),
+    created_at: WireTime,
+  },
+  { title: 'LimitedLink' },
+);
+
+/** Terms of a link that extend the contract. */
+const termParams = <const K extends MessageKey>(misfit: K) => ({
+  ...paramsOf(LINK_TERMS, misfit, (field) =>
+    field in POLICY_TERMS ? 'that of the provider' : "the provider's",
+  ),
+  subscription_key: optional(forms.subscriptionKey, {
+    misfit,
+    about:
+      'The key of the subscription at a panel, by which the gate finds the link; `default` is none. Stored as its SHA-256 alone; no other link of the provider may have it.',
+  }),
+});
+
+const readTerms = termsReader(LINK_TERMS);
+
+/** Returns the given terms in the form of the core. */
+function termsOf(params: Values<ReturnType<typeof termParams>>) {
+  const terms: Partial<LinkTerms> & Pick<LinkEdit, 'subscriptionKey'> = readTerms(params);
+  const { subscription_key: key } = params;
+  return key === null ? terms : { ...terms, subscriptionKey: own(key) };
+}
+
+const addLinkEndpoint = providerEndpoint({
+  method: 'GET',
+  path: '/api/add-install',
+  repeat: 'keyed',
+  needs: 'links',
+  summary: 'Create a limited link',
+  description:
+    'Creates a limited link, active at once. A taken code, or the subscription key of another link, is answered before a reached number of links. The parameters from `inactive_days` on are extensions of the public contract.',
+  params: {
+    install_limit: required(forms.installLimit, {
+      misfit: 'install_limit_error',
+      about: 'How many devices the link admits.',
+      example: 3,
+    }),
+    install_code: optional(forms.newInstallCode, {
+      misfit: 'unknown_error',
+      about: 'The code of the link; a random one when omitted.',
+    }),
+    note: optional(forms.note, {
+      misfit: 'unknown_error',
+      about: 'A note for the provider; control characters in it become blanks.',
+      example: 'spring offer',
+    }),
+    ...termParams('unknown_error'),
+    ...keyParam(),
+  },
+  fields: { ok: { install_code: CodeField, id: RecordId } },
+  answerHeaders: {
+    'x-install-id': {
+      about: "Comes with `Link code exists`: the `id` of the provider's own link that has it.",
+      example: '1',
+    },
+  },
+  says: [
+    'ok',
+    'install_code_exists',
+    'install_limit_error',
+    'install_code_limit_reached',
+    'unknown_error',
+  ],
+  handle({ core, provider, params, nowMs }) {
+    const { install_code: installCode, install_limit: installLimit, note } = params;
+    const { idempotency_key: key } = params;
+    const keyed =
+      key === null ? null : readKeyedCall('add-install', null, params, core.leastMs(nowMs));
+    if (isRefused(keyed)) return keyed;
+    const draft = { ...termsOf(params), installCode, installLimit, note, keyed };
+    return after(addLink(core, provider, draft, nowMs), (added) => {
+      if (!isRefused(added)) {
+        const { id, installCode: code, isRepeat } = added;
+        const body = { install_code: code, id };
+        return { says: 'ok', body, detail: isRepeat && REPEATED };
+      }
+      const { detail, recordId } = added;
+      if (recordId === undefined) return added;
+      const headers = { 'x-install-id': `${recordId}` };
+      return { says: 'install_code_exists', detail, headers };
+    });
+  },
+});
+
+const updateLinkEndpoint = providerEndpoint({
+  method: 'GET',
+  path: '/api/update-install',
+  repeat: 'same',
+  needs: 'links',
+  summary: 'Update a limited link',
+  description:
+    'Changes a link: all given parameters together, or none. With `id` alone it changes nothing and succeeds. The parameters from `inactive_days` on are extensions of the public contract.',
+  params: {
+    id: required(forms.id, { misfit: 'install_not_found', example: 1 }),
+    install_limit: optional(forms.installLimit, {
+      misfit: 'install_limit_error',
+      about: 'How many devices the link admits; not below the HWIDs that are on it.',
+      example: 5,
+    }),
+    note: optional(forms.note, {
+      misfit: 'install_save_error',
+      about: 'A note for the provider, as for add-install; an empty one clears it.',
+      keepsEmpty: true,
+    }),
+    status: optional(forms.installStatus, {
+      misfit: 'install_status_error',
+      about: `${INSTALL_DISABLED} Disabled admits no new device, ${INSTALL_ACTIVE} is Active.`,
+    }),
+    ...termParams('install_save_error'),
+  },
+  fields: { ok: { install_code: CodeField, id: RecordId } },
+  says: [
+    'ok',
+    'install_not_found',
+    'install_limit_error',
+    'install_limit_below_count',
+    'install_status_error',
+    'install_save_error',
+  ],
+  handle({ core, provider, params, nowMs }) {
+    const { id, install_limit: installLimit, note, status } = params;
+    const change: LinkEdit = {
+      ...(installLimit !== null && { installLimit }),
+      ...(note !== null && { note: note === '' ? null : note }),
+      ...(status !== null && { status }),
+      ...termsOf(params),
+    };
+    const updated = updateLink(core, provider, id, change, nowMs);
+    return replyWith(updated, (link) => ({ install_code: link.installCode, id }));
+  },
+});
+
+const listLinkEndpoint = providerEndpoint({
+  method: 'GET',
+  path: '/api/list-install',
+  repeat: 'reads',
+  needs: 'read',
+  summary: 'List limited links, newest first',
+  description: "Lists the provider's links, the highest `id` first.",
+  params: {
+    ...pageParams,
+    install_code: optional(forms.installCode, {
+      misfit: 'unknown_error',
+      about: 'Only the link with this code: an extension of the public contract.',
+    }),
+    subscription_key: optional(forms.subscriptionKey, {
+      misfit: 'unknown_error',
+      about: 'Only the link with this subscription key.',
+    }),
+    search: optional(forms.linkSearch, {
+      misfit: 'unknown_error',
+      about:
+        'Only links with this in their note, code or the model of a device on them, in any case of A to Z, or at the start of a HWID on them.',
+      example: 'spring',
+    }),
+    over: optional(forms.flag, {
+      misfit: 'unknown_error',
+      about: 'With 1 only links with more HWIDs than their limit.',
+    }),
+  },
+  fields: { ok: { data: Type.Array(LimitedLink, { maxItems: LIST_COUNT_MAX }) } },
+  says: ['ok', 'unknown_error'],
+  handle: ({ core, provider, params, settings: { outputOffsetMinutes }, limits }) => {
+    const turn = () => limits.turns.next(callerName({ provider }));
+    const { install_code: installCode, subscription_key: subscriptionKey, search, over } = params;
+    const matching = (page: Page): Maybe<readonly Link[]> =>
+      search === null && over !== 1
+        ? core.store.listLinksOf(provider.id, page)
+        : searchLinks(core, provider, { search, isOver: over === 1 }, page, turn);
+    const named = (page: Page) =>
+      after(findNamed(core, provider, { installCode, subscriptionKey }), (link) =>
+        isOn(page, link) ? matching({ ...page, id: link.id }) : [],
+      );
+    return replyWithList(
+      params,
+      (installCode ?? subscriptionKey) === null ? matching : named,
+      (install): Static<typeof LimitedLink> => ({
+        id: install.id,
+        install_code: install.installCode,
+        install_limit: install.installLimit,
+        install_count: install.deviceCount,
+        status: install.status,
+        note: install.note,
+        created_at: wireTime(install.createdAtMs, outputOffsetMinutes),
+      }),
+    );
+  },
+});
+
+/**
+ * Returns whether a link that was found by a name is on the page: the selected link, if there is
+ * one.
+ */
+function isOn({ id }: Page, link: Link | null): link is Link {
+  return link !== null && (id === null || link.id === id);
+}
+
+export const linkEndpoints = [addLinkEndpoint, updateLinkEndpoint, listLinkEndpoint];

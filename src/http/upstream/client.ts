@@ -1,0 +1,110 @@
+/**
+ * Sends requests to an upstream, by `node:http`. `fetch` adds User-Agent and Accept, by which
+ * panels choose the format of a subscription; accepts an answer with two Content-Length headers;
+ * and has one limit of connections for the whole process. No error contains a path: it is secret.
+ */
+
+import http from 'node:http';
+import https from 'node:https';
+import { isIP } from 'node:net';
+import { boundInterims, readInSlices } from '../../outgoing/slices.ts';
+import {
+  type Bounds,
+  Exchange,
+  Failure,
+  STALE,
+  UNSENDABLE,
+  type UpstreamRequest,
+  type UpstreamResponse,
+} from './exchange.ts';
+
+/** The largest head of an answer, bytes: some panels put routing tables into headers. */
+const HEAD_BYTES_MAX = 64 * 1024;
+/** Bytes of an answer that are parsed at once. */
+const SLICE_BYTES = 16 * 1024;
+/** The time after which idle connections close, ms: before most panels close them (Node: 5 s). */
+const IDLE_MS = 4_000;
+
+/** The connections to one upstream. */
+export class UpstreamClient {
+  readonly #agent: http.Agent;
+  readonly #request: typeof http.request;
+  readonly #target: http.RequestOptions;
+  readonly #prefix: string;
+  readonly #accepted: 'connect' | 'secureConnect';
+  readonly #running = new Set<Exchange>();
+  /** The host and port in the URL. */
+  readonly host: string;
+
+  constructor(readonly url: string) {
+    const { protocol, hostname, port, host, pathname } = new URL(url);
+    const isSecure = protocol === 'https:';
+    const options = { keepAlive: true, timeout: IDLE_MS, scheduling: 'lifo' } as const;
+    this.#agent = isSecure ? new https.Agent(options) : new http.Agent(options);
+    this.#request = isSecure ? https.request : http.request;
+    this.#accepted = isSecure ? 'secureConnect' : 'connect';
+    // Only URLs put IPv6 addresses in brackets. The certificate must name the host of the URL.
+    const name = hostname.replace(/^\[|\]$/g, '');
+    this.#target = {
+      hostname: name,
+      ...(port !== '' && { port }),
+      // SNI allows no IP address; the certificate must name it nevertheless.
+      ...(isSecure && { servername: isIP(name) === 0 ? name : '' }),
+    };
+    this.#prefix = pathname === '/' ? '' : pathname;
+    this.host = host;
+  }
+
+  /** Sends a request; retries once, on a new connection, if the idle one was closed. */
+  async send(upstream: Bounds, question: UpstreamRequest): Promise<UpstreamResponse | Failure> {
+    const first = await this.#try(upstream, question, this.#agent);
+    if (first !== STALE) return first;
+    const second = await this.#try(upstream, question, false);
+    return second === STALE ? new Failure('upstream_away', 'ECONNRESET') : second;
+  }
+
+  /** Aborts all requests in flight. */
+  cut(): void {
+    for (const exchange of this.#running) exchange.stop();
+  }
+
+  /** Closes every connection. */
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  #try(
+    upstream: Bounds,
+    question: UpstreamRequest,
+    agent: http.Agent | false,
+  ): Promise<UpstreamResponse | Failure | typeof STALE> {
+    const { method, path, headers } = question;
+    return new Promise((resolve) => {
+      let request: http.ClientRequest;
+      try {
+        request = this.#request({
+          ...this.#target,
+          agent,
+          method,
+          headers: { ...headers },
+          path: `${this.#prefix}${path}`,
+          maxHeaderSize: HEAD_BYTES_MAX,
+        });
+      } catch {
+        // Node parses some characters in headers that it refuses to send; its error quotes them.
+        question.onEnd(UNSENDABLE);
+        resolve(UNSENDABLE);
+        return;
+      }
+      const exchange = new Exchange(request, upstream, question, this.#running, resolve);
+      request.on('socket', (socket) => {
+        if (!request.reusedSocket) socket.once(this.#accepted, () => exchange.accept());
+      });
+      readInSlices(request, { sliceBytesMax: SLICE_BYTES, onBytes: () => {} });
+      boundInterims(request, () => exchange.flood());
+      request.on('response', (message) => exchange.receive(message));
+      request.on('error', (fault) => exchange.fail(fault));
+      request.end();
+    });
+  }
+}

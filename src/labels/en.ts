@@ -1,0 +1,130 @@
+/**
+ * The fields of links and providers in words: one label for each, for the console, the Telegram
+ * bot and the options of commands, and the words of values. English is the model: a
+ * field without a label, or a language without one of the texts, does not compile.
+ */
+
+import type { OutsideName } from '../core/field.ts';
+import type { LinkTerms } from '../core/port/link.ts';
+import type { OwnTerms } from '../core/port/provider.ts';
+import type { LINK_FIELDS, PROVIDER_FIELDS } from '../core/terms.ts';
+
+type LinkField = OutsideName<typeof LINK_FIELDS, keyof typeof LINK_FIELDS>;
+type ProviderField = OutsideName<typeof PROVIDER_FIELDS, keyof typeof PROVIDER_FIELDS>;
+
+export const labels = {
+  install_limit: 'device limit',
+  status: 'status',
+  note: 'note',
+  subscription_key: 'subscription key',
+  inactive_days: 'days without use',
+  when_full: 'new device on a full link',
+  cool_down_hours: 'hours between replacements',
+  enforce: 'enforcement of the limit',
+  without_hwid: 'apps without a HWID',
+  same_phone: 'phone with a new HWID',
+  ride: 'what rides on subscriptions',
+  ride_desktop: 'notifications to desktop systems',
+  support_url: 'support button',
+  web_page_url: 'page button',
+  buttons: 'when the buttons are sent',
+  page: 'customer page',
+  page_name: 'name on the page',
+  page_color: 'colour of the page',
+  name: 'name',
+  plan: 'plan',
+  active_until: 'end of the plan',
+  suspended_at: 'suspended since',
+  max_links: 'link limit',
+} satisfies Record<LinkField | ProviderField, string>;
+
+/** The words of values, by field. */
+export const choices = {
+  status: { 5: 'disabled', 10: 'active' },
+  when_full: { refuse: 'is refused', 'replace-oldest': 'replaces the oldest' },
+  enforce: { 1: 'applies', 0: 'only counts' },
+  without_hwid: { refuse: 'are refused', pass: 'pass', count: 'count as one device' },
+  same_phone: { off: 'is a new device', ask: 'asks you first', replace: 'takes its old slot' },
+  ride: { off: 'nothing', notifications: 'notifications only' },
+  ride_desktop: { 0: 'do not ride', 1: 'ride too' },
+  buttons: { missing: 'if the panel sends none', always: 'always' },
+};
+
+export type Labels = Record<keyof typeof labels, string>;
+export type Choices = {
+  [F in keyof typeof choices]: Record<keyof (typeof choices)[F], string>;
+};
+
+interface Explained {
+  /** The placeholder of the option of commands, and what its help says after the label. */
+  option: readonly [value: string, help: string];
+  /** The purpose of the parameter of the API; the sentence about its default follows. */
+  about: string;
+}
+
+/** The terms as `--help` and the document of the API explain them, in English. */
+export const explained: Readonly<Record<keyof LinkTerms | keyof OwnTerms, Explained>> = {
+  inactiveDays: {
+    option: ['days', ' after which a slot is freed for a new device, 0 for never, or default'],
+    about:
+      'Days after which a new device may take a slot that was not seen, if none is free; 0 is never.',
+  },
+  whenFull: {
+    option: ['way', ': how it is answered'],
+    about:
+      'How a full link answers a new device: `refuse` it, or give it the slot that was not seen for longest.',
+  },
+  coolDownHours: {
+    option: ['hours', ', or default'],
+    about: 'Hours that must pass from one such replacement on the link to the next.',
+  },
+  enforce: {
+    option: ['state', '; off only counts the devices over it'],
+    about:
+      '0: a full link only counts, and admits devices over its limit, 100 at most. From the answer to 1 it refuses new ones, and those that have a slot keep it.',
+  },
+  withoutHwid: {
+    option: ['way', ': how the gate answers; count gives them one slot together'],
+    about:
+      'How the gate answers an app that sends no HWID: `refuse` it, let it `pass` without a slot, or `count` all such apps as one device.',
+  },
+  samePhone: {
+    option: ['way', ' on a full link: whether it gets its silent slot, or you are asked'],
+    about:
+      'What a full link does with a new device of the same model, system and app as a device that was silent for a week: `replace` that one, once in `cool_down_hours`, or refuse it and `ask` you, in the event and in `list-refused`.',
+  },
+  supportUrl: {
+    option: ['url', ' in apps: its address, or none'],
+    about: 'The address of the button for support in apps that have one.',
+  },
+  webPageUrl: {
+    option: ['url', ' in apps: its address, or none'],
+    about: "The address of the button for the provider's page, likewise.",
+  },
+  ride: {
+    option: ['what', ' at most; default: the configured level'],
+    about:
+      'The most of the messages that rides on subscriptions, in the headers that apps read: `off`, or `notifications` and no commands.',
+  },
+  rideDesktop: {
+    option: ['answer', ': whether they ride too'],
+    about:
+      '1: general notifications ride to other systems than iOS and Android too, whatever their `os`.',
+  },
+  buttons: {
+    option: ['when', ': if the panel sends none (missing), or always'],
+    about: 'Whether the buttons stand only where the panel sends none (`missing`), or `always`.',
+  },
+  my: {
+    option: ['answer', ', where users can free slots'],
+    about: '1: each link has a page where its user sees its devices and frees them.',
+  },
+  myName: {
+    option: ['name', ', or none'],
+    about: 'The name on that page.',
+  },
+  myColor: {
+    option: ['color', ', such as #1a2b3c, or none'],
+    about: 'The colour of that page.',
+  },
+};
