@@ -59,7 +59,7 @@ async function comeByTls(to: FrontProxy, name: string): Promise<void> {
   }
 }
 
-testWith('haproxy')('HAProxy splits by name, and its checks find the server', async () => {
+testWith('haproxy')('HAProxy splits by name and passes TLS on', async () => {
   const tls = await selfSigned('sub.example.com');
   const served = await start({ tls, proxyProtocol: parseTrustedProxies(['127.0.0.1']) });
   proxy = await startHaproxySplit(Number(new URL(served.url).port));

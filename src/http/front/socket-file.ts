@@ -25,6 +25,8 @@ export interface SocketFile {
 /** Rights of other users on the folder, and that of its group to write. */
 const OPEN_FOLDER = 0o027;
 const SETGID = 0o2000;
+/** The kernel's name for a group that a user namespace does not have, as the service's is. */
+const UNSEEN_GID = 65_534;
 
 /**
  * Prepares the place of the socket and returns the function that listens there. Rejects with
@@ -140,7 +142,7 @@ function setGroup(file: SocketFile, path: string, gid: number | null, folder: St
   try {
     chownSync(path, uid, gid);
   } catch {
-    if ((folder.mode & SETGID) !== 0 && own === folder.gid) return;
+    if ((folder.mode & SETGID) !== 0 && own === UNSEEN_GID) return;
     const todo = `install -d -m 2750 -o USER -g ${file.group} ${dirname(file.path)}`;
     throw failure(
       file,
