@@ -174,7 +174,7 @@ export class Load {
         this.#freshNumber += 1;
         const hwid = `fresh-${this.#freshNumber % 2_000}`;
         const query = { id: HASH, installid: code };
-        const taken = ['Ok', 'Link limit reached'];
+        const taken = ['Ok', 'Install limit reached'];
         await this.ask('/install', taken, { query, headers: { 'x-hwid': hwid } });
         const slot = { install_code: code, hwid };
         await this.ask('/api/delete-hwid', ['Ok'], { provider, query: slot });
@@ -189,7 +189,7 @@ export class Load {
     const query = { id: provider.code, domain_hash: HASH };
     await this.ask('/provider', ['Ok'], { query, headers });
     const stranger = { id: HASH, installid: 'NoSuchLink00' };
-    await this.ask('/install', ['Link not found'], { query: stranger, headers });
+    await this.ask('/install', ['Install not found'], { query: stranger, headers });
   }
 
   /** A device that shows its token gets another one, and the old one dies. */

@@ -8,8 +8,8 @@ import { hash, timingSafeEqual } from 'node:crypto';
 export const OK = { rc: 1, msg: 'Ok' };
 export const AUTH_ERROR = { rc: 0, msg: 'Auth error' };
 export const UNKNOWN_ERROR = { rc: 0, msg: 'Unknown error' };
-export const CODE_EXISTS = { rc: 2, msg: 'Link code exists' };
-export const NOT_FOUND = { rc: 0, msg: 'Link not found' };
+export const CODE_EXISTS = { rc: 2, msg: 'Install code exists' };
+export const NOT_FOUND = { rc: 0, msg: 'Install not found' };
 
 /** Answers of an API are not cached. */
 export const NO_STORE = { 'cache-control': 'no-store' };

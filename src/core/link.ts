@@ -1,4 +1,4 @@
-/** Limited links ("selector" on the wire): their codes, limits and slots. */
+/** Limited links ("install" on the wire): their codes, limits and slots. */
 
 import { actAt } from './audit/entry.ts';
 import type { Core } from './core.ts';

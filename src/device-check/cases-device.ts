@@ -137,7 +137,7 @@ export const DEVICE_CASES: readonly Case[] = [
     should: 'stop and tell its user when the server refuses the registration',
     needsDriver: true,
     async play(scene) {
-      scene.stage.script.register = () => Response.json({ rc: 0, msg: 'Link disabled' });
+      scene.stage.script.register = () => Response.json({ rc: 0, msg: 'Install disabled' });
       scene.driver?.start();
       const isTold = () => scene.driver?.states.includes('refused') === true;
       await scene.expect(isTold, 30, 'did not tell its user');

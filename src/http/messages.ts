@@ -43,21 +43,24 @@ const TABLE = {
     'the subscription has ended or is suspended',
   ),
 
-  install_code_exists: { rc: 2, msg: 'Link code exists', detail: 'install_code is taken' },
+  install_code_exists: { rc: 2, msg: 'Install code exists', detail: 'install_code is taken' },
   install_code_limit_reached: refusal(
-    'Link code limit reached',
+    'Install code limit reached',
     'the provider has as many limited links as it may have',
   ),
-  install_limit_error: refusal('Link limit error', `install_limit must be ${INSTALL_LIMIT.rule}`),
+  install_limit_error: refusal(
+    'Install limit error',
+    `install_limit must be ${INSTALL_LIMIT.rule}`,
+  ),
   install_limit_below_count: refusal(
-    'Link limit is less than the current install_count',
+    'Install limit is less than the current install_count',
     'install_limit must not be lower than the number of HWIDs on the link',
   ),
-  install_status_error: refusal('Link status error', `status must be ${INSTALL_STATUS.rule}`),
+  install_status_error: refusal('Install status error', `status must be ${INSTALL_STATUS.rule}`),
   install_save_error: refusal('Error save install', 'the change could not be saved'),
-  install_not_found: refusal('Link not found', 'id names no limited link of this provider'),
+  install_not_found: refusal('Install not found', 'id names no limited link of this provider'),
   install_code_error: refusal(
-    'Link code error',
+    'Install code error',
     'install_code and install_id name no limited link of this provider',
   ),
   invalid_parameters: refusal('Invalid parameters', 'a parameter is missing or malformed'),
@@ -150,12 +153,12 @@ const TABLE = {
 
   hwid_required: denial('HWID is required', `hwid must be ${HWID.rule}`, 'x-hwid-not-supported'),
   link_not_found: refusal(
-    'Link not found',
+    'Install not found',
     'installid names no limited link, or id is not a domain that is actively bound to its provider',
   ),
-  link_disabled: refusal('Link disabled', 'the limited link is disabled'),
+  link_disabled: refusal('Install disabled', 'the limited link is disabled'),
   link_limit_reached: denial(
-    'Link limit reached',
+    'Install limit reached',
     'the limited link holds as many devices as it may',
     'x-hwid-max-devices-reached',
     'x-hwid-limit',

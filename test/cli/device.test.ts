@@ -133,7 +133,7 @@ test('show tells everything that a device belongs to', async () => {
 test('forget frees the slot on the running server', async () => {
   await addLink(server, owner, 'LinkLinkLin3', 1);
   expect(await checkIn('LinkLinkLin3', 'leaving')).toBe('Ok');
-  expect(await checkIn('LinkLinkLin3', 'coming')).toBe('Link limit reached');
+  expect(await checkIn('LinkLinkLin3', 'coming')).toBe('Install limit reached');
   expect((await device('forget', 'leaving', '--yes')).stdout).toBe(
     'leaving forgotten; its slots are free\n',
   );

@@ -127,7 +127,7 @@ describe('add', () => {
     const addLink = { install_limit: 1 };
     expect((await call(server, '/api/add-install', limited, addLink)).json.msg).toBe('Ok');
     expect((await call(server, '/api/add-install', limited, addLink)).json.msg).toBe(
-      'Link code limit reached',
+      'Install code limit reached',
     );
     const past = await add('--expires', '2020-02-29');
     expect(await says(past.code, past.authKey)).toBe(

@@ -115,7 +115,7 @@ describe('device simulate', () => {
       const words = ['--count', '2', '--link', 'LinkCode0001', '--domain-hash', HASH];
       const devices = simulate(server, ...words, '--duration', '2');
       await until('two refusals', () => devices.events.some(({ refused }) => refused === 2));
-      expect(devices.events.at(-1)).toMatchObject({ open: 0, last_refusal: 'Link not found' });
+      expect(devices.events.at(-1)).toMatchObject({ open: 0, last_refusal: 'Install not found' });
       expect(await children[0]?.exited).toBe(0);
     },
     2 * PATIENCE_MS,

@@ -16,8 +16,8 @@ import { MY_TEXTS } from '../../src/http/my/texts.ts';
 import { committedFiles, readText } from '../support/tree.ts';
 
 const FOLDER = join(import.meta.dir, '..', '..', 'src', 'console');
-/** Groups that are read by a key of the server; their types hold exactly those keys. */
-const BY_KEY = ['refusals', 'reasons'];
+/** Groups read by a key of the server or of a field; their types hold exactly those keys. */
+const BY_KEY = ['refusals', 'reasons', 'labels', 'heads'];
 
 const sources = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
   .filter((name) => /\.tsx?$/.test(name) && !name.startsWith('texts/'))

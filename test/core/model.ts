@@ -52,9 +52,9 @@ export class Model {
 
   /** With `given`, the id is that one, and only has to be higher than any before. */
   addLink(owner: number, code: string, limit: number, given?: number): Reply {
-    if (this.linkOf(code)) return { rc: 2, msg: 'Link code exists' };
+    if (this.linkOf(code)) return { rc: 2, msg: 'Install code exists' };
     const count = this.links.filter((link) => link.owner === owner).length;
-    if (count >= this.#linksMax) return error('Link code limit reached');
+    if (count >= this.#linksMax) return error('Install code limit reached');
     const id = nextId(this.#linkId, given);
     this.#linkId = id;
     this.links.push({ id, owner, code, limit, status: 10, note: null, hwids: [] });
@@ -67,9 +67,9 @@ export class Model {
     change: { limit?: number | undefined; note?: string | undefined; status?: number | undefined },
   ): Reply {
     const link = this.links.find((known) => known.id === id && known.owner === owner);
-    if (!link) return error('Link not found');
+    if (!link) return error('Install not found');
     if ((change.limit ?? link.limit) < link.hwids.length) {
-      return error('Link limit is less than the current install_count');
+      return error('Install limit is less than the current install_count');
     }
     link.limit = change.limit ?? link.limit;
     link.status = change.status ?? link.status;
@@ -82,10 +82,10 @@ export class Model {
     const isBound = this.bindings.some(
       (known) => known.owner === link?.owner && known.hash === hash && known.status === 10,
     );
-    if (!link || !isBound) return error('Link not found');
-    if (link.status !== 10) return error('Link disabled');
+    if (!link || !isBound) return error('Install not found');
+    if (link.status !== 10) return error('Install disabled');
     if (!link.hwids.includes(hwid)) {
-      if (link.hwids.length >= link.limit) return error('Link limit reached');
+      if (link.hwids.length >= link.limit) return error('Install limit reached');
       link.hwids.push(hwid);
     }
     return {
@@ -99,7 +99,7 @@ export class Model {
 
   deleteHwid(owner: number, code: string, hwid: string): Reply {
     const link = this.linkOf(code);
-    if (link?.owner !== owner) return error('Link code error');
+    if (link?.owner !== owner) return error('Install code error');
     link.hwids = link.hwids.filter((known) => known !== hwid);
     return { ...OK, install_count: link.hwids.length };
   }

@@ -11,6 +11,7 @@ import {
   standIn,
   testSituations,
 } from '../support/situation.ts';
+import { until } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
 useProcesses();
@@ -78,13 +79,19 @@ const SITUATIONS: readonly Situation[] = [
     says: ['warning node_not_running'],
     words: /^no server runs on \/.*\/data; the database is served by node-two$/,
     make: async (scene) => {
-      const asked = await inDatabase(scene);
+      const databases: TestDatabase[] = [];
+      const asked = await inDatabase(scene, async (database) => databases.push(database));
       scene.ends.pop()?.();
       const other = await startServe({
         dataDir: join(scene.folder, 'other'),
         env: { ...asked.env, GATEPOST_DATABASE_NODE: 'node-two' },
       });
       scene.ends.push(() => other.stop());
+      // It lists itself a moment after it serves.
+      await until('the node is listed', async () => {
+        const rows = await databases[0]?.sql.unsafe('SELECT name FROM node');
+        return rows?.length > 0;
+      });
       return { ...asked, nowMs: Date.now() };
     },
   },

@@ -88,6 +88,7 @@ testSituations([
     make: async (scene) => {
       const { asked } = await served(scene, MONITORED);
       const db = new Database(join(scene.dataDir, 'gatepost.db'));
+      db.run('PRAGMA busy_timeout = 30000');
       db.run('BEGIN IMMEDIATE');
       scene.ends.push(() => db.close());
       return asked;

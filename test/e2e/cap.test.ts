@@ -97,12 +97,12 @@ test('200 check-ins of 100 HWIDs at once on a link of 7 let exactly 7 in', async
   // Both calls of the same HWID are told the same.
   expect(letIn).toHaveLength(14);
   const refusals = new Set(said.filter(({ says }) => says !== 'ok').map(({ says }) => says));
-  expect([...refusals]).toEqual(['Link limit reached']);
+  expect([...refusals]).toEqual(['Install limit reached']);
 
   for (const hwid of chosen) expect(await knock(server, link, hwid)).toBe('ok');
   const others = [...new Set(hwids)].filter((hwid) => !chosen.includes(hwid));
   for (const hwid of others) {
-    expect(await knock(server, link, hwid)).toBe('Link limit reached');
+    expect(await knock(server, link, hwid)).toBe('Install limit reached');
   }
   expect(await hwidsOn(link)).toEqual(chosen.sort());
   for (const hwid of [...chosen, others[0] ?? '']) {
@@ -134,7 +134,7 @@ describe('four processes on one data directory', () => {
     const everything = [...said.values()].flat();
     expect(everything).toHaveLength(PROCESSES * CALLS_PER_PROCESS);
     const answers = new Set(everything.map(({ says }) => says));
-    expect([...answers].sort()).toEqual(['Link limit reached', 'ok']);
+    expect([...answers].sort()).toEqual(['Install limit reached', 'ok']);
     for (const [link, calls] of said) await checkFilled(link, calls);
   });
 

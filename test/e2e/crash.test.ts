@@ -79,7 +79,7 @@ const checkIn: Step = async (scene, random, client) => {
   const answer = await scene.ask(random, '/install', query);
   if (answer === null) scene.slots.maybe(slotKey(link, hwid), 'on', 'off');
   else if (answer.rc === 1) scene.slots.is(slotKey(link, hwid), 'on');
-  else if (answer.msg === 'Link limit reached') scene.slots.is(slotKey(link, hwid), 'off');
+  else if (answer.msg === 'Install limit reached') scene.slots.is(slotKey(link, hwid), 'off');
   else scene.wrong('check-in', answer);
 };
 

@@ -49,14 +49,14 @@ class Callers {
       this.refused.refused_hwid += 1;
     } else if (draw < 0.2) {
       const id = random.text(64, '0123456789abcdef');
-      await this.#ask({ ...known, id }, 'Link not found');
+      await this.#ask({ ...known, id }, 'Install not found');
       this.refused.refused_domain += 1;
     } else if (draw < 0.4) {
       const installid = random.text(random.int(0, 40), 'abcXYZ019-_%');
-      await this.#ask({ ...known, installid }, 'Link not found');
+      await this.#ask({ ...known, installid }, 'Install not found');
       this.strayCount += 1;
     } else {
-      const said = await this.#ask(known, 'Ok', 'Link limit reached');
+      const said = await this.#ask(known, 'Ok', 'Install limit reached');
       if (said === 'Ok') {
         this.slots.add(`${link.code} ${hwid}`);
         this.seen.add(hwid);

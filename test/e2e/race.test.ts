@@ -90,10 +90,10 @@ class Race {
 /** Nothing else may be heard, whatever the others do meanwhile. */
 const EXPECTED = new RegExp(
   [
-    '^/install: (?:Ok|Link limit reached|Link disabled)$',
+    '^/install: (?:Ok|Install limit reached|Install disabled)$',
     '^/api/delete-hwid: Ok$',
-    '^/api/update-install: (?:Ok|Link limit is less than the current install_count)$',
-    '^/device/register: (?:Ok|Link limit reached|Link disabled|Device is registered)$',
+    '^/api/update-install: (?:Ok|Install limit is less than the current install_count)$',
+    '^/device/register: (?:Ok|Install limit reached|Install disabled|Device is registered)$',
   ].join('|'),
 );
 
@@ -169,7 +169,7 @@ test(`${SERVERS} servers for ${SECONDS} s, seed ${SEED}`, async () => {
     console.log({ kills, lost: race.lost, ...Object.fromEntries(race.answers) });
   }
   expect(race.heard).toBeGreaterThan(HEARD_MIN);
-  for (const says of ['/install: Ok', '/install: Link limit reached', '/device/register: Ok']) {
+  for (const says of ['/install: Ok', '/install: Install limit reached', '/device/register: Ok']) {
     expect([says, (race.answers.get(says) ?? 0) > 0]).toEqual([says, true]);
   }
 });

@@ -146,7 +146,7 @@ test('with servers killed meanwhile: slots and ends explain every admission', as
         const knock = { id: HASH, installid: code, hwid };
         const { json } = await call(random.pick(servers), '/install', null, knock);
         if (json.rc === 1) letIn.get(id)?.add(hwid);
-        else if (json.msg !== 'Link limit reached') problems.push(json.msg);
+        else if (json.msg !== 'Install limit reached') problems.push(json.msg);
         answers += 1;
       } catch {
         // Its server was killed; the next one may not listen yet.

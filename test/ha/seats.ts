@@ -14,7 +14,7 @@ const CAP_MAX = 100;
 /** Devices beyond the cap. */
 const TOO_MANY_MAX = 24;
 const SWAPS_MAX = 4;
-const REFUSED = 'Link limit reached';
+const REFUSED = 'Install limit reached';
 
 interface Round {
   code: string;

@@ -200,13 +200,13 @@ describe('failures beyond the number that the operator set', () => {
       call(app, path, null, query, { headers });
     const hash = 'a'.repeat(64);
     const link = await tryOut('/install', { id: hash, installid: 'guess-1' });
-    expect(link.json.msg).toBe('Link not found');
+    expect(link.json.msg).toBe('Install not found');
     expect((await tryOut('/provider', { id: 'guess-2' })).json.msg).toBe('Provider not found');
     const late = tryOut('/install', { id: hash, installid: 'guess-3' });
     await until('the answer waits', () => app.clock.sleeperCount === 1);
     expect((await tryOut('/provider', { id: own.code })).json.msg).toBe('Ok');
     app.clock.advance(1_000);
-    expect((await late).json.msg).toBe('Link not found');
+    expect((await late).json.msg).toBe('Install not found');
   });
 
   test('by way of a registration, or with a domain that is not bound, too', async () => {
@@ -222,7 +222,7 @@ describe('failures beyond the number that the operator set', () => {
     ];
     await until('the answers wait', () => app.clock.sleeperCount === 3);
     app.clock.advance(1_000);
-    for (const reply of await Promise.all(late)) expect(reply.json.msg).toBe('Link not found');
+    for (const reply of await Promise.all(late)) expect(reply.json.msg).toBe('Install not found');
   });
 
   test('are counted under one client, however many headers a stranger sends', async () => {

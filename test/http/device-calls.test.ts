@@ -177,17 +177,17 @@ describe('/install', () => {
 
   test('a slot that was freed is free for the next device', async () => {
     for (const name of ['1', '2', '3']) await install({ hwid: hwid + name });
-    expect((await install({ hwid })).json.msg).toBe('Link limit reached');
+    expect((await install({ hwid })).json.msg).toBe('Install limit reached');
     await call(app, '/api/delete-hwid', own, { install_code: code, hwid: `${hwid}2` });
     expect((await install({ hwid })).json).toMatchObject({ rc: 1, install_count: 3 });
-    expect((await install({ hwid: `${hwid}2` })).json.msg).toBe('Link limit reached');
+    expect((await install({ hwid: `${hwid}2` })).json.msg).toBe('Install limit reached');
   });
 
   test('a disabled link enabled again still has its devices', async () => {
     await install({ hwid });
     const [link] = (await call(app, '/api/list-install', own)).json.data;
     await call(app, '/api/update-install', own, { id: link.id, status: 5 });
-    expect((await install({ hwid })).json).toEqual({ rc: 0, msg: 'Link disabled' });
+    expect((await install({ hwid })).json).toEqual({ rc: 0, msg: 'Install disabled' });
     await call(app, '/api/update-install', own, { id: link.id, status: 10 });
     expect((await install({ hwid })).json).toMatchObject({ rc: 1, install_count: 1 });
   });
@@ -195,7 +195,7 @@ describe('/install', () => {
   test('a binding deleted and added again opens the link again', async () => {
     const [{ id }] = (await call(app, '/api/list-domain', own)).json.data;
     await call(app, '/api/delete-domain', own, { id });
-    expect((await install({ hwid })).json.msg).toBe('Link not found');
+    expect((await install({ hwid })).json.msg).toBe('Install not found');
     await bind(app, own);
     expect((await install({ hwid })).json.rc).toBe(1);
   });
@@ -343,7 +343,7 @@ describe('a link that moved in with a short code', () => {
 
   test.each([7, 13])('of %d letters and digits is none', async (length) => {
     const none = randomCode(length);
-    expect((await install({ installid: none, hwid })).json.msg).toBe('Link not found');
+    expect((await install({ installid: none, hwid })).json.msg).toBe('Install not found');
     const listed = await call(app, '/api/list-hwid', own, { install_code: none });
     expect(listed.headers.get('x-error-detail')).toBe(
       'install_code must be 8 to 12 letters and digits',

@@ -107,7 +107,7 @@ async function openGate(
   return { api, app, ask, slots };
 }
 
-const UNKNOWN = 'Link not found';
+const UNKNOWN = 'Install not found';
 
 describe.each(['marzban', 'pasarguard'] as const)('%s: tokens', (panel) => {
   const token = (seconds: number) => tokenOf(panel, seconds);
@@ -224,9 +224,9 @@ test.each(['marzban', 'hiddify'] as const)(
     const { api, app, ask } = await openGate(panel, { status: 5 });
     const segment = panel === 'marzban' ? tokenOf(panel, CREATED_S + 10) : UUID;
     api.users = [{ ...ANNA, isActive: false }];
-    expect(await ask(segment, 'phone')).toBe('Link disabled');
+    expect(await ask(segment, 'phone')).toBe('Install disabled');
     api.users = [ANNA];
-    expect(await ask(segment, 'phone')).toBe('Link disabled');
+    expect(await ask(segment, 'phone')).toBe('Install disabled');
     expect(api.asked).toHaveLength(1);
     app.clock.advance(60_000);
     expect(await ask(segment, 'phone')).toBe('admitted');

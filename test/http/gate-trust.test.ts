@@ -104,7 +104,7 @@ test('no key, HWID, URI, code or host is in the log or in the metrics', async ()
 });
 
 test.each([
-  ['with a HWID', {}, 'Link not found'],
+  ['with a HWID', {}, 'Install not found'],
   ['without one', { 'x-hwid': '' }, 'HWID is required'],
 ])('those who try out many keys %s are told late; devices on a link never', async (...of) => {
   const [, without, says] = of;
@@ -120,7 +120,7 @@ test.each([
   });
   expect((await ask(`/s?installid=${CODE}`)).status).toBe(204);
   expect((await ask(`/s?installid=${CODE}`, { 'x-hwid': 'other' })).json.msg).toBe(
-    'Link limit reached',
+    'Install limit reached',
   );
   expect((await ask('/sub/guess-3', { 'x-forwarded-for': '198.51.100.8' })).status).toBe(403);
   expect(isThere).toBe(false);

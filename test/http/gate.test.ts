@@ -152,7 +152,7 @@ describe('a refusal', () => {
     const reply = await ask(nginx(`/sub/${link.key}`, 'C'));
     expect(reply.status).toBe(403);
     expect(panelHeaders(reply)).toEqual([PANEL[0], PANEL[2], PANEL[3]] as string[]);
-    expect(reply.json).toEqual({ rc: 0, msg: 'Link limit reached' });
+    expect(reply.json).toEqual({ rc: 0, msg: 'Install limit reached' });
     expect(await slotsOf(link)).toEqual(['A', 'B']);
   });
 
@@ -172,7 +172,7 @@ describe('a refusal', () => {
     const link = await makeLink();
     await expectOk(call(app, '/api/update-install', own, { id: link.id, status: 5 }));
     const reply = await ask(nginx(`/sub/${link.key}`));
-    expect([reply.status, reply.json.msg]).toEqual([403, 'Link disabled']);
+    expect([reply.status, reply.json.msg]).toEqual([403, 'Install disabled']);
     expect(panelHeaders(reply)).toEqual(['x-hwid-active']);
   });
 
@@ -184,7 +184,7 @@ describe('a refusal', () => {
     ['a code that is none', () => nginx('/sub?installid=%00')],
   ])('of %s', async (_what, headers) => {
     const reply = await ask(headers());
-    expect([reply.status, reply.json.msg]).toEqual([403, 'Link not found']);
+    expect([reply.status, reply.json.msg]).toEqual([403, 'Install not found']);
     expect(reply.headers.get('x-error-detail')).toStartWith('the request names no limited link');
   });
 
@@ -192,7 +192,7 @@ describe('a refusal', () => {
     const link = await makeLink();
     const headers = { ...nginx(`/sub/${link.key}`), 'x-forwarded-host': 'other.example.com' };
     const reply = await ask(headers);
-    expect([reply.status, reply.json.msg]).toEqual([403, 'Link not found']);
+    expect([reply.status, reply.json.msg]).toEqual([403, 'Install not found']);
     expect(await slotsOf(link)).toEqual([]);
   });
 });
@@ -268,7 +268,7 @@ describe('methods', () => {
     expect((await ask(head('A'))).status).toBe(204);
     expect((await ask(head(null))).json.msg).toBe('HWID is required');
     await ask(nginx(`/sub/${link.key}`, 'B'));
-    expect((await ask(head('C'))).json.msg).toBe('Link limit reached');
+    expect((await ask(head('C'))).json.msg).toBe('Install limit reached');
     expect(await slotsOf(link)).toEqual(['A', 'B']);
     await app.core.store.saveFigures();
     const { refusals } = await app.core.store.readLinkStory(link.id);
@@ -300,7 +300,7 @@ describe('a code and a key', () => {
     const [full, open] = await Promise.all([makeLink(1), makeLink(50)]);
     expect((await ask(nginx(`/sub/${full.key}`, 'A'))).status).toBe(204);
     const reply = await ask(nginx(`/sub/${full.key}?installid=${open.code}`, 'B'));
-    expect([reply.status, reply.json.msg]).toEqual([403, 'Link limit reached']);
+    expect([reply.status, reply.json.msg]).toEqual([403, 'Install limit reached']);
     expect(await slotsOf(open)).toEqual([]);
   });
 
@@ -321,7 +321,7 @@ describe('a code and a key', () => {
   test('two codes are none', async () => {
     const link = await makeLink();
     const uri = `/s?installid=${link.code}&installid=${link.code}`;
-    expect((await ask(nginx(uri))).json.msg).toBe('Link not found');
+    expect((await ask(nginx(uri))).json.msg).toBe('Install not found');
   });
 });
 
@@ -336,7 +336,7 @@ describe('of two providers with one host', () => {
   test('a key that both have is nobody\u2019s, unless the proxy names the provider', async () => {
     const ours = await makeLink(2, own, 'key-of-two');
     const theirs = await makeLink(2, other, 'key-of-two');
-    expect((await ask(nginx('/sub/key-of-two'))).json.msg).toBe('Link not found');
+    expect((await ask(nginx('/sub/key-of-two'))).json.msg).toBe('Install not found');
     const path = `/gate?provider_code=${other.code}`;
     expect((await ask(nginx('/sub/key-of-two'), path)).status).toBe(204);
     const envoy = { host: HOST, 'x-hwid': 'A' };
@@ -352,7 +352,7 @@ describe('of two providers with one host', () => {
     const theirs = await makeLink(50, other, 'key-of-both');
     for (const { code } of [ours, theirs]) {
       const reply = await ask(nginx(`/sub/key-of-both?installid=${code}`));
-      expect([reply.status, reply.json.msg]).toEqual([403, 'Link not found']);
+      expect([reply.status, reply.json.msg]).toEqual([403, 'Install not found']);
     }
   });
 
@@ -360,8 +360,8 @@ describe('of two providers with one host', () => {
     const link = await makeLink(2, own);
     const at = (code: string) =>
       ask(nginx(`/s?installid=${link.code}`), `/gate?provider_code=${code}`);
-    expect((await at(other.code)).json.msg).toBe('Link not found');
-    expect((await at('odd')).json.msg).toBe('Link not found');
+    expect((await at(other.code)).json.msg).toBe('Install not found');
+    expect((await at('odd')).json.msg).toBe('Install not found');
     expect(await slotsOf(link)).toEqual([]);
     expect((await at(own.code)).status).toBe(204);
   });

@@ -186,7 +186,7 @@ describe('a link', () => {
     const token = await register(app, byLink('phone', LINK));
     await call(app, '/api/update-install', shop, { id: 1, status: 5 });
     for (const hwid of ['phone', 'new']) {
-      expect((await tryRegister(app, byLink(hwid, LINK))).json.msg).toBe('Link disabled');
+      expect((await tryRegister(app, byLink(hwid, LINK))).json.msg).toBe('Install disabled');
     }
     await addLink(app, shop, SECOND);
     await enter(app, 'phone', SECOND);
@@ -200,7 +200,7 @@ describe('a link', () => {
     await register(app, byLink('phone', LINK));
     await call(app, '/api/delete-domain', shop, { id: 1 });
     for (const hwid of ['phone', 'new']) {
-      expect((await tryRegister(app, byLink(hwid, LINK))).json.msg).toBe('Link not found');
+      expect((await tryRegister(app, byLink(hwid, LINK))).json.msg).toBe('Install not found');
     }
   });
 });

@@ -64,11 +64,11 @@ describe('as older apps call', () => {
   test('the hash of the query goes before that of the header', async () => {
     const wrong = { 'x-domain-hash': 'b'.repeat(64) };
     expect((await install({ hwid }, wrong)).json.rc).toBe(1);
-    expect((await install({ hwid, id: '' }, wrong)).json.msg).toBe('Link not found');
+    expect((await install({ hwid, id: '' }, wrong)).json.msg).toBe('Install not found');
     expect((await install({ hwid, id: '' }, { 'x-domain-hash': HASH })).json.rc).toBe(1);
     const twice = `id=${HASH}&id=${HASH}&installid=${code}&hwid=${hwid}`;
     const reply = await rawRequest(app, 'GET', `/install?${twice}`, [`x-domain-hash: ${HASH}`]);
-    expect(JSON.parse(reply.text).msg).toBe('Link not found');
+    expect(JSON.parse(reply.text).msg).toBe('Install not found');
     expect((await checkIn({ hwid, domain_hash: 'c'.repeat(64) }, wrong)).json.status).toBe(
       'extended',
     );

@@ -37,7 +37,7 @@ async function keptNote(query: string | Uint8Array): Promise<unknown> {
 
 describe('the first check that fails answers', () => {
   test('a missing selector of a link before the hwid, however that is wrong', async () => {
-    const CODE_ERROR = '{"rc":0,"msg":"Link code error"}';
+    const CODE_ERROR = '{"rc":0,"msg":"Install code error"}';
     for (const hwid of ['hwid=a&hwid=a', 'hwid=a,b', `hwid=${'x'.repeat(129)}`, 'hwid=', '']) {
       for (const selector of ['', 'install_code=', 'install_id=&install_code=']) {
         const listed = await raw('/api/list-hwid', `${hwid}&${selector}`);
@@ -70,7 +70,7 @@ function swapCase(text: string): string {
 describe('parameters', () => {
   test('one given twice is refused like a malformed one, even with the same value', async () => {
     const reply = await raw('/api/add-install', 'install_limit=1&install_limit=1');
-    expect(reply.text).toBe('{"rc":0,"msg":"Link limit error"}');
+    expect(reply.text).toBe('{"rc":0,"msg":"Install limit error"}');
     expect(reply.headers.get('x-error-detail')).toBe('install_limit was given more than once');
     expect((await raw('/api/list-install', 'id=1&id=1')).text).toBe(
       '{"rc":0,"msg":"Unknown error"}',
@@ -80,7 +80,7 @@ describe('parameters', () => {
 
   test('a name that is encoded is the same name', async () => {
     const reply = await raw('/api/add-install', 'install_limit=1&install%5flimit=1');
-    expect(reply.text).toBe('{"rc":0,"msg":"Link limit error"}');
+    expect(reply.text).toBe('{"rc":0,"msg":"Install limit error"}');
   });
 
   test('unknown ones are ignored, also twice and also under names of other kinds', async () => {

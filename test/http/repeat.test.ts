@@ -92,7 +92,7 @@ test.each([
 
 test('a refusal is not kept', async () => {
   const order = { install_limit: 0, idempotency_key: 'k' };
-  expect((await ask(ADD, order)).json.msg).toBe('Link limit error');
+  expect((await ask(ADD, order)).json.msg).toBe('Install limit error');
   expect((await ask(ADD, { ...order, install_limit: 1 })).json).toMatchObject({ rc: 1 });
 });
 

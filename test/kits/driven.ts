@@ -234,7 +234,7 @@ export function driveKit(testKit: ReturnType<typeof test.skipIf>, built: Driven)
     const { app } = await appliance();
     const stranger = kit(app.url, { link: 'LinkCode0009' });
     await until('it is refused', () => stranger.states.length > 0);
-    expect(stranger.said.at(-1)).toMatchObject({ state: 'refused', detail: 'Link not found' });
+    expect(stranger.said.at(-1)).toMatchObject({ state: 'refused', detail: 'Install not found' });
     const phone = kit(app.url);
     await isOpen(phone);
     const other = await openStream(app, tokenOf(phone));

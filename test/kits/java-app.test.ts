@@ -25,7 +25,7 @@ testKit.each([
     hostname: '127.0.0.1',
     port: 0,
     tls: { cert, key },
-    fetch: () => Response.json({ rc: 0, msg: 'Link not found' }),
+    fetch: () => Response.json({ rc: 0, msg: 'Install not found' }),
   });
   closers.push(() => server.stop(true));
   const folder = temporaryFolder();
@@ -98,7 +98,7 @@ testKit.each(['IllegalStateException', 'AssertionError'])(
   'an app that throws %s when it hears how it stands ends no thread',
   async (fault) => {
     // The first thing that it hears is that the device is closed for a while.
-    const answers = ['Too many requests', 'Link not found'];
+    const answers = ['Too many requests', 'Install not found'];
     const fetch = () => Response.json({ rc: 0, msg: answers.shift() });
     const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch });
     closers.push(() => server.stop(true));

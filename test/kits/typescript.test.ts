@@ -143,7 +143,7 @@ describe('with the appliance', () => {
     const registration = { install_code: 'LinkCode0009', domain_hash: HASH };
     const device = start(app.url, { registration });
     expect(await device.ended).toBe('refused');
-    expect(device.states).toEqual(['refused: Link not found']);
+    expect(device.states).toEqual(['refused: Install not found']);
   });
 
   test('it ends when another stream of the device takes over', async () => {

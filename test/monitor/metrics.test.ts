@@ -154,7 +154,7 @@ describe('requests', () => {
     ]) {
       const body = JSON.stringify({ hwid: 'a', install_code, domain_hash });
       const { json } = await call(app, '/device/register', null, {}, { method: 'POST', body });
-      expect(json.msg).toBe('Link not found');
+      expect(json.msg).toBe('Install not found');
     }
     expect(await requests('/device/register', 'link_not_found')).toBe(1);
     expect(await requests('/device/register', 'link_domain_not_bound')).toBe(1);

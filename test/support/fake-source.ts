@@ -96,7 +96,7 @@ export class FakeSource {
     }
     if (path === '/api/list-hwid') {
       const hwids = this.hwids.get(query['install_code'] ?? '');
-      return hwids ? ok(hwids) : { rc: 0, msg: 'Link code error' };
+      return hwids ? ok(hwids) : { rc: 0, msg: 'Install code error' };
     }
     if (path === '/api/list-domain') return ok(this.domains.slice(0, this.listCountMax));
     if (path === '/remote/list') return ok(this.distributions);

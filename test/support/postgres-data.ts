@@ -6,6 +6,7 @@ import type { SQL } from 'bun';
 import { MIGRATIONS } from '../../migrations/postgres/index.ts';
 import { openPlace } from './place.ts';
 import { type Postgres, ROLE, sharedPostgres } from './postgres.ts';
+import { until } from './until.ts';
 
 /** Of this schema: a server of the developer's outlives it. */
 const TEMPLATE = `gatepost_template_${Bun.hash(schemaText()).toString(36)}`;
@@ -25,6 +26,15 @@ export interface TestDatabase {
   /** Ends its connections and empties it: the next test gets it as a fresh one. */
   drop(): Promise<void>;
 }
+
+/** Of a lock that another holds. */
+const LOCK_NOT_AVAILABLE = '55P03';
+const LOCK_ALL = `
+  DO $$ DECLARE name regclass; BEGIN
+    FOR name IN SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public' LOOP
+      EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE NOWAIT', name);
+    END LOOP;
+  END $$;`;
 
 const END_CONNECTIONS = `
   SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -61,7 +71,7 @@ export async function freshDatabase(server?: Postgres): Promise<TestDatabase> {
     url: urlOf(on, name),
     sql,
     empty: async () => {
-      await sql.unsafe(emptying);
+      await until('no writer holds a table', () => isEmptied(sql, emptying));
     },
     drop: async () => {
       await sql.unsafe(END_CONNECTIONS + emptying);
@@ -125,6 +135,17 @@ interface TableOfTemplate {
   name: string;
   /** Its rows as JSON; null: it has none. */
   rows: string | null;
+}
+
+/** Empties a database; returns false if an open store was writing: to wait could be a deadlock. */
+async function isEmptied(sql: SQL, emptying: string): Promise<boolean> {
+  try {
+    await sql.unsafe(LOCK_ALL + emptying);
+    return true;
+  } catch (error) {
+    if ((error as { errno?: string }).errno !== LOCK_NOT_AVAILABLE) throw error;
+    return false;
+  }
 }
 
 /** The statements that make a database what it was when it was copied. */

@@ -74,7 +74,7 @@ export class Source {
   async slots(installCode: string): Promise<ImportedSlot[] | 'vanished' | 'refused'> {
     const rows = await this.ask('/api/list-hwid', { install_code: installCode });
     if (!Array.isArray(rows)) {
-      if (rows.refusal === 'Link code error') return 'vanished';
+      if (rows.refusal === 'Install code error') return 'vanished';
       this.tally.problem(`link ${installCode}: the source refuses its HWIDs: ${rows.refusal}`);
       return 'refused';
     }

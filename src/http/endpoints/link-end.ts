@@ -72,7 +72,7 @@ const removeLinkEndpoint = callEndpoint(linkPanelCalls['links.remove'], {
   repeat: 'noted',
   summary: 'Remove a limited link',
   description:
-    'Removes a link and its HWIDs. For a year its code and its subscription key make no link: add-install answers `Link code exists`, a proxy of Gatepost answers as for an unknown link. A repeated call answers `Link not found`. An extension of the public contract.',
+    'Removes a link and its HWIDs. For a year its code and its subscription key make no link: add-install answers `Install code exists`, a proxy of Gatepost answers as for an unknown link. A repeated call answers `Install not found`. An extension of the public contract.',
   params: { id: idParam },
   fields: { ok: { id: RecordId, freed: Freed } },
   says: ['ok', 'install_not_found', 'install_save_error'],

@@ -99,7 +99,7 @@ const addLinkEndpoint = providerEndpoint({
   fields: { ok: { install_code: CodeField, id: RecordId } },
   answerHeaders: {
     'x-install-id': {
-      about: "Comes with `Link code exists`: the `id` of the provider's own link that has it.",
+      about: "Comes with `Install code exists`: the `id` of the provider's own link that has it.",
       example: '1',
     },
   },

@@ -1,3 +1,3 @@
 import { playScenarios } from '../scenarios/play.ts';
 
-playScenarios('install');
+playScenarios('link');

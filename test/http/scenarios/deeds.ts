@@ -100,7 +100,7 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
       'domain.activate {"id":1} {"status":[5,10]}',
     ],
     'a hash bound and disabled, with a name': [
-      'domain.activate {"id":1} {"status":[5,10],"domain_name":"changed"}',
+      'domain.activate {"id":1} {"domain_name":"changed","status":[5,10]}',
     ],
   },
   '/api/delete-domain': {

@@ -20,7 +20,7 @@ import {
 const LIST = '/api/list-hwid';
 const DELETE = '/api/delete-hwid';
 
-const CODE_ERROR = '{"rc":0,"msg":"Link code error"}';
+const CODE_ERROR = '{"rc":0,"msg":"Install code error"}';
 const CODE_ERROR_DETAIL = 'install_code and install_id name no limited link of this provider';
 const INVALID = '{"rc":0,"msg":"Invalid parameters"}';
 const HWID_RULE = '1 to 128 visible ASCII characters without comma';

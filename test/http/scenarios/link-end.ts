@@ -21,9 +21,9 @@ const REMOVE = '/api/remove-install';
 const LIST = '/api/list-install';
 const ADD = '/api/add-install';
 
-const CODE_ERROR = '{"rc":0,"msg":"Link code error"}';
+const CODE_ERROR = '{"rc":0,"msg":"Install code error"}';
 const CODE_ERROR_DETAIL = 'install_code and install_id name no limited link of this provider';
-const NOT_FOUND = '{"rc":0,"msg":"Link not found"}';
+const NOT_FOUND = '{"rc":0,"msg":"Install not found"}';
 const NOT_FOUND_DETAIL = 'id names no limited link of this provider';
 
 const twoDevices = [aLink(), aBinding(), aDevice('a'), aDevice('b')];
@@ -255,7 +255,7 @@ const ended: Scenario[] = [
     says: 'install_code_exists',
     given: [aLink(), asked(REMOVE, OWN, { id: 1 })],
     request: { install_limit: 1, install_code: CODE },
-    answer: '{"rc":2,"msg":"Link code exists"}',
+    answer: '{"rc":2,"msg":"Install code exists"}',
     detail: 'install_code is that of a link that was removed or revoked',
   },
   {
@@ -264,7 +264,7 @@ const ended: Scenario[] = [
     says: 'install_code_exists',
     given: [aKeyedLink, asked(REVOKE, OWN, { id: 1 })],
     request: { install_limit: 1, install_code: OTHER_CODE, subscription_key: 'panel-key' },
-    answer: '{"rc":2,"msg":"Link code exists"}',
+    answer: '{"rc":2,"msg":"Install code exists"}',
     detail: 'subscription_key is that of a link that was removed or revoked',
   },
 ];

@@ -120,7 +120,7 @@ const addLink: Scenario[] = [
     says: 'install_code_exists',
     given: [aLinkOfTerms(OTHER_CODE)],
     request: { install_limit: 1, install_code: CODE, subscription_key: KEY },
-    answer: '{"rc":2,"msg":"Link code exists"}',
+    answer: '{"rc":2,"msg":"Install code exists"}',
     answerHeaders: { 'x-install-id': '1' },
     detail: OTHER_KEY_DETAIL,
   },

@@ -22,8 +22,8 @@ const LIST = '/api/list-install';
 const LIMIT_DETAIL = 'install_limit must be a whole number from 1 to 100';
 const NOTE_DETAIL = 'note must be a text of up to 255 characters in UTF-8';
 const UNKNOWN = '{"rc":0,"msg":"Unknown error"}';
-const LIMIT_ERROR = '{"rc":0,"msg":"Link limit error"}';
-const NOT_FOUND = '{"rc":0,"msg":"Link not found"}';
+const LIMIT_ERROR = '{"rc":0,"msg":"Install limit error"}';
+const NOT_FOUND = '{"rc":0,"msg":"Install not found"}';
 const NOT_FOUND_DETAIL = 'id names no limited link of this provider';
 const UPDATED = `{"rc":1,"msg":"Ok","install_code":"${CODE}","id":1}`;
 
@@ -47,7 +47,7 @@ const addLink: Scenario[] = [
     says: 'install_code_exists',
     given: [aLink(CODE)],
     request: { install_limit: 1, install_code: CODE },
-    answer: '{"rc":2,"msg":"Link code exists"}',
+    answer: '{"rc":2,"msg":"Install code exists"}',
     answerHeaders: { 'x-install-id': '1' },
     detail: 'install_code is taken',
   },
@@ -57,7 +57,7 @@ const addLink: Scenario[] = [
     says: 'install_code_exists',
     given: [aLink(CODE, 2, FOREIGN)],
     request: { install_limit: 1, install_code: CODE },
-    answer: '{"rc":2,"msg":"Link code exists"}',
+    answer: '{"rc":2,"msg":"Install code exists"}',
     detail: 'install_code is taken',
   },
   {
@@ -66,7 +66,7 @@ const addLink: Scenario[] = [
     says: 'install_code_limit_reached',
     given: [aCapOfLinks(1), aLink(CODE)],
     request: { install_limit: 1, install_code: OTHER_CODE },
-    answer: '{"rc":0,"msg":"Link code limit reached"}',
+    answer: '{"rc":0,"msg":"Install code limit reached"}',
     detail: 'the provider has as many limited links as it may have',
   },
   {
@@ -212,7 +212,7 @@ const updateLink: Scenario[] = [
     says: 'install_limit_below_count',
     given: [aLink(), aBinding(), aDevice('a'), aDevice('b'), aDisabledLink(1)],
     request: { id: 1, install_limit: 1, note: 'new', status: 10 },
-    answer: '{"rc":0,"msg":"Link limit is less than the current install_count"}',
+    answer: '{"rc":0,"msg":"Install limit is less than the current install_count"}',
     detail: 'install_limit must not be lower than the number of HWIDs on the link',
   },
   {
@@ -221,7 +221,7 @@ const updateLink: Scenario[] = [
     says: 'install_status_error',
     given: [aLink()],
     request: { id: 1, note: 'new', status: 1 },
-    answer: '{"rc":0,"msg":"Link status error"}',
+    answer: '{"rc":0,"msg":"Install status error"}',
     detail: 'status must be 5 or 10',
   },
   {

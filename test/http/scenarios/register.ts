@@ -159,19 +159,26 @@ const register: Scenario[] = [
   hwidRequired('no HWID, and another field that does not fit', { locale: '!', push: 1 }),
   refused(
     'link_not_found',
-    'Link not found',
+    'Install not found',
     NOT_FOUND_DETAIL,
     'an unknown link',
     [aBinding()],
     byLink,
   ),
-  refused('link_not_found', 'Link not found', NOT_FOUND_DETAIL, 'a link without a domain', door, {
-    hwid: HWID,
-    install_code: CODE,
-  }),
   refused(
     'link_not_found',
-    'Link not found',
+    'Install not found',
+    NOT_FOUND_DETAIL,
+    'a link without a domain',
+    door,
+    {
+      hwid: HWID,
+      install_code: CODE,
+    },
+  ),
+  refused(
+    'link_not_found',
+    'Install not found',
     NOT_FOUND_DETAIL,
     'a domain that is not bound',
     door,
@@ -182,7 +189,7 @@ const register: Scenario[] = [
   ),
   refused(
     'link_disabled',
-    'Link disabled',
+    'Install disabled',
     'the limited link is disabled',
     'a disabled link',
     [...door, aDisabledLink(1)],
@@ -191,7 +198,7 @@ const register: Scenario[] = [
   {
     ...refused(
       'link_limit_reached',
-      'Link limit reached',
+      'Install limit reached',
       'the limited link holds as many devices as it may',
       'a full link',
       [...door, aDevice('a'), aDevice('b')],

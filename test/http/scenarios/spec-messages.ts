@@ -6,23 +6,28 @@
 const ACCESS = ['Auth error', 'This feature requires an active subscription'];
 
 export const SPEC_MESSAGES: Readonly<Record<string, readonly string[]>> = {
-  '/api/add-install': [...ACCESS, 'Link limit error', 'Link code limit reached', 'Unknown error'],
+  '/api/add-install': [
+    ...ACCESS,
+    'Install limit error',
+    'Install code limit reached',
+    'Unknown error',
+  ],
   '/api/update-install': [
     ...ACCESS,
-    'Link limit error',
-    'Link limit is less than the current install_count',
-    'Link status error',
+    'Install limit error',
+    'Install limit is less than the current install_count',
+    'Install status error',
     'Error save install',
-    'Link not found',
+    'Install not found',
     'Unknown error',
   ],
   '/api/list-install': [...ACCESS, 'Unknown error'],
-  '/api/free-slots': [...ACCESS, 'Invalid parameters', 'Link code error', 'Unknown error'],
-  '/api/revoke-install': [...ACCESS, 'Error save install', 'Link not found', 'Unknown error'],
-  '/api/remove-install': [...ACCESS, 'Error save install', 'Link not found', 'Unknown error'],
-  '/api/list-refused': [...ACCESS, 'Link code error', 'Unknown error'],
-  '/api/list-hwid': [...ACCESS, 'Link code error', 'Unknown error'],
-  '/api/delete-hwid': [...ACCESS, 'Invalid parameters', 'Link code error', 'Unknown error'],
+  '/api/free-slots': [...ACCESS, 'Invalid parameters', 'Install code error', 'Unknown error'],
+  '/api/revoke-install': [...ACCESS, 'Error save install', 'Install not found', 'Unknown error'],
+  '/api/remove-install': [...ACCESS, 'Error save install', 'Install not found', 'Unknown error'],
+  '/api/list-refused': [...ACCESS, 'Install code error', 'Unknown error'],
+  '/api/list-hwid': [...ACCESS, 'Install code error', 'Unknown error'],
+  '/api/delete-hwid': [...ACCESS, 'Invalid parameters', 'Install code error', 'Unknown error'],
   '/api/add-domain': [
     ...ACCESS,
     'Domain hash error',
@@ -113,6 +118,6 @@ export const SPEC_MESSAGES: Readonly<Record<string, readonly string[]>> = {
 
 /** The `rc` 2 notices, which stand with the endpoints. */
 export const SPEC_NOTICES: Readonly<Record<string, readonly string[]>> = {
-  '/api/add-install': ['Link code exists'],
+  '/api/add-install': ['Install code exists'],
   '/api/add-domain': ['Domain hash exists', 'Domain hash exists. State set to active'],
 };
