@@ -7,7 +7,7 @@ import { APPS, finalLink, readSubscriptionUrl } from '../core/final-link.ts';
 import { removeLink, updateLink } from '../core/link.ts';
 import { readLinkChange, STAFF_TERMS } from '../core/link-form.ts';
 import { lookAtLink } from '../core/link-look.ts';
-import { pageUrlOf } from '../core/my.ts';
+import { myUrlOf } from '../core/my.ts';
 import { isRefused, malformed, Refused } from '../core/outcome.ts';
 import { INSTALL_ACTIVE, type LinkTerms } from '../core/port/link.ts';
 import { LINK_TERMS } from '../core/terms.ts';
@@ -54,7 +54,7 @@ export const linkPanelCalls = {
        * address.
        */
       pageUrl:
-        link.status === INSTALL_ACTIVE ? pageUrlOf(core, provider, link.installCode, nowMs) : null,
+        link.status === INSTALL_ACTIVE ? myUrlOf(core, provider, link.installCode, nowMs) : null,
     };
   }),
   'links.edit': sharedCall(

@@ -2,7 +2,7 @@
 
 import { LOOK, OWN } from '../core/account/roles.ts';
 import { type Fields, fieldsOf, only, readGiven } from '../core/field.ts';
-import { pageUrlOf } from '../core/my.ts';
+import { myUrlOf } from '../core/my.ts';
 import { isRefused } from '../core/outcome.ts';
 import type { OwnMy } from '../core/port/my.ts';
 import type { OwnRideTerms } from '../core/port/ride.ts';
@@ -24,7 +24,7 @@ export const myCalls = {
       /** True: the operator has switched the page off for all providers. */
       isForbidden: core.limits.myPath === '',
       /** The address of the newest link's page; null: no link, or the settings lack an address. */
-      previewUrl: link === undefined ? null : pageUrlOf(core, provider, link.installCode, nowMs),
+      previewUrl: link === undefined ? null : myUrlOf(core, provider, link.installCode, nowMs),
       coolDownHours: policyOf(NO_POLICY, provider).coolDownHours,
     };
   }),

@@ -13,7 +13,6 @@ import {
   readProviderCode,
   readSubscriptionKey,
 } from './formats.ts';
-import { FullLinkRefused } from './full-link.ts';
 import { newLink } from './link.ts';
 import { isRefused, type Misfit, orUnsaved, Refused } from './outcome.ts';
 import type { DeviceAtProvider, DeviceFacts } from './port/device.ts';
@@ -65,6 +64,17 @@ export const ANY_HWID = '?';
 const NO_HASH = '0'.repeat(64);
 
 export type RefusedAtDoor = (typeof AT_DOOR)[AdmitRefusal];
+
+/** The refusal of a full link; its user may free a slot on the page: see core/my.ts. */
+export class FullLinkRefused extends Refused<'link_limit_reached'> {
+  constructor(
+    readonly link: AdmittedLink,
+    /** The HWID; null: the app sent none. */
+    readonly hwid: string | null,
+  ) {
+    super('link_limit_reached');
+  }
+}
 
 /**
  * Admits a device on a link: takes a slot for a new HWID, refreshes the facts of a known one. The

@@ -50,7 +50,7 @@ export async function callOfKey(
  * nothing if it has not.
  */
 export async function holdsSlot(core: Core, call: DeviceCall, nowMs: number): Promise<boolean> {
-  const settled = await settleHwid(core, call, nowMs);
+  const settled = call.hwid === null ? await settleHwid(core, call, nowMs) : call;
   if (settled === PASSES) return true;
   if (isRefused(settled)) return false;
   const judged = await verdictOn(core, settled, nowMs);

@@ -195,6 +195,26 @@ export function keyIn(
   return { key, isProven: secret !== null, token: { text: segment, signedAtMs } };
 }
 
+/** The names in the path of a request. */
+interface NamedPath {
+  path: Path;
+  /** True for a pass path, which has no key. */
+  mayPass: boolean;
+  /** As {@link keyIn} returns it. */
+  key: KeyInPath | Misfit | null;
+}
+
+/** Reads what a path names, as {@link readRequestPath}; null: it is no path. */
+export function readNamedPath(
+  text: string,
+  reading: KeyReading & { readonly passPaths: readonly PassPath[] },
+): NamedPath | null {
+  const path = readRequestPath(text);
+  if (path === null) return null;
+  const isPassed = mayPass(reading.passPaths, reading.keyPaths, path);
+  return { path, mayPass: isPassed, key: isPassed ? null : keyIn(reading, path) };
+}
+
 /**
  * Finds whether the segment of a key, or the one behind it, is a UUID, as in Hiddify's paths, and
  * its template; null: no template fits.

@@ -8,14 +8,15 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { actAt } from './audit/entry.ts';
 import { HOUR_MS, MINUTE_MS } from './calendar.ts';
 import type { Core } from './core.ts';
+import { FullLinkRefused } from './door.ts';
 import { readInstallCode } from './formats.ts';
 import { hostHash, hostName } from './host-name.ts';
 import { type KeyReading, keyIn, readRequestPath } from './key-path.ts';
 import { isRefused } from './outcome.ts';
 import type { KeptRefusal } from './port/figure.ts';
 import type { LinkDevice } from './port/link-view.ts';
-import { after, type Maybe } from './port/maybe.ts';
-import type { FreeRefusal, MyLink, MyName } from './port/my.ts';
+import { after, type Maybe, settle } from './port/maybe.ts';
+import type { FreeRefusal, MyLink, MyName, MySites } from './port/my.ts';
 import type { Provider } from './port/provider.ts';
 import { isActive } from './provider.ts';
 import { subscriptionKeyHash } from './secret.ts';
@@ -37,7 +38,7 @@ export const hasMy = (provider: Provider, nowMs: number): boolean =>
  * Returns the address of a link's page for browsers; null: it has none, or the settings lack an
  * address.
  */
-export function pageUrlOf(
+export function myUrlOf(
   { limits }: Pick<Core, 'limits'>,
   provider: Provider,
   installCode: string,
@@ -48,6 +49,17 @@ export function pageUrlOf(
   const origin = myUrl === '' && host !== undefined ? `https://${host}` : myUrl;
   if (myPath === '' || origin === '' || !hasMy(provider, nowMs)) return null;
   return `${origin}${myPath}?link=${installCode}`;
+}
+
+/** Returns the address of the page for the address of a subscription. */
+export function myUrlOfFetch(
+  { myPath }: Pick<MySites, 'myPath'>,
+  origin: string,
+  { host, path, installCode }: { host: string; path: string; installCode: string | null },
+): string | null {
+  if (myPath === '' || origin === '') return null;
+  const name = encodeURIComponent(installCode ?? `${host}${path}`).replaceAll('%2F', '/');
+  return `${origin}${myPath}?link=${name}`;
 }
 
 /** How the paths of a host name links, and the provider of the links; null: any. */
@@ -125,6 +137,37 @@ const deviceSubject = ({ hwid }: { hwid: string }) => hwid;
 export const thisReference = (link: Signing, hwid: string, nowMs: number): string =>
   makeReference(link, 'this', hwid, nowMs);
 
+/**
+ * Returns the address of the page for a device that a full link refused; for some minutes it
+ * identifies the device. Null: another refusal, or the provider has no page.
+ */
+export function myUrlOfRefusal(
+  { store }: Pick<Core, 'store'>,
+  { myPath }: Pick<MySites, 'myPath'>,
+  refused: unknown,
+  origin: string,
+  nowMs: number,
+): Maybe<string | null> {
+  if (!(refused instanceof FullLinkRefused) || myPath === '' || origin === '') return null;
+  const { hwid, link } = refused;
+  // A fault must not hold back the refusal: it goes out without the address.
+  return settle(
+    () =>
+      after(store.findProvider(link.providerCode), (provider) => {
+        if (provider === null || !hasMy(provider, nowMs)) return null;
+        return after(store.findLinkById(link.installId), (found) => {
+          if (found === null) return null;
+          const { id: installId, installCode } = found;
+          const { keyHash } = provider;
+          const signed = hwid && thisReference({ installId, installCode, keyHash }, hwid, nowMs);
+          return `${origin}${myPath}?link=${installCode}${signed ? `&this=${signed}` : ''}`;
+        });
+      }),
+    () => null,
+    (address) => address,
+  );
+}
+
 /** A slot as its page shows it, without the HWID. */
 export interface MyPlace extends Pick<LinkDevice, 'hwid' | 'os' | 'osVersion' | 'deviceName'> {
   lastSeenAtMs: number;
@@ -133,7 +176,7 @@ export interface MyPlace extends Pick<LinkDevice, 'hwid' | 'os' | 'osVersion' | 
   reference: string;
 }
 
-export interface MyPage {
+export interface OpenedMy {
   link: MyLink;
   places: MyPlace[];
   /** The refused device from which the page was opened; null: none. */
@@ -155,18 +198,18 @@ export function openMy(
   name: MyName,
   reference: string | null,
   nowMs: number,
-): Maybe<MyPage | null> {
+): Maybe<OpenedMy | null> {
   return after(core.store.findMy(name, nowMs), (link) =>
-    link === null ? null : pageOf(core, link, reference, nowMs),
+    link === null ? null : opened(core, link, reference, nowMs),
   );
 }
 
-async function pageOf(
+async function opened(
   { store }: Core,
   link: MyLink,
   reference: string | null,
   nowMs: number,
-): Promise<MyPage> {
+): Promise<OpenedMy> {
   const { installId, providerId } = link;
   const devices = await store.listLinkDevices(providerId, installId, DEVICES_MAX);
   const referred = <T extends { hwid: string }>(among: readonly T[]) =>

@@ -13,16 +13,18 @@
  */
 
 import type { Core } from './core.ts';
-import { AT_DOOR, type DeviceCall, type RefusedAtDoor } from './door.ts';
+import { AT_DOOR, type DeviceCall, judgeDevice, type RefusedAtDoor } from './door.ts';
 import { callOfKey } from './former-key.ts';
 import type { KeyInPath } from './key-path.ts';
 import { isRefused, Refused } from './outcome.ts';
 import { isOutdated } from './outdated-token.ts';
+import type { DeviceFacts } from './port/device.ts';
 import { after, type Maybe } from './port/maybe.ts';
 import { type GateCall, namesLink, PASSES, settleHwid } from './without-hwid.ts';
 
 export interface NamedRequest {
   device: Omit<GateCall, 'installCode' | 'subscriptionKey'>;
+  facts: DeviceFacts;
   /** The key in the path; null: there is none. */
   key: KeyInPath | null;
   /** The value of `installid`; null: there is none. */
@@ -50,33 +52,30 @@ export interface Denied {
   key: KeyInPath | null;
   /** True if it reveals to a guesser that there is no such link. */
   isGuess: boolean;
-  /** True if the request names no link, whatever the refusal says. */
+  /** True if the request names no link, or must not learn that it names one. */
   isUnnamed: boolean;
 }
 
 /** The refusal of a token that the panel does not take: no code may name another link. */
 export const FORGED = new Refused('link_not_found');
 
-const denied = (refused: RefusedAtDoor): Denied => ({
+/** Denies a request by the refusal of a link, or for want of one. */
+export const denied = (refused: RefusedAtDoor, isGuess = false): Denied => ({
   refused,
   key: null,
-  isGuess: false,
-  isUnnamed: false,
+  isGuess,
+  isUnnamed: refused.says === 'link_not_found',
 });
 /** The refusal of a request that names no link and guesses at none. */
 export const NOT_FOUND: Denied = denied(AT_DOOR.link_not_found);
 /** The refusal of a device whose headers have no HWID, before a link was looked for. */
 export const WITHOUT_HWID: Denied = { ...denied(AT_DOOR.hwid_required), isUnnamed: true };
-const UNKNOWN: Denied = { ...NOT_FOUND, isGuess: true };
-const UNKNOWN_HIDDEN: Denied = { ...denied(AT_DOOR.hwid_required), isGuess: true };
+const UNKNOWN = denied(AT_DOOR.link_not_found, true);
+const UNKNOWN_HIDDEN = denied(AT_DOOR.hwid_required, true);
 
 /** Returns the refusal of an unknown link, to a device with this HWID. */
 export const unknownTo = (hwid: string | null): Denied =>
   hwid === null ? UNKNOWN_HIDDEN : UNKNOWN;
-
-/** Returns true for the refusal of a request that names no link. */
-export const isOfStranger = ({ isGuess, isUnnamed, refused }: Denied): boolean =>
-  refused.says === 'link_not_found' || isGuess || isUnnamed;
 
 /** Returns whether the path has a token from before its user was made. */
 export function isOfFormerUser(
@@ -106,18 +105,21 @@ export function decideByName<T>(
     if (refused === AT_DOOR.link_not_found) return null;
     if (refused === FORGED) return unknownTo(device.hwid);
     const isNamed = !isQuiet || refused.says !== 'hwid_required' || namesLink(core, call, nowMs);
-    return after(isNamed, (is) => ({ refused, key, isGuess: false, isUnnamed: !is }));
+    return after(isNamed, (is) => ({ ...denied(refused), key, ...(!is && { isUnnamed: true }) }));
   };
   const decideFor = (call: GateCall, key: KeyInPath | null): Maybe<Found> =>
-    after(isApp ? settleHwid(core, call, nowMs) : call, (settled): Maybe<Found> => {
-      if (settled === PASSES) return { call, key, outcome: PASSES };
-      if (isRefused(settled)) return refuse(call, settled, key);
-      return after(decide(settled, key), (outcome) =>
-        outcome instanceof Refused
-          ? refuse(call, outcome as RefusedAtDoor, key)
-          : { call: settled, key, outcome: outcome as T },
-      );
-    });
+    after(
+      isApp && call.hwid === null ? settleHwid(core, call, nowMs) : call,
+      (settled): Maybe<Found> => {
+        if (settled === PASSES) return { call, key, outcome: PASSES };
+        if (isRefused(settled)) return refuse(call, settled, key);
+        return after(decide(settled, key), (outcome) =>
+          outcome instanceof Refused
+            ? refuse(call, outcome as RefusedAtDoor, key)
+            : { call: settled, key, outcome: outcome as T },
+        );
+      },
+    );
   const byCode = () => decideFor({ ...device, installCode: code }, null);
   if (key === null) return byCode();
   const byKey = () => {
@@ -135,3 +137,7 @@ export function decideByName<T>(
     is ? unknownTo(device.hwid) : byKey(),
   );
 }
+
+/** Asks {@link judgeDevice} about the link that a request names: no device takes a slot. */
+export const judgeByName = (core: Core, request: NamedRequest, nowMs: number) =>
+  decideByName(core, request, nowMs, (call) => judgeDevice(core, call, nowMs, request.facts));

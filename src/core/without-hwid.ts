@@ -40,15 +40,14 @@ export interface GateCall extends DeviceCall {
 }
 
 /**
- * Returns the call to judge: unchanged if it has a HWID or will be refused. Refuses
- * `link_not_found` for an app without a HWID if no link has the name.
+ * Returns the call to judge of an app without a HWID: unchanged if it will be refused. Refuses
+ * `link_not_found` if no link has the name.
  */
 export function settleHwid(
   core: Core,
   call: GateCall,
   nowMs: number,
 ): Maybe<DeviceCall | typeof PASSES | RefusedAtDoor> {
-  if (call.hwid !== null) return call;
   if (call.junkHwid != null) {
     const held: GateCall = { ...call, hwid: call.junkHwid, junkHwid: null };
     return after(verdictOn(core, held, nowMs), (judged) =>

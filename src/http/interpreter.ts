@@ -8,7 +8,7 @@ import { type Log, reasonOf } from '../base/log.ts';
 import { authenticateDevice } from '../core/device.ts';
 import { REQUEST_BOUNDS } from '../core/json-input.ts';
 import { innermostReason, isRefused, type Reason, type Refused } from '../core/outcome.ts';
-import { after, type Maybe } from '../core/port/maybe.ts';
+import { after, type Maybe, settle } from '../core/port/maybe.ts';
 import { isAway, isBusy, isFull, TooManyDeeds } from '../core/port/store.ts';
 import { accessOf } from './access.ts';
 import { callerName, isLarge } from './answer/large.ts';
@@ -152,7 +152,7 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
       providerCode: call.provider?.code,
       requestId: answered.requestId,
     };
-    return deps.concluder.conclude(tally, decided, (requestId) =>
+    return after(deps.traffic.conclude(tally, decided), (requestId) =>
       responses.respond(says, { payload, detail, headers, requestId, isLast }),
     );
   }
@@ -166,23 +166,6 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
       (answered) => send(call, answered),
     );
   };
-}
-
-/** Runs `act`, or maps its fault, then continues: at once unless `act` has to wait. */
-export function settle<T, R = Response>(
-  act: () => Maybe<T>,
-  onFault: (fault: unknown) => T,
-  next: (value: T) => Maybe<R>,
-): Maybe<R> {
-  let value: Maybe<T>;
-  try {
-    value = act();
-  } catch (fault) {
-    value = onFault(fault);
-  }
-  // One promise, not two: each costs a write as much as one of its statements.
-  const failed = (fault: unknown) => next(onFault(fault));
-  return value instanceof Promise ? value.then(next, failed) : next(value);
 }
 
 /** Parameters that `access.ts` reads. */

@@ -14,7 +14,7 @@
  */
 
 import { Elysia } from 'elysia';
-import { after, type Maybe } from '../core/port/maybe.ts';
+import { after, type Maybe, settle } from '../core/port/maybe.ts';
 import { PROBE_PATH } from '../core/public-probe.ts';
 import { answerPreflight, isPreflight } from './answer/cors.ts';
 import { respond } from './answer/respond.ts';
@@ -26,7 +26,7 @@ import { publishedAnswers } from './document/published.ts';
 import { pathsOf } from './endpoint.ts';
 import { endpoints } from './endpoints/index.ts';
 import { GATE_PATH } from './gate/gate.ts';
-import { interpret, reportFault, settle } from './interpreter.ts';
+import { interpret, reportFault } from './interpreter.ts';
 import type { MyDoor } from './my/door.ts';
 import type { AnswerProbe } from './probe.ts';
 import type { CallDeps } from './request/call.ts';
@@ -62,7 +62,7 @@ type Route = readonly [path: string, answer: Answering];
 
 /** Returns the function that answers every request of the server. */
 export function mount(deps: CallDeps, parts: DeviceParts, console: ConsoleParts): Answering {
-  const { clientOf, clock, core, crowd, log, traffic } = deps;
+  const { clientOf, clock, core, log, traffic } = deps;
   const { my, probe, proxy, strangers } = parts;
   const other = traffic.tallyOf(null);
   const stranger = (request: Request) => {
@@ -81,7 +81,7 @@ export function mount(deps: CallDeps, parts: DeviceParts, console: ConsoleParts)
     const tally = traffic.tallyOf(path);
     const detail = reportFault(log, tally.endpoint, fault, requestId);
     traffic.count(tally, { request, says: 'unknown_error', tookMs: null, requestId });
-    if (!strangers.areServed(request)) return bare(new Response(null, { status: 500 }));
+    if (!strangers.exposureTo(request).isServed) return bare(new Response(null, { status: 500 }));
     return respond('unknown_error', { detail, requestId });
   };
 
@@ -102,13 +102,14 @@ export function mount(deps: CallDeps, parts: DeviceParts, console: ConsoleParts)
 
   /** Answers requests for the hosts of panels, for the page of users, and of strangers. */
   const outside = (request: Request): Maybe<Response | null> => {
-    if (strangers.areServed(request)) {
-      const page = my(request);
-      return page === null ? proxy.answer(request) : quietly(request, page);
+    const exposure = strangers.exposureTo(request);
+    if (exposure.isServed) {
+      const page = my(request, exposure);
+      return page === null ? proxy.answer(request, exposure) : quietly(request, page);
     }
     const isAsked = plainPath(request.url) === GATE_PATH;
     // Proxies ask by any host; the gate knows them by their address.
-    return proxy.answer(request) ?? (isAsked ? null : stranger(request));
+    return proxy.answer(request, exposure) ?? (isAsked ? null : stranger(request));
   };
   // The probe is answered at any host.
   const atFirst = (request: Request) =>
@@ -121,9 +122,8 @@ export function mount(deps: CallDeps, parts: DeviceParts, console: ConsoleParts)
       (fault) => failed(null, request, fault),
       (response) => response ?? route(plainly(request)),
     );
-  // Queues every request, and sets its client as party.
-  return (request) =>
-    crowd.begin(request, (begun) => core.store.onBehalfOf(begun, clientOf, answer));
+  // Sets the client of every request as its party.
+  return (request) => core.store.onBehalfOf(request, clientOf, answer);
 }
 
 /** Elysia's pattern for all other paths. */

@@ -7,7 +7,6 @@ import type { Core } from '../core/core.ts';
 import type { EventSenders } from '../core/outbox/carrier.ts';
 import { Large } from './answer/large.ts';
 import { AuthFailures } from './bound/auth-failures.ts';
-import { Concluder } from './bound/concluder.ts';
 import { Crowd } from './bound/crowd.ts';
 import { MinuteLimiter } from './bound/limiter.ts';
 import { Polls } from './bound/polls.ts';
@@ -139,10 +138,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   const scheme = options.tls ? 'https' : 'http';
   const callers = makeCallers({ listener: () => listener, settings, scheme });
-  const { addressOf, connectionOf, isTrusted, peerOf, sharedAddressOf } = callers;
+  const { addressOf, connectionOf, isTrusted, peerOf } = callers;
   const clientOf = (request: Request) => countedAs(addressOf(request));
-  const traffic = new Traffic({ log, settings, isTrusted, addressOf });
-  const concluder = new Concluder({ clock, traffic, failures, clientOf });
+  const sharedAddressOf = (request: Request) => () => callers.sharedAddressOf(request);
+  const traffic = new Traffic({ clock, log, settings, failures, isTrusted, addressOf, clientOf });
   const registrations = new MinuteLimiter(() => settings.registrationsPerMinuteMax);
   const polls = new Polls();
   // Bun knows the address until the kernel has the whole answer or the caller disconnects.
@@ -159,8 +158,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     traffic,
     clientOf,
     sharedAddressOf,
-    crowd: new Crowd({ clientOf, isGone }),
-    concluder,
     stopping: stopping.signal,
     bodyTimeMaxMs: options.bodyTimeMaxMs ?? BODY_TIME_MAX_MS,
     grantPatience: (request, seconds) => listener.grantPatience(request, seconds),
@@ -172,7 +169,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     settings,
     traffic,
     clientOf,
-    concluder,
     room: large.devices,
     turns: large.turns,
     pingIntervalMs: options.pingIntervalMs ?? PING_INTERVAL_MS,
@@ -182,7 +178,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { consoleFiles: files = new Map(), secretOf = () => null } = options;
   const own = { ...strangersOf(options, callers), core, clock, log, settings, secretOf };
   const panels = makeFollowers(own);
-  const doors = { ...own, traffic, concluder, panels, rides: new RideDesk(own) };
+  const doors = { ...own, traffic, panels, rides: new RideDesk(own) };
   const proxy = makeProxy({
     ...doors,
     servesStrangers: options.servesStrangers ?? servesStrangers,
@@ -207,8 +203,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const countClosed = (why: keyof typeof closed) => {
     closed[why] += 1;
   };
+  const crowd = new Crowd({ clientOf, isGone });
   const listener = await openListener(
-    answer,
+    (request) => crowd.begin(request, answer),
     { ...options, tls: options.tls ?? null },
     streams.handlers as Bun.WebSocketHandler<unknown>,
     { log, nowMs: clock.nowMs, onClosed: countClosed },

@@ -21,6 +21,14 @@ export interface StrangerPage {
   body: Uint8Array<ArrayBuffer>;
 }
 
+/** The view of Gatepost that a request gets. */
+export interface Exposure {
+  /** True if strangers are answered quietly. */
+  isQuiet: boolean;
+  /** True if Gatepost itself answers at the host of the request. */
+  isServed: boolean;
+}
+
 interface StrangersOptions {
   settings: StrangerSettings;
   clock: Clock;
@@ -45,12 +53,13 @@ export class Strangers {
     return this.options.settings.strangers === 'quiet';
   }
 
-  /** Returns whether Gatepost itself answers at the host of a request. */
-  areServed(request: Request): boolean {
+  exposureTo(request: Request): Exposure {
+    const { isQuiet } = this;
     const { isTrusted, settings } = this.options;
-    if (!this.isQuiet || settings.ownHosts.length === 0) return true;
+    if (!isQuiet || settings.ownHosts.length === 0) return { isQuiet, isServed: true };
     const authority = authorityOf(request.headers, isTrusted(request));
-    return settings.ownHosts.includes(this.#hosts.find(authority)?.name ?? '');
+    const isServed = settings.ownHosts.includes(this.#hosts.find(authority)?.name ?? '');
+    return { isQuiet, isServed };
   }
 
   /** Answers a request that began at the steady time `startMs`. */

@@ -1,11 +1,17 @@
 /**
  * Counts answers for the monitor and, with `log.requests`, logs a line for each request. Neither
- * shows more of a request than its endpoint: path and query can hold a key.
+ * shows more of a request than its endpoint: path and query can hold a key. A guess, an answer that
+ * reveals that a key, token or code is wrong, counts as a failed authentication too, and is delayed
+ * beyond the limit of a minute.
  */
 
+import type { Clock } from '../base/clock.ts';
 import { Counts, Histogram } from '../base/counts.ts';
 import type { Log } from '../base/log.ts';
+import type { Maybe } from '../core/port/maybe.ts';
+import type { AuthFailures } from './bound/auth-failures.ts';
 import type { TrustedProxies } from './request/address.ts';
+import { dropBody } from './request/body.ts';
 
 /** Bounds of the histogram, s: from a look-up in memory to a commit on a slow disk. */
 const SECONDS = [
@@ -39,12 +45,16 @@ export interface TrafficSettings {
 }
 
 interface TrafficOptions {
+  clock: Clock;
   log: Log;
+  failures: Pick<AuthFailures, 'record'>;
   settings: TrafficSettings;
   /** Returns whether the peer is a trusted proxy. */
   isTrusted(request: Request): boolean;
   /** Returns the address of the client, behind all trusted proxies. */
   addressOf(request: Request): string;
+  /** Returns the address under which the client of a request is counted. */
+  clientOf(request: Request): string;
 }
 
 /** A request with its answer. */
@@ -58,6 +68,15 @@ interface Answered {
   providerCode?: string | undefined;
   /** The id under which the request was logged before. */
   requestId?: string | undefined;
+}
+
+/** A decided answer. */
+interface Decided extends Omit<Answered, 'tookMs'> {
+  /** The steady time at which the request arrived, ms. */
+  startMs: number;
+  isGuess: boolean;
+  /** The account that is guessed at; null: none. */
+  account?: string | null;
 }
 
 export class Traffic {
@@ -87,6 +106,30 @@ export class Traffic {
     if (FOREIGN_ID.test(foreign)) return foreign;
     this.#idCount += 1;
     return `${this.#idPrefix}-${this.#idCount}`;
+  }
+
+  /**
+   * The end of each answer: counts it, and delays a guess. Returns its id in the log, if any. The
+   * time that is counted does not include the delay.
+   */
+  conclude(
+    tally: EndpointTally,
+    { request, says, startMs, isGuess, account = null, providerCode, requestId: id }: Decided,
+  ): Maybe<string | undefined> {
+    const { clientOf, clock } = this.options;
+    const tookMs = clock.steadyMs() - startMs;
+    const requestId = this.count(tally, { request, says, tookMs, providerCode, requestId: id });
+    const delay = isGuess ? this.guessed(clientOf(request), account) : undefined;
+    if (delay === undefined) return requestId;
+    dropBody(request);
+    return delay.then(() => requestId);
+  }
+
+  /** Counts a guess of a client. Returns its delay; undefined: there is none. */
+  guessed(client: string, account: string | null = null): Promise<void> | undefined {
+    const { clock, failures } = this.options;
+    const delayMs = failures.record(client, clock.nowMs(), account);
+    return delayMs === 0 ? undefined : clock.sleep(delayMs);
   }
 
   /** Counts an answer and logs its line; returns the id of the request in the log, if any. */

@@ -1,7 +1,8 @@
 /** The address of the page of users: whose word counts for its scheme, and how it names a link. */
 
 import { expect, test } from 'bun:test';
-import { addressOfFetch, addressOfRequest, originOf } from '../../src/http/my/address.ts';
+import { myUrlOfFetch } from '../../src/core/my.ts';
+import { myUrlOfRequest, originOf } from '../../src/http/my/address.ts';
 
 const HOST = 'gate.example.com';
 
@@ -21,20 +22,20 @@ test.each([
 test('names a link by its code, else by host and path, and is none without a page', () => {
   const page = { myPath: '/my' };
   const fetched = { host: 'sub.example.com', path: '/sub/a key', installCode: null };
-  expect(addressOfFetch(page, `https://${HOST}`, fetched)).toBe(
+  expect(myUrlOfFetch(page, `https://${HOST}`, fetched)).toBe(
     `https://${HOST}/my?link=sub.example.com/sub/a%20key`,
   );
   const byCode = { ...fetched, installCode: 'FIRSTLINK001' };
-  expect(addressOfFetch(page, `https://${HOST}`, byCode)).toBe(
+  expect(myUrlOfFetch(page, `https://${HOST}`, byCode)).toBe(
     `https://${HOST}/my?link=FIRSTLINK001`,
   );
-  expect(addressOfFetch({ myPath: '' }, `https://${HOST}`, byCode)).toBeNull();
-  expect(addressOfFetch(page, '', byCode)).toBeNull();
+  expect(myUrlOfFetch({ myPath: '' }, `https://${HOST}`, byCode)).toBeNull();
+  expect(myUrlOfFetch(page, '', byCode)).toBeNull();
   const target = '/sub/key?installid=FIRSTLINK001&x=1';
-  expect(addressOfRequest(page, 'http://x', 'sub.example.com', target)).toBe(
+  expect(myUrlOfRequest(page, 'http://x', 'sub.example.com', target)).toBe(
     'http://x/my?link=FIRSTLINK001',
   );
-  expect(addressOfRequest(page, 'http://x', 'sub.example.com', '/sub/key?x=1')).toBe(
+  expect(myUrlOfRequest(page, 'http://x', 'sub.example.com', '/sub/key?x=1')).toBe(
     'http://x/my?link=sub.example.com/sub/key',
   );
 });

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/calendar.ts';
 import { sharedHwid } from '../../src/core/formats.ts';
-import type { MyPage, MyPlace } from '../../src/core/my.ts';
+import type { MyPlace, OpenedMy } from '../../src/core/my.ts';
 import { MY_TEXTS } from '../../src/http/my/texts.ts';
 import { linkView, PLACES_EACH, type Said } from '../../src/http/my/view.ts';
 
@@ -22,7 +22,7 @@ const place = (more: Partial<MyPlace> = {}): MyPlace =>
     ...more,
   }) as MyPlace;
 
-const pageOf = (places: readonly MyPlace[], more: object = {}, link: object = {}): MyPage =>
+const pageOf = (places: readonly MyPlace[], more: object = {}, link: object = {}): OpenedMy =>
   ({
     places,
     waiting: null,
@@ -38,9 +38,9 @@ const pageOf = (places: readonly MyPlace[], more: object = {}, link: object = {}
       coolDownHours: 24,
       ...link,
     },
-  }) as unknown as MyPage;
+  }) as unknown as OpenedMy;
 
-function view(page: MyPage, { from = 0, said = null as Said | null, hasNews = false } = {}) {
+function view(page: OpenedMy, { from = 0, said = null as Said | null, hasNews = false } = {}) {
   const of = { language: 'en', path: '/my', nowMs: NOW_MS } as const;
   return linkView(page, of, { from, said, hasNews }).text;
 }

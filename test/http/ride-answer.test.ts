@@ -162,7 +162,7 @@ test('what cannot be read does not ride, which is logged once a minute', async (
       request: REQUEST,
       link: linkOf('INCY/1'),
       isShared: false,
-      pageUrl: () => null,
+      myUrl: () => null,
     };
     for (let count = 0; count < 3; count++) expect(await desk.on(fetch, WAY, null, 150)).toBeNull();
     expect(lines.filter((line) => line.includes('rides_not_read'))).toHaveLength(1);
@@ -230,7 +230,7 @@ describe('2,000 odd texts', () => {
         request: REQUEST,
         link: linkOf(app?.userAgent ?? '', version),
         isShared: false,
-        pageUrl: () => null,
+        myUrl: () => null,
       };
       const due = await desk.on(fetched, WAY, null, 150);
       said = new Headers({ 'content-type': 'text/plain' });

@@ -94,7 +94,7 @@ export function linkRefused(
     count,
     day: date,
     ...deviceFacts(device),
-    ...pageFact(hasMy, reason),
+    ...myFact(hasMy, reason),
   });
 }
 
@@ -105,7 +105,7 @@ const deviceFacts = (device: RefusedDevice | null): EventData => ({
   ...(device?.formerHwid && { former_hwid: device.formerHwid }),
 });
 
-const pageFact = (hasMy: number, reason: RefusalReason): EventData =>
+const myFact = (hasMy: number, reason: RefusalReason): EventData =>
   hasMy === 1 && reason === 'link_limit_reached' ? { has_page: true } : {};
 
 /** The refusal of a phone as chats get it: the first, 10th, 100th … one. Chats get no code. */
@@ -120,7 +120,7 @@ export const phoneRefused = (
     reason,
     [PHONE_COUNT]: count,
     ...deviceFacts(device),
-    ...pageFact(hasMy, reason),
+    ...myFact(hasMy, reason),
   });
 
 export const deviceAdmitted = (link: EventLink, hwid: string) =>

@@ -209,12 +209,11 @@ function answering(
     }
     const says = outcome instanceof Refused ? outcome.says : 'ok';
     const decided = { request, says, startMs, isGuess: GUESSES.has(says), account: about.account };
-    return deps.concluder.conclude(tally, decided, async (requestId) => {
-      if (requestId !== undefined) headers.set('x-request-id', requestId);
-      // A success without a value has `ok`.
-      const body = outcomeJson(outcome);
-      const isAdmitted = !isLarge(body) || (await large.admit(request, about, body));
-      return new Response(isAdmitted ? body : outcomeJson(CROWDED), { headers });
-    });
+    const requestId = await traffic.conclude(tally, decided);
+    if (requestId !== undefined) headers.set('x-request-id', requestId);
+    // A success without a value has `ok`.
+    const body = outcomeJson(outcome);
+    const isAdmitted = !isLarge(body) || (await large.admit(request, about, body));
+    return new Response(isAdmitted ? body : outcomeJson(CROWDED), { headers });
   };
 }

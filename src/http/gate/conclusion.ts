@@ -1,4 +1,4 @@
-/** Conclusions of the gate, and the answers that proxies get for them. */
+/** Conclusions of the gate, and the responses that proxies get for them. */
 
 import type { RefusedAtDoor } from '../../core/door.ts';
 import { HWID } from '../../core/formats.ts';
@@ -20,7 +20,7 @@ export interface Conclusion {
   isGuess?: boolean;
   /** True if no link was looked for. */
   isUnnamed?: boolean;
-  /** Headers for the answer of the panel, if the device takes a slot. */
+  /** Headers for the response of the panel, if the device takes a slot. */
   headers?: Record<string, string>;
 }
 
@@ -55,7 +55,7 @@ const DETAILS: Readonly<Partial<Record<MessageKey, string>>> = {
     'the request names no limited link, or its host is not actively bound to the provider',
 };
 
-/** Makes the answer that lets a request through. */
+/** Makes the response that lets a request through. */
 export function letThrough({ headers }: Conclusion): Response {
   return new Response(null, headers === undefined ? LET_THROUGH : { status: 204, headers });
 }

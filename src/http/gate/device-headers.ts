@@ -13,7 +13,7 @@ const READERS = Object.entries(factParams).map(([name, param]) => reader(name, p
 const NO_QUERY = parseQuery('', false);
 
 /** The device of a request, read from its headers. */
-export interface DeviceHeaders extends DeviceWords {
+interface DeviceHeaders extends DeviceWords {
   /** A HWID that names no device, whose `hwid` is null; null: there is none. */
   junkHwid: string | null;
 }

@@ -11,23 +11,22 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Core } from '../../core/core.ts';
-import { admitDevice, type DeviceCall, judgeDevice, type RefusedAtDoor } from '../../core/door.ts';
+import { admitDevice, type DeviceCall, type RefusedAtDoor } from '../../core/door.ts';
 import { type KeyInPath, type KeyPath, keyIn, type Path } from '../../core/key-path.ts';
-import { decideByName, FORGED, unknownTo } from '../../core/named-link.ts';
+import { myUrlOfFetch, myUrlOfRefusal } from '../../core/my.ts';
+import { decideByName, FORGED, judgeByName, unknownTo } from '../../core/named-link.ts';
 import { isRefused } from '../../core/outcome.ts';
 import { type PanelKind, panelOf } from '../../core/panel/kind.ts';
 import type { PanelKey } from '../../core/panel/token.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
 import type { AdmittedDevice } from '../../core/port/link.ts';
-import { after, type Maybe } from '../../core/port/maybe.ts';
+import { after, type Maybe, settle } from '../../core/port/maybe.ts';
 import type { MySites } from '../../core/port/my.ts';
 import type { Ways } from '../../core/port/way.ts';
 import type { Riders } from '../../core/ride/riding.ts';
 import { PASSES } from '../../core/without-hwid.ts';
-import type { Concluder } from '../bound/concluder.ts';
 import { MinuteLine } from '../bound/limiter.ts';
-import { reportFault, settle } from '../interpreter.ts';
-import { addressOfFetch, addressOfRefusal } from '../my/address.ts';
+import { reportFault } from '../interpreter.ts';
 import type { TrustedProxies } from '../request/address.ts';
 import { dropBody } from '../request/body.ts';
 import { Hosts } from '../request/hosts.ts';
@@ -88,7 +87,6 @@ interface GateDeps {
   isOfGate(request: Request): boolean;
   /** Returns the name under which refused phones share an address; null: it is not known. */
   sharedAddressOf(request: Request, trusted: TrustedProxies): string | null;
-  concluder: Concluder;
 }
 
 export const GATE_PATH = '/gate';
@@ -129,24 +127,29 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     const isHead = method === 'HEAD';
     const named = {
       device: { domainHash: host.hash, hwid, junkHwid, providerCode, address },
+      facts,
       key,
       code: typeof code === 'string' ? code : null,
       mayJoin: !isHead,
       isApp: true,
       isQuiet: deps.strangers.isQuiet,
     };
-    const pageUrlOf = (call: DeviceCall) => () => pageFor(host.name, path, call.installCode);
-    const decided = decideByName<Conclusion>(core, named, nowMs, (call, key) =>
-      isHead
-        ? check(call, facts, nowMs)
-        : after(mayEnter(call, key, facts), (may) =>
-            may ? admit(call, facts, { request, pageUrl: pageUrlOf(call) }, nowMs) : FORGED,
-          ),
-    );
+    const decided = isHead
+      ? judgeByName(core, named, nowMs)
+      : decideByName<Conclusion>(core, named, nowMs, (call, key) =>
+          after(mayEnter(call, key, facts), (may) => {
+            const myUrl = () => myUrlFor(host.name, path, call.installCode);
+            return may ? admit(call, facts, { request, myUrl }, nowMs) : FORGED;
+          }),
+        );
     return after(decided, (found) => {
       if (found === null) return conclusionOf(unknownTo(hwid));
       if ('refused' in found) return conclusionOf(found);
-      return found.outcome === PASSES ? ADMITTED : found.outcome;
+      const { outcome } = found;
+      if (outcome === PASSES) return ADMITTED;
+      if ('says' in outcome) return outcome;
+      // HEAD takes no slot: a device without one could ask by HEAD and read by GET.
+      return outcome.holdsSlot ? ADMITTED : { says: 'gate_no_slot' };
     });
   }
 
@@ -170,7 +173,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
   function admit(
     call: DeviceCall,
     facts: DeviceFacts,
-    about: Pick<AdmittedFetch, 'request' | 'pageUrl'>,
+    about: Pick<AdmittedFetch, 'request' | 'myUrl'>,
     nowMs: number,
   ): Maybe<Conclusion | RefusedAtDoor> {
     return after(
@@ -190,9 +193,9 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
   }
 
   /** Returns the address of the page for the subscription in the proxy's question. */
-  function pageFor(host: string, path: Path, installCode: string | null): string | null {
+  function myUrlFor(host: string, path: Path, installCode: string | null): string | null {
     const at = `/${path.map(encodeURIComponent).join('/')}`;
-    return addressOfFetch(settings, settings.myUrl, { host, path: at, installCode });
+    return myUrlOfFetch(settings, settings.myUrl, { host, path: at, installCode });
   }
 
   /** Passes the headers that ride to the proxy. */
@@ -213,21 +216,9 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     return { says: 'ok', headers };
   }
 
-  /** Answers HEAD, which takes no slot: a device without one could ask by HEAD and read by GET. */
-  function check(
-    call: DeviceCall,
-    facts: DeviceFacts,
-    nowMs: number,
-  ): Maybe<Conclusion | RefusedAtDoor> {
-    return after(judgeDevice(core, call, nowMs, facts), (judged) => {
-      if (isRefused(judged)) return judged;
-      return judged.holdsSlot ? ADMITTED : { says: 'gate_no_slot' };
-    });
-  }
-
   function conclude(request: Request, startMs: number, conclusion: Conclusion): Maybe<Response> {
     const { refused } = conclusion;
-    const page = addressOfRefusal(core, settings, refused, settings.myUrl, clock.nowMs());
+    const page = myUrlOfRefusal(core, settings, refused, settings.myUrl, clock.nowMs());
     return after(page, (address) => answerWith(request, startMs, conclusion, address));
   }
 
@@ -245,7 +236,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
       isGuess: isGuess(conclusion),
       requestId: conclusion.requestId,
     };
-    return deps.concluder.conclude(tally, decided, (requestId) => {
+    return after(traffic.conclude(tally, decided), (requestId) => {
       if (says === 'ok') return letThrough(conclusion);
       dropBody(request);
       const isQuiet = deps.strangers.isQuiet && isOfStranger(conclusion);

@@ -17,11 +17,11 @@ import {
 import { type PanelKind, panelOf } from '../../core/panel/kind.ts';
 import type { MyName, MySites } from '../../core/port/my.ts';
 import { languagesOf } from '../../core/ride/languages.ts';
-import type { Concluder } from '../bound/concluder.ts';
 import type { MinuteLimiter } from '../bound/limiter.ts';
 import type { Connection } from '../console/site.ts';
 import { reportFault, whyNotNow } from '../interpreter.ts';
 import { dropBody, readForm } from '../request/body.ts';
+import type { Exposure } from '../strangers.ts';
 import type { Traffic } from '../traffic.ts';
 import type { PanelProxy } from '../upstream/proxy.ts';
 import type { Upstream, UpstreamSettings } from '../upstream/settings.ts';
@@ -51,7 +51,6 @@ interface MyDeps {
   secretOf(file: string): string | null;
   connectionOf(request: Request): Connection;
   clientOf(request: Request): string;
-  concluder: Concluder;
   bodyTimeMaxMs: number;
 }
 
@@ -66,7 +65,7 @@ type Part = '' | NewsPart;
 /** The host of a page: that of a panel, or (null) of this server. */
 type Site = Upstream | null;
 
-export type MyDoor = (request: Request) => Promise<Response> | null;
+export type MyDoor = (request: Request, exposure: Exposure) => Promise<Response> | null;
 
 /** Makes the answer of the page; it returns null for a request to another path. */
 export function makeMy(deps: MyDeps): MyDoor {
@@ -183,22 +182,30 @@ export function makeMy(deps: MyDeps): MyDoor {
     const { says, response, isGuess = false } = answered;
     dropBody(request);
     const decided = { request, says, startMs, isGuess, requestId };
-    return deps.concluder.conclude(tally, decided, () => response);
+    await traffic.conclude(tally, decided);
+    return response;
   }
 
   /** Answers at a panel's host. The path belongs to the panel unless its provider has the page. */
-  async function answerAtPanel(request: Request, site: Upstream, part: Part): Promise<Response> {
+  async function answerAtPanel(
+    request: Request,
+    exposure: Exposure,
+    site: Upstream,
+    part: Part,
+  ): Promise<Response> {
     const provider = await core.store.findProvider(site.provider);
     const isOurs = provider !== null && hasMy(provider, clock.nowMs());
-    return (isOurs ? null : proxy.answer(request)) ?? answer(request, site, part);
+    return (isOurs ? null : proxy.answer(request, exposure)) ?? answer(request, site, part);
   }
 
-  return (request) => {
+  return (request, exposure) => {
     const { myPath } = settings;
     const part = myPath === '' ? null : partOf(myPath, request.url);
     if (part === null) return null;
     const site = proxy.upstreamOf(request);
-    return site === null ? answer(request, null, part) : answerAtPanel(request, site, part);
+    return site === null
+      ? answer(request, null, part)
+      : answerAtPanel(request, exposure, site, part);
   };
 }
 

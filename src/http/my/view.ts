@@ -2,7 +2,7 @@
 
 import { DAY_MS, HOUR_MS, MINUTE_MS, sameUtcDay } from '../../core/calendar.ts';
 import { isSharedHwid } from '../../core/formats.ts';
-import type { MyPage, MyPlace } from '../../core/my.ts';
+import type { MyPlace, OpenedMy } from '../../core/my.ts';
 import { Html, html, type Part } from '../document/html.ts';
 import { NEWS_TEXTS } from './news-texts.ts';
 import { myStyle } from './style.ts';
@@ -152,7 +152,7 @@ function makeAskView(view: ViewOf, isNotFound: boolean) {
 }
 
 /** Makes the links to the other pages of a long list of slots. */
-function turning({ link, places }: MyPage, view: ViewOf, from: number): Part {
+function turning({ link, places }: OpenedMy, view: ViewOf, from: number): Part {
   const texts = MY_TEXTS[view.language];
   const to = (first: number, text: string) => {
     const at = `${view.path}?link=${link.installCode}&from=${first}`;
@@ -165,7 +165,7 @@ function turning({ link, places }: MyPage, view: ViewOf, from: number): Part {
 }
 
 /** Makes the list of slots, each with a form that frees it. */
-function placeList(page: MyPage, view: ViewOf, from: number): Html {
+function placeList(page: OpenedMy, view: ViewOf, from: number): Html {
   const texts = MY_TEXTS[view.language];
   const { freeFromMs, link, places } = page;
   if (places.length === 0) return html`<p class="card">${texts.none}</p>\n`;
@@ -189,12 +189,12 @@ const wayTo = (url: string, text: string): Html =>
 const newsCard = (installCode: string, { language, path }: ViewOf): Html =>
   wayTo(`${path}/news?link=${installCode}`, NEWS_TEXTS[language].lead);
 
-const isFull = ({ deviceCount, installLimit }: MyPage['link']) => deviceCount >= installLimit;
+const isFull = ({ deviceCount, installLimit }: OpenedMy['link']) => deviceCount >= installLimit;
 
 /** Returns what the refused device, from which the page was opened, waits for. */
 function waitingText(
-  { freeFromMs }: MyPage,
-  waiting: NonNullable<MyPage['waiting']>,
+  { freeFromMs }: OpenedMy,
+  waiting: NonNullable<OpenedMy['waiting']>,
   view: ViewOf,
 ): string {
   const texts = MY_TEXTS[view.language];
@@ -205,7 +205,7 @@ function waitingText(
 
 /** Writes the page of a link, from slot number `from` on. */
 export function linkView(
-  page: MyPage,
+  page: OpenedMy,
   view: ViewOf,
   { from, said, hasNews }: { from: number; said: Said | null; hasNews: boolean },
 ) {

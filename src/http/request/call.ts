@@ -9,8 +9,6 @@ import type { Actor } from '../../core/port/audit.ts';
 import type { Provider } from '../../core/port/provider.ts';
 import { keyFingerprint } from '../../core/secret.ts';
 import type { Large } from '../answer/large.ts';
-import type { Concluder } from '../bound/concluder.ts';
-import type { Crowd } from '../bound/crowd.ts';
 import type { Limits, WireSettings } from '../endpoint.ts';
 import type { Traffic } from '../traffic.ts';
 import { parseQuery, type Query, valueIn } from './query.ts';
@@ -26,13 +24,11 @@ export interface CallDeps {
   traffic: Traffic;
   /** Returns the address under which the client of a request is counted. */
   clientOf(request: Request): string;
-  /** Returns the network of the caller; null: only that of a proxy is known. */
-  sharedAddressOf(request: Request): string | null;
-  concluder: Concluder;
+  /** Returns what reads the network of the caller; null: only that of a proxy is known. */
+  sharedAddressOf(request: Request): () => string | null;
   /** Aborts when the server stops. */
   stopping: AbortSignal;
   large: Large;
-  crowd: Crowd;
   /** The time that a body may take to arrive, ms. */
   bodyTimeMaxMs: number;
   /** Sets the time that an answer may take, if longer than the server's idle time, s. */
@@ -95,7 +91,7 @@ export class IncomingCall {
   }
 
   get sharedAddress(): () => string | null {
-    return () => this.#deps.sharedAddressOf(this.request);
+    return this.#deps.sharedAddressOf(this.request);
   }
 
   get token(): string | null {

@@ -30,7 +30,7 @@ export interface AdmittedFetch {
   /** True: the app sends no HWID, and shares a slot with apps of its kind. */
   isShared: boolean;
   /** Returns the address of the page of the link; null: there is none. */
-  pageUrl(): string | null;
+  myUrl(): string | null;
 }
 
 export class RideDesk {
@@ -46,7 +46,7 @@ export class RideDesk {
    * null: nothing rides, also after a fault.
    */
   on(
-    { request, link, isShared, pageUrl }: AdmittedFetch,
+    { request, link, isShared, myUrl }: AdmittedFetch,
     { ride: level, providerIdFile }: Pick<Way, 'ride' | 'providerIdFile'>,
     panel: PanelKind | null,
     nowMs: number,
@@ -63,7 +63,7 @@ export class RideDesk {
     const fail = (fault: unknown) => this.#fail(fault, nowMs);
     try {
       const riders = after(this.#rides.on(fetch, way, nowMs), (found) =>
-        withPage(found, pageUrl, panel),
+        withPage(found, myUrl, panel),
       );
       return riders instanceof Promise ? riders.catch(fail) : riders;
     } catch (fault) {
@@ -89,11 +89,11 @@ export class RideDesk {
 /** Adds the button to the link's page if no other button is set. */
 function withPage(
   riders: Riders | null,
-  pageUrl: () => string | null,
+  myUrl: () => string | null,
   panel: PanelKind | null,
 ): Riders | null {
   if (riders === null || !riders.hasMy || riders.buttons.webPageUrl !== null) return riders;
-  const webPageUrl = pageUrl();
+  const webPageUrl = myUrl();
   const replaces = webPageUrl !== null && panel !== null && PANEL_TRAITS[panel].hasOwnButton;
   const buttons = { ...riders.buttons, webPageUrl };
   return { ...riders, buttons, ...(replaces && { replacesPage: true }) };

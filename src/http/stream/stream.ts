@@ -6,7 +6,6 @@
 import { type AuthenticDevice, authenticateDevice, noteStream } from '../../core/device.ts';
 import { isAway } from '../../core/port/store.ts';
 import { respond } from '../answer/respond.ts';
-import type { Concluder } from '../bound/concluder.ts';
 import { reportFault } from '../interpreter.ts';
 import type { MessageKey } from '../messages.ts';
 import type { Traffic } from '../traffic.ts';
@@ -55,7 +54,6 @@ interface StreamDeps extends Omit<DeviceStreamDeps, 'looks'> {
   upgrade(request: Request, data: SocketData, headers: Readonly<Record<string, string>>): boolean;
   /** Returns the address under which the client of a request is counted. */
   clientOf(request: Request): string;
-  concluder: Concluder;
 }
 
 export interface Streams {
@@ -80,9 +78,9 @@ export function makeStreams(deps: StreamDeps): Streams {
   let refusedCount = 0;
   const tokenFrames = new TokenFrames({
     ...deps,
-    guessed: (client, respond) => {
+    guessed: (client) => {
       tally.answers.add('device_token_error');
-      return deps.concluder.guessed(client, respond);
+      return deps.traffic.guessed(client);
     },
     admit,
   });
@@ -199,7 +197,8 @@ export function makeStreams(deps: StreamDeps): Streams {
     if (device === null) {
       const key = 'device_token_error';
       const decided = { request, says: key, startMs, isGuess: true, requestId };
-      return deps.concluder.conclude(tally, decided, () => refuse(key, 401));
+      await traffic.conclude(tally, decided);
+      return refuse(key, 401);
     }
     if (isFullFor(device, client) || isStopping) {
       refusedCount += 1;

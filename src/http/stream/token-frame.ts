@@ -11,7 +11,6 @@ import type { Core } from '../../core/core.ts';
 import { type AuthenticDevice, authenticateDevice } from '../../core/device.ts';
 import { readJsonObject } from '../../core/json-input.ts';
 import { isRefused, type Misfit, malformed } from '../../core/outcome.ts';
-import type { Maybe } from '../../core/port/maybe.ts';
 import { bodyOf } from '../answer/respond.ts';
 import { reportFault } from '../interpreter.ts';
 import {
@@ -40,8 +39,8 @@ interface TokenFrameDeps {
   core: Core;
   clock: Clock;
   log: Log;
-  /** Counts a failed authentication of a client, then answers it. */
-  guessed(client: string, respond: () => void): Maybe<void>;
+  /** Counts a failed authentication of a client. Returns its delay; undefined: there is none. */
+  guessed(client: string): Promise<void> | undefined;
   /** Opens the stream of a device. Returns false if it closed the socket instead. */
   admit(socket: Socket, device: AuthenticDevice): boolean;
 }
@@ -127,10 +126,9 @@ export class TokenFrames {
       if (this.deps.admit(socket, device)) socket.send(bodyOf('ok'));
       return;
     }
-    await this.deps.guessed(socket.data.client, () => {
-      socket.send(bodyOf('device_token_error'));
-      this.#end(socket, CLOSE_TOKEN, 'the token is of no device');
-    });
+    await this.deps.guessed(socket.data.client);
+    socket.send(bodyOf('device_token_error'));
+    this.#end(socket, CLOSE_TOKEN, 'the token is of no device');
   }
 
   /** Closes every socket. */

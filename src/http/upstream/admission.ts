@@ -2,8 +2,8 @@
 
 import type { Clock } from '../../base/clock.ts';
 import type { Core } from '../../core/core.ts';
-import { admitDevice, type RefusedAtDoor } from '../../core/door.ts';
-import { NOT_FOUND, WITHOUT_HWID } from '../../core/named-link.ts';
+import { AT_DOOR, admitDevice, type RefusedAtDoor } from '../../core/door.ts';
+import { denied, NOT_FOUND } from '../../core/named-link.ts';
 import { isRefused } from '../../core/outcome.ts';
 import type { AdmittedDevice } from '../../core/port/link.ts';
 import { SUBSCRIPTION_HEADERS } from '../../core/subscription.ts';
@@ -118,7 +118,7 @@ async function enter(
   }
   const { says } = admitted;
   if (says === 'install_code_limit_reached') return { ...NOT_FOUND, outcome: says };
-  return { ...NOT_FOUND, refused: admitted as RefusedAtDoor };
+  return denied(admitted as RefusedAtDoor);
 }
 
 /** Notes for the doctor what the panel responded to a device without a slot. */
@@ -133,7 +133,7 @@ function noteOther(
 }
 
 function asPage({ headers }: UpstreamResponse): Denied | null {
-  return isPage(headers) ? null : { ...WITHOUT_HWID, isUnnamed: false };
+  return isPage(headers) ? null : denied(AT_DOOR.hwid_required);
 }
 
 const NOT_MODIFIED = 304;

@@ -1,6 +1,6 @@
 /**
  * Sends requests to an upstream, by `node:http`. `fetch` adds User-Agent and Accept, by which
- * panels choose the format of a subscription; accepts an answer with two Content-Length headers;
+ * panels choose the format of a subscription; accepts a response with two Content-Length headers;
  * and has one limit of connections for the whole process. No error contains a path: it is secret.
  */
 
@@ -18,9 +18,9 @@ import {
   type UpstreamResponse,
 } from './exchange.ts';
 
-/** The largest head of an answer, bytes: some panels put routing tables into headers. */
+/** The largest head of a response, bytes: some panels put routing tables into headers. */
 const HEAD_BYTES_MAX = 64 * 1024;
-/** Bytes of an answer that are parsed at once. */
+/** Bytes of a response that are parsed at once. */
 const SLICE_BYTES = 16 * 1024;
 /** The time after which idle connections close, ms: before most panels close them (Node: 5 s). */
 const IDLE_MS = 4_000;
@@ -56,10 +56,10 @@ export class UpstreamClient {
   }
 
   /** Sends a request; retries once, on a new connection, if the idle one was closed. */
-  async send(upstream: Bounds, question: UpstreamRequest): Promise<UpstreamResponse | Failure> {
-    const first = await this.#try(upstream, question, this.#agent);
+  async send(upstream: Bounds, request: UpstreamRequest): Promise<UpstreamResponse | Failure> {
+    const first = await this.#try(upstream, request, this.#agent);
     if (first !== STALE) return first;
-    const second = await this.#try(upstream, question, false);
+    const second = await this.#try(upstream, request, false);
     return second === STALE ? new Failure('upstream_away', 'ECONNRESET') : second;
   }
 
@@ -75,14 +75,14 @@ export class UpstreamClient {
 
   #try(
     upstream: Bounds,
-    question: UpstreamRequest,
+    request: UpstreamRequest,
     agent: http.Agent | false,
   ): Promise<UpstreamResponse | Failure | typeof STALE> {
-    const { method, path, headers } = question;
+    const { method, path, headers } = request;
     return new Promise((resolve) => {
-      let request: http.ClientRequest;
+      let sent: http.ClientRequest;
       try {
-        request = this.#request({
+        sent = this.#request({
           ...this.#target,
           agent,
           method,
@@ -92,19 +92,19 @@ export class UpstreamClient {
         });
       } catch {
         // Node parses some characters in headers that it refuses to send; its error quotes them.
-        question.onEnd(UNSENDABLE);
+        request.onEnd(UNSENDABLE);
         resolve(UNSENDABLE);
         return;
       }
-      const exchange = new Exchange(request, upstream, question, this.#running, resolve);
-      request.on('socket', (socket) => {
-        if (!request.reusedSocket) socket.once(this.#accepted, () => exchange.accept());
+      const exchange = new Exchange(sent, upstream, request, this.#running, resolve);
+      sent.on('socket', (socket) => {
+        if (!sent.reusedSocket) socket.once(this.#accepted, () => exchange.accept());
       });
-      readInSlices(request, { sliceBytesMax: SLICE_BYTES, onBytes: () => {} });
-      boundInterims(request, () => exchange.flood());
-      request.on('response', (message) => exchange.receive(message));
-      request.on('error', (fault) => exchange.fail(fault));
-      request.end();
+      readInSlices(sent, { sliceBytesMax: SLICE_BYTES, onBytes: () => {} });
+      boundInterims(sent, () => exchange.flood());
+      sent.on('response', (message) => exchange.receive(message));
+      sent.on('error', (fault) => exchange.fail(fault));
+      sent.end();
     });
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Decodes answers of panels for clients that take no encoding: some panels compress for all, and
+ * Decodes responses of panels for clients that take no encoding: some panels compress for all, and
  * v2rayN and PassWall decode nothing. Bounded, and as it arrives.
  */
 
@@ -13,41 +13,41 @@ import { describeDecoded, varyBy } from './headers.ts';
 const RATIO_MAX = 100;
 /** Decoded bytes that may exceed the ratio: a short list of like servers does. */
 const FREE_BYTES = 64 * 1024;
-/** Decoded bytes that are gathered, so that a short answer has a length, and fails whole. */
+/** Decoded bytes that are gathered, so that a short response has a length, and fails whole. */
 const WHOLE_BYTES_MAX = 128 * 1024;
 
 interface Reading extends Pick<Bounds, 'answerBytesMax'> {
   /** The `Accept-Encoding` of the client; null: it sent none. */
   accepted: string | null;
-  /** Called if the answer cannot be decoded. If the panel breaks off, its exchange says so. */
+  /** Called if the response cannot be decoded. If the panel breaks off, its exchange says so. */
   onFailure(failure: Failure): void;
 }
 
 /**
- * Returns the answer as the client can read it: unchanged if it takes the encoding, if that is
- * unknown, or if the answer is a part. Returns the failure of a short answer that is complete; a
- * longer one is cut off.
+ * Returns the response as the client can read it: unchanged if it takes the encoding, if that is
+ * unknown, or if the response is a part. Returns the failure of a short response that is complete;
+ * a longer one is cut off.
  */
 export async function decodedFor(
-  answer: UpstreamResponse,
+  response: UpstreamResponse,
   reading: Reading,
 ): Promise<UpstreamResponse | Failure> {
-  const { headers, status } = answer;
+  const { headers, status } = response;
   const coding = codingOf(headers.get('content-encoding'));
   const decoder = makeDecoder(coding);
-  if (decoder === null) return answer;
+  if (decoder === null) return response;
   varyBy(headers, ['accept-encoding']);
-  if (status === PARTIAL || acceptsCoding(reading.accepted, coding)) return answer;
+  if (status === PARTIAL || acceptsCoding(reading.accepted, coding)) return response;
   describeDecoded(headers);
-  const encoded = answer.body();
-  if (encoded === null) return { ...answer, body: () => null };
+  const encoded = response.body();
+  if (encoded === null) return { ...response, body: () => null };
   const parts = decodedParts(encoded, decoder, reading);
-  if (!(encoded instanceof Uint8Array)) return { ...answer, body: () => streamOf(parts) };
+  if (!(encoded instanceof Uint8Array)) return { ...response, body: () => streamOf(parts) };
   const first: Uint8Array[] = [];
   try {
     for (let length = 0; length <= WHOLE_BYTES_MAX; ) {
       const { done, value } = await parts.next();
-      if (done) return { ...answer, body: () => Buffer.concat(first) };
+      if (done) return { ...response, body: () => Buffer.concat(first) };
       first.push(value);
       length += value.length;
     }
@@ -55,7 +55,7 @@ export async function decodedFor(
     if (fault instanceof Broken) return fault.failure;
     throw fault;
   }
-  return { ...answer, body: () => streamOf(joined(first, parts)) };
+  return { ...response, body: () => streamOf(joined(first, parts)) };
 }
 
 const PARTIAL = 206;

@@ -1,25 +1,25 @@
-/** A question to an upstream, from its start to the last byte of the answer. */
+/** A request to an upstream, from its start to the last byte of the response. */
 
 import type http from 'node:http';
 import { isTooFine } from '../../outgoing/slices.ts';
-import { answerHeaders } from './headers.ts';
+import { responseHeaders } from './headers.ts';
 import type { Upstream } from './settings.ts';
 
-/** The bounds of an answer. */
+/** The bounds of a response. */
 export type Bounds = Pick<Upstream, 'timeoutMs' | 'answerBytesMax'>;
 
-/** A question; the path includes the query. */
+/** A request; the path includes the query. */
 export interface UpstreamRequest {
   method: 'GET' | 'HEAD' | 'OPTIONS';
   path: string;
   headers: Readonly<Record<string, string>>;
   /** Aborts when the client disconnects. */
   signal: AbortSignal;
-  /** Called once, at the end of the exchange; null: the answer is complete. */
+  /** Called once, at the end of the exchange; null: the response is complete. */
   onEnd(failure: Failure | null): void;
 }
 
-/** The head of an answer, and its body as it arrives. */
+/** The head of a response, and its body as it arrives. */
 export interface UpstreamResponse {
   status: number;
   headers: Headers;
@@ -31,11 +31,11 @@ export interface UpstreamResponse {
    * failure of the upstream; null: none so far.
    */
   peek(sees: (part: Uint8Array, isLast: boolean) => Promise<boolean>): Promise<Failure | null>;
-  /** Ends the exchange without the rest of the answer. */
+  /** Ends the exchange without the rest of the response. */
   cancel(): void;
 }
 
-/** Kinds of failure before there is an answer. */
+/** Kinds of failure before there is a response. */
 export type FailureKind =
   | 'upstream_away'
   | 'upstream_slow'
@@ -90,14 +90,14 @@ export class Exchange {
   #wake: (() => void) | null = null;
 
   constructor(
-    private readonly request: http.ClientRequest,
+    private readonly sent: http.ClientRequest,
     private readonly upstream: Bounds,
-    private readonly question: UpstreamRequest,
+    private readonly request: UpstreamRequest,
     private readonly running: Set<Exchange>,
     private readonly resolve: (outcome: UpstreamResponse | Failure | typeof STALE) => void,
   ) {
     running.add(this);
-    question.signal.addEventListener('abort', this.#leave);
+    request.signal.addEventListener('abort', this.#leave);
     this.#wait();
   }
 
@@ -116,14 +116,14 @@ export class Exchange {
     this.#settle(SLOW);
   }
 
-  /** Takes the head of the answer, and waits for the start of the body. */
+  /** Takes the head of the response, and waits for the start of the body. */
   receive(message: http.IncomingMessage): void {
     this.#message = message;
     const status = message.statusCode ?? 0;
     // A listener is needed, or Bun prints the error.
     message.on('error', () => this.#settle(new Failure('upstream_away', 'CUT')));
     message.on('end', () => this.#complete());
-    this.#hasBody = this.question.method === 'GET' && status !== 204 && status !== 304;
+    this.#hasBody = this.request.method === 'GET' && status !== 204 && status !== 304;
     if (status < 200 || status > 599) {
       this.#settle(MALFORMED);
       return;
@@ -134,18 +134,18 @@ export class Exchange {
       return;
     }
     message.on('data', (chunk: Buffer) => this.#take(chunk));
-    if (!this.#hasBody) this.#answer();
+    if (!this.#hasBody) this.#respond();
   }
 
   /** Takes the error of the request. */
   fail(fault: Error): void {
     const code = String((fault as { code?: unknown }).code ?? 'UNKNOWN');
     const isClosed = this.#message === null && CLOSED_CODES.has(code);
-    const isDropped = isClosed && this.#isAccepted && this.request.socket?.bytesRead === 0;
-    // More bytes arrived than announced: the answer is complete, and about to be read.
+    const isDropped = isClosed && this.#isAccepted && this.sent.socket?.bytesRead === 0;
+    // More bytes arrived than announced: the response is complete, and about to be read.
     if (this.#message?.complete) return;
-    if (this.question.signal.aborted) this.#settle(LEFT);
-    else if (isClosed && this.request.reusedSocket) this.#settle(STALE);
+    if (this.request.signal.aborted) this.#settle(LEFT);
+    else if (isClosed && this.sent.reusedSocket) this.#settle(STALE);
     else if (code.startsWith('HPE_')) this.#settle(new Failure('upstream_malformed', code));
     else this.#settle(new Failure('upstream_away', code, isDropped));
   }
@@ -156,21 +156,21 @@ export class Exchange {
     this.running.delete(this);
     clearTimeout(this.#timer);
     clearTimeout(this.#gathering);
-    this.question.signal.removeEventListener('abort', this.#leave);
+    this.request.signal.removeEventListener('abort', this.#leave);
     this.#wake?.();
   }
 
   #leave = (): void => this.#settle(LEFT);
 
-  /** Ends the exchange with a failure, before the answer or in the middle of it. */
+  /** Ends the exchange with a failure, before the response or in the middle of it. */
   #settle(failure: Failure | typeof STALE): void {
     if (this.#isOver) return;
     if (failure !== STALE) this.#failure = failure;
     this.#end();
-    this.request.destroy();
+    this.sent.destroy();
     this.#controller?.error(undefined);
     this.resolve(failure);
-    if (failure !== STALE) this.question.onEnd(failure);
+    if (failure !== STALE) this.request.onEnd(failure);
   }
 
   /** Restarts the timeout of the upstream. */
@@ -207,7 +207,7 @@ export class Exchange {
     if (this.#isOver) return;
     this.#isComplete = true;
     this.#end();
-    this.question.onEnd(null);
+    this.request.onEnd(null);
     this.#controller?.close();
     if (this.#hasBody) this.#begin();
   }
@@ -217,7 +217,7 @@ export class Exchange {
     if (this.#hasBegun || (this.#isOver && !this.#isComplete)) return;
     this.#hasBegun = true;
     if (!this.#isComplete) this.#pause();
-    this.#answer();
+    this.#respond();
   }
 
   /** Pauses the upstream until the client has read the buffered part. */
@@ -227,11 +227,11 @@ export class Exchange {
     this.#timer = setTimeout(this.#leave, UNREAD_MAX_MS);
   }
 
-  #answer(): void {
+  #respond(): void {
     const { statusCode: status = 0, rawHeaders = [] } = this.#message ?? {};
-    const headers = answerHeaders(rawHeaders);
+    const headers = responseHeaders(rawHeaders);
     if (headers === null) this.#settle(MALFORMED);
-    // Resolves even if the exchange is over: then the answer is complete.
+    // Resolves even if the exchange is over: then the response is complete.
     this.resolve(
       headers === null
         ? MALFORMED

@@ -1,4 +1,4 @@
-/** Questions of the proxy to a panel: place in its queue, headers, and failures. */
+/** Requests of the proxy to a panel: place in its queue, headers, and failures. */
 
 import type { Clock } from '../../base/clock.ts';
 import { Deadline } from '../../base/deadline.ts';
@@ -17,9 +17,9 @@ export interface ForwardDeps {
   clock: Clock;
   log: Log;
   provenanceOf(request: Request): Provenance;
-  /** Sets the time that an answer may take, if longer than the server's idle time, s. */
+  /** Sets the time that a response may take, if longer than the server's idle time, s. */
   grantPatience(request: Request, seconds: number): void;
-  /** Returns whether the server waits for no more answers. */
+  /** Returns whether the server waits for no more responses. */
   isEnding(): boolean;
 }
 

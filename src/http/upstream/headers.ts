@@ -61,8 +61,8 @@ const OF_SUBSCRIPTION = new RegExp(
 );
 
 /**
- * Returns the headers for the upstream: those of the client, without conditions if the answer must
- * be whole, only those of a subscription if it is one, and the origin of the request.
+ * Returns the headers for the upstream: those of the client, without conditions if the response
+ * must be whole, only those of a subscription if it is one, and the origin of the request.
  */
 export function requestHeaders(
   { headers }: Request,
@@ -90,7 +90,7 @@ export function requestHeaders(
  * Returns the headers for the client, from names and values in turn; values keep their bytes. Null:
  * one has characters that no header may have.
  */
-export function answerHeaders(raw: readonly string[]): Headers | null {
+export function responseHeaders(raw: readonly string[]): Headers | null {
   const headers = new Headers();
   try {
     for (let at = 0; at + 1 < raw.length; at += 2) {
@@ -104,7 +104,7 @@ export function answerHeaders(raw: readonly string[]): Headers | null {
 }
 
 /**
- * Marks an answer as private to one device, so that no shared cache serves it to another client.
+ * Marks a response as private to one device, so that no shared cache serves it to another client.
  * Keeps a `Cache-Control` of the panel with `private` or `no-store`.
  */
 export function keepFromSharedCaches(headers: Headers): void {
@@ -126,7 +126,7 @@ export function keepFresh(headers: Headers): void {
   headers.set('cache-control', `private, no-cache${isKept ? '' : ', no-store'}`);
 }
 
-/** Returns whether an answer is a page of HTML. */
+/** Returns whether a response is a page of HTML. */
 export const isPage = (headers: Headers): boolean =>
   /^\s*text\/html\b/i.test(headers.get('content-type') ?? '');
 
@@ -138,13 +138,13 @@ export function varyBy(headers: Headers, names: readonly string[]): void {
   if (missing.length > 0) headers.set('vary', [...varying, ...missing].join(', '));
 }
 
-/** Headers about the encoded bytes of an answer. */
+/** Headers about the encoded bytes of a response. */
 const OF_ENCODED = [
   ...['content-encoding', 'content-length', 'accept-ranges'],
   ...['content-md5', 'digest', 'content-digest', 'repr-digest'],
 ];
 
-/** Makes the headers of an encoded answer those of the decoded one. */
+/** Makes the headers of an encoded response those of the decoded one. */
 export function describeDecoded(headers: Headers): void {
   for (const name of OF_ENCODED) headers.delete(name);
   const tag = headers.get('etag') ?? '';

@@ -1,4 +1,4 @@
-/** Looks into answers of panels while they pass, for the doctor. The answer stays as it is. */
+/** Looks into responses of panels while they pass, for the doctor. The response stays as it is. */
 
 import { HEAD_BYTES } from '../../core/app-moves.ts';
 import type { SightingKind, SightingStore } from '../../core/port/sighting.ts';
@@ -29,28 +29,28 @@ export class Inspection {
 
   constructor(private readonly deps: Deps) {}
 
-  /** Looks into an answer of success; `isForAll`: it has no limit. */
+  /** Looks into a response of success; `isForAll`: it has no limit. */
   of(
-    answer: UpstreamResponse,
+    response: UpstreamResponse,
     upstream: Upstream,
     isForAll: boolean,
     nowMs: number,
   ): UpstreamResponse {
-    if (!isSuccess(answer)) return answer;
+    if (!isSuccess(response)) return response;
     const kind = isForAll ? 'pass_path_with_servers' : 'page_with_servers';
-    return isForAll || isPage(answer.headers)
-      ? this.#pages(answer, upstream, kind, nowMs)
-      : this.#heads(answer, upstream, nowMs);
+    return isForAll || isPage(response.headers)
+      ? this.#pages(response, upstream, kind, nowMs)
+      : this.#heads(response, upstream, nowMs);
   }
 
-  /** Counts the servers in an answer without a limit: a page, or one at a path of `pass_paths`. */
+  /** Counts the servers in a response without a limit: a page, or one at a path of `pass_paths`. */
   #pages(
-    answer: UpstreamResponse,
+    response: UpstreamResponse,
     { host }: Upstream,
     kind: Extract<SightingKind, 'page_with_servers' | 'pass_path_with_servers'>,
     nowMs: number,
   ): UpstreamResponse {
-    return this.#look(answer, PAGE_BYTES, async (text) => {
+    return this.#look(response, PAGE_BYTES, async (text) => {
       for (const [subject, count] of serversIn(text)) {
         this.deps.store.noteSighting({ host, kind, subject }, nowMs, count);
       }
@@ -58,26 +58,26 @@ export class Inspection {
   }
 
   /** Looks at the head of a subscription, now and then. */
-  #heads(answer: UpstreamResponse, upstream: Upstream, nowMs: number): UpstreamResponse {
+  #heads(response: UpstreamResponse, upstream: Upstream, nowMs: number): UpstreamResponse {
     const lastMs = this.#headsAtMs.get(upstream.host) ?? Number.NEGATIVE_INFINITY;
-    if (Math.abs(nowMs - lastMs) < HEAD_PAUSE_MS) return answer;
+    if (Math.abs(nowMs - lastMs) < HEAD_PAUSE_MS) return response;
     this.#headsAtMs.set(upstream.host, nowMs);
-    return this.#look(answer, HEAD_BYTES, (text) =>
+    return this.#look(response, HEAD_BYTES, (text) =>
       this.deps.moves.noteLines(text, upstream, nowMs),
     );
   }
 
   /** Returns the same answer; `onText` gets its decoded start when the body has gone out. */
   #look(
-    answer: UpstreamResponse,
+    response: UpstreamResponse,
     bytesMax: number,
     onText: (text: string) => Promise<void>,
   ): UpstreamResponse {
     const decoder =
       this.#running < AT_ONCE_MAX
-        ? Decoder.of(answer.headers.get('content-encoding'), bytesMax)
+        ? Decoder.of(response.headers.get('content-encoding'), bytesMax)
         : null;
-    if (decoder === null) return answer;
+    if (decoder === null) return response;
     this.#running += 1;
     let isOver = false;
     const finish = async () => {
@@ -86,13 +86,13 @@ export class Inspection {
       this.#running -= 1;
       const text = decoder.bytes.toString();
       decoder.end();
-      // A fault of the look must not be one of the answer.
+      // A fault of the look must not be one of the response.
       await onText(text).catch(() => undefined);
     };
     return {
-      ...answer,
+      ...response,
       body: () => {
-        const bytes = answer.body();
+        const bytes = response.body();
         if (bytes === null) {
           void finish();
           return null;
@@ -105,7 +105,7 @@ export class Inspection {
       },
       cancel: () => {
         void finish();
-        answer.cancel();
+        response.cancel();
       },
     };
   }

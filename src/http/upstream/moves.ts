@@ -24,7 +24,9 @@ interface Deps {
   settings: Pick<UpstreamSettings, 'gateUpstreams'> & Pick<Ways, 'rideHosts'>;
 }
 
-/** Returns the names of headers that move apps. Nearly all answers have none: nothing is copied. */
+/**
+ * Returns the names of headers that move apps. Nearly all responses have none: nothing is copied.
+ */
 function movesIn(headers: Headers): readonly string[] {
   const found: string[] = [];
   for (const name of headers.keys()) if (moveNamed(name) !== null) found.push(name);
@@ -40,7 +42,7 @@ export class MoveGuard {
 
   constructor(private readonly deps: Deps) {}
 
-  /** Drops the headers of an answer that send apps to a foreign host. */
+  /** Drops the headers of a response that send apps to a foreign host. */
   async check(headers: Headers, upstream: Upstream, nowMs: number): Promise<void> {
     const { core } = this.deps;
     const { host } = upstream;

@@ -94,7 +94,7 @@ export class NewLinks {
   }
 }
 
-/** Returns true if an answer of the panel to a made-up key would make a link. */
+/** Returns true if a response of the panel to a made-up key would make a link. */
 export const servesStrangers = async (upstream: Upstream): Promise<boolean> =>
   (await askAsStranger(upstream)).some(({ makesLink }) => makesLink);
 

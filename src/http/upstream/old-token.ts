@@ -32,15 +32,15 @@ export async function askForUser(
 ): Promise<KeyInPath | ProxyError | null> {
   const known = userIds.get(name);
   if (known !== undefined) return { ...named, key: keyOf(known) };
-  const answer = await ask();
-  if (typeof answer === 'string') return answer;
-  if (answer instanceof Failure) return answer.kind;
-  const { status } = answer;
+  const response = await ask();
+  if (typeof response === 'string') return response;
+  if (response instanceof Failure) return response.kind;
+  const { status } = response;
   if (status < 200 || status > 299) {
-    answer.cancel();
+    response.cancel();
     return status >= 400 && status < 500 ? null : 'upstream_malformed';
   }
-  const { id, username } = await readInfo(answer);
+  const { id, username } = await readInfo(response);
   if (username !== name) return 'upstream_malformed';
   if (id === undefined) return { ...named, isProven: true };
   if (!Number.isSafeInteger(id) || Number(id) < 1) return 'upstream_malformed';
@@ -51,12 +51,12 @@ export async function askForUser(
 
 const keyOf = (id: string) => keyOfPanelUser({ panel: 'pasarguard', id });
 
-/** Parses the JSON of an answer; returns an empty record if it is invalid or too long. */
-async function readInfo(answer: UpstreamResponse): Promise<{ id?: unknown; username?: unknown }> {
+/** Parses the JSON of a response; returns an empty record if it is invalid or too long. */
+async function readInfo(response: UpstreamResponse): Promise<{ id?: unknown; username?: unknown }> {
   const parts: Uint8Array[] = [];
   let length = 0;
   try {
-    for await (const part of new Response(answer.body()).body ?? []) {
+    for await (const part of new Response(response.body()).body ?? []) {
       length += part.length;
       if (length > BODY_BYTES_MAX) throw new RangeError('the answer is too long');
       parts.push(part);
@@ -64,7 +64,7 @@ async function readInfo(answer: UpstreamResponse): Promise<{ id?: unknown; usern
     const info: unknown = JSON.parse(Buffer.concat(parts).toString());
     return typeof info === 'object' && info !== null ? info : {};
   } catch {
-    answer.cancel();
+    response.cancel();
     return {};
   }
 }

@@ -194,7 +194,7 @@ export class Answers<T> {
   }
 }
 
-/** Sends GET. Throws {@link Silent} without an answer. */
+/** Sends GET. Throws {@link Silent} without a response. */
 async function get(
   client: UpstreamClient,
   path: string,
@@ -206,9 +206,9 @@ async function get(
   const onEnd = (failure: Failure | null) => {
     ended = failure;
   };
-  const question = { method: 'GET' as const, path, headers, signal, onEnd };
+  const request = { method: 'GET' as const, path, headers, signal, onEnd };
   const bounds = { timeoutMs: ASK_MAX_MS, answerBytesMax: ANSWER_BYTES_MAX };
-  const response = await client.send(bounds, question);
+  const response = await client.send(bounds, request);
   const silence = ({ kind, code }: Failure) =>
     new Silent(signal.aborted ? 'API_SLOW' : code, !OF_QUESTION.includes(kind));
   if (response instanceof Failure) throw silence(response);
@@ -231,9 +231,9 @@ async function statusOf(
   access: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ) {
-  const answer = await get(client, path, access, signal);
-  answer.cancel();
-  return answer.status;
+  const response = await get(client, path, access, signal);
+  response.cancel();
+  return response.status;
 }
 
 /** Asks the API for a path; null: it has no such user. */
@@ -243,13 +243,13 @@ async function askApi(
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const answer = await get(client, path, headers, signal);
-  const { status } = answer;
+  const response = await get(client, path, headers, signal);
+  const { status } = response;
   if (status !== 200 && status !== 404) {
-    answer.cancel();
+    response.cancel();
     throw new Silent(`API_${status}`, isStatusOfPanel(status));
   }
-  const text = await answer.text();
+  const text = await response.text();
   let json: unknown;
   try {
     json = JSON.parse(text);

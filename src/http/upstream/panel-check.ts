@@ -79,7 +79,7 @@ async function firstStatus(
     origin: `https://${upstream.host}`,
     'access-control-request-method': 'GET',
   };
-  const question: Probe = { method: 'OPTIONS', path: '/', headers };
-  const second = await probe(upstream, question, async ({ status }) => status);
+  const request: Probe = { method: 'OPTIONS', path: '/', headers };
+  const second = await probe(upstream, request, async ({ status }) => status);
   return { asked: 'OPTIONS /', outcome: second };
 }

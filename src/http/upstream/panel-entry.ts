@@ -1,7 +1,7 @@
 /**
  * Asks the panel behind `/gate` for the user of a key before a new device takes a slot, because
- * `/gate` sees no answer of the panel. A key without a user, a token from before its user was made,
- * and a revoked token are refused. While the API is away, the device is admitted.
+ * `/gate` sees no response of the panel. A key without a user, a token from before its user was
+ * made, and a revoked token are refused. While the API is away, the device is admitted.
  */
 
 import type { Clock } from '../../base/clock.ts';

@@ -34,7 +34,7 @@ export class Panel {
   readonly #failures = new MinuteLine();
   /** Requests by template, and how many of their keys are UUIDs. */
   readonly #keys = new Map<string, { count: number; uuidCount: number }>();
-  /** The steady time of its last answer, ms; null: none yet. */
+  /** The steady time of its last response, ms; null: none yet. */
   #answeredAtMs: number | null = null;
 
   constructor(public upstream: Upstream) {
@@ -100,7 +100,7 @@ export class Panel {
     return isFound && isMost ? template : null;
   }
 
-  /** Notes an answer of the panel, with any status. */
+  /** Notes a response of the panel, with any status. */
   noteAnswer(nowMs: number): void {
     this.#answeredAtMs = nowMs;
   }
@@ -112,7 +112,7 @@ export class Panel {
   }
 
   /**
-   * Returns whether a connection that the panel closed without an answer means that it does not
+   * Returns whether a connection that the panel closed without a response means that it does not
    * know the key. Another panel may be away, or speak TLS.
    */
   dropsUnknown(nowMs: number): boolean {

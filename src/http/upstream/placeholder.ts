@@ -1,6 +1,7 @@
 /**
  * A refusal as a subscription: a list of one server whose name is the reason and which connects to
- * nothing. For apps that drop an answer with a 4xx status before they read its headers or its text.
+ * nothing. For apps that drop a response with a 4xx status before they read its headers or its
+ * text.
  *
  * | `User-Agent` | or else the path | the subscription is |
  * |---|---|---|

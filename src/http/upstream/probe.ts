@@ -1,11 +1,11 @@
-/** Asks a panel one question of ours, as the proxy asks those of apps. */
+/** Asks a panel one request of ours, as the proxy asks those of apps. */
 
 import { wordsOfErrno } from '../../base/errno.ts';
 import { UpstreamClient } from './client.ts';
 import { Failure, type UpstreamResponse } from './exchange.ts';
 import type { Upstream } from './settings.ts';
 
-/** The time limit of an answer of a panel, ms. */
+/** The time limit of a response of a panel, ms. */
 const PROBE_MAX_MS = 3_000;
 
 export interface Probe {
@@ -15,7 +15,7 @@ export interface Probe {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Asks on a connection of its own; `read` takes what it needs of the answer. */
+/** Asks on a connection of its own; `read` takes what it needs of the response. */
 export async function probe<T>(
   upstream: Upstream,
   { method, path, headers: more = {} }: Probe,
@@ -32,8 +32,8 @@ export async function probe<T>(
     ...more,
   };
   const { signal } = new AbortController();
-  const question = { method, path, headers, signal, onEnd: () => {} };
-  const response = await client.send({ ...upstream, timeoutMs: PROBE_MAX_MS }, question);
+  const request = { method, path, headers, signal, onEnd: () => {} };
+  const response = await client.send({ ...upstream, timeoutMs: PROBE_MAX_MS }, request);
   try {
     if (response instanceof Failure) return response;
     const found = await read(response);

@@ -1,4 +1,4 @@
-/** Tells by the answer of a panel whether it knows the key: only a subscription proves one. */
+/** Tells by the response of a panel whether it knows the key: only a subscription proves one. */
 
 import { listsServers, SUBSCRIPTION_HEADERS } from '../../core/subscription.ts';
 import { Decoder } from './decoder.ts';
@@ -11,7 +11,7 @@ const LOOK_BYTES = 64 * 1024;
 /**
  * The kinds of answers with a status of success:
  *
- * | | the answer |
+ * | | the response |
  * |---|---|
  * | `subscription` | a 200 with a header of subscriptions and a body, or with a list of servers |
  * | `other` | a 200 with another body |
@@ -25,8 +25,8 @@ export const isProof = (found: Proof | FailureKind): found is Proof =>
   (PROOFS as readonly string[]).includes(found);
 
 /**
- * Reads the proof in an answer to GET; the answer stays complete. Waits for as much of the body as
- * decides, or with `waits` false only for its beginning. Returns a kind of failure if the panel
+ * Reads the proof in a response to GET; the response stays complete. Waits for as much of the body
+ * as decides, or with `waits` false only for its beginning. Returns a kind of failure if the panel
  * fails meanwhile.
  */
 export async function proofIn(

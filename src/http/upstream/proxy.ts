@@ -6,27 +6,27 @@
 
 import type { Core } from '../../core/core.ts';
 import { hostName } from '../../core/host-name.ts';
-import { mayPass, type Path, readRequestPath } from '../../core/key-path.ts';
-import { hasMy } from '../../core/my.ts';
-import { isOfStranger, NOT_FOUND, unknownTo, WITHOUT_HWID } from '../../core/named-link.ts';
+import { readNamedPath } from '../../core/key-path.ts';
+import { hasMy, myUrlOfRefusal } from '../../core/my.ts';
+import { NOT_FOUND, unknownTo, WITHOUT_HWID } from '../../core/named-link.ts';
+import { isRefused } from '../../core/outcome.ts';
 import { panelOf } from '../../core/panel/kind.ts';
 import { oldNameIn } from '../../core/panel/token.ts';
 import type { MySites } from '../../core/port/my.ts';
 import type { Ways } from '../../core/port/way.ts';
-import type { Concluder } from '../bound/concluder.ts';
 import { readDeviceHeaders } from '../gate/device-headers.ts';
 import { reportFault, whyNotNow } from '../interpreter.ts';
-import { addressOfRefusal, addressOfRequest, originOf } from '../my/address.ts';
+import { myUrlOfRequest, originOf } from '../my/address.ts';
 import { dropBody } from '../request/body.ts';
-import { parseQuery } from '../request/query.ts';
+import { parseQuery, REPEATED, valueIn } from '../request/query.ts';
 import type { RideDesk } from '../ride/desk.ts';
-import { bare, type Strangers } from '../strangers.ts';
+import { bare, type Exposure, type Strangers } from '../strangers.ts';
 import type { EndpointTally, Traffic } from '../traffic.ts';
 import { admissionOf, isSuccess, passesUnproven } from './admission.ts';
-import { decide, readSubscription, type SubscriptionRequest } from './decision.ts';
+import { decide, type SubscriptionRequest } from './decision.ts';
 import { Failure, type UpstreamResponse } from './exchange.ts';
 import { type ForwardDeps, forward, meansUnknown } from './forward.ts';
-import { type Denied, FOR_ALL, type Forwarding } from './forwarding.ts';
+import { BY_OTHER_PATH, type Denied, FOR_ALL, type Forwarding } from './forwarding.ts';
 import { Inspection } from './inspection.ts';
 import { MoveGuard } from './moves.ts';
 import { type LinkLimit, NewLinks } from './new-links.ts';
@@ -48,11 +48,10 @@ interface ProxyOptions extends Omit<ForwardDeps, 'isEnding'> {
   panels: PanelFollowers;
   /** Returns the limit of new links of the client of a request. */
   limitLinks(request: Request): LinkLimit;
-  /** Returns the network of the client; null: only that of a proxy is known. */
-  sharedAddressOf(request: Request): string | null;
+  /** Returns what reads the network of the client; null: only that of a proxy is known. */
+  sharedAddressOf(request: Request): () => string | null;
   /** Asks a panel with made-up keys; returns whether it serves one. */
   servesStrangers(upstream: Upstream): Promise<boolean>;
-  concluder: Concluder;
 }
 
 interface ProxyDeps extends ProxyOptions, ForwardDeps {
@@ -63,16 +62,16 @@ interface ProxyDeps extends ProxyOptions, ForwardDeps {
 
 export interface PanelProxy {
   /** Answers a request for a panel's host; returns null for another host. */
-  answer(request: Request): Promise<Response> | null;
+  answer(request: Request, exposure: Exposure): Promise<Response> | null;
   /** Returns the panel of a request's host; null: it is the host of no panel. */
   upstreamOf(request: Request): Upstream | null;
-  /** Waits for `answered`; aborts questions in flight after {@link LAST_MS}. */
+  /** Waits for `answered`; aborts requests in flight after {@link LAST_MS}. */
   stop(answered: Promise<void>): Promise<void>;
 }
 
 /** The name under which requests for panels are counted. */
 const ENDPOINT = 'upstream';
-/** The time of questions in flight when the server stops, ms. */
+/** The time of requests in flight when the server stops, ms. */
 const LAST_MS = 3_000;
 
 export function makeProxy(options: ProxyOptions): PanelProxy {
@@ -88,9 +87,10 @@ export function makeProxy(options: ProxyOptions): PanelProxy {
     newLinks: new NewLinks(options),
   };
   return {
-    answer: (request) => {
+    answer: (request, exposure) => {
       const panel = panels.of(request.url);
-      return panel === null ? null : conclude(deps, tally, request, panel);
+      if (panel === null) return null;
+      return conclude(deps, tally, { request, panel, target: targetOf(request.url), exposure });
     },
     upstreamOf: (request) => panels.of(request.url)?.upstream ?? null,
     stop: async (answered) => {
@@ -105,19 +105,15 @@ export function makeProxy(options: ProxyOptions): PanelProxy {
   };
 }
 
-async function conclude(
-  deps: ProxyDeps,
-  tally: EndpointTally,
-  request: Request,
-  panel: Panel,
-): Promise<Response> {
-  const { clock, log, traffic } = deps;
+async function conclude(deps: ProxyDeps, tally: EndpointTally, asked: Asked): Promise<Response> {
+  const { clock, log, strangers, traffic } = deps;
+  const { exposure, request } = asked;
   const startMs = clock.steadyMs();
   dropBody(request);
   let answered: ProxyResponse;
   let requestId: string | undefined;
   try {
-    answered = await responseTo(deps, request, panel);
+    answered = await responseTo(deps, asked);
   } catch (fault) {
     requestId = traffic.requestIdOf(request);
     reportFault(log, ENDPOINT, fault, requestId);
@@ -125,13 +121,12 @@ async function conclude(
     answered = failed(reason === null ? 'fault' : 'not_now', false, reason ?? undefined);
   }
   const { outcome: says, response } = answered;
-  const hides = deps.strangers.isQuiet ? answered.hides : undefined;
+  const hides = exposure.isQuiet ? answered.hides : undefined;
   // Paths count as keys do, so that no delay tells the one from the other.
   const isGuess = answered.isGuess === true || hides === 'all';
-  return deps.concluder.conclude(tally, { request, says, startMs, isGuess, requestId }, () => {
-    if (hides === 'all') return deps.strangers.answer(request, startMs);
-    return hides === 'text' ? bare(response) : response;
-  });
+  await traffic.conclude(tally, { request, says, startMs, isGuess, requestId });
+  if (hides === 'all') return strangers.answer(request, startMs);
+  return hides === 'text' ? bare(response) : response;
 }
 
 /** A request for a panel, with its parts. */
@@ -140,16 +135,15 @@ interface Asked {
   panel: Panel;
   /** Its path and query. */
   target: string;
+  exposure: Exposure;
 }
 
-async function responseTo(deps: ProxyDeps, request: Request, panel: Panel): Promise<ProxyResponse> {
-  const { headers, method, url } = request;
+async function responseTo(deps: ProxyDeps, asked: Asked): Promise<ProxyResponse> {
+  const { request, panel } = asked;
+  const { headers, method } = request;
   if (method !== 'GET' && method !== 'HEAD') return failed('wrong_method', false);
   if (isOdd(headers, panel.upstream)) return failed('bad_request', false);
-  const target = targetOf(url);
-  const asked = { request, panel, target };
-  const path = readRequestPath(target.split('?', 1)[0] ?? '');
-  const read = path === null ? NOT_FOUND : readNames(deps, asked, path);
+  const read = readNames(deps, asked);
   if ('refused' in read) return refuse(deps, asked, read);
   if (!('device' in read)) return exchange(deps, asked, read, null);
   const named = await withUserNumber(deps, asked, read);
@@ -162,28 +156,42 @@ async function responseTo(deps: ProxyDeps, request: Request, panel: Panel): Prom
   return exchange(deps, asked, decision, named);
 }
 
-/** Reads the names of a link in a request; a path without any may be for all. */
+/**
+ * Reads the names of a link in a request, and its device. Returns the refusal of a token that is
+ * none, or the permission for a path without a name.
+ */
 function readNames(
-  { clock, core, secretOf, sharedAddressOf, strangers }: ProxyDeps,
-  { request, panel, target }: Asked,
-  path: Path,
+  { secretOf, sharedAddressOf }: ProxyDeps,
+  { exposure, panel, request, target }: Asked,
 ): SubscriptionRequest | Forwarding | Denied {
-  const { host, keyPaths, keySecretFile, passPaths } = panel.upstream;
-  if (mayPass(passPaths, keyPaths, path)) return FOR_ALL;
-  const subject = panel.countKey(path);
-  if (subject !== null) {
-    core.store.noteSighting({ host, kind: 'keys_are_uuids', subject }, clock.nowMs());
-  }
-  const device = readDeviceHeaders(request);
-  if ('says' in device) return WITHOUT_HWID;
-  return readSubscription(request, panel, {
-    ...device,
+  const { hash: domainHash, upstream } = panel;
+  const { enforce: enforces, key: kind, otherPaths, provider: providerCode } = upstream;
+  const secret = secretOf(upstream.keySecretFile);
+  const reading = { ...upstream, secret, panel: panelOf(upstream) };
+  const named = readNamedPath(pathOf(target), reading);
+  if (named === null) return NOT_FOUND;
+  if (named.mayPass) return FOR_ALL;
+  const reported = readDeviceHeaders(request);
+  if ('says' in reported) return WITHOUT_HWID;
+  const { facts, hwid, junkHwid } = reported;
+  const { key, path } = named;
+  const code = valueIn(parseQuery(target, true), 'installid');
+  if (isRefused(key) && kind !== 'plain') return unknownTo(hwid);
+  if (isRefused(key) || code === REPEATED) return NOT_FOUND;
+  if (key === null && !code) return otherPaths === 'pass' ? BY_OTHER_PATH : NOT_FOUND;
+  const isPage = /\btext\/html\b/i.test(request.headers.get('accept') ?? '');
+  const address = sharedAddressOf(request);
+  return {
     path,
-    query: parseQuery(target, true),
-    secret: secretOf(keySecretFile),
-    isQuiet: strangers.isQuiet,
-    address: () => sharedAddressOf(request),
-  });
+    device: { domainHash, hwid, junkHwid, providerCode, enforces, address },
+    facts,
+    key,
+    code: code || null,
+    mayJoin: request.method === 'GET',
+    // Browsers send no HWID.
+    isApp: hwid !== null || junkHwid !== null || !isPage,
+    isQuiet: exposure.isQuiet,
+  };
 }
 
 /** Asks the panel for the number of the user in an old token; other requests stay as they are. */
@@ -195,7 +203,7 @@ async function withUserNumber(
   const { key } = named;
   const name = key === null || panel.upstream.key === 'plain' ? null : oldNameIn(key.key);
   if (key === null || name === null) return named;
-  const path = infoPathOf(target.split('?', 1)[0] ?? '');
+  const path = infoPathOf(pathOf(target));
   const info = { path, isWhole: true, isInfo: true };
   const ask = () => forward(deps, request, panel, info, FOR_TOKEN);
   const found = await askForUser(panel.userIds, key, name, ask);
@@ -210,24 +218,29 @@ async function exchange(
   forwarding: Forwarding,
   subscription: SubscriptionRequest | null,
 ): Promise<ProxyResponse> {
-  const { clock, settings, strangers } = deps;
-  const { panel, request, target } = asked;
+  const { clock, settings } = deps;
+  const { exposure, panel, request, target } = asked;
   const { upstream } = panel;
   const { isNewKey, isOtherPath, isShared, link } = forwarding;
   const hasLink = !isNewKey && !forwarding.isForAll;
   const nowMs = clock.nowMs();
-  const pageUrl = () =>
+  const keys = subscription && panel.countKey(subscription.path);
+  if (keys !== null) {
+    const sighting = { host: upstream.host, kind: 'keys_are_uuids', subject: keys } as const;
+    deps.core.store.noteSighting(sighting, nowMs);
+  }
+  const myUrl = () =>
     forwarding.opensMy
-      ? addressOfRequest(settings, originAt(deps, request), upstream.host, target)
+      ? myUrlOfRequest(settings, originAt(deps, asked), upstream.host, target)
       : null;
-  const fetch = { request, isShared, pageUrl };
+  const fetch = { request, isShared, myUrl };
   const before =
     link && (await deps.rides.on({ ...fetch, link }, upstream, panelOf(upstream), nowMs));
   // Only a whole response gives a slot.
   const isNew = forwarding.takesSlot && !forwarding.holdsSlot;
   const isWhole = forwarding.isUnproven || isNew || before?.isDue === true;
-  const question = { path: target, isWhole };
-  const response = await forward(deps, request, panel, question, forwarding);
+  const asks = { path: target, isWhole };
+  const response = await forward(deps, request, panel, asks, forwarding);
   if (typeof response === 'string') return failed(response, hasLink);
   if (response instanceof Failure) {
     const { isDropped, kind } = response;
@@ -245,10 +258,11 @@ async function exchange(
   }
   if (admitted !== null && 'refused' in admitted) {
     response.cancel();
-    const isUnnamed = forwarding.isForPage && isNewKey;
+    const isUnnamed =
+      admitted.refused.says === 'link_not_found' || (forwarding.isForPage && isNewKey);
     return refuse(deps, asked, { ...admitted, isUnnamed, isGuess: isGuess || admitted.isGuess });
   }
-  const isStrange = strangers.isQuiet && admitted === null && provesNoKey(forwarding, response);
+  const isStrange = exposure.isQuiet && admitted === null && provesNoKey(forwarding, response);
   const asksPanel = { forwarding, subscription };
   if (isStrange && isUnknown && !(await passesUnproven(deps.core, asksPanel, nowMs))) {
     response.cancel();
@@ -264,31 +278,31 @@ async function exchange(
 /** Refuses a request; `opensMy`: sends its browser to the page of users. */
 async function refuse(
   { clock, core, settings, ...deps }: ProxyDeps,
-  { panel: { upstream }, request, target }: Asked,
-  denied: Denied,
+  asked: Asked,
+  { isGuess, isUnnamed, opensMy, refused, outcome = refused.reason ?? refused.says }: Denied,
 ): Promise<ProxyResponse> {
-  const { isGuess, opensMy, refused } = denied;
-  const { outcome = refused.reason ?? refused.says } = denied;
-  const origin = originAt(deps, request);
+  const { request, target } = asked;
+  const { upstream } = asked.panel;
+  const origin = originAt(deps, asked);
   const nowMs = clock.nowMs();
   if (opensMy) {
     const provider = await core.store.findProvider(upstream.provider);
     const own =
       provider !== null && hasMy(provider, nowMs)
-        ? addressOfRequest(settings, origin, upstream.host, target)
+        ? myUrlOfRequest(settings, origin, upstream.host, target)
         : null;
     if (own !== null) return { outcome, response: redirect(own) };
   }
-  const page = await addressOfRefusal(core, settings, refused, origin, nowMs);
+  const page = await myUrlOfRefusal(core, settings, refused, origin, nowMs);
   const response = refusal(refused.says, request, upstream, settings, page);
-  return { outcome, response, isGuess, hides: isOfStranger(denied) ? 'all' : undefined };
+  return { outcome, response, isGuess, hides: isGuess || isUnnamed ? 'all' : undefined };
 }
 
 /** Returns the origin of the page of users; empty at a host at which the page does not answer. */
 const originAt = (
-  { provenanceOf, strangers }: Pick<ProxyDeps, 'provenanceOf' | 'strangers'>,
-  request: Request,
-): string => (strangers.areServed(request) ? originOf(request, provenanceOf(request)) : '');
+  { provenanceOf }: Pick<ProxyDeps, 'provenanceOf'>,
+  { exposure, request }: Asked,
+): string => (exposure.isServed ? originOf(request, provenanceOf(request)) : '');
 
 /** Returns whether a response proves no key of a link: strangers see nothing of Gatepost in it. */
 const provesNoKey = ({ isNewKey }: Forwarding, { status }: UpstreamResponse): boolean =>
@@ -315,6 +329,8 @@ const FOR_TOKEN = {
   holdsSlot: false,
   isUnproven: false,
 };
+const pathOf = (target: string): string => target.split('?', 1)[0] ?? '';
+
 /** Returns path and query of a request's URL, without a fragment. */
 function targetOf(url: string): string {
   const target = url.slice(url.indexOf('/', url.indexOf('://') + 3));

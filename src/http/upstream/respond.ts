@@ -1,4 +1,4 @@
-/** Passes on answers of panels, decoded where needed, with the headers that ride on them. */
+/** Passes on responses of panels, decoded where needed, with the headers that ride on them. */
 
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';

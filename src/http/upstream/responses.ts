@@ -1,4 +1,4 @@
-/** Answers of the proxy itself: refusals of devices, and failures of the panel. */
+/** Responses of the proxy itself: refusals of devices, and failures of the panel. */
 
 import { announcing, type GateReason, textFor } from '../gate/texts.ts';
 import { type MessageKey, messages } from '../messages.ts';
@@ -16,7 +16,7 @@ export type ProxyError =
   | 'not_now'
   | 'fault';
 
-/** The names under which answers are counted. */
+/** The names under which responses are counted. */
 export type Outcome =
   | 'admitted'
   | 'passed'
@@ -51,17 +51,17 @@ const HEADERS: Readonly<Record<number, Record<string, string>>> = {
   503: { 'retry-after': '5' },
 };
 
-/** Builds the answer to a request that cannot be passed on. */
+/** Builds the response to a request that cannot be passed on. */
 function errorResponse(kind: ProxyError, text = ERRORS[kind].text): Response {
   const { status } = ERRORS[kind];
   return new Response(`${text}\n`, { status, headers: { ...PLAIN, ...HEADERS[status] } });
 }
 
 export interface ProxyResponse {
-  /** The name under which the answer is counted. */
+  /** The name under which the response is counted. */
   outcome: Outcome;
   response: Response;
-  /** True if the answer reveals to a guesser that there is no such link. */
+  /** True if the response reveals to a guesser that there is no such link. */
   isGuess?: boolean;
   /**
    * Hides Gatepost from a caller that names no link, where strangers are answered quietly: `all`
@@ -72,7 +72,7 @@ export interface ProxyResponse {
 }
 
 /**
- * Makes the answer to a request that cannot be passed on; `hasLink`: it names a link. `text`: the
+ * Makes the response to a request that cannot be passed on; `hasLink`: it names a link. `text`: the
  * reason, where it is not that of the kind.
  */
 export function failed(kind: ProxyError, hasLink: boolean, text?: string): ProxyResponse {
@@ -131,10 +131,10 @@ function readable(text: string): string {
   return /^\P{L}*[\u0590-\u08ff]/u.test(text) ? `\u2067${text}\u2069` : text;
 }
 
-/** Statuses whose answers have no body (RFC 9110). */
+/** Statuses whose responses have no body (RFC 9110). */
 const BODILESS = new Set([204, 205, 304]);
 
-/** Passes on the answer of the panel. */
+/** Passes on the response of the panel. */
 export function forwarded(
   { status, headers, body }: UpstreamResponse,
   isAdmitted: boolean,

@@ -1,4 +1,4 @@
-/** Adds the messages that ride to an answer of the panel. */
+/** Adds the messages that ride to a response of the panel. */
 
 import type { Clock } from '../../base/clock.ts';
 import { panelOf } from '../../core/panel/kind.ts';

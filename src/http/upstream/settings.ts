@@ -47,14 +47,14 @@ export interface Upstream extends Way {
   readonly refusedStatus: number;
   /** True: an app gets a refusal as a subscription with one server whose name is the reason. */
   readonly placeholder: boolean;
-  /** The longest silence of the panel, before its answer and within it, ms. */
+  /** The longest silence of the panel, before its response and within it, ms. */
   readonly timeoutMs: number;
   readonly answerBytesMax: number;
   /** Requests in flight at a time. */
   readonly requestsMax: number;
   /** The `Host` of requests to the panel. */
   readonly hostHeader: 'original' | 'upstream';
-  /** Which announcement an answer has, the message's or the panel's, or both. */
+  /** Which announcement a response has, the message's or the panel's, or both. */
   readonly announce: AnnounceMode;
 }
 

@@ -15,7 +15,7 @@ export interface StrangerAnswer {
   text: string;
   /** The status, or the failure. */
   outcome: number | Failure;
-  /** True if the answer would give a new device a link. */
+  /** True if the response would give a new device a link. */
   makesLink: boolean;
 }
 
@@ -26,7 +26,7 @@ export function askAsStranger(upstream: Upstream): Promise<StrangerAnswer[]> {
     upstream.keyPaths.flatMap(({ text }) =>
       keys.map(async (key) => {
         const path = text.replace('{key}', key);
-        return { text, ...(await answerTo(upstream, path)) };
+        return { text, ...(await responseTo(upstream, path)) };
       }),
     ),
   );
@@ -38,16 +38,16 @@ export function strangersPathOf({ key, keyPaths }: Upstream): string | null {
   return first?.text.replace('{key}', strangersKeys(key)[0] ?? '') ?? null;
 }
 
-async function answerTo(
+async function responseTo(
   upstream: Upstream,
   path: string,
 ): Promise<Pick<StrangerAnswer, 'outcome' | 'makesLink'>> {
   const believesOther = panelOf(upstream) === null;
-  const answer = await probe(upstream, { method: 'GET', path }, async (given) => {
+  const response = await probe(upstream, { method: 'GET', path }, async (given) => {
     const proof = await proofIn(given, true);
     const makesLink =
       isProof(proof) && (proof === 'subscription' || (believesOther && proof === 'other'));
     return { outcome: given.status, makesLink };
   });
-  return answer instanceof Failure ? { outcome: answer, makesLink: false } : answer;
+  return response instanceof Failure ? { outcome: response, makesLink: false } : response;
 }

@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from 'bun:test';
 import {
-  answerHeaders,
   type Provenance,
   requestHeaders,
+  responseHeaders,
 } from '../../../src/http/upstream/headers.ts';
 
 const FROM: Provenance = {
@@ -98,7 +98,7 @@ describe('nothing goes along by which a panel takes a request, or its client, fo
 
 test("the panel's headers pass, but for those of its connection", () => {
   const utf8 = Buffer.from('подписка').toString('latin1');
-  const headers = answerHeaders([
+  const headers = responseHeaders([
     ...['Profile-Title', utf8, 'Set-Cookie', 'a=1', 'Set-Cookie', 'b=2', 'X-Hop', '1'],
     ...['Connection', 'close, X-Hop, bad name', 'Keep-Alive', 'timeout=5', 'Upgrade', 'h2c'],
     ...['Transfer-Encoding', 'chunked', 'Trailer', 'X-End'],
@@ -111,6 +111,6 @@ test("the panel's headers pass, but for those of its connection", () => {
 });
 
 test('an answer with signs that no header may have is none', () => {
-  expect(answerHeaders(['X-A', 'a\nb'])).toBeNull();
-  expect(answerHeaders(['X A', 'b'])).toBeNull();
+  expect(responseHeaders(['X-A', 'a\nb'])).toBeNull();
+  expect(responseHeaders(['X A', 'b'])).toBeNull();
 });
