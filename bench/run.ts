@@ -15,6 +15,7 @@ const CASES: Readonly<Record<string, () => Promise<Case>>> = {
   rides: async () => (await import('./rides.ts')).rides,
   upstream: async () => (await import('./upstream.ts')).upstream,
   fairness: async () => (await import('./fairness.ts')).fairness,
+  front: async () => (await import('./front.ts')).front,
   doors: async () => (await import('./doors.ts')).doors,
   calls: async () => (await import('./calls.ts')).calls,
   console: async () => (await import('./console.ts')).consolePage,

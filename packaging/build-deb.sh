@@ -62,9 +62,11 @@ END
 gzip -9nc "$root$doc/changelog.Debian.tmp" | made $doc/changelog.gz
 rm "$root$doc/changelog.Debian.tmp"
 put 644 packaging/port-80.conf $doc/port-80.conf
+put 644 packaging/socket.conf $doc/socket.conf
 for file in docs/gate/* packaging/alerts.yml packaging/grafana-dashboard.json; do
   put 644 "$file" "$doc/examples/${file##*/}"
 done
+for file in docs/proxy-protocol/*; do put 644 "$file" "$doc/examples/proxy-protocol/${file##*/}"; done
 for file in docs/several-nodes/*; do put 644 "$file" "$doc/examples/several-nodes/${file##*/}"; done
 # The documents lie beside the examples here; links to files that the package lacks become text.
 for file in docs/*.md docs/inside/*.md SECURITY.md; do
@@ -72,7 +74,7 @@ for file in docs/*.md docs/inside/*.md SECURITY.md; do
   case $file in docs/inside/*) up='s#\]\(\.\./([a-z0-9-]+\.md)#](@\1#g' ;; *) up= ;; esac
   sed -E -e "$up" -e 's#\[([^]]*)\]\(\.\./packaging/gatepost\.toml\)#\1#g' -e 's#\]\((\.\./)?docs/#](#g' -e 's#\]\(\.\./(SECURITY\.md|packaging/port-80\.conf)#](\1#g' \
     -e 's#\]\(packaging/port-80#](port-80#g' -e 's#\]\(\.\./packaging/#](examples/#g' \
-    -e 's#\]\(gate/#](examples/#g' -e 's#\]\(several-nodes/#](examples/several-nodes/#g' \
+    -e 's#\]\(gate/#](examples/#g' -e 's#\]\(((several-nodes|proxy-protocol)/)#](examples/\1#g' \
     -e 's#\[([^]]*)\]\((\.\./|src/|test/|bench/|ARCHITECTURE|CHANGELOG)[^)]*\)#\1#g' -e 's#\]\(@#](../#g' "$file" |
     made "$doc/${file#docs/}"
 done

@@ -198,6 +198,18 @@ async function startUpstreams(
   return upstreams;
 }
 
+/** Returns where the server listens, and how it knows its callers there. */
+function doorOf({ host, port, proxyNetworks, proxySocket, ...settings }: Config) {
+  const { socket: path, socketGroup: group, socketMode } = settings;
+  return {
+    host,
+    port,
+    proxyProtocol: proxyNetworks.texts.length === 0 ? null : proxyNetworks,
+    socket: path === '' ? null : { path, group, mode: Number.parseInt(socketMode, 8) },
+    isSocketProxied: proxySocket,
+  };
+}
+
 /** Measures the delays of the event loop until the end. */
 function watchDelays({ last, tallies }: Beginning, clock: Clock): void {
   const stop = watchEventLoop(clock, tallies.loopLagSeconds);
@@ -259,7 +271,7 @@ async function startParts(beginning: Beginning): Promise<App> {
   const strangerPage = new LiveStrangerPage({ settings, outgoing, log });
   const outbox = gateways.worker(core, clock, eventSenders, log, tallies);
   parts.push({ name: 'outbox', stop: () => outbox.stop() });
-  const listenOptions = { host: settings.host, port: settings.port, tls: tls?.first ?? null };
+  const listenOptions = { ...doorOf(settings), tls: tls?.first ?? null };
   const known = { loaded: () => current, startedAtMs, readiness, certificateExpiresAtMs };
   const upstreams = await startUpstreams(beginning, clock, known);
   const appliance = startAppliance(beginning, { ...known, upstreams }, backups);

@@ -16,6 +16,7 @@ import {
   openFiles,
   usualData,
 } from './files.ts';
+import { frontConflicts } from './front-conflicts.ts';
 import { nearest } from './nearest.ts';
 import { type Config, SETTINGS, type SettingName, settingRows } from './settings/index.ts';
 import { TableMistakes } from './tables.ts';
@@ -102,6 +103,8 @@ export function loadConfig(
   if (problems.length === 0) {
     const valid = config as Config;
     problems.push(...databaseConflicts(valid), ...gateConflicts(valid), ...backupConflicts(valid));
+    const proxies = [sources['trustedProxies'], sources['gateProxies']].flatMap(networksIn);
+    problems.push(...frontConflicts(valid, proxies));
     problems.push(...openCommands(valid, sources));
   }
   if (problems.length > 0) {
@@ -149,6 +152,9 @@ function openSecrets({ files }: OpenedFiles): string[] {
     return checkSecretFile(path).map(({ problem }) => problem);
   });
 }
+
+const networksIn = (source: Source | undefined) =>
+  (source?.text ?? '').split(',').flatMap((network) => network.trim() || []);
 
 /** Returns a problem if another user may change the file that names a command. */
 function openCommands({ backupAfter, dataDir }: Config, sources: Readonly<Record<string, Source>>) {

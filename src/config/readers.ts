@@ -98,6 +98,33 @@ export function networks(given: string): TrustedProxies {
   return parseTrustedProxies(list(given));
 }
 
+/** Networks of proxies that send headers of the PROXY protocol. */
+interface ProxyNetworks extends TrustedProxies {
+  texts: readonly string[];
+}
+
+export function proxyNetworks(given: string): ProxyNetworks {
+  const texts = list(given);
+  const whole = texts.find((text) => text.endsWith('/0'));
+  if (whole !== undefined) {
+    throw new RangeError(`'${whole}' names every address: name those of the proxies alone`);
+  }
+  return { texts, includes: parseTrustedProxies(texts).includes };
+}
+
+/** The longest path of a Unix socket that the kernel takes, bytes. */
+const SOCKET_PATH_BYTES_MAX = 107;
+
+/** The path of a Unix socket; empty for none. */
+export function socketPath(given: string): string {
+  if (given === '') return given;
+  const fits = given.startsWith('/') && Buffer.byteLength(given) <= SOCKET_PATH_BYTES_MAX;
+  if (fits && !/\0|\/$/.test(given)) return notEmpty(given);
+  throw new RangeError(
+    `'${given}' is not an absolute path of up to ${SOCKET_PATH_BYTES_MAX} bytes`,
+  );
+}
+
 /** The word for the networks of `server.trusted_proxies`. */
 export const TRUSTED_PROXIES = 'server.trusted_proxies';
 

@@ -18,6 +18,7 @@ import { checkBackups } from './backups.ts';
 import { causesOf, withBackup } from './causes.ts';
 import { certifiedNames, checkCertificate } from './certificate.ts';
 import { checkDirectory } from './directory.ts';
+import { checkFronts, isBehindProxies, streamDescriptors } from './fronts.ts';
 import {
   checkJunk,
   checkLongHeads,
@@ -126,7 +127,7 @@ export async function examine({
       machine,
     )),
     ...checkClock(nowMs, newestMs),
-    ...checkDescriptors(pid, config.streamCountMax),
+    ...checkDescriptors(pid, streamDescriptors(config)),
     ...backups.findings,
     ...checkCopies(config, database.upkeep, nowMs),
     ...checkRelease(config, database.upkeep),
@@ -134,6 +135,7 @@ export async function examine({
     ...checkAddress(server, config, hasTls || isReachedByProxies(loaded)),
     ...checkStrangers(loaded, config, names),
     ...checkProxies(loaded),
+    ...checkFronts(config, pid !== null),
     ...checkLongHeads(loaded),
     ...checkJunk(database.junk),
     ...checkOpenings(config),
@@ -161,12 +163,11 @@ export async function examine({
 }
 
 /** Returns whether the address is one of a private network with proxies of the settings. */
-function isReachedByProxies({ config: { host }, sources }: LoadedConfig): boolean {
+function isReachedByProxies(loaded: LoadedConfig): boolean {
+  const { host } = loaded.config;
   const address = addressOf(host);
   const isAny = host === '0.0.0.0' || host === '::';
-  return (
-    address !== null && !isAny && !isCallable(address, []) && sources.trustedProxies.text !== ''
-  );
+  return address !== null && !isAny && !isCallable(address, []) && isBehindProxies(loaded);
 }
 
 /**

@@ -29,7 +29,9 @@ export function checkProxies({ config, sources }: LoadedConfig): Finding[] {
     .map((network) => network.trim().split('/', 1)[0] ?? '')
     .filter(Boolean);
   if (addresses.length === 0) {
-    const isUsed = sources.gateKeyPaths.origin !== 'default' && gateUpstreams.length === 0;
+    const isByAddress = config.socket === '' || config.proxySocket;
+    const isUsed =
+      isByAddress && sources.gateKeyPaths.origin !== 'default' && gateUpstreams.length === 0;
     const todo = 'set gate.proxies to the addresses of the proxies that ask /gate';
     return isUsed
       ? [

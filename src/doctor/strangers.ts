@@ -3,6 +3,7 @@
 import { about, type Finding } from '../base/finding.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/settings/index.ts';
+import { isBehindProxies } from './fronts.ts';
 
 const say = about('strangers');
 const EXAMPLE = 'bot.example.com';
@@ -12,12 +13,12 @@ const EXAMPLE = 'bot.example.com';
  * itself answers. `names`: those of the certificate; null: there is none.
  */
 export function checkStrangers(
-  { sources }: Pick<LoadedConfig, 'sources'>,
+  loaded: Pick<LoadedConfig, 'config' | 'sources'>,
   { gateUpstreams, host, ownHosts, strangers }: Config,
   names: readonly string[] | null,
 ): Finding[] {
   const isOpen = !/^(127\.|::1$|localhost$)/.test(host);
-  const isReached = isOpen || gateUpstreams.length > 0 || sources.trustedProxies.text !== '';
+  const isReached = isOpen || gateUpstreams.length > 0 || isBehindProxies(loaded);
   if (!isReached) return [];
   const isOfPanel = new Set(gateUpstreams.map((upstream) => upstream.host));
   const known = (names ?? []).filter((name) => !name.startsWith('*') && !isOfPanel.has(name));

@@ -7,6 +7,7 @@ import type { Config } from '../config/settings/index.ts';
 import type { StoreKind } from '../store/kind.ts';
 import { checkAcmePort } from './acme-port.ts';
 import { checkLimits } from './cgroup.ts';
+import { isBehindProxies } from './fronts.ts';
 import { checkBackupRoom } from './machine.ts';
 import { checkHook, checkNetworkDisk, readMounts } from './mounts.ts';
 import { checkServerNames } from './names.ts';
@@ -45,6 +46,6 @@ export async function checkSurroundings(
     ...checkLimits(typeof server === 'string' ? null : server.pid, root),
     ...checkAcmePort(server, config, root),
     ...checkHook(config, mounts),
-    ...(await checkServerNames(config, loaded.sources.trustedProxies.text !== '', names)),
+    ...(await checkServerNames(config, isBehindProxies(loaded), names)),
   ];
 }

@@ -5,6 +5,7 @@ import { hostInUrl } from '../base/whereabouts.ts';
 import type { Maybe } from '../core/port/maybe.ts';
 import { makePortHandover, type PortHandover } from './port-handover.ts';
 import { describeHolder, findPortHolder } from './port-holder.ts';
+import { plainIPv4 } from './request/address.ts';
 
 /** The time after which a connection without a request in flight is closed, s. */
 export const IDLE_TIMEOUT_S = 30;
@@ -18,7 +19,7 @@ const RETIREMENT_MS = (IDLE_TIMEOUT_S + 10) * 1_000;
 /** The pause between two checks of a stop whether the last answer was sent, ms. */
 const STOP_PAUSE_MS = 5;
 /** The time for established connections to be accepted and to send their request, ms. */
-const SETTLE_MS = 100;
+export const SETTLE_MS = 100;
 /** The pause between two attempts to listen on the port again, and the time for all, ms. */
 const RETURN_PAUSE_MS = 20;
 const RETURN_MAX_MS = 10_000;
@@ -43,13 +44,23 @@ export interface ListenOptions {
 
 type Server = Bun.Server<unknown>;
 /** Answers a request; null if it became a WebSocket. */
-type Answering = (request: Request) => Maybe<Response | null>;
+export type Answering = (request: Request) => Maybe<Response | null>;
+
+/**
+ * How a caller is known: `peer`, by the address of its own connection; `client`, by the header of
+ * a proxy that passes on connections; `proxy`, by the Unix socket, where only proxies come.
+ */
+export type CallerKind = 'peer' | 'client' | 'proxy';
 
 export interface Listener {
   /** The address: `http://HOST:PORT` or `https://HOST:PORT`. */
   url: string;
   /** Returns the server that received a request. */
   serverOf(request: Request): Server;
+  /** Returns the address of the caller; '': the caller disconnected, or has the whole answer. */
+  peerOf(request: Request): string;
+  /** Returns how the caller is known. */
+  kindOf(request: Request): CallerKind;
   /** Sets the time that the answer to a request may take, s. It stays for the connection. */
   grantPatience(request: Request, seconds: number): void;
   /**
@@ -117,6 +128,8 @@ export function listen(
   return {
     url: `${tls ? 'https' : 'http'}://${hostInUrl(host)}:${port}`,
     serverOf,
+    peerOf: (request) => plainIPv4(serverOf(request).requestIP(request)?.address ?? ''),
+    kindOf: () => 'peer',
     grantPatience: (request, seconds) =>
       serverOf(request).timeout(request, seconds > PATIENCE_MAX_S ? 0 : seconds),
     replaceCertificate: async (pair) => {
@@ -174,9 +187,14 @@ function start(
       ...(tls && { tls }),
     });
   } catch (error) {
-    const reason = whyNotListening(error, host, port);
-    throw new OperatorError(`cannot listen on ${hostInUrl(host)}:${port}: ${reason}`);
+    throw notListening(error, host, port);
   }
+}
+
+/** Returns the sentence for an address that cannot be listened on. */
+export function notListening(error: unknown, host: string, port: number): OperatorError {
+  const reason = whyNotListening(error, host, port);
+  return new OperatorError(`cannot listen on ${hostInUrl(host)}:${port}: ${reason}`);
 }
 
 /** Listens again on a port that the old listener leaves, where no two listeners can share one. */

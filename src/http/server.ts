@@ -11,23 +11,18 @@ import { Crowd } from './bound/crowd.ts';
 import { MinuteLimiter, RunLimiter } from './bound/limiter.ts';
 import { Polls } from './bound/polls.ts';
 import type { RoomBounds } from './bound/room.ts';
+import { type Callers, makeCallers } from './callers.ts';
 import type { ConsoleFiles } from './console/page.ts';
 import { type Hasher, makePasswords } from './console/passwords.ts';
-import type { Connection } from './console/site.ts';
 import { LiveStreams } from './console/stream.ts';
 import type { WireSettings } from './endpoint.ts';
+import { type DoorOptions, openListener } from './front/fronted.ts';
 import { type GateSettings, makeGate } from './gate/gate.ts';
-import { type Listener, type ListenOptions, listen } from './listener.ts';
+import type { Listener, ListenOptions } from './listener.ts';
 import { mount } from './mount.ts';
 import { type MySettings, makeMy } from './my/door.ts';
 import { type AnswerProbe, makeProbe } from './probe.ts';
-import {
-  clientAddress,
-  countedAs,
-  plainIPv4,
-  sharedAddress,
-  type TrustedProxies,
-} from './request/address.ts';
+import { countedAs } from './request/address.ts';
 import { BODY_TIME_MAX_MS } from './request/body.ts';
 import type { CallDeps } from './request/call.ts';
 import { RideDesk, type RideSettings } from './ride/desk.ts';
@@ -57,7 +52,7 @@ export interface ServerSettings
   readonly pingSecondsMax: number;
 }
 
-export interface ServerOptions extends Omit<ListenOptions, 'tls'> {
+export interface ServerOptions extends Omit<DoorOptions, 'tls'> {
   core: Core;
   clock: Clock;
   log: Log;
@@ -91,7 +86,13 @@ const WEBHOOK_TESTS_PER_MINUTE_MAX = 6;
 const WEBHOOK_REPLAYS_PER_MINUTE_MAX = 6;
 
 /** A limit that refuses or delays callers. */
-type Limit = 'answers' | 'auth_failures' | 'registrations' | 'streams';
+type Limit =
+  | 'answers'
+  | 'auth_failures'
+  | 'connections'
+  | 'proxy_headers'
+  | 'registrations'
+  | 'streams';
 
 export interface RunningServer {
   /** The address: `http://HOST:PORT` or `https://HOST:PORT`. */
@@ -118,20 +119,13 @@ const limitsOfWebhooks = (): Pick<CallDeps['limits'], 'webhookTests' | 'webhookR
 
 function strangersOf(
   { core, clock, settings, strangerPage: page = () => null }: ServerOptions,
-  connectionOf: (request: Request) => Connection,
+  { connectionOf, isTrusted }: Callers,
 ): { strangers: Strangers; probe: AnswerProbe } {
-  const isTrusted = (request: Request) => connectionOf(request).isTrusted;
   return {
     strangers: new Strangers({ settings, clock, page, isTrusted }),
     probe: makeProbe({ core, clock, connectionOf }),
   };
 }
-
-const connection = (
-  peer: string,
-  { trustedProxies }: { readonly trustedProxies: TrustedProxies },
-  scheme: Connection['scheme'],
-): Connection => ({ peer, isTrusted: trustedProxies.includes(peer), scheme });
 
 /** Starts the server. Rejects with `OperatorError` if it cannot listen at the address. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
@@ -139,16 +133,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const failures = new AuthFailures(settings, log);
   const stopping = new AbortController();
 
-  const peerOf = (request: Request) =>
-    plainIPv4(listener.serverOf(request).requestIP(request)?.address ?? '');
-  const addressOf = (request: Request) =>
-    clientAddress(peerOf(request), request, settings.trustedProxies);
   const scheme = options.tls ? 'https' : 'http';
-  const connectionOf = (request: Request) => connection(peerOf(request), settings, scheme);
+  const callers = makeCallers({ listener: () => listener, settings, scheme });
+  const { addressOf, connectionOf, isTrusted, peerOf } = callers;
   const clientOf = (request: Request) => countedAs(addressOf(request));
-  const sharedAddressOf = (request: Request) => () =>
-    sharedAddress(peerOf(request), request, settings.trustedProxies);
-  const traffic = new Traffic({ clock, log, settings, failures, peerOf, addressOf, clientOf });
+  const sharedAddressOf = (request: Request) => () => callers.sharedAddressOf(request);
+  const traffic = new Traffic({ clock, log, settings, failures, isTrusted, addressOf, clientOf });
   const registrations = new MinuteLimiter(() => settings.registrationsPerMinuteMax);
   const polls = new Polls();
   // Bun knows the address until the kernel has the whole answer or the caller disconnects.
@@ -183,7 +173,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       listener.serverOf(request).upgrade(request, { data, headers }),
   });
   const { consoleFiles: files = new Map(), secretOf = () => null } = options;
-  const own = { ...strangersOf(options, connectionOf), core, clock, log, settings, secretOf };
+  const own = { ...strangersOf(options, callers), core, clock, log, settings, secretOf };
   const panels = makeFollowers(own);
   const doors = { ...own, traffic, panels, rides: new RideDesk(own) };
   const proxy = makeProxy({
@@ -200,17 +190,22 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const site = { ...deps, appliance, connectionOf, passwords };
   const live = new LiveStreams(site);
   const my = makeMy({ ...deps, settings, proxy, secretOf, connectionOf });
-  const gate = makeGate({ ...doors, peerOf, panel: gatePanel(settings, panels) });
+  const gate = makeGate({ ...doors, ...callers, panel: gatePanel(settings, panels) });
   const answer = mount(
     deps,
     { ...own, streams, gate, proxy, my },
     { ...site, live, files, settings },
   );
+  const closed = { connections: 0, proxy_headers: 0 };
+  const countClosed = (why: keyof typeof closed) => {
+    closed[why] += 1;
+  };
   const crowd = new Crowd({ clientOf, isGone });
-  const listener = listen(
+  const listener = await openListener(
     (request) => crowd.begin(request, answer),
     { ...options, tls: options.tls ?? null },
     streams.handlers as Bun.WebSocketHandler<unknown>,
+    { log, nowMs: clock.nowMs, onClosed: countClosed },
   );
   return {
     url: listener.url,
@@ -223,6 +218,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       auth_failures: failures.delayedCount,
       registrations: registrations.refusedCount,
       streams: streams.refusedCount(),
+      ...closed,
     }),
     replaceCertificate: listener.replaceCertificate,
     drain: () => {

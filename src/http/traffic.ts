@@ -49,8 +49,8 @@ interface TrafficOptions {
   log: Log;
   failures: Pick<AuthFailures, 'record'>;
   settings: TrafficSettings;
-  /** Returns the address of the peer; IPv4 in its plain form. */
-  peerOf(request: Request): string;
+  /** Returns whether the peer is a trusted proxy. */
+  isTrusted(request: Request): boolean;
   /** Returns the address of the client, behind all trusted proxies. */
   addressOf(request: Request): string;
   /** Returns the address under which the client of a request is counted. */
@@ -101,8 +101,7 @@ export class Traffic {
 
   /** Returns the id that a trusted proxy gave a request, else a new one. */
   requestIdOf(request: Request): string {
-    const { peerOf, settings } = this.options;
-    const isTrusted = settings.trustedProxies.includes(peerOf(request));
+    const isTrusted = this.options.isTrusted(request);
     const foreign = isTrusted ? (request.headers.get('x-request-id') ?? '') : '';
     if (FOREIGN_ID.test(foreign)) return foreign;
     this.#idCount += 1;

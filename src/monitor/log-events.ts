@@ -50,6 +50,11 @@ export const LOG_EVENTS: Readonly<Record<string, LogEvent>> = {
     'client',
     'a client outside `gate.proxies` asked at `/gate`; at most once a minute',
   ),
+  proxy_header_refused: event(
+    'warn',
+    'peer why count',
+    'a connection was closed for its PROXY header, or for lacking one; at most once a minute, with their number',
+  ),
   upstream_bound: event(
     'info',
     'host provider',

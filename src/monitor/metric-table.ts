@@ -34,7 +34,7 @@ const REQUESTS: MetricRow[] = [
     name: 'gatepost_limited_total',
     type: 'counter',
     labels: ['limit'],
-    help: 'Answers to failed credentials that were delayed; registrations, streams and large answers refused.',
+    help: 'Answers to failed credentials that were delayed; registrations, streams, large answers, PROXY headers and connections refused.',
     read: ({ http }) =>
       Object.entries(http?.limited() ?? {}).map(([limit, value]) => ({ labels: { limit }, value })),
   }),

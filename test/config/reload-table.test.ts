@@ -16,6 +16,10 @@ const UPSTREAM = { host: 'a.example', url: 'http://127.0.0.1:1', provider: 'Ab3d
 const OTHERS: Partial<Record<SettingName, string>> = {
   dataDir: './other',
   host: '127.0.0.2',
+  socket: '/run/gatepost/gatepost.sock',
+  socketMode: '0600',
+  socketGroup: 'www-data',
+  proxyNetworks: '10.0.0.0/8',
   outputOffsetMinutes: '+05:30',
   trustedProxies: '10.0.0.0/8',
   strangers: 'quiet',
@@ -81,7 +85,8 @@ const OTHERS: Partial<Record<SettingName, string>> = {
 
 /** Settings of things that are opened once, such as sockets, pools, accounts, data. */
 const WAITING: readonly SettingName[] = [
-  ...(['dataDir', 'host', 'port'] as const),
+  ...(['dataDir', 'host', 'port', 'socket', 'socketMode', 'socketGroup'] as const),
+  ...(['proxyNetworks', 'proxyLoopback', 'proxySocket'] as const),
   ...(['databaseUrl', 'databasePasswordFile', 'databaseCaFile', 'databaseInsecure'] as const),
   ...(['databaseConnections', 'databaseStatementSeconds', 'databasePooler'] as const),
   ...(['databaseNode', 'commitBatchMax', 'monitorHost', 'monitorPort'] as const),
@@ -93,11 +98,17 @@ const WAITING: readonly SettingName[] = [
 const NONE = { GATEPOST_CONFIG: 'none' };
 const CLEAR = { GATEPOST_BACKUP_AFTER_CLEAR: 'true' };
 
+const PROXIED = { GATEPOST_PROXY_PROTOCOL_NETWORKS: '10.0.0.5', GATEPOST_HOST: '10.0.0.2' };
+
 /** Settings that are given besides, without which others are refused. */
 function baseOf(name: SettingName): Record<string, string> {
   if (name === 'gateKeySecretFile') {
     return { ...NONE, GATEPOST_GATE_KEY: 'marzban', GATEPOST_GATE_KEY_SECRET_FILE: '/own-secret' };
   }
+  const socket = { GATEPOST_SOCKET: '/run/gatepost/own.sock' };
+  if (name === 'socketGroup' || name === 'proxySocket') return { ...NONE, ...socket };
+  if (name === 'proxyNetworks') return { ...NONE, GATEPOST_HOST: '10.0.0.2' };
+  if (name === 'proxyLoopback') return { ...NONE, ...PROXIED };
   if (name === 'backupAfter') return { ...NONE, ...CLEAR };
   if (!name.startsWith('gatePanel')) return NONE;
   const panel = { GATEPOST_GATE_PANEL: 'remnawave', GATEPOST_GATE_PANEL_TOKEN_FILE: '/own-token' };

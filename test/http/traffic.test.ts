@@ -15,7 +15,7 @@ function begin(delayMs: number) {
     clock,
     log: makeLog({ logFormat: 'json', logLevel: 'error' }, clock.nowMs, () => {}),
     settings: { trustedProxies: { includes: () => false }, logRequests: false },
-    peerOf: () => '',
+    isTrusted: () => false,
     addressOf: () => '',
     clientOf: () => 'client',
     failures: {

@@ -65,9 +65,12 @@ withDpkg('it has alerts, dashboard, and examples of proxies and nodes', () => {
     expect.arrayContaining([
       ...['alerts.yml', 'grafana-dashboard.json', 'nginx.conf', 'haproxy.lua', 'gatepost.toml'],
       ...['several-nodes/patroni.yml', 'several-nodes/pgbouncer.ini', 'several-nodes/nginx.conf'],
+      ...['proxy-protocol/haproxy.cfg', 'proxy-protocol/xray.json'],
     ]),
   );
-  expect(existsSync(join(doc, 'port-80.conf'))).toBe(true);
+  for (const name of ['port-80.conf', 'socket.conf']) {
+    expect(existsSync(join(doc, name)), name).toBe(true);
+  }
 });
 
 withDpkg('it has the timer of the doctor, which runs a command that there is, and is off', () => {

@@ -57,13 +57,19 @@ const RULES: Readonly<Record<string, Rule>> = {
       ...['src/http/', 'src/call/', 'src/core/', 'src/labels/', 'src/outgoing/slices.ts'],
       ...LEAVES,
     ],
+    // node:os: callers.ts knows the addresses of this machine.
     // bun:ffi and node:fs: port-handover.ts speaks to the kernel about the listeners.
     // node:http and node:https: ask.ts has the reason. node:stream and node:zlib: decoder.ts.
     packages: [
       ...['elysia', '@sinclair/typebox', 'node:net', 'node:http', 'node:https'],
-      ...['bun:ffi', 'node:fs', 'node:stream', 'node:zlib'],
+      ...['bun:ffi', 'node:fs', 'node:os', 'node:stream', 'node:zlib'],
     ],
     reason: 'HTTP asks the core; where the data lies is not its business',
+  },
+  'src/http/front': {
+    ours: ['src/http/', 'src/core/outbox/address.ts', ...LEAVES],
+    packages: ['node:fs', 'node:net', 'node:path'],
+    reason: 'a front hands bytes to the server inside; it knows sockets, and nothing of calls',
   },
   'src/console': {
     ours: ['src/console/', 'src/core/counted.ts', 'src/labels/'],
@@ -269,6 +275,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     ours: [
       ...['src/doctor/', 'src/backup/', 'src/gateway/', 'src/outgoing/', 'src/tls/'],
       // The doctor asks panels as the proxy does.
+      'src/http/front/bounds.ts',
       ...['src/http/upstream/', 'src/config/secret-files.ts', 'src/config/upstreams.ts', ...LEAVES],
       'src/http/port-holder.ts',
       'src/config/server-note.ts',

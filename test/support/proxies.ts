@@ -274,7 +274,7 @@ export async function startHaproxyForNodes(gatepost: number): Promise<FrontProxy
 }
 
 /** A file of the documents with these texts changed, each of which must be there. */
-async function documented(
+export async function documented(
   name: string,
   changes: readonly [string, string][],
   where = 'docs/gate',
@@ -287,7 +287,7 @@ async function documented(
   return text;
 }
 
-async function start(argv: string[], folder: string, url: string): Promise<FrontProxy> {
+export async function start(argv: string[], folder: string, url: string): Promise<FrontProxy> {
   const child = Bun.spawn(argv, {
     cwd: folder,
     env: { PATH: process.env['PATH'] ?? '', HOME: join(folder, 'home') },

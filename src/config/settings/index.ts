@@ -16,6 +16,7 @@ import { logSettings } from './log.ts';
 import { monitorSettings } from './monitor.ts';
 import { mySettings } from './my.ts';
 import { outgoingSettings } from './outgoing.ts';
+import { proxyProtocolSettings } from './proxy-protocol.ts';
 import { rideSettings } from './ride.ts';
 import { serverSettings } from './server.ts';
 import { tlsSettings } from './tls.ts';
@@ -24,6 +25,7 @@ import { webhookSettings } from './webhook.ts';
 
 export const SETTINGS = {
   ...serverSettings,
+  ...proxyProtocolSettings,
   ...gateSettings,
   ...rideSettings,
   ...mySettings,

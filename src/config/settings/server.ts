@@ -6,6 +6,8 @@ import {
   notEmpty,
   oneOf,
   pageSource,
+  socketPath,
+  text,
   utcOffset,
 } from '../readers.ts';
 import { live, setting } from '../setting.ts';
@@ -24,6 +26,18 @@ export const serverSettings = {
   port: setting('server.port', '8080', integer(0, 65_535), [
     'The port to listen on; 0 picks a free one.',
     'Flag `--port` of `serve`.',
+  ]),
+  socket: setting('server.socket', '', socketPath, [
+    'The absolute path of a Unix socket to listen on too, for proxies on this machine: who can',
+    'connect there counts as a trusted proxy and as one of `gate.proxies`. Empty: none.',
+  ]),
+  socketMode: setting('server.socket_mode', '0660', oneOf('0600', '0660'), [
+    'The mode of that socket.',
+  ]),
+  // A service may give its files no group: its folder does, by the setgid bit.
+  socketGroup: setting('server.socket_group', '', text, [
+    'The name of the group of that socket, with the user of the proxy. Empty: as its folder or the',
+    'process has it.',
   ]),
   // A single server has no other that would answer in its place.
   drainSeconds: live('server.drain_seconds', '0', integer(0, 300), [

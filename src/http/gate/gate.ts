@@ -27,7 +27,7 @@ import type { Riders } from '../../core/ride/riding.ts';
 import { PASSES } from '../../core/without-hwid.ts';
 import { MinuteLine } from '../bound/limiter.ts';
 import { reportFault } from '../interpreter.ts';
-import { sharedAddress, type TrustedProxies } from '../request/address.ts';
+import type { TrustedProxies } from '../request/address.ts';
 import { dropBody } from '../request/body.ts';
 import { Hosts } from '../request/hosts.ts';
 import { valueIn } from '../request/query.ts';
@@ -83,6 +83,10 @@ interface GateDeps {
   secretOf(file: string): string | null;
   /** Returns the address of the peer. */
   peerOf(request: Request): string;
+  /** Returns whether the caller is a proxy that may ask. */
+  isOfGate(request: Request): boolean;
+  /** Returns the name under which refused phones share an address; null: it is not known. */
+  sharedAddressOf(request: Request, trusted: TrustedProxies): string | null;
 }
 
 export const GATE_PATH = '/gate';
@@ -96,9 +100,9 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
 
   function decide(request: Request): Maybe<Conclusion> {
     const nowMs = clock.nowMs();
-    const peer = deps.peerOf(request);
-    if (!(settings.gateProxies ?? settings.trustedProxies).includes(peer)) {
-      if (untrusted.due(nowMs) > 0) log.warn('gate_untrusted', { client: peer });
+    if (!deps.isOfGate(request)) {
+      const client = deps.peerOf(request);
+      if (untrusted.due(nowMs) > 0) log.warn('gate_untrusted', { client });
       return { says: 'gate_untrusted' };
     }
     const original = readOriginal(request, hosts);
@@ -118,7 +122,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     const key = keyOf(path);
     if (isRefused(key)) return conclusionOf(unknownTo(hwid));
     const address = () =>
-      sharedAddress(deps.peerOf(request), request, settings.gateProxies ?? settings.trustedProxies);
+      deps.sharedAddressOf(request, settings.gateProxies ?? settings.trustedProxies);
     const code = valueIn(query, 'installid');
     const isHead = method === 'HEAD';
     const named = {
