@@ -15,10 +15,12 @@ import { makeEventSenders } from '../../src/webhook/senders.ts';
 import { StandardSender } from '../../src/webhook/standard.ts';
 import type { Misdeed } from '../servers/misdeed.ts';
 import { type StrictServers, startStrictServers } from '../servers/strict-servers.ts';
+import { NO_PROXIES } from '../support/outgoing-proxy.ts';
 
 const { nowMs } = systemClock;
 const LOOPBACK = readNetwork('127.0.0.0/8');
 const settings = {
+  ...NO_PROXIES,
   outgoingAllow: LOOPBACK === null ? [] : [LOOPBACK],
   outgoingAllowHttp: false,
   outgoingOriginRate: 100_000,
@@ -33,7 +35,11 @@ let eventSenders: EventSenders;
 beforeAll(async () => {
   servers = await startStrictServers();
   settings.telegramEndpoint = servers.origin('telegram');
-  outgoing = new Outgoing({ settings, clock: systemClock, ca: servers.ca });
+  outgoing = new Outgoing({
+    settings,
+    clock: systemClock,
+    files: { ca: servers.ca, logins: new Map() },
+  });
   eventSenders = makeEventSenders(settings, outgoing, () => settings.myUrl || null);
 });
 afterAll(async () => {

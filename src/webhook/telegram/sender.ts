@@ -64,6 +64,7 @@ export class TelegramSender implements EventSender {
     const answer = await this.outgoing.send(
       {
         method: 'POST',
+        destination: 'telegram',
         // The path contains the token; error messages contain only the host of a URL.
         url: `${this.settings.telegramEndpoint}/bot${secret}/sendMessage`,
         trust: 'operator',
