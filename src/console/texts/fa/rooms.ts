@@ -88,7 +88,7 @@ const webhooks: Like<typeof english.webhooks> = {
   addressHint: 'آدرس https که از اینترنت در دسترس باشد.',
   signature: 'امضا',
   chat: 'چت',
-  chatHint: 'شناسهٔ چت، یا @ و نام عمومی آن.',
+  chatHint: 'شناسهٔ چت، یا @ و نام عمومی آن. برای یک موضوع از گروه: پس از آن / و شمارهٔ موضوع.',
   token: 'توکن ربات',
   tokenHint: 'همان که BotFather داده است. دوباره نمایش داده نمی‌شود.',
   locale: 'زبان متن‌ها',

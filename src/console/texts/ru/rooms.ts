@@ -88,7 +88,7 @@ const webhooks: Like<typeof english.webhooks> = {
   addressHint: 'https, доступный из интернета.',
   signature: 'Подпись',
   chat: 'Чат',
-  chatHint: 'Номер чата или @ и его публичное имя.',
+  chatHint: 'Номер чата или @ и его публичное имя. Для одной темы группы — за ним / и номер темы.',
   token: 'Токен бота',
   tokenHint: 'Каким его дал BotFather. Больше не будет показан.',
   locale: 'Язык текстов',
