@@ -33,7 +33,8 @@ beforeEach(() => {
     },
   });
   const reach = { outgoingAllow: [], outgoingAllowHttp: false, outgoingOriginRate: 10 };
-  outgoing = new Outgoing({ settings: reach as never, clock: systemClock, ca: null });
+  const files = { ca: null, logins: new Map() };
+  outgoing = new Outgoing({ settings: reach as never, clock: systemClock, files });
   const log = makeLog({ logFormat: 'json', logLevel: 'info' }, systemClock.nowMs, (line) =>
     lines.push(line),
   );

@@ -85,6 +85,7 @@ export const FINDINGS = {
   node_not_running: 'This node does not run; others serve the database.',
   node_silent: 'Another node does not answer.',
   open_files_too_few: 'The process may open too few files for its streams.',
+  outgoing_proxy_failed: 'A proxy of outgoing calls does not pass calls on.',
   outside_host_is_ours: 'A host to compare is one of the gate.',
   outside_no_upstream: 'There is no panel to compare a host with.',
   outside_not_public: 'A host to compare has no public address.',

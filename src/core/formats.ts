@@ -273,10 +273,13 @@ export const EXPIRE_DAYS = whole(1, 365);
 /** Number of UTC days of figures in a request. */
 export const STATS_DAYS = whole(1, FIGURE_DAYS);
 
-/** A chat of Telegram as its Bot API names it; the numbers of groups are negative. */
+/**
+ * A chat of Telegram as its Bot API names it, with `/` and the number of a topic for one topic of a
+ * group; the numbers of groups are negative.
+ */
 export const TELEGRAM_CHAT = text(
-  /^(?:-?[1-9]\d{0,18}|@[A-Za-z][A-Za-z0-9_]{3,31})$/,
-  'the number of a chat, or @ and its public name',
+  /^(?:-?[1-9]\d{0,18}|@[A-Za-z][A-Za-z0-9_]{3,31})(?:\/[1-9]\d{0,9})?$/,
+  'the number of a chat, or @ and its public name, with / and the number of a topic behind it or none',
 );
 
 /** The settings of a webhook: its kinds of events, and the language and facts of a chat. */

@@ -182,15 +182,16 @@ async function dropUnwanted(core: Core, { id, events }: Webhook): Promise<void> 
   }
 }
 
-/** Saves the new id of a chat, unless the webhook has another chat meanwhile. */
+/** Saves the new id of a chat, unless the webhook has another chat meanwhile; its topic stays. */
 export async function moveChat(
   core: Core,
   { id, providerId, target: before }: Webhook,
-  chat: string,
+  newId: string,
   nowMs: number,
 ): Promise<void> {
   const target = (await core.store.findWebhook(id))?.target;
   if (target?.kind !== 'telegram' || before.kind !== 'telegram') return;
+  const chat = before.chat.replace(/^[^/]+/, newId);
   if (target.chat !== before.chat || isRefused(TELEGRAM_CHAT.read(chat))) return;
   const change = { target: { ...target, chat } };
   await core.store.updateWebhook(id, providerId, change, actAt(core, nowMs));

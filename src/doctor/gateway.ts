@@ -6,8 +6,8 @@ import { about, type Finding } from '../base/finding.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config/settings/index.ts';
 import { apnsEndpointOf, makeGateways, vapidFileOf } from '../gateway/gateways.ts';
-import { readAuthorities } from '../outgoing/authorities.ts';
-import { OutgoingFailure } from '../outgoing/call.ts';
+import { readOutgoingFiles } from '../outgoing/authorities.ts';
+import { type OutgoingAnswer, type OutgoingCall, OutgoingFailure } from '../outgoing/call.ts';
 import { Outgoing } from '../outgoing/outgoing.ts';
 import type { DatabaseReport } from '../store/kind.ts';
 
@@ -28,6 +28,13 @@ const NONE = {
   apnsTeamId: '',
   apnsTopic: '',
 };
+
+type Gateway = Pick<OutgoingCall, 'destination' | 'url'>;
+
+const at = (destination: 'fcm' | 'apns', endpoint: string): Gateway => ({
+  destination,
+  url: `${endpoint}/`,
+});
 
 /** Finds gateways that are not set up and have pushes of providers in their queues. */
 function checkUnset(waiting: DatabaseReport['waiting'], isSetUp: Record<string, boolean>) {
@@ -64,20 +71,18 @@ export async function checkGateways(
   const outgoing = openOutgoing(config);
   if (!(outgoing instanceof Outgoing)) return [outgoing];
   /** Checks one gateway alone, so that each has its own finding. */
-  const check = async (name: string, own: Partial<Config>, endpoint: string | null) => {
+  const check = async (name: string, own: Partial<Config>, to: Gateway | null) => {
     const problem = problemOf({ ...config, ...NONE, ...own }, outgoing);
     if (problem !== null) return say.problem('gateway_invalid', problem, MEND, name);
-    return endpoint === null
-      ? say.ok(`${name} is configured`)
-      : reach(name, endpoint, { outgoing, onDate });
+    return to === null ? say.ok(`${name} is configured`) : reach(name, to, { outgoing, onDate });
   };
   const halted = stopped.map(({ gateway, problem }) =>
     say.problem('gateway_stopped', `${gateway} is stopped: ${problem}`, RELOAD, gateway),
   );
   try {
     const checked = await Promise.all([
-      ...(hasFcm ? [check('FCM', { fcmServiceAccount }, fcmEndpoint)] : []),
-      ...(hasApns ? [check('APNs', apns, apnsEndpointOf(config))] : []),
+      ...(hasFcm ? [check('FCM', { fcmServiceAccount }, at('fcm', fcmEndpoint))] : []),
+      ...(hasApns ? [check('APNs', apns, at('apns', apnsEndpointOf(config)))] : []),
       ...(hasWebPush ? [checkWebPush(config, hasSubscriptions, check)] : []),
     ]);
     return [...halted, ...unset, ...checked];
@@ -106,8 +111,8 @@ async function checkWebPush(
 
 function openOutgoing(settings: Config): Outgoing | Finding {
   try {
-    const ca = readAuthorities(settings.outgoingCaFile);
-    return new Outgoing({ settings, clock: systemClock, ca });
+    const files = readOutgoingFiles(settings);
+    return new Outgoing({ settings, clock: systemClock, files });
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
     return say.problem('vapid_key_invalid', error.message, MEND);
@@ -127,23 +132,11 @@ function problemOf(settings: Config, outgoing: Outgoing): string | null {
 /** Sends a request to the gateway: any answer shows that it can be reached. */
 async function reach(
   name: string,
-  endpoint: string,
+  to: Pick<OutgoingCall, 'destination' | 'url'>,
   { outgoing, onDate }: { outgoing: Outgoing; onDate: (who: string, date: string) => void },
 ): Promise<Finding> {
-  const answer = await outgoing.send(
-    {
-      method: 'GET',
-      url: `${endpoint}/`,
-      trust: 'operator',
-      headers: {},
-      body: null,
-      timeoutMs: PROBE_MAX_MS,
-      answerBytesMax: 1_024,
-      originConcurrency: 1,
-      ...(endpoint.startsWith('https:') && { http2: { pool: 'doctor' } }),
-    },
-    new AbortController().signal,
-  );
+  const isHttp2 = to.url.startsWith('https:');
+  const answer = await probe(outgoing, { ...to, ...(isHttp2 && { http2: { pool: 'doctor' } }) });
   if (!(answer instanceof OutgoingFailure)) {
     const date = answer.header('date');
     if (date !== null) onDate(name, date);
@@ -155,5 +148,25 @@ async function reach(
     `${name} cannot be reached: ${answer.problem}`,
     todo,
     name,
+  );
+}
+
+/** Asks an address of the operator: any answer shows that it can be reached. */
+export function probe(
+  outgoing: Outgoing,
+  to: Pick<OutgoingCall, 'destination' | 'url' | 'http2'>,
+): Promise<OutgoingAnswer | OutgoingFailure> {
+  return outgoing.send(
+    {
+      method: 'GET',
+      trust: 'operator',
+      headers: {},
+      body: null,
+      timeoutMs: PROBE_MAX_MS,
+      answerBytesMax: 1_024,
+      originConcurrency: 1,
+      ...to,
+    },
+    new AbortController().signal,
   );
 }

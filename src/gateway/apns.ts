@@ -59,6 +59,7 @@ export class Apns implements Gateway {
     const answer = await this.parts.outgoing.send(
       {
         ...GATEWAY_CALL,
+        destination: 'apns',
         url,
         trust: 'operator',
         http2: this.#connections,

@@ -92,6 +92,7 @@ export class Fcm implements Gateway {
     const answer = await this.parts.outgoing.send(
       {
         ...GATEWAY_CALL,
+        destination: 'fcm',
         url: this.#url,
         trust: 'operator',
         http2: { pool: 'fcm' },
@@ -127,6 +128,7 @@ export class Fcm implements Gateway {
     const answer = await this.parts.outgoing.send(
       {
         ...GATEWAY_CALL,
+        destination: 'fcm',
         url: tokenUri,
         trust: 'operator',
         timeoutMs: EXCHANGE_MAX_MS,

@@ -42,6 +42,7 @@ export class WebPush implements Gateway {
     const answer = await this.parts.outgoing.send(
       {
         ...GATEWAY_CALL,
+        destination: 'webpush',
         url: token.endpoint,
         trust: 'untrusted',
         headers: {

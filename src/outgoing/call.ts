@@ -1,5 +1,7 @@
 /** Outgoing calls and their ends. */
 
+import type { Destination } from './proxy.ts';
+
 /**
  * The origin of an address. An address of the `operator` is trusted. An `untrusted` one comes from
  * a provider or a device: its name is resolved, every IP address is checked, and the call connects
@@ -9,6 +11,8 @@ type Trust = 'operator' | 'untrusted';
 
 export interface OutgoingCall {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** The purpose, from which its proxy follows. */
+  destination: Destination;
   /** Absolute. A problem repeats no more of it than the host. */
   url: string;
   trust: Trust;

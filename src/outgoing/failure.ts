@@ -33,15 +33,28 @@ const UNREACHABLE: Readonly<Record<string, string>> = {
   ENFILE: 'this machine has too many files open',
 };
 
+/**
+ * Faults of a proxy: nothing was sent to the host. The words leave the proxy out, as providers read
+ * them.
+ */
+const PROXY: Readonly<Record<string, string>> = {
+  PROXY_AWAY: 'no connection to its proxy can be opened',
+  PROXY_LATE: 'its proxy gives no connection in time',
+  PROXY_LOGIN: 'its proxy refuses the login',
+  PROXY_REFUSED: 'its proxy refuses the connection, or cannot open it',
+  PROXY_CLOSED: 'its proxy closes the connection',
+  PROXY_MALFORMED: 'its proxy does not speak the protocol that is set',
+};
+
 /** Codes of failed handshakes; EPROTO is Bun's for a server without TLS. */
 const TLS_CODE = /^(?:EPROTO$|ERR_(?:TLS|SSL|BORINGSSL)|CERT_|UNABLE_TO_|DEPTH_|SELF_SIGNED)/;
 
 const RESET =
   /^(?:ECONNRESET|EPIPE|ECONNABORTED|CLOSED|HTTP2(?:GoAway|StreamReset|RefusedStream))$/;
 
-/** Returns whether no connection was opened, so that nothing was sent. */
+/** Returns whether no connection to an address was opened: another one may be reachable. */
 export function isUnreachable({ code }: ConnectionFault): boolean {
-  return Object.hasOwn(UNREACHABLE, code);
+  return Object.hasOwn(UNREACHABLE, code) || code === 'PROXY_REFUSED';
 }
 
 /** Returns whether the other side had closed a reused connection. */
@@ -56,7 +69,7 @@ export function isDistrusted({ code }: ConnectionFault): boolean {
 
 /** Returns the failure of a call to a host. */
 export function failureOf({ code }: ConnectionFault, host: string): OutgoingFailure {
-  const why = UNREACHABLE[code];
+  const why = UNREACHABLE[code] ?? PROXY[code];
   if (why !== undefined)
     return new OutgoingFailure('unreachable', `cannot connect to ${host}: ${why}`);
   if (TLS_CODE.test(code)) {
@@ -73,7 +86,7 @@ export function failureOf({ code }: ConnectionFault, host: string): OutgoingFail
     return new OutgoingFailure('protocol', `${host} does not answer in HTTP`);
   if (code.startsWith('HTTP2'))
     return new OutgoingFailure('protocol', `${host} violates HTTP/2 (${code})`);
-  if (/^ERR_(?:INVALID|HTTP_INVALID|UNESCAPED)/.test(code)) {
+  if (/^ERR_(?:HTTP2?_)?(?:INVALID|UNESCAPED)/.test(code)) {
     return new OutgoingFailure(
       'unsendable',
       `the call to ${host} has characters that cannot be sent`,

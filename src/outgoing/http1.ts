@@ -11,6 +11,7 @@ import { answerOf, BodyBuffer } from './answer.ts';
 import type { OutgoingAnswer, OutgoingCall } from './call.ts';
 import { ConnectionFault, codeOf } from './failure.ts';
 import { boundInterims, readInSlices } from './slices.ts';
+import { openTunnel, serverNameOf, type Way } from './tunnel.ts';
 
 /** Largest head of an answer, bytes. */
 const HEAD_BYTES_MAX = 16 * 1024;
@@ -26,7 +27,7 @@ const IDLE_MS = 4_000;
 interface Http1Exchange {
   call: OutgoingCall;
   url: URL;
-  /** The IP address to connect to. */
+  /** The IP address to connect to; through a proxy of the operator's calls, a name too. */
   address: string;
   /** The agent; false: opens a new connection. */
   agent: http.Agent | false;
@@ -38,10 +39,25 @@ interface Http1Exchange {
   onPart?: (() => void) | undefined;
 }
 
-/** Makes the agent that keeps the connections of an origin. */
-export function makeAgent(protocol: string): http.Agent {
-  const options = { keepAlive: true, timeout: IDLE_MS, scheduling: 'lifo' } as const;
-  return protocol === 'https:' ? new https.Agent(options) : new http.Agent(options);
+/**
+ * Makes the agent that keeps the connections of an origin. `way`: they go through a proxy, which
+ * looks the name up; null: none.
+ */
+export function makeAgent(protocol: string, way: Way | null, keepAlive = true): http.Agent {
+  const options = { keepAlive, timeout: IDLE_MS, scheduling: 'lifo' } as const;
+  const isSecure = protocol === 'https:';
+  const agent = isSecure ? new https.Agent(options) : new http.Agent(options);
+  if (way === null) return agent;
+  agent.createConnection = (to: https.RequestOptions & Stoppable, done) => {
+    const { host, port, servername, ca, stop } = to;
+    const target = { host: host ?? '', port: Number(port) };
+    openTunnel(way, target, isSecure ? { servername, ca } : null, stop).then(
+      (socket) => done?.(null, socket),
+      (fault) => done?.(fault, null as never),
+    );
+    return undefined;
+  };
+  return agent;
 }
 
 /** Calls once. Once the status has arrived, the result is an answer, whole or not. */
@@ -99,11 +115,16 @@ export function exchangeHttp1(options: Http1Exchange): Promise<OutgoingAnswer | 
   });
 }
 
-function requestOf({ call, url, address, agent, ca }: Http1Exchange): http.ClientRequest {
+interface Stoppable {
+  /** Aborted when the call ends before its connection is open. */
+  stop?: AbortSignal;
+}
+
+function requestOf(exchange: Http1Exchange): http.ClientRequest {
+  const { call, url, address, agent, ca, signal } = exchange;
   const isSecure = url.protocol === 'https:';
   const length = Buffer.byteLength(call.body ?? '');
-  const isNamed = !/^\[|^[\d.]+$/.test(url.hostname);
-  return (isSecure ? https : http).request({
+  const options: https.RequestOptions & Stoppable = {
     host: address,
     agent,
     method: call.method,
@@ -115,9 +136,10 @@ function requestOf({ call, url, address, agent, ca }: Http1Exchange): http.Clien
       'accept-encoding': 'identity',
       ...(call.method !== 'GET' && { 'content-length': String(length) }),
     },
-    // TLS sends no server name for an IP address; the certificate must name the address.
-    ...(isSecure && { servername: isNamed ? url.hostname.replace(/\.$/, '') : '' }),
+    ...(isSecure && { servername: serverNameOf(url) }),
     ...(isSecure && ca !== null && { ca }),
     maxHeaderSize: HEAD_BYTES_MAX,
-  });
+    stop: signal,
+  };
+  return (isSecure ? https : http).request(options);
 }

@@ -6,7 +6,9 @@ import { Deadline, unlessAborted } from '../base/deadline.ts';
 import { type Leave, Places } from '../base/queue.ts';
 import { addressOf } from '../core/outbox/address.ts';
 import { makeAgent } from './http1.ts';
+import { placeOf } from './proxy.ts';
 import type { Resolve } from './resolve.ts';
+import type { Way } from './tunnel.ts';
 
 /** The time for which resolved addresses are used, ms. */
 const ADDRESSES_KEPT_MS = 30_000;
@@ -43,8 +45,15 @@ export class Origin {
     private readonly url: URL,
     private readonly resolve: Resolve,
     private readonly clock: Clock,
+    /** The way through a proxy; null: directly. */
+    readonly way: Way | null,
   ) {
-    this.agent = makeAgent(url.protocol);
+    this.agent = makeAgent(url.protocol, way);
+  }
+
+  /** Returns what opens a connection that is not kept. */
+  freshAgent(): http.Agent | false {
+    return this.way !== null && makeAgent(this.url.protocol, this.way, false);
   }
 
   /** Returns whether no call is in progress or waits. */
@@ -138,10 +147,11 @@ export class Origins {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns the origin of a URL within a scope, whose calls share it. */
-  of(url: URL, scope: string): Origin {
-    const key = `${scope} ${url.origin}`;
-    const origin = this.#byKey.get(key) ?? new Origin(url, this.resolve, this.clock);
+  /** Returns the origin of a URL within a scope, whose calls share it, by a way. */
+  of(url: URL, scope: string, way: Way | null = null): Origin {
+    const through = way === null ? '' : `${way.proxy.kind} ${placeOf(way.proxy)}`;
+    const key = `${scope} ${through} ${url.origin}`;
+    const origin = this.#byKey.get(key) ?? new Origin(url, this.resolve, this.clock, way);
     this.#byKey.delete(key);
     this.#byKey.set(key, origin);
     if (this.#byKey.size > ORIGINS_MAX) this.#forgetIdle(origin);

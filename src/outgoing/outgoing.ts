@@ -1,12 +1,13 @@
 /**
  * Every outgoing call: to gateways, push services, webhooks and Telegram. It never throws, follows
- * no redirect, uses no proxy, and keeps a bounded part of an answer.
+ * no redirect, uses no proxy but that of its destination, and keeps a bounded part of an answer.
  */
 
 import type { Clock } from '../base/clock.ts';
 import { Deadline, unlessAborted } from '../base/deadline.ts';
 import { isCallable, readOperatorUrl, readPublicUrl } from '../core/outbox/address.ts';
 import type { Reach } from '../core/port/reach.ts';
+import type { OutgoingFiles } from './authorities.ts';
 import {
   type FailureKind,
   type OutgoingAnswer,
@@ -16,11 +17,14 @@ import {
 import { ConnectionFault, failureOf, isDistrusted, isStale, isUnreachable } from './failure.ts';
 import { exchangeHttp1 } from './http1.ts';
 import { exchangeHttp2 } from './http2.ts';
+import { exchangeThroughTunnel, TunnelSessions } from './http2-tunnel.ts';
 import { type Origin, Origins } from './origin.ts';
+import { type ProxyAddress, type ProxySettings, placeOf, proxyOf } from './proxy.ts';
 import { type Resolve, systemResolve } from './resolve.ts';
+import type { Way } from './tunnel.ts';
 
 /** Settings, read at each call: a change applies at once. */
-export interface OutgoingSettings extends Reach {
+export interface OutgoingSettings extends Reach, ProxySettings {
   /** Most calls in a second to one untrusted origin. */
   readonly outgoingOriginRate: number;
 }
@@ -28,8 +32,7 @@ export interface OutgoingSettings extends Reach {
 interface OutgoingOptions {
   settings: OutgoingSettings;
   clock: Clock;
-  /** Authorities to trust beside the usual ones, PEM; null: none. */
-  ca: string | null;
+  files: OutgoingFiles;
   /** For tests; absent: the machine's. */
   resolve?: Resolve;
 }
@@ -52,17 +55,18 @@ interface Exchange {
 
 export class Outgoing {
   readonly #origins: Origins;
-  #ca: string | null;
+  readonly #tunnels = new TunnelSessions();
+  #files: OutgoingFiles;
   #latest: { text: string; url: URL } | null = null;
 
   constructor(private readonly options: OutgoingOptions) {
     this.#origins = new Origins(options.resolve ?? systemResolve, options.clock);
-    this.#ca = options.ca;
+    this.#files = options.files;
   }
 
-  /** Trusts other added authorities from the next connection on. */
-  trust(ca: string | null): void {
-    this.#ca = ca;
+  /** Trusts other added authorities and has other logins from the next connection on. */
+  use(files: OutgoingFiles): void {
+    this.#files = files;
   }
 
   /** Calls once. Never throws; `signal` aborts the call. */
@@ -71,7 +75,12 @@ export class Outgoing {
     const isTrusted = call.trust === 'operator';
     const url = isTrusted ? this.#operatorUrl(call.url) : readPublicUrl(call.url, settings);
     if (!(url instanceof URL)) return failed('address', `the address ${url.detail}`);
-    const origin = this.#origins.of(url, `${call.trust} ${call.party ?? ''}`);
+    const proxy = proxyOf(settings, call.destination);
+    const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
+    if (proxy !== null && !settings.outgoingProxyPorts.includes(port)) {
+      return failed('address', `outgoing.proxy.ports does not have the port of ${url.host}`);
+    }
+    const origin = this.#origins.of(url, `${call.trust} ${call.party ?? ''}`, this.#wayOf(proxy));
     const rate = call.originRate ?? (isTrusted ? null : settings.outgoingOriginRate);
     const entry = { concurrency: call.originConcurrency, rate, turn: call.turn };
     const waitMs = Math.min(PLACE_WAIT_MAX_MS, call.timeoutMs);
@@ -104,15 +113,25 @@ export class Outgoing {
     return url;
   }
 
+  #wayOf(proxy: ProxyAddress | null): Way | null {
+    if (proxy === null) return null;
+    return { proxy, login: () => this.#files.logins.get(placeOf(proxy)) ?? null };
+  }
+
   /** Closes every idle connection. */
   close(): void {
     this.#origins.close();
+    this.#tunnels.close();
   }
 
   async #exchange(exchange: Exchange): Promise<OutgoingAnswer | OutgoingFailure | ConnectionFault> {
     const { call, url, origin, signal } = exchange;
     if (call.http2 && call.trust === 'operator' && url.protocol === 'https:') {
       return this.#overHttp2(exchange);
+    }
+    if (call.trust === 'operator' && origin.way !== null) {
+      // The proxy looks the name up: a look-up here would tell what is called.
+      return this.#overHttp1(exchange, [url.hostname.replace(/^\[|\]$/g, '')]);
     }
     let addresses: readonly string[] | null;
     try {
@@ -147,7 +166,9 @@ export class Outgoing {
       outcome = await this.#trusting(origin, async (ca) => {
         const first = await exchangeHttp1({ ...common, ca, address, agent: origin.agent });
         const isAgain = first instanceof ConnectionFault && isStale(first);
-        return isAgain ? await exchangeHttp1({ ...common, ca, address, agent: false }) : first;
+        return isAgain
+          ? await exchangeHttp1({ ...common, ca, address, agent: origin.freshAgent() })
+          : first;
       });
       if (!(outcome instanceof ConnectionFault)) return outcome;
       origin.demote(address);
@@ -159,11 +180,16 @@ export class Outgoing {
 
   /** Calls; once more if the server refused the stream, as it has not read the call then. */
   #overHttp2({ call, url, origin, signal }: Exchange): Promise<OutgoingAnswer | ConnectionFault> {
-    const common = { call, host: url.hostname, signal, nowMs: this.options.clock.nowMs };
+    const { way } = origin;
+    const common = { call, url, signal, nowMs: this.options.clock.nowMs };
+    const exchange = (ca: string | null) =>
+      way === null
+        ? exchangeHttp2({ ...common, ca, host: url.hostname })
+        : exchangeThroughTunnel({ ...common, ca, way }, this.#tunnels);
     return this.#trusting(origin, async (ca) => {
-      const first = await exchangeHttp2({ ...common, ca });
+      const first = await exchange(ca);
       const isAgain = first instanceof ConnectionFault && first.code === 'HTTP2RefusedStream';
-      return isAgain ? await exchangeHttp2({ ...common, ca }) : first;
+      return isAgain ? await exchange(ca) : first;
     });
   }
 
@@ -175,7 +201,7 @@ export class Outgoing {
     origin: Origin,
     act: (ca: string | null) => Promise<OutgoingAnswer | ConnectionFault>,
   ): Promise<OutgoingAnswer | ConnectionFault> {
-    const ca = this.#ca;
+    const { ca } = this.#files;
     const isAdded = ca !== null && origin.usesAddedAuthority;
     const first = await act(isAdded ? ca : null);
     // The handshake failed, so nothing was sent.

@@ -51,6 +51,7 @@ export async function askOutside(
   const answer = await exchangeHttp1({
     call: {
       method: 'GET',
+      destination: 'page',
       url: place.href,
       trust: 'untrusted',
       headers: { ...OUTSIDE_HEADERS, ...headers },

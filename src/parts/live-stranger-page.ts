@@ -106,6 +106,7 @@ const BODILESS = new Set([204, 205, 304]);
 
 /** The same for every asker: nothing of a stranger's request goes out. */
 const CALL = {
+  destination: 'page',
   method: 'GET',
   trust: 'operator',
   headers: {},

@@ -9,7 +9,7 @@ import type { PushContent } from '../core/port/outbox.ts';
 import type { PushAddress, PushGateway } from '../core/port/registration.ts';
 import { makeGateways } from '../gateway/gateways.ts';
 import { Outbox } from '../jobs/outbox/worker.ts';
-import { readAuthorities } from '../outgoing/authorities.ts';
+import { readOutgoingFiles } from '../outgoing/authorities.ts';
 import { Outgoing } from '../outgoing/outgoing.ts';
 import { makeEventSenders } from '../webhook/senders.ts';
 
@@ -18,7 +18,7 @@ export function openOutgoing(settings: Config): Outgoing {
   return new Outgoing({
     settings,
     clock: systemClock,
-    ca: readAuthorities(settings.outgoingCaFile),
+    files: readOutgoingFiles(settings),
   });
 }
 

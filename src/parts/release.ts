@@ -66,6 +66,7 @@ async function fetchFile(
   const answer = await outgoing.send(
     {
       method: 'GET',
+      destination: 'update',
       url,
       trust: 'operator',
       headers: {},

@@ -34,6 +34,7 @@ export class StandardSender implements EventSender {
     const answer = await this.outgoing.send(
       {
         method: 'POST',
+        destination: 'webhook',
         url: target.url,
         ...(providerId === null
           ? { trust: 'operator', turn: `webhook ${webhook.id}` }

@@ -11,7 +11,7 @@ import { ACT } from '../support/actor.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { openData } from '../support/links.ts';
 
-const WHY = 'Telegram answered 400: the topic General of the group is closed';
+const WHY = 'Telegram answered 400: the topic is closed';
 const CODE = 'Provide1';
 const TELEGRAM = { kind: 'telegram', chat: '-100', locale: 'en' } as const;
 

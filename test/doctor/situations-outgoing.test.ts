@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Scene, type Situation, testSituations } from '../support/situation.ts';
 
 const CLOSED =
-  'Telegram answered 400: the topic General of the group is closed: open it again, or let the bot manage topics';
+  'Telegram answered 400: the topic is closed: open it again, or let the bot manage topics';
 
 function run({ dataDir }: Scene, text: string, ...values: (string | number | null)[]): void {
   const db = new Database(join(dataDir, 'gatepost.db'));

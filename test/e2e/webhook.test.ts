@@ -221,10 +221,11 @@ test('a group that became a supergroup is followed; a chat that is gone, or shut
   const listed = async (): Promise<Record<string, string | null>[]> =>
     (await expectOk(call(server, '/api/webhook-list', by))).json.data;
   const add = (id: string) => addWebhook(server, by, { chat: id, bot_token: botToken });
-  await add(FORMER_CHAT);
+  await add(`${FORMER_CHAT}/7`);
   await addLink(server, by, 'LinkCode0001');
   await delivered(1, 'telegram');
-  expect(await listed()).toMatchObject([{ chat, disabled_at: null }]);
+  // Its topic stays.
+  expect(await listed()).toMatchObject([{ chat: `${chat}/7`, disabled_at: null }]);
   // The other chat is told of each that dies.
   await add('-999');
   await addLink(server, by, 'LinkCode0002');
@@ -240,7 +241,7 @@ test('a group that became a supergroup is followed; a chat that is gone, or shut
   await addLink(server, by, 'LinkCode0003');
   await until('the end of it', async () => (await listed())[1]?.['disabled_at'] != null);
   expect((await listed())[1]?.['disabled_why']).toBe(
-    'Telegram answered 400: the topic General of the group is closed: open it again, or let the bot manage topics',
+    'Telegram answered 400: the topic is closed: open it again, or let the bot manage topics',
   );
   await expectNoViolations(servers);
 });

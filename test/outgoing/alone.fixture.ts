@@ -9,7 +9,7 @@ const [caFile = '', ...urls] = process.argv.slice(2);
 const outgoing = new Outgoing({
   settings: SETTINGS,
   clock: systemClock,
-  ca: await Bun.file(caFile).text(),
+  files: { ca: await Bun.file(caFile).text(), logins: new Map() },
 });
 const ends = urls.map(async (url) => {
   const kinds: string[] = [];

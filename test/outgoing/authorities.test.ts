@@ -42,7 +42,7 @@ test('other authorities are believed from the next call on, or none', async () =
     return 'status' in answer ? answer.status : answer.kind;
   };
   expect(await statusNow()).toBe('tls');
-  outgoing.trust(stranger.ca);
+  outgoing.use({ logins: new Map(), ca: stranger.ca });
   expect(await statusNow()).toBe(200);
   stranger.stop();
 });

@@ -32,7 +32,7 @@ function scene({ names, settings = {}, clock }: Scene) {
   const outgoing = new Outgoing({
     settings: { ...SETTINGS, ...settings },
     clock: clock ?? systemClock,
-    ca: stranger.ca,
+    files: { ca: stranger.ca, logins: new Map() },
     resolve: (name) => {
       lookUps += 1;
       return names(name);
@@ -120,12 +120,11 @@ test('a name that changes between look-ups is checked each time, and called as c
 });
 
 test('a network that the operator no longer lists is closed at once', async () => {
-  const settings = { outgoingAllow: SETTINGS.outgoingAllow, outgoingAllowHttp: false };
-  const live = { ...settings, outgoingOriginRate: 1000 };
+  const live = { ...SETTINGS, outgoingOriginRate: 1000 };
   const outgoing = new Outgoing({
     settings: live,
     clock: systemClock,
-    ca: stranger.ca,
+    files: { ca: stranger.ca, logins: new Map() },
     resolve: async () => ['127.0.0.1'],
   });
   const call = callTo(stranger.url('/ok'));

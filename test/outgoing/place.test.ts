@@ -36,7 +36,7 @@ function client(clock: FakeClock | typeof systemClock = systemClock, rate = 100_
   const outgoing = new Outgoing({
     settings: { ...SETTINGS, outgoingOriginRate: rate },
     clock,
-    ca: `${stranger.ca}\n${other.ca}`,
+    files: { ca: `${stranger.ca}\n${other.ca}`, logins: new Map() },
     resolve: async () => ['127.0.0.1'],
   });
   return {
@@ -77,7 +77,7 @@ test('a call that is stopped before it begins leaves no fault behind, and keeps 
   const outgoing = new Outgoing({
     settings: SETTINGS,
     clock: systemClock,
-    ca: null,
+    files: { ca: null, logins: new Map() },
     resolve: () => Promise.reject(new Error('no address')),
   });
   const call = callTo(stranger.url('/ok'), { originConcurrency: 1, timeoutMs: 200 });

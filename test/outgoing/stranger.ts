@@ -6,6 +6,7 @@ import { readNetwork } from '../../src/core/outbox/address.ts';
 import type { OutgoingCall } from '../../src/outgoing/call.ts';
 import { Outgoing, type OutgoingSettings } from '../../src/outgoing/outgoing.ts';
 import { selfSigned } from '../support/certificate.ts';
+import { NO_PROXIES } from '../support/outgoing-proxy.ts';
 
 export const NAME = 'hooks.example.com';
 
@@ -76,6 +77,7 @@ export async function startStranger(paths: Readonly<Record<string, Answer>>): Pr
 export const HERE = [readNetwork('127.0.0.0/8') ?? []].flat();
 
 export const SETTINGS: OutgoingSettings = {
+  ...NO_PROXIES,
   outgoingAllow: HERE,
   outgoingAllowHttp: false,
   outgoingOriginRate: 100_000,
@@ -90,7 +92,7 @@ export function outgoingTo(
   return new Outgoing({
     settings,
     clock: systemClock,
-    ca: stranger?.ca ?? null,
+    files: { ca: stranger?.ca ?? null, logins: new Map() },
     resolve: async (name) => names[name] ?? ['127.0.0.1'],
   });
 }
@@ -98,6 +100,7 @@ export function outgoingTo(
 /** A call to a URL of a provider or device, with time enough for a busy machine. */
 export function callTo(url: string, changes: Partial<OutgoingCall> = {}): OutgoingCall {
   return {
+    destination: 'webhook',
     method: 'POST',
     url,
     trust: 'untrusted',

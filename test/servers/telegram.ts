@@ -20,6 +20,7 @@ export interface TelegramConfig {
 const REFUSALS: Record<string, [status: number, description: string]> = {
   'chat-not-found': [400, 'Bad Request: chat not found'],
   'topic-closed': [400, 'Bad Request: TOPIC_CLOSED'],
+  'topic-missing': [400, 'Bad Request: message thread not found'],
   'bad-button': [
     400,
     "Bad Request: inline keyboard button URL 'https://x/' is invalid: Wrong HTTP URL",

@@ -8,6 +8,7 @@ import type { GatewaySettings } from '../../src/gateway/gateways.ts';
 import type { OutgoingAnswer, OutgoingCall, OutgoingFailure } from '../../src/outgoing/call.ts';
 import { Outgoing } from '../../src/outgoing/outgoing.ts';
 import type { StrictServers } from '../servers/strict-servers.ts';
+import { NO_PROXIES } from './outgoing-proxy.ts';
 
 export const NEVER = new AbortController().signal;
 
@@ -59,11 +60,12 @@ export function serviceAccount(tokenUri: string): string {
 export function outgoingTo({ ca }: StrictServers, clock: Clock): Outgoing {
   const allow = readNetwork('127.0.0.0/8');
   const settings = {
+    ...NO_PROXIES,
     outgoingAllow: allow === null ? [] : [allow],
     outgoingAllowHttp: false,
     outgoingOriginRate: 100_000,
   };
-  return new Outgoing({ settings, clock, ca });
+  return new Outgoing({ settings, clock, files: { ca, logins: new Map() } });
 }
 
 /** A notification that is good for an hour. */

@@ -229,8 +229,11 @@ const RULES: Readonly<Record<string, Rule>> = {
       ...['src/outgoing/', 'src/core/outbox/address.ts', 'src/core/outbox/retry-after.ts'],
       ...['src/core/port/reach.ts', ...LEAVES],
     ],
-    // node:http and node:https: http1.ts has the reason.
-    packages: ['node:crypto', 'node:dns', 'node:fs', 'node:http', 'node:https', 'node:net'],
+    // http1.ts and tunnel.ts have the reasons.
+    packages: [
+      ...['node:crypto', 'node:dns', 'node:fs', 'node:http', 'node:http2', 'node:https'],
+      ...['node:net', 'node:tls'],
+    ],
     reason: 'one client makes all calls out; what it carries is not its business',
   },
   'src/gateway': {
@@ -344,7 +347,7 @@ const RULES: Readonly<Record<string, Rule>> = {
         'src/core/port/upstream.ts',
       ],
       ...JSON_READER,
-      ...['src/http/request/address.ts', 'src/tls/name.ts', ...LEAVES],
+      ...['src/http/request/address.ts', 'src/outgoing/proxy.ts', 'src/tls/name.ts', ...LEAVES],
     ],
     // croner knows what a cron pattern is, node:net what an address.
     packages: ['toml-eslint-parser', 'croner', 'node:fs', 'node:net', 'node:path'],

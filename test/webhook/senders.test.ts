@@ -16,10 +16,12 @@ import { makeEventSenders } from '../../src/webhook/senders.ts';
 import { StandardSender } from '../../src/webhook/standard.ts';
 import type { Misdeed } from '../servers/misdeed.ts';
 import { type StrictServers, startStrictServers } from '../servers/strict-servers.ts';
+import { NO_PROXIES } from '../support/outgoing-proxy.ts';
 
 const { nowMs } = systemClock;
 const LOOPBACK = readNetwork('127.0.0.0/8');
 const settings = {
+  ...NO_PROXIES,
   outgoingAllow: LOOPBACK === null ? [] : [LOOPBACK],
   outgoingAllowHttp: false,
   outgoingOriginRate: 100_000,
@@ -34,7 +36,11 @@ let eventSenders: EventSenders;
 beforeAll(async () => {
   servers = await startStrictServers();
   settings.telegramEndpoint = servers.origin('telegram');
-  outgoing = new Outgoing({ settings, clock: systemClock, ca: servers.ca });
+  outgoing = new Outgoing({
+    settings,
+    clock: systemClock,
+    files: { ca: servers.ca, logins: new Map() },
+  });
   eventSenders = makeEventSenders(settings, outgoing, () => settings.myUrl || null);
 });
 afterAll(async () => {
@@ -218,7 +224,11 @@ const REFUSED: [name: string, verdict: object, problem: string][] = [
   ],
   [
     ...(['topic-closed', DEAD] as const),
-    '400: the topic General of the group is closed: open it again, or let the bot manage topics',
+    '400: the topic is closed: open it again, or let the bot manage topics',
+  ],
+  [
+    ...(['topic-missing', DEAD] as const),
+    '400: the group has no such topic: set another topic behind the chat, or none',
   ],
   [
     ...(['cannot-parse', { verdict: 'failed' }] as const),
@@ -243,6 +253,21 @@ describe('a Telegram chat', () => {
       text: expect.stringContaining('a&lt;b&gt;&amp;"c'),
       link_preview_options: { is_disabled: true },
     });
+  });
+
+  test('with a topic gets it as the thread of the chat, General without a number', async () => {
+    const { chat: id } = servers.telegram;
+    for (const [topic, thread] of [
+      ['42', 42],
+      ['1', undefined],
+    ] as const) {
+      const target = { ...chat().target, chat: `${id}/${topic}` } as Webhook['target'];
+      expect(await deliver(chat({ target }))).toEqual({ verdict: 'accepted' });
+      const [visit] = (await servers.visits('telegram')).slice(-1);
+      const { content } = visit as { content: Record<string, unknown> };
+      expect([content['chat_id'], content['message_thread_id']]).toEqual([id, thread]);
+    }
+    await expectNoViolations('telegram');
   });
 
   test('has a button that leads to the link in the console, if that is public', async () => {

@@ -98,6 +98,13 @@ export function addressOf(hostname: string): string | null {
   return /(?:^|\.)localhost\.?$/i.test(host) ? '127.0.0.1' : null;
 }
 
+/** Returns the 4 or 16 bytes of an IP address without brackets; null: it is none. */
+export function addressBytes(address: string): Uint8Array | null {
+  const read = parseAddress(address);
+  if (read === null) return null;
+  return Uint8Array.fromHex(read.value.toString(16).padStart(read.isV6 ? 32 : 8, '0'));
+}
+
 function networks(...texts: string[]): Network[] {
   return texts.flatMap((text) => readNetwork(text) ?? []);
 }

@@ -116,7 +116,7 @@ export class Dispatcher {
     if (verdict.verdict !== 'dead' || verdict.movedTo === undefined) return false;
     if (target.kind !== 'telegram') return false;
     if (this.#formerChats.has(`${id} ${verdict.movedTo}`)) return false;
-    this.#formerChats.add(`${id} ${target.chat}`);
+    this.#formerChats.add(`${id} ${target.chat.replace(/\/.*/, '')}`);
     const { core, clock } = this.deps;
     await moveChat(core, webhook, verdict.movedTo, clock.nowMs());
     return true;

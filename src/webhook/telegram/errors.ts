@@ -86,13 +86,17 @@ export const TELEGRAM_ERRORS: readonly ErrorRow[] = [
   ),
   row(
     400,
-    [
-      ...['TOPIC_CLOSED', 'TOPIC_DELETED', 'message thread not found', 'TOPIC_ID_INVALID'],
-      "can't access the topic",
-    ],
+    ['TOPIC_CLOSED', "can't access the topic"],
     'dead',
-    'the topic General of the group is closed',
+    'the topic is closed',
     'open it again, or let the bot manage topics',
+  ),
+  row(
+    400,
+    ['message thread not found', 'TOPIC_DELETED', 'TOPIC_ID_INVALID'],
+    'dead',
+    'the group has no such topic',
+    'set another topic behind the chat, or none',
   ),
   row(
     400,

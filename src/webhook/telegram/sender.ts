@@ -39,7 +39,7 @@ export class TelegramSender implements EventSender {
     if (target.kind !== 'telegram') return { verdict: 'failed', problem: 'not a Telegram chat' };
     const { locale, shows } = target;
     const message = {
-      chat_id: target.chat,
+      ...placeOf(target.chat),
       text: telegramText(event, locale, { page: pageOf(this.settings), shows }),
       parse_mode: 'HTML',
       link_preview_options: { is_disabled: true },
@@ -64,6 +64,7 @@ export class TelegramSender implements EventSender {
     const answer = await this.outgoing.send(
       {
         method: 'POST',
+        destination: 'telegram',
         // The path contains the token; error messages contain only the host of a URL.
         url: `${this.settings.telegramEndpoint}/bot${secret}/sendMessage`,
         trust: 'operator',
@@ -78,6 +79,15 @@ export class TelegramSender implements EventSender {
     );
     return classifyTelegram(answer);
   }
+}
+
+/** The topic General, which `sendMessage` takes without its number alone. */
+const GENERAL = '1';
+
+/** Returns the fields of `sendMessage` for a chat, and for its topic if it names one. */
+function placeOf(chat: string) {
+  const [id = '', topic = GENERAL] = chat.split('/');
+  return { chat_id: id, ...(topic !== GENERAL && { message_thread_id: Number(topic) }) };
 }
 
 const pageOf = ({ myPath, myUrl }: MySites): string | null =>

@@ -85,7 +85,8 @@ const webhooks = {
   address: 'Address',
   addressHint: 'https, reachable from the internet.',
   chat: 'Chat',
-  chatHint: 'The number of the chat, or @ and its public name.',
+  chatHint:
+    'The number of the chat, or @ and its public name. For one topic of a group: / and its number behind that.',
   token: 'Token of the bot',
   tokenHint: 'As BotFather gave it. It is not shown again.',
   showsHint:

@@ -83,7 +83,7 @@ const webhooks: Like<typeof english.webhooks> = {
   address: '接收地址',
   addressHint: '可从互联网访问的 https 地址。',
   chat: '聊天',
-  chatHint: '聊天编号，或 @ 加公开名称。',
+  chatHint: '聊天编号，或 @ 加公开名称。要发到群组的某个话题，在其后加 / 和话题编号。',
   token: '机器人令牌',
   tokenHint: '由 BotFather 提供，之后不再显示。',
   showsHint: 'Telegram 和聊天的所有成员都能看到。链接编号始终显示。',
