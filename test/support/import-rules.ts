@@ -278,10 +278,9 @@ const RULES: Readonly<Record<string, Rule>> = {
     ours: [
       ...['src/doctor/', 'src/backup/', 'src/gateway/', 'src/outgoing/', 'src/tls/'],
       // The doctor asks panels as the proxy does.
-      'src/http/front/bounds.ts',
-      ...['src/http/upstream/', 'src/config/secret-files.ts', 'src/config/upstreams.ts', ...LEAVES],
-      'src/http/port-holder.ts',
-      'src/config/server-note.ts',
+      ...['src/http/upstream/', 'src/http/front/bounds.ts', 'src/http/port-holder.ts'],
+      ...['src/config/secret-files.ts', 'src/config/upstreams.ts', 'src/config/server-note.ts'],
+      ...LEAVES,
       'src/core/counted.ts',
       ...['src/core/outbox/address.ts', 'src/core/public-probe.ts', 'src/config/public-address.ts'],
       ...['src/core/calendar.ts', 'src/core/upkeep.ts'],
@@ -340,12 +339,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   'src/config': {
     ours: [
       ...['src/config/', 'src/core/formats.ts', 'src/core/host-name.ts', 'src/core/key-path.ts'],
-      ...[
-        'src/core/panel/',
-        'src/core/outbox/address.ts',
-        'src/core/port/reach.ts',
-        'src/core/port/upstream.ts',
-      ],
+      ...['src/core/panel/', 'src/core/outbox/address.ts'],
+      ...['src/core/port/reach.ts', 'src/core/port/upstream.ts'],
       ...JSON_READER,
       ...['src/http/request/address.ts', 'src/outgoing/proxy.ts', 'src/tls/name.ts', ...LEAVES],
     ],
@@ -438,12 +433,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   'src/parts/file-check.ts': {
     ours: [
-      ...[
-        'src/config/',
-        'src/gateway/',
-        'src/parts/live-stranger-page.ts',
-        'src/parts/open-outgoing.ts',
-      ],
+      ...['src/config/', 'src/gateway/'],
+      ...['src/parts/live-stranger-page.ts', 'src/parts/open-outgoing.ts'],
       ...LEAVES,
     ],
     packages: ['node:fs'],
