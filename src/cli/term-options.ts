@@ -5,7 +5,12 @@
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Fields, rowsOf } from '../core/field.ts';
-import type { ChoiceFormat, Format, ListFormat } from '../core/formats.ts';
+import {
+  type ChoiceFormat,
+  type Format,
+  type ListFormat,
+  OPERATOR_KINDS,
+} from '../core/formats.ts';
 import { isRefused } from '../core/outcome.ts';
 import type { LinkTerms } from '../core/port/link.ts';
 import type { OwnTerms } from '../core/port/provider.ts';
@@ -47,8 +52,21 @@ const reader =
     return value;
   };
 
+/** The lists of another owner: an option is read before the owner is known. */
+const OF_ANOTHER: { readonly [F in keyof Own]?: Format<unknown> } = { events: OPERATOR_KINDS };
+
+/** Makes the reader of a list, which the core reads again by its owner. */
+const listReader = (name: string, field: keyof Own, format: Format<unknown>) => {
+  const formats = [format, OF_ANOTHER[field]].filter((one) => one !== undefined);
+  return (text: string): string => {
+    if (formats.some(({ read }) => !isRefused(read(text)))) return text;
+    const rules = formats.map(({ rule }) => rule).join('; or ');
+    throw new InvalidArgumentError(`${name} must be ${rules}`);
+  };
+};
+
 /**
- * Adds the options of a table's fields; the core reads lists. With `isNew` the help tells the
+ * Adds the options of a table's fields; the core reads lists again. With `isNew` the help tells the
  * values of a record that is given none.
  */
 export function addTerms(command: Command, table: object, isNew = false): Command {
@@ -61,7 +79,7 @@ export function addTerms(command: Command, table: object, isNew = false): Comman
     const choices = words === undefined ? values : Object.keys(words);
     const all = [...(choices ?? []), ...(usual === null ? [none] : [])].map(String);
     if (choices !== undefined) option.choices(all);
-    else if (!isList) option.argParser(reader(format, none));
+    else option.argParser(isList ? listReader(name, field, format) : reader(format, none));
     command.addOption(option);
   }
   return command;
