@@ -80,6 +80,10 @@ export const NOT_WALKED: readonly { path: string; heading?: string; why: string 
     heading: 'Backups',
     why: 'the tools of PostgreSQL, with an address that the reader fills in',
   },
+  {
+    path: 'docs/proxy-protocol.md',
+    why: 'they need another program on the machine: test/e2e/proxy-protocol.test.ts',
+  },
   { path: 'docs/webhooks.md', why: 'they need a receiver with HTTPS: test/e2e/webhook.test.ts' },
   ...['3x-ui', 'hiddify', 'marzban', 'pasarguard', 'remnawave'].map((panel) => ({
     path: `docs/panel-${panel}.md`,

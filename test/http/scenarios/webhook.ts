@@ -181,7 +181,7 @@ const addScenarios: Scenario[] = [
   misfit(
     'a chat that is none',
     { chat: 'my chat', bot_token: TOKEN },
-    'chat must be the number of a chat, or @ and its public name',
+    'chat must be the number of a chat, or @ and its public name, with / and the number of a topic behind it or none',
   ),
   misfit('another language', { url: URL, locale: 'de' }, 'locale must be one of en, ru, zh, fa'),
 ];
