@@ -3,7 +3,7 @@
 import { actAt } from './audit/entry.ts';
 import { sameUtcDay } from './calendar.ts';
 import type { Core } from './core.ts';
-import { FACT_FIELDS, factsOf } from './device-facts.ts';
+import { FACT_FIELDS } from './device-facts.ts';
 import { readDeviceToken, readDomainHash, readOwnHwid, readProviderCode } from './formats.ts';
 import { fromStore, isRefused, orUnsaved, Refused } from './outcome.ts';
 import type { DeviceAtProvider, DeviceFacts } from './port/device.ts';
@@ -23,9 +23,13 @@ export const TIES_MAX = 16;
 
 /** Cleans facts before they are stored; the operating system gets the name that targets use. */
 export function tidyFacts(reported: DeviceFacts): DeviceFacts {
-  const facts = factsOf((fact) => tidyFact(reported[fact], FACT_LENGTH_MAX));
-  facts.os = osName(facts.os);
-  return facts;
+  return {
+    os: osName(tidyFact(reported.os, FACT_LENGTH_MAX)),
+    osVersion: tidyFact(reported.osVersion, FACT_LENGTH_MAX),
+    deviceName: tidyFact(reported.deviceName, FACT_LENGTH_MAX),
+    appVersion: tidyFact(reported.appVersion, FACT_LENGTH_MAX),
+    userAgent: tidyFact(reported.userAgent, FACT_LENGTH_MAX),
+  };
 }
 
 /** The most characters of a text about a refused device. */
@@ -54,7 +58,13 @@ export function osName(reported: string): string {
 
 /** Merges facts: reported ones replace known ones, empty ones erase nothing. */
 export function mergeFacts(known: DeviceFacts, reported: DeviceFacts): DeviceFacts {
-  return factsOf((fact) => reported[fact] || known[fact]);
+  return {
+    os: reported.os || known.os,
+    osVersion: reported.osVersion || known.osVersion,
+    deviceName: reported.deviceName || known.deviceName,
+    appVersion: reported.appVersion || known.appVersion,
+    userAgent: reported.userAgent || known.userAgent,
+  };
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { type TString, Type } from '@sinclair/typebox';
 import { checkIn, STANDINGS } from '../../core/device.ts';
-import { DEVICE_FACTS, factsOf } from '../../core/device-facts.ts';
+import { DEVICE_FACTS } from '../../core/device-facts.ts';
 import { readDeviceInfo } from '../../core/device-info.ts';
 import { admitDevice } from '../../core/door.ts';
 import { HWID, PROVIDER_CODE } from '../../core/formats.ts';
@@ -57,7 +57,13 @@ export function wordsOf(params: Values<typeof factParams>): DeviceWords {
   const older = params.device_info === null ? null : readDeviceInfo(params.device_info);
   return {
     hwid: params.hwid ?? (older?.hwid || null),
-    facts: factsOf((one) => params[DEVICE_FACTS[one].parameter] ?? older?.[one] ?? ''),
+    facts: {
+      os: params.os_name ?? older?.os ?? '',
+      osVersion: params.os_version ?? older?.osVersion ?? '',
+      deviceName: params.device_model ?? older?.deviceName ?? '',
+      appVersion: params.app_version ?? older?.appVersion ?? '',
+      userAgent: params.user_agent ?? older?.userAgent ?? '',
+    },
   };
 }
 

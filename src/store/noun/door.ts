@@ -2,7 +2,6 @@
 
 import type { SQL } from 'drizzle-orm';
 import { mergeFacts } from '../../core/device.ts';
-import { factsOf } from '../../core/device-facts.ts';
 import { hwidOfHash } from '../../core/formats.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
 import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
@@ -278,11 +277,8 @@ function ridesIn(row: DoorRow): DoorRides | null {
 }
 
 function deviceIn(row: DoorRow): Door['device'] {
-  const { slotSeenAtMs: lastSeenAtMs } = row;
+  const { slotSeenAtMs: lastSeenAtMs, os, osVersion, deviceName, appVersion, userAgent } = row;
   if (lastSeenAtMs === null) return null;
-  return {
-    ...factsOf((fact) => row[fact]),
-    lastSeenAtMs,
-    isRegistered: row.isRegistered === 1,
-  };
+  const isRegistered = row.isRegistered === 1;
+  return { os, osVersion, deviceName, appVersion, userAgent, lastSeenAtMs, isRegistered };
 }
