@@ -8,7 +8,7 @@ import { readNetwork, readOperatorUrl } from '../core/outbox/address.ts';
 import { isRefused, type Misfit } from '../core/outcome.ts';
 import type { Network } from '../core/port/reach.ts';
 import { parseTrustedProxies, type TrustedProxies } from '../http/request/address.ts';
-import type { ProxyAddress } from '../outgoing/proxy.ts';
+import { type ProxyAddress, readProxyPlace } from '../outgoing/proxy.ts';
 import { certificateName } from '../tls/name.ts';
 
 export function text(given: string): string {
@@ -146,18 +146,16 @@ export function outgoingNetworks(given: string): Network[] {
 /** A proxy of outgoing calls; null: none. Its login stands in a file, as settings are shown. */
 export function proxyAddress(given: string): ProxyAddress | null {
   if (given === '') return null;
-  const url = /^(?:socks5|http):\/\/[^\s/?#]+$/.test(given) ? URL.parse(`${given}/`) : null;
-  // The message does not repeat the URL, which may hold a password.
-  if (url === null || url.port === '') {
-    throw new RangeError('it is not socks5://HOST:PORT or http://HOST:PORT');
-  }
-  if (url.username !== '' || url.password !== '') {
+  const [, scheme, place = ''] = /^(socks5|http):\/\/([^\s/?#]+)$/.exec(given) ?? [];
+  if (place.includes('@')) {
     throw new RangeError(
       'it has a login, which belongs into the file of outgoing.proxy.login_file',
     );
   }
-  const kind = url.protocol === 'http:' ? 'http' : 'socks5';
-  return { kind, host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port) };
+  const at = readProxyPlace(place);
+  // The message does not repeat the text, which may hold a password.
+  if (at === null) throw new RangeError('it is not socks5://HOST:PORT or http://HOST:PORT');
+  return { kind: scheme === 'http' ? 'http' : 'socks5', ...at };
 }
 
 /** Ports, at most 16. */

@@ -21,72 +21,90 @@ interface TunnelExchange {
 
 /** The life of a connection without calls, ms. */
 const IDLE_MS = 5 * 60_000;
+/** The time in which calls on a closed connection end, ms; a dead one has no other end. */
+const CLOSING_MS = 30_000;
 
-type Session = http2.ClientHttp2Session;
+interface Connection {
+  session: http2.ClientHttp2Session;
+  /** Lets no more calls begin on it, and closes it when those on it are over. */
+  end(): void;
+}
 
 /** The connections through proxies, one for each pool of an origin; calls share them. */
-export class TunnelSessions {
-  readonly #byKey = new Map<string, Promise<Session>>();
+export class TunnelConnections {
+  readonly #byKey = new Map<string, Promise<Connection>>();
 
   /** Returns the connection of a call, or opens one. Rejects with a {@link ConnectionFault}. */
-  async of({ call, url, ca, way }: TunnelExchange): Promise<Session> {
+  of({ call, url, ca, way }: TunnelExchange): Promise<Connection> {
     const pool = call.http2?.pool ?? '';
     const key = JSON.stringify([placeOf(way.proxy), way.proxy.kind, url.origin, pool, ca !== null]);
-    const held = await this.#byKey.get(key)?.catch(() => null);
-    if (held && !held.closed && !held.destroyed) return held;
-    const opening = this.#byKey.get(key);
-    // Another call may have begun to open one meanwhile.
-    if (opening !== undefined && (await opening.catch(() => null)) !== held) return opening;
-    const fresh = open(url, ca, way);
-    this.#byKey.set(key, fresh);
-    return fresh;
+    const held = this.#byKey.get(key);
+    if (held !== undefined) return held;
+    const forget = () => {
+      if (this.#byKey.get(key) === opening) this.#byKey.delete(key);
+    };
+    const opening = open(url, ca, way, forget);
+    this.#byKey.set(key, opening);
+    opening.catch(forget);
+    return opening;
   }
 
   /** Closes every connection; calls on them end first. */
   close(): void {
-    for (const session of this.#byKey.values())
-      session.then(
-        (one) => one.close(),
+    for (const opening of [...this.#byKey.values()]) {
+      opening.then(
+        ({ end }) => end(),
         () => {},
       );
+    }
     this.#byKey.clear();
   }
 }
 
-async function open(url: URL, ca: string | null, way: Way): Promise<Session> {
-  const port = Number(url.port || 443);
-  const secure = {
-    servername: serverNameOf(url),
-    ALPNProtocols: ['h2'],
-    ...(ca !== null && { ca }),
-  };
-  const socket = (await openTunnel(way, { host: url.hostname, port }, secure)) as tls.TLSSocket;
+/** Opens a connection. `forget` is called as soon as no more calls may begin on it. */
+async function open(
+  url: URL,
+  ca: string | null,
+  way: Way,
+  forget: () => void,
+): Promise<Connection> {
+  const target = { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || 443) };
+  const trusted = ca === null ? {} : { ca };
+  const secure = { servername: serverNameOf(url), ALPNProtocols: ['h2'], ...trusted };
+  const socket = (await openTunnel(way, target, secure)) as tls.TLSSocket;
   if (socket.alpnProtocol !== 'h2') {
     socket.destroy();
     throw new ConnectionFault('HTTP2Unsupported');
   }
   const session = http2.connect(url.origin, { createConnection: () => socket });
-  session.setTimeout(IDLE_MS, () => session.close());
-  session.on('goaway', () => session.close());
+  const end = () => {
+    forget();
+    session.close();
+    setTimeout(() => session.destroy(), CLOSING_MS).unref();
+  };
+  session.setTimeout(IDLE_MS, end);
+  session.once('goaway', end);
+  session.on('close', forget);
   // Each call hears of it.
-  session.on('error', () => {});
+  session.on('error', forget);
   session.unref();
-  return session;
+  return { session, end };
 }
 
 /** Calls once. Once the status has arrived, the result is an answer, whole or not. */
 export async function exchangeThroughTunnel(
   exchange: TunnelExchange,
-  sessions: TunnelSessions,
+  connections: TunnelConnections,
 ): Promise<OutgoingAnswer | ConnectionFault> {
   const { call, url, signal, nowMs } = exchange;
-  let session: Session | null;
+  let connection: Connection | null;
   try {
-    session = await unlessAborted(signal, sessions.of(exchange));
+    connection = await unlessAborted(signal, connections.of(exchange));
   } catch (fault) {
     return new ConnectionFault(codeOf(fault));
   }
-  if (session === null) return new ConnectionFault('ABORT_ERR');
+  if (connection === null) return new ConnectionFault('ABORT_ERR');
+  const { end: endConnection, session } = connection;
   let stream: http2.ClientHttp2Stream;
   try {
     stream = session.request({
@@ -111,7 +129,7 @@ export async function exchangeThroughTunnel(
     };
     const leave = () => {
       // A connection on which a call timed out may be dead.
-      session.close();
+      endConnection();
       end(false, 'ABORT_ERR');
     };
     signal.addEventListener('abort', leave);

@@ -17,7 +17,7 @@ import {
 import { ConnectionFault, failureOf, isDistrusted, isStale, isUnreachable } from './failure.ts';
 import { exchangeHttp1 } from './http1.ts';
 import { exchangeHttp2 } from './http2.ts';
-import { exchangeThroughTunnel, TunnelSessions } from './http2-tunnel.ts';
+import { exchangeThroughTunnel, TunnelConnections } from './http2-tunnel.ts';
 import { type Origin, Origins } from './origin.ts';
 import { type ProxyAddress, type ProxySettings, placeOf, proxyOf } from './proxy.ts';
 import { type Resolve, systemResolve } from './resolve.ts';
@@ -55,7 +55,7 @@ interface Exchange {
 
 export class Outgoing {
   readonly #origins: Origins;
-  readonly #tunnels = new TunnelSessions();
+  readonly #tunnels = new TunnelConnections();
   #files: OutgoingFiles;
   #latest: { text: string; url: URL } | null = null;
 
@@ -67,6 +67,7 @@ export class Outgoing {
   /** Trusts other added authorities and has other logins from the next connection on. */
   use(files: OutgoingFiles): void {
     this.#files = files;
+    this.#tunnels.close();
   }
 
   /** Calls once. Never throws; `signal` aborts the call. */

@@ -49,25 +49,40 @@ export function proxyOf(settings: ProxySettings, destination: Destination): Prox
 }
 
 /** Returns the place of a proxy, as the file of logins names it. */
-export const placeOf = ({ host, port }: ProxyAddress) =>
+export const placeOf = ({ host, port }: Omit<ProxyAddress, 'kind'>) =>
   `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
-const LOGIN = /^(\S+:\d{1,5})[ \t]+(\S{1,255})[ \t]+(\S{1,255})$/;
+/** Reads the place of a proxy; names in lower case, IPv6 in its shortest form. Null: malformed. */
+export function readProxyPlace(text: string): Omit<ProxyAddress, 'kind'> | null {
+  const [, name = '', digits] = /^(\[[\da-f:.]+\]|[^\s:/?#@[\]]+):(\d{1,5})$/i.exec(text) ?? [];
+  const port = Number(digits);
+  // A URL of http drops its usual port, and that of another scheme keeps capitals.
+  const url = name === '' ? null : URL.parse(`http://${name}:1/`);
+  if (url === null || port < 1 || port > 65_535) return null;
+  return { host: url.hostname.replace(/^\[|\]$/g, ''), port };
+}
+
+const LOGIN = /^(\S+)[ \t]+(\S+)[ \t]+(\S+)$/;
+/** Most bytes of a name and of a password: SOCKS5 has a byte for the length of each. */
+const WORD_BYTES_MAX = 255;
 
 /** Logins by the place of their proxy. */
 export type ProxyLogins = ReadonlyMap<string, ProxyLogin>;
 
 export const PROXY_LOGINS_RULE =
-  'lines of HOST:PORT, a name and a password of 1 to 255 characters, with blanks between them';
+  'lines of HOST:PORT, a name without a colon, and a password, of 255 bytes at most, with blanks between them';
 
 /** Reads the file of logins, one a line; returns null if a line is malformed. */
 export function readProxyLogins(text: string): ProxyLogins | null {
   const lines = text.split('\n').map((line) => line.trim());
   const logins = new Map<string, ProxyLogin>();
   for (const line of lines.filter((one) => one !== '' && !one.startsWith('#'))) {
-    const [, place, name, password] = LOGIN.exec(line) ?? [];
-    if (place === undefined || name === undefined || password === undefined) return null;
-    logins.set(place.toLowerCase(), { name, password });
+    const [, place = '', name = '', password = ''] = LOGIN.exec(line) ?? [];
+    const at = readProxyPlace(place);
+    const isFit = [name, password].every((word) => Buffer.byteLength(word) <= WORD_BYTES_MAX);
+    // HTTP ends the name at its first colon.
+    if (at === null || !isFit || name.includes(':')) return null;
+    logins.set(placeOf(at), { name, password });
   }
   return logins.size === 0 ? null : logins;
 }

@@ -78,6 +78,15 @@ describe.each(['no proxy', 'socks5', 'http'] as const)('%s', (kind) => {
     expect((await servers.totals('fcm')).connections).toBeGreaterThan(before.connections);
   });
 
+  test('calls that begin together after a connection has ended share the next one', async () => {
+    await servers.behave('fcm', { next: [{ kind: 'goaway' }] });
+    await send();
+    const before = await servers.totals('fcm');
+    await Promise.all(Array.from({ length: 20 }, () => send({ originConcurrency: 64 })));
+    const { connections } = await servers.totals('fcm');
+    expect(connections - before.connections).toBeLessThanOrEqual(kind === 'no proxy' ? 10 : 1);
+  });
+
   test('a connection that breaks off fails its call, and the next one goes through', async () => {
     await servers.behave('fcm', { next: [{ kind: 'reset-connection' }] });
     expect(await send()).toMatchObject({ kind: 'reset' });

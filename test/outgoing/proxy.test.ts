@@ -3,6 +3,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import net from 'node:net';
 import { systemClock } from '../../src/base/clock.ts';
+import { proxyAddress } from '../../src/config/readers.ts';
 import type { OutgoingCall } from '../../src/outgoing/call.ts';
 import { Outgoing, type OutgoingSettings } from '../../src/outgoing/outgoing.ts';
 import { type ProxyAddress, placeOf, readProxyLogins } from '../../src/outgoing/proxy.ts';
@@ -187,14 +188,35 @@ describe('a proxy that answers something else', () => {
   });
 });
 
-test('the file of logins has a line for each', () => {
+test('the file of logins has a line for each, by the place that the settings name', () => {
   proxy = { stop: () => {} } as TestProxy;
-  const logins = readProxyLogins('# mine\n\nProxy.example.com:1080 me pass:word\n[::1]:9 a b\n');
+  const logins = readProxyLogins('# mine\n\nProxy.example.com:1080 me pass:word\n[::0:1]:9 a b\n');
   expect([...(logins ?? [])]).toEqual([
     ['proxy.example.com:1080', { name: 'me', password: 'pass:word' }],
     ['[::1]:9', { name: 'a', password: 'b' }],
   ]);
-  for (const text of ['', 'me:pass@proxy:1', 'proxy:1 me', 'proxy me pass', 'proxy:1 a b c']) {
+  for (const given of ['socks5://PROXY.example.com:1080', 'http://[::1]:9']) {
+    expect(logins?.has(placeOf(proxyAddress(given) as ProxyAddress))).toBe(true);
+  }
+  const wrong = ['', 'me:pass@proxy:1', 'proxy:1 me', 'proxy me pass', 'proxy:1 a b c'];
+  for (const text of [
+    ...wrong,
+    'proxy:1 a:b c',
+    `proxy:1 a ${'\u044f'.repeat(128)}`,
+    'proxy:0 a b',
+  ]) {
     expect(readProxyLogins(text)).toBeNull();
   }
+});
+
+test('the address of a proxy', () => {
+  proxy = { stop: () => {} } as TestProxy;
+  expect(proxyAddress('')).toBeNull();
+  expect(proxyAddress('http://proxy:80')).toEqual({ kind: 'http', host: 'proxy', port: 80 });
+  const v6 = { kind: 'socks5', host: '2001:db8::1', port: 1080 } as const;
+  expect(proxyAddress('socks5://[2001:DB8::1]:1080')).toEqual(v6);
+  for (const given of ['socks4://h:1', 'socks5://h', 'socks5://h:0', 'http://h:1/x', 'h:1080']) {
+    expect(() => proxyAddress(given)).toThrow('it is not socks5://HOST:PORT');
+  }
+  expect(() => proxyAddress('socks5://me:secret@h:1')).toThrow('login_file');
 });
