@@ -12,7 +12,7 @@
 import { networkInterfaces } from 'node:os';
 import type { Connection } from './console/site.ts';
 import type { Listener } from './listener.ts';
-import { clientAddress, sharedAddress, type TrustedProxies } from './request/address.ts';
+import { clientAddress, countedAs, sharedAddress, type TrustedProxies } from './request/address.ts';
 
 /** The address of a caller by the Unix socket that names no client. */
 const BY_SOCKET = '127.0.0.1';
@@ -54,6 +54,10 @@ export function makeCallers({ listener, settings, scheme }: CallersDeps) {
 
   /** Returns the name under which refused phones share an address, as `sharedAddress`. */
   function sharedAddressOf(request: Request, trusted = settings.trustedProxies): string | null {
+    // As in isTrusted: an address of this machine in a header is a client's.
+    if (kindOf(request) === 'client' && own.has(peerOf(request))) {
+      return countedAs(peerOf(request));
+    }
     return kindOf(request) === 'proxy'
       ? sharedAddress(SOCKET, request, withSocket(trusted))
       : sharedAddress(peerOf(request), request, trusted);

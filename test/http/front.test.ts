@@ -247,3 +247,45 @@ test('a stop answers each connection that it accepted', async () => {
   await Promise.all(clients);
   expect(lost).toBe(0);
 });
+
+/** A socket of the front without a network. */
+function fakeSocket(remoteAddress: string | undefined) {
+  const socket = { remoteAddress, closed: false, data: undefined as never, terminate: () => {} };
+  socket.terminate = () => {
+    socket.closed = true;
+  };
+  return socket;
+}
+
+const bareFront = (named: string) =>
+  new Front({
+    innerPort: 1,
+    named: parseTrustedProxies([named]),
+    isSocket: false,
+    onRefused: () => {},
+    onFull: () => {},
+  } as never);
+
+test('a connection that was reset before it was accepted ends, and nothing else', () => {
+  const front = bareFront('127.0.0.1');
+  const socket = fakeSocket(undefined);
+  front.handlers.open?.(socket as never);
+  expect(socket.closed).toBe(true);
+  front.handlers.error?.(socket as never, new Error('reset'));
+  front.handlers.close?.(socket as never);
+  expect(front.size).toBe(0);
+});
+
+test('one client that waits behind a proxy shuts no other out', () => {
+  const front = bareFront('10.0.0.1');
+  const open = (client: string) => {
+    const socket = fakeSocket('10.0.0.1');
+    front.handlers.open?.(socket as never);
+    front.handlers.data?.(socket as never, Buffer.from(line(client)) as never);
+    return socket;
+  };
+  const flood = Array.from({ length: 5_000 }, () => open('8.8.8.8'));
+  expect(flood.some(({ closed }) => closed)).toBe(true);
+  expect(open('9.9.9.9').closed).toBe(false);
+  front.endWaiting();
+});

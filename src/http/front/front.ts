@@ -82,20 +82,32 @@ export class Front {
   /** The handlers of the listening socket. */
   readonly handlers: Bun.SocketHandler<Connection> = {
     open: (socket) => {
+      // A peer that reset the connection before it was accepted has no address, and gets no data.
+      if (!this.options.isSocket && socket.remoteAddress === undefined) {
+        socket.terminate();
+        return;
+      }
       socket.data = new Connection(this, socket);
       this.#open.add(socket.data);
-      this.#bound(this.#waiting, socket.data.peer, socket.data);
+      this.#bound(this.#waiting, socket.data.waitsAs, socket.data);
     },
-    data: (socket, bytes) => socket.data.take(bytes),
-    drain: (socket) => socket.data.pipe?.outerDrained(),
-    end: (socket) => socket.data.ended(),
-    close: (socket) => socket.data.gone(),
-    error: (socket) => socket.data.close(),
+    data: (socket, bytes) => socket.data?.take(bytes),
+    drain: (socket) => socket.data?.pipe?.outerDrained(),
+    end: (socket) => socket.data?.ended(),
+    close: (socket) => socket.data?.gone(),
+    error: (socket) => socket.data?.close(),
   };
+
+  /** Lets a connection wait as its client: others behind the same proxy are not held up by it. */
+  waitAs(connection: Connection, party: string): void {
+    this.#waiting.remove(connection.waitsAs, connection);
+    connection.waitsAs = party;
+    this.#bound(this.#waiting, party, connection);
+  }
 
   /** Counts a connection under its client. Returns false if it may not be open. */
   enter(connection: Connection, caller: Caller): boolean {
-    this.#waiting.remove(connection.peer, connection);
+    this.#waiting.remove(connection.waitsAs, connection);
     return this.#bound(this.#counted, partyOf(caller), connection);
   }
 
@@ -111,7 +123,7 @@ export class Front {
 
   leave(connection: Connection, caller: Caller | null): void {
     this.#open.delete(connection);
-    this.#waiting.remove(connection.peer, connection);
+    this.#waiting.remove(connection.waitsAs, connection);
     if (caller !== null) this.#counted.remove(partyOf(caller), connection);
   }
 
@@ -129,6 +141,8 @@ const partyOf = ({ kind, address }: Caller) => (kind === 'proxy' ? '' : countedA
 /** A connection: first its header and its first bytes, then a pipe to the server. */
 class Connection {
   readonly peer: string;
+  /** The party under which it waits for its first bytes: its peer, then its client. */
+  waitsAs: string;
   pipe: Pipe | null = null;
   #bytes: Buffer = Buffer.alloc(0);
   /** Known after the header. */
@@ -144,6 +158,7 @@ class Connection {
   ) {
     const { headerMaxMs = HEADER_MAX_MS, isSocket, named } = front.options;
     this.peer = isSocket ? '' : plainIPv4(socket.remoteAddress);
+    this.waitsAs = this.peer;
     const needsHeader = named !== undefined && (named === null || named.includes(this.peer));
     if (!needsHeader) {
       this.#caller = isSocket
@@ -207,6 +222,7 @@ class Connection {
     this.#timer = setTimeout(() => this.close(), FIRST_BYTES_MAX_MS);
     this.#bytes = this.#bytes.subarray(length);
     if (this.#bytes.length > 0) this.#read();
+    else if (address !== null) this.front.waitAs(this, countedAs(address));
   }
 
   #refuse(why: string): void {

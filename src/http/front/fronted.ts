@@ -119,6 +119,9 @@ function bindPort(front: Front, hostname: string, wanted: number): Bound {
   };
 }
 
+/** The address of the server inside, and of the front's connections to it. */
+const INSIDE = '127.0.0.1';
+
 /** Starts a server inside with a front before it. */
 function behind(
   answer: Answering,
@@ -128,7 +131,8 @@ function behind(
 ): Listener {
   const callerOf = (request: Request) => {
     const ip = inner.serverOf(request).requestIP(request);
-    return ip === null ? null : front.callerAt(ip.port);
+    // The same port of another address of this machine is another program.
+    return ip?.address === INSIDE ? front.callerAt(ip.port) : undefined;
   };
   const guarded: Answering = (request) => {
     const caller = callerOf(request);
@@ -136,7 +140,7 @@ function behind(
     if (caller === undefined) return new Response(null, { status: 403, headers: CLOSE });
     return answer(request);
   };
-  const inside = { ...options, host: '127.0.0.1', port: 0 };
+  const inside = { ...options, host: INSIDE, port: 0 };
   const inner = listen(guarded, inside, websocket);
   const innerPort = Number(new URL(inner.url).port);
   const { front, ...bound } = attempt(
