@@ -248,6 +248,33 @@ test('a stop answers each connection that it accepted', async () => {
   expect(lost).toBe(0);
 });
 
+test('a connection from another address with the same port is refused', async () => {
+  const inside = Promise.withResolvers<[Request, Listener]>();
+  const finish = Promise.withResolvers<Response>();
+  const listener = await listenWith((request, of) => {
+    inside.resolve([request, of]);
+    return finish.promise;
+  });
+  const first = exchange(listener, FROM, get('/'));
+  const [request, of] = await inside.promise;
+  const server = of.serverOf(request);
+  const socket = connect({
+    host: '127.0.0.1',
+    port: server.port ?? 0,
+    localAddress: '127.0.0.2',
+    localPort: server.requestIP(request)?.port ?? 0,
+  });
+  let answer = '';
+  socket.on('data', (part) => {
+    answer += part;
+  });
+  socket.write(get('/'));
+  await new Promise((resolve) => socket.on('close', resolve));
+  expect(answer).toStartWith('HTTP/1.1 403');
+  finish.resolve(new Response('ok'));
+  expect(bodyOf(await first)).toBe('ok');
+});
+
 /** A socket of the front without a network. */
 function fakeSocket(remoteAddress: string | undefined) {
   const socket = { remoteAddress, closed: false, data: undefined as never, terminate: () => {} };
