@@ -111,9 +111,9 @@ describePostgres('ends of links on PostgreSQL', () => {
     expect(await store.findLinkById(installId)).toMatchObject({ deviceCount: 1 });
   });
 
-  // About one run in twenty does: store/noun/door.ts locks the provider after the link if a link got
-  // fuller, or its provider another rule, between two reads. The database ends one of the two, which
-  // is made again; no caller sees it.
+  // About one run in twenty does: store/noun/door.ts locks the provider after the link if a link
+  // got fuller, or its provider another rule, between two reads. The database ends one of the two,
+  // which is made again; no caller sees it.
   test.skipIf(!IS_LONG)('ends, refusals and entries at two nodes never deadlock', async () => {
     const { open, store } = at;
     const random = new Random(7);
