@@ -5,12 +5,7 @@
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Fields, rowsOf } from '../core/field.ts';
-import {
-  type ChoiceFormat,
-  type Format,
-  type ListFormat,
-  OPERATOR_KINDS,
-} from '../core/formats.ts';
+import type { ChoiceFormat, Format, ListFormat } from '../core/formats.ts';
 import { isRefused } from '../core/outcome.ts';
 import type { LinkTerms } from '../core/port/link.ts';
 import type { OwnTerms } from '../core/port/provider.ts';
@@ -52,26 +47,29 @@ const reader =
     return value;
   };
 
-/** The lists of another owner: an option is read before the owner is known. */
-const OF_ANOTHER: { readonly [F in keyof Own]?: Format<unknown> } = { events: OPERATOR_KINDS };
-
 /** Makes the reader of a list, which the core reads again by its owner. */
-const listReader = (name: string, field: keyof Own, format: Format<unknown>) => {
-  const formats = [format, OF_ANOTHER[field]].filter((one) => one !== undefined);
-  return (text: string): string => {
+const listReader =
+  (name: string, formats: readonly Format<unknown>[]) =>
+  (text: string): string => {
     if (formats.some(({ read }) => !isRefused(read(text)))) return text;
     const rules = formats.map(({ rule }) => rule).join('; or ');
     throw new InvalidArgumentError(`${name} must be ${rules}`);
   };
-};
 
 /**
  * Adds the options of a table's fields; the core reads lists again. With `isNew` the help tells the
- * values of a record that is given none.
+ * values of a record that is given none. `other` is the table of records of another owner, who is
+ * not known yet: an option may fit either.
  */
-export function addTerms(command: Command, table: object, isNew = false): Command {
+export function addTerms(
+  command: Command,
+  table: object,
+  { isNew = false, other = table } = {},
+): Command {
+  const others = new Map(rowsIn(other).map(({ field, format }) => [field, format]));
   for (const row of rowsIn(table)) {
     const { field, flag, format, isList, name, none, omitted, usual, values, words } = row;
+    const formats = [...new Set([format, others.get(field) ?? format])];
     const [value, help] = explained[field].option;
     const label = labels[name as keyof typeof labels];
     const ending = isNew && typeof omitted === 'string' ? `; ${omitted} if omitted` : '';
@@ -79,7 +77,7 @@ export function addTerms(command: Command, table: object, isNew = false): Comman
     const choices = words === undefined ? values : Object.keys(words);
     const all = [...(choices ?? []), ...(usual === null ? [none] : [])].map(String);
     if (choices !== undefined) option.choices(all);
-    else option.argParser(isList ? listReader(name, field, format) : reader(format, none));
+    else option.argParser(isList ? listReader(name, formats) : reader(format, none));
     command.addOption(option);
   }
   return command;

@@ -7,7 +7,12 @@ import type { Core } from '../core/core.ts';
 import { onlyGiven } from '../core/field.ts';
 import { SIGNATURE_SCHEMES, type Webhook } from '../core/port/webhook.ts';
 import { findWebhook, type OwnerId, type TargetFault, targetOf } from '../core/webhook.ts';
-import { readSettings, WEBHOOK_SETTINGS, type WebhookSettings } from '../core/webhook-fields.ts';
+import {
+  OPERATOR_SETTINGS,
+  readSettings,
+  WEBHOOK_SETTINGS,
+  type WebhookSettings,
+} from '../core/webhook-fields.ts';
 import { type freshSecret, shownUrl, webhookRecord } from '../core/webhook-view.ts';
 import { type ConfirmOptions, confirm } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
@@ -208,7 +213,7 @@ const TOKEN_FILE = [
 export function addWebhookCommands(program: Command, context: CliContext): void {
   const webhook = program.command('webhook').description('send events to bots and Telegram chats');
 
-  addTerms(webhook.command('add'), WEBHOOK_SETTINGS, true)
+  addTerms(webhook.command('add'), WEBHOOK_SETTINGS, { isNew: true, other: OPERATOR_SETTINGS })
     .description('add a webhook or a Telegram chat, of the operator or of a provider')
     .option('--url <url>', 'the receiver, by the Standard Webhooks specification', calledUrlValue)
     .option(
@@ -231,7 +236,7 @@ export function addWebhookCommands(program: Command, context: CliContext): void 
     .option(...OF_PROVIDER)
     .action((options: OwnerOptions) => list(context, options));
 
-  addTerms(webhook.command('set'), WEBHOOK_SETTINGS)
+  addTerms(webhook.command('set'), WEBHOOK_SETTINGS, { other: OPERATOR_SETTINGS })
     .description('change, disable or enable a webhook')
     .argument('<id>', '', webhookIdValue)
     .option('--url <url>', 'another URL', calledUrlValue)

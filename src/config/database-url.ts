@@ -1,5 +1,7 @@
 /** The URL of a PostgreSQL database, in the form of libpq. */
 
+import { bareHost } from '../core/outbox/address.ts';
+
 export interface DatabaseUrl {
   /** Host name or address; empty for a socket. */
   host: string;
@@ -86,7 +88,7 @@ function hostOf(place: string) {
     misfit('it has several hosts: give one that always leads to the primary');
   }
   const [, name = '', digits] = HOST_AND_PORT.exec(place) ?? misfit('it has no host and port');
-  const host = name.replace(/^\[|\]$/g, '').toLowerCase();
+  const host = bareHost(name).toLowerCase();
   const port = digits === undefined ? STANDARD_PORT : Number(digits);
   if (host === '') misfit('it has no host');
   if (port < 1 || port > 65_535) misfit('its port is not from 1 to 65535');

@@ -5,6 +5,7 @@
 
 import { isIP } from 'node:net';
 import { isRecord } from '../core/json-input.ts';
+import { bareHost } from '../core/outbox/address.ts';
 import { DEFAULT, type LoadedConfig } from './load.ts';
 import { SETTINGS, type SettingName, settingRows } from './settings/index.ts';
 import type { TableKeys } from './tables.ts';
@@ -138,7 +139,7 @@ export class HiddenNames {
   #inUrl(rest: string): string {
     const [, user, host = '', port = '', path = ''] =
       /^(?:(.*)@)?(\[[^\]]*\]|[^:/?#]*)(:\d+)?(.*)$/.exec(rest) ?? [];
-    const isOpen = WORD.test(host) || HERE.test(host.replace(/^\[|\]$/g, ''));
+    const isOpen = WORD.test(host) || HERE.test(bareHost(host));
     const isPlain = path === '' || path === '/' || PUBLIC_PATHS.has(path);
     return [
       user === undefined ? '' : `${this.#wordOf('secret', user)}@`,

@@ -37,7 +37,7 @@ export type WebhookSettings = OwnWebhook & OwnChat;
 export const WEBHOOK_SETTINGS = { ...CHAT_FIELDS, ...OWN_WEBHOOK };
 
 /** The operator has kinds of events of its own. */
-const OPERATOR_SETTINGS = {
+export const OPERATOR_SETTINGS = {
   ...WEBHOOK_SETTINGS,
   events: { ...OWN_WEBHOOK.events, format: OPERATOR_KINDS },
 };

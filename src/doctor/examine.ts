@@ -35,7 +35,6 @@ import { checkGateways } from './gateway.ts';
 import { atMostHourly } from './hourly.ts';
 import { checkClock, checkSpace, checkTimeOfOthers, type ShownDate } from './machine.ts';
 import { checkDescriptors, hasUnit } from './open-files.ts';
-import { checkOutgoingProxies } from './outgoing-proxy.ts';
 import { checkOutside } from './outside.ts';
 import { checkApis, checkDisabled } from './panel-api.ts';
 import { checkPublic } from './public.ts';
@@ -159,7 +158,6 @@ export async function examine({
     })),
     ...(await askPublic()),
     ...(await checkGateways(config, database, onDate)),
-    ...(await checkOutgoingProxies(config)),
     ...checkTimeOfOthers(dates, machine.root),
   ]);
 }

@@ -7,13 +7,12 @@ import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config/settings/index.ts';
 import { apnsEndpointOf, makeGateways, vapidFileOf } from '../gateway/gateways.ts';
 import { readOutgoingFiles } from '../outgoing/authorities.ts';
-import { type OutgoingAnswer, type OutgoingCall, OutgoingFailure } from '../outgoing/call.ts';
+import { type OutgoingCall, OutgoingFailure } from '../outgoing/call.ts';
 import { Outgoing } from '../outgoing/outgoing.ts';
 import type { DatabaseReport } from '../store/kind.ts';
+import { checkOutgoingProxies, hasProxies, probe } from './outgoing-proxy.ts';
 
 const say = about('gateways');
-/** The time limit of an answer of a gateway, ms. */
-const PROBE_MAX_MS = 5_000;
 const MEND = "fix it: 'gatepost serve' does not start until then";
 const RELOAD = "fix it, then run 'systemctl reload gatepost'; its pushes wait until then";
 const FETCH =
@@ -48,9 +47,9 @@ function checkUnset(waiting: DatabaseReport['waiting'], isSetUp: Record<string, 
 }
 
 /**
- * Checks each configured gateway. `stopped`: gateways that a server stopped after they refused its
- * credentials; `waiting`: the pushes of each gateway; `hasSubscriptions`: true if devices use the
- * VAPID key.
+ * Checks each configured gateway, and the proxies of outgoing calls. `stopped`: gateways that a
+ * server stopped after they refused its credentials; `waiting`: the pushes of each gateway;
+ * `hasSubscriptions`: true if devices use the VAPID key.
  */
 export async function checkGateways(
   config: Config,
@@ -67,7 +66,7 @@ export async function checkGateways(
   const hasApns = Object.values(apns).some((value) => value !== '');
   const [hasFcm, hasWebPush] = [fcmServiceAccount !== '', webpushSubject !== ''];
   const unset = checkUnset(waiting, { fcm: hasFcm, apns: hasApns, webpush: hasWebPush });
-  if (!hasFcm && !hasWebPush && !hasApns) return unset;
+  if (!hasFcm && !hasWebPush && !hasApns && !hasProxies(config)) return unset;
   const outgoing = openOutgoing(config);
   if (!(outgoing instanceof Outgoing)) return [outgoing];
   /** Checks one gateway alone, so that each has its own finding. */
@@ -85,7 +84,7 @@ export async function checkGateways(
       ...(hasApns ? [check('APNs', apns, at('apns', apnsEndpointOf(config)))] : []),
       ...(hasWebPush ? [checkWebPush(config, hasSubscriptions, check)] : []),
     ]);
-    return [...halted, ...unset, ...checked];
+    return [...halted, ...unset, ...checked, ...(await checkOutgoingProxies(config, outgoing))];
   } finally {
     outgoing.close();
   }
@@ -148,25 +147,5 @@ async function reach(
     `${name} cannot be reached: ${answer.problem}`,
     todo,
     name,
-  );
-}
-
-/** Asks an address of the operator: any answer shows that it can be reached. */
-export function probe(
-  outgoing: Outgoing,
-  to: Pick<OutgoingCall, 'destination' | 'url' | 'http2'>,
-): Promise<OutgoingAnswer | OutgoingFailure> {
-  return outgoing.send(
-    {
-      method: 'GET',
-      trust: 'operator',
-      headers: {},
-      body: null,
-      timeoutMs: PROBE_MAX_MS,
-      answerBytesMax: 1_024,
-      originConcurrency: 1,
-      ...to,
-    },
-    new AbortController().signal,
   );
 }

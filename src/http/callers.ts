@@ -38,13 +38,18 @@ export function makeCallers({ listener, settings, scheme }: CallersDeps) {
   const peerOf = (request: Request) => listener().peerOf(request);
   const kindOf = (request: Request) => listener().kindOf(request);
 
-  const isTrusted = (request: Request, peer = peerOf(request)) => {
+  const isTrusted = (
+    request: Request,
+    peer = peerOf(request),
+    trusted = settings.trustedProxies,
+  ) => {
     const kind = kindOf(request);
     if (kind === 'proxy') return true;
-    return settings.trustedProxies.includes(peer) && (kind === 'peer' || !own.has(peer));
+    return trusted.includes(peer) && (kind === 'peer' || !own.has(peer));
   };
 
-  function addressOf(request: Request, peer = peerOf(request)): string {
+  function addressOf(request: Request): string {
+    const peer = peerOf(request);
     if (!isTrusted(request, peer)) return peer;
     const { trustedProxies } = settings;
     if (kindOf(request) !== 'proxy') return clientAddress(peer, request, trustedProxies);
@@ -54,19 +59,17 @@ export function makeCallers({ listener, settings, scheme }: CallersDeps) {
 
   /** Returns the name under which refused phones share an address, as `sharedAddress`. */
   function sharedAddressOf(request: Request, trusted = settings.trustedProxies): string | null {
-    // As in isTrusted: an address of this machine in a header is a client's.
-    if (kindOf(request) === 'client' && own.has(peerOf(request))) {
-      return countedAs(peerOf(request));
-    }
+    const peer = peerOf(request);
+    if (!isTrusted(request, peer, trusted)) return peer === '' ? null : countedAs(peer);
     return kindOf(request) === 'proxy'
       ? sharedAddress(SOCKET, request, withSocket(trusted))
-      : sharedAddress(peerOf(request), request, trusted);
+      : sharedAddress(peer, request, trusted);
   }
 
   return {
     peerOf,
     isTrusted: (request: Request) => isTrusted(request),
-    addressOf: (request: Request) => addressOf(request),
+    addressOf,
     sharedAddressOf,
     connectionOf: (request: Request): Connection => {
       const isOfSocket = kindOf(request) === 'proxy';

@@ -3,6 +3,7 @@
 import http2 from 'node:http2';
 import type tls from 'node:tls';
 import { unlessAborted } from '../base/deadline.ts';
+import { bareHost } from '../core/outbox/address.ts';
 import { answerOf, BodyBuffer } from './answer.ts';
 import type { OutgoingAnswer, OutgoingCall } from './call.ts';
 import { ConnectionFault, codeOf } from './failure.ts';
@@ -68,7 +69,7 @@ async function open(
   way: Way,
   forget: () => void,
 ): Promise<Connection> {
-  const target = { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || 443) };
+  const target = { host: bareHost(url.hostname), port: Number(url.port || 443) };
   const trusted = ca === null ? {} : { ca };
   const secure = { servername: serverNameOf(url), ALPNProtocols: ['h2'], ...trusted };
   const socket = (await openTunnel(way, target, secure)) as tls.TLSSocket;

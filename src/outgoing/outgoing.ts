@@ -5,7 +5,7 @@
 
 import type { Clock } from '../base/clock.ts';
 import { Deadline, unlessAborted } from '../base/deadline.ts';
-import { isCallable, readOperatorUrl, readPublicUrl } from '../core/outbox/address.ts';
+import { bareHost, isCallable, readOperatorUrl, readPublicUrl } from '../core/outbox/address.ts';
 import type { Reach } from '../core/port/reach.ts';
 import type { OutgoingFiles } from './authorities.ts';
 import {
@@ -77,8 +77,7 @@ export class Outgoing {
     const url = isTrusted ? this.#operatorUrl(call.url) : readPublicUrl(call.url, settings);
     if (!(url instanceof URL)) return failed('address', `the address ${url.detail}`);
     const proxy = proxyOf(settings, call.destination);
-    const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
-    if (proxy !== null && !settings.outgoingProxyPorts.includes(port)) {
+    if (proxy !== null && !settings.outgoingProxyPorts.includes(portOf(url))) {
       return failed('address', `outgoing.proxy.ports does not have the port of ${url.host}`);
     }
     const origin = this.#origins.of(url, `${call.trust} ${call.party ?? ''}`, this.#wayOf(proxy));
@@ -132,7 +131,7 @@ export class Outgoing {
     }
     if (call.trust === 'operator' && origin.way !== null) {
       // The proxy looks the name up: a look-up here would tell what is called.
-      return this.#overHttp1(exchange, [url.hostname.replace(/^\[|\]$/g, '')]);
+      return this.#overHttp1(exchange, [bareHost(url.hostname)]);
     }
     let addresses: readonly string[] | null;
     try {
@@ -214,6 +213,8 @@ export class Outgoing {
     return second;
   }
 }
+
+const portOf = ({ port, protocol }: URL) => Number(port || (protocol === 'https:' ? 443 : 80));
 
 function failed(kind: FailureKind, problem: string): OutgoingFailure {
   return new OutgoingFailure(kind, problem);

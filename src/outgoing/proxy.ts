@@ -3,6 +3,9 @@
  * it, and its name is never looked up here.
  */
 
+import { hostInUrl } from '../base/whereabouts.ts';
+import { bareHost } from '../core/outbox/address.ts';
+
 /** The purpose of a call. Its proxy follows from it. */
 export type Destination = 'telegram' | 'fcm' | 'apns' | 'update' | 'webhook' | 'webpush' | 'page';
 
@@ -48,9 +51,8 @@ export function proxyOf(settings: ProxySettings, destination: Destination): Prox
   return setting === null ? null : settings[setting];
 }
 
-/** Returns the place of a proxy, as the file of logins names it. */
-export const placeOf = ({ host, port }: Omit<ProxyAddress, 'kind'>) =>
-  `${host.includes(':') ? `[${host}]` : host}:${port}`;
+/** Returns a place as files and HTTP name it: `[::1]:1080`. */
+export const placeOf = ({ host, port }: Omit<ProxyAddress, 'kind'>) => `${hostInUrl(host)}:${port}`;
 
 /** Reads the place of a proxy; names in lower case, IPv6 in its shortest form. Null: malformed. */
 export function readProxyPlace(text: string): Omit<ProxyAddress, 'kind'> | null {
@@ -59,7 +61,7 @@ export function readProxyPlace(text: string): Omit<ProxyAddress, 'kind'> | null 
   // A URL of http drops its usual port, and that of another scheme keeps capitals.
   const url = name === '' ? null : URL.parse(`http://${name}:1/`);
   if (url === null || port < 1 || port > 65_535) return null;
-  return { host: url.hostname.replace(/^\[|\]$/g, ''), port };
+  return { host: bareHost(url.hostname), port };
 }
 
 const LOGIN = /^(\S+)[ \t]+(\S+)[ \t]+(\S+)$/;

@@ -7,7 +7,7 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { addressBytes } from '../core/outbox/address.ts';
 import { ConnectionFault, codeOf } from './failure.ts';
-import type { ProxyAddress, ProxyLogin } from './proxy.ts';
+import { type ProxyAddress, type ProxyLogin, placeOf } from './proxy.ts';
 
 /** The time in which a tunnel and TLS in it must stand, ms. */
 const OPEN_MAX_MS = 10_000;
@@ -154,10 +154,10 @@ const HEAD_END = '\r\n\r\n';
 async function connectHttp(
   socket: net.Socket,
   answers: Answers,
-  { host, port }: Target,
+  target: Target,
   login: ProxyLogin | null,
 ): Promise<void> {
-  const authority = `${net.isIPv6(host) ? `[${host}]` : host}:${port}`;
+  const authority = placeOf(target);
   const basic = login && Buffer.from(`${login.name}:${login.password}`, 'utf8').toString('base64');
   const head = [
     `CONNECT ${authority} HTTP/1.1`,

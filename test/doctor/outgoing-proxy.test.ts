@@ -2,13 +2,18 @@
 
 import { expect, test } from 'bun:test';
 import { loadConfig } from '../../src/config/load.ts';
-import { checkOutgoingProxies } from '../../src/doctor/outgoing-proxy.ts';
+import { checkGateways } from '../../src/doctor/gateway.ts';
 import { startProxy } from '../support/outgoing-proxy.ts';
 
 const { config } = loadConfig({}, { GATEPOST_CONFIG: 'none' });
 
+const check = (own: typeof config) =>
+  checkGateways(own, { stopped: [], waiting: [], hasSubscriptions: false });
+
 test('asks each destination through its proxy, and says nothing where none is set', async () => {
-  expect(await checkOutgoingProxies(config)).toEqual([]);
+  expect(await check(config)).toEqual([]);
+  // A file that nothing needs is not read.
+  expect(await check({ ...config, outgoingCaFile: '/no/such/file' })).toEqual([]);
   const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('ok') });
   const proxy = await startProxy('socks5', { passes: true });
   const own = {
@@ -21,7 +26,7 @@ test('asks each destination through its proxy, and says nothing where none is se
     outgoingProxyPorts: [Number(server.port)],
   };
   const found = async () =>
-    (await checkOutgoingProxies(own)).map(({ level, subject, what }) => [level, subject, what]);
+    (await check(own)).map(({ level, subject, what }) => [level, subject, what]);
   const away = 'outgoing.proxy.webhooks: no connection to the proxy can be opened';
   expect(await found()).toEqual([
     ['ok', null, 'the proxy of outgoing.proxy.telegram passes calls on'],

@@ -92,11 +92,14 @@ export function readOperatorUrl(text: string): URL | Misfit {
  * name that needs a look-up.
  */
 export function addressOf(hostname: string): string | null {
-  const host = hostname.replace(/^\[|\]$/g, '');
+  const host = bareHost(hostname);
   if (parseAddress(host) !== null) return host;
   // RFC 6761: this name is never looked up.
   return /(?:^|\.)localhost\.?$/i.test(host) ? '127.0.0.1' : null;
 }
+
+/** Returns the host of a URL without the brackets of IPv6. */
+export const bareHost = (hostname: string) => hostname.replace(/^\[|\]$/g, '');
 
 /** Returns the 4 or 16 bytes of an IP address without brackets; null: it is none. */
 export function addressBytes(address: string): Uint8Array | null {

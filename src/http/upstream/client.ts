@@ -7,6 +7,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { isIP } from 'node:net';
+import { bareHost } from '../../core/outbox/address.ts';
 import { boundInterims, readInSlices } from '../../outgoing/slices.ts';
 import {
   type Bounds,
@@ -44,7 +45,7 @@ export class UpstreamClient {
     this.#request = isSecure ? https.request : http.request;
     this.#accepted = isSecure ? 'secureConnect' : 'connect';
     // Only URLs put IPv6 addresses in brackets. The certificate must name the host of the URL.
-    const name = hostname.replace(/^\[|\]$/g, '');
+    const name = bareHost(hostname);
     this.#target = {
       hostname: name,
       ...(port !== '' && { port }),

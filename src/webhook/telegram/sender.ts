@@ -39,7 +39,7 @@ export class TelegramSender implements EventSender {
     if (target.kind !== 'telegram') return { verdict: 'failed', problem: 'not a Telegram chat' };
     const { locale, shows } = target;
     const message = {
-      ...placeOf(target.chat),
+      ...chatFields(target.chat),
       text: telegramText(event, locale, { page: pageOf(this.settings), shows }),
       parse_mode: 'HTML',
       link_preview_options: { is_disabled: true },
@@ -85,7 +85,7 @@ export class TelegramSender implements EventSender {
 const GENERAL = '1';
 
 /** Returns the fields of `sendMessage` for a chat, and for its topic if it names one. */
-function placeOf(chat: string) {
+function chatFields(chat: string) {
   const [id = '', topic = GENERAL] = chat.split('/');
   return { chat_id: id, ...(topic !== GENERAL && { message_thread_id: Number(topic) }) };
 }
