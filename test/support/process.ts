@@ -4,7 +4,7 @@
  * with `TEST_STORE=postgres` each data directory has a database of PostgreSQL with it.
  */
 
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Store } from '../../src/core/port/store.ts';
@@ -155,7 +155,11 @@ export async function openStoreOf(dataDir: string): Promise<Store> {
   return openPlace({ dataDir, databaseUrl: database?.url ?? null });
 }
 
-async function spawn(argv: readonly string[], options: StartOptions) {
+async function spawn<Out extends 'pipe' | Bun.BunFile>(
+  argv: readonly string[],
+  options: StartOptions,
+  [stdout, stderr]: readonly [Out, Out],
+) {
   const data = argv[argv.indexOf('--data') + 1] ?? '';
   const database = argv.includes('--data') ? await databaseOf(data) : null;
   const where: Record<string, string> = database ? { GATEPOST_DATABASE_URL: database.url } : {};
@@ -163,8 +167,8 @@ async function spawn(argv: readonly string[], options: StartOptions) {
     cwd: options.cwd ?? temporaryFolder(),
     env: plainEnv({ ...where, ...options.env }),
     stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
+    stdout,
+    stderr,
   });
   running.add(child);
   void child.exited.then(() => running.delete(child));
@@ -173,7 +177,7 @@ async function spawn(argv: readonly string[], options: StartOptions) {
 
 /** Runs a command to its end. */
 export async function run(argv: readonly string[], options: StartOptions = {}): Promise<CliResult> {
-  const child = await spawn(argv, options);
+  const child = await spawn(argv, options, ['pipe', 'pipe']);
   const [stdout, stderr] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
@@ -194,35 +198,36 @@ export function shell(line: string): CliResult {
 export async function startServe(options: StartOptions = {}): Promise<ServerProcess> {
   const dataDir = options.dataDir ?? join(temporaryFolder(), 'data');
   const args = ['serve', '--port', '0', '--data', dataDir, ...(options.args ?? [])];
-  const child = await spawn(args, options);
-  const out = collect(child.stdout);
-  const err = collect(child.stderr);
-  const exited = child.exited.then(async (): Promise<Exit> => {
-    await Promise.all([out.ended, err.ended]);
-    return { code: child.exitCode, signal: child.signalCode };
-  });
+  // Files: what the server wrote before an answer is there when the answer is. A pipe may lag.
+  const folder = temporaryFolder();
+  const [outFile, errFile] = [join(folder, 'stdout'), join(folder, 'stderr')];
+  const child = await spawn(args, options, [Bun.file(outFile), Bun.file(errFile)]);
+  const printed = (file: string) => () => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+  const [stdout, stderr] = [printed(outFile), printed(errFile)];
+  const exited = child.exited.then(
+    (): Exit => ({ code: child.exitCode, signal: child.signalCode }),
+  );
   let hasEnded = false;
   void exited.then(() => {
     hasEnded = true;
   });
   const url = await until('a server listens', () => {
-    if (hasEnded) throw new Error(`serve ended at once: ${err.text()}`);
-    return /listening on (https?:\/\/[^\s"]+)/.exec(out.text())?.[1];
+    if (hasEnded) throw new Error(`serve ended at once: ${stderr()}`);
+    return /listening on (https?:\/\/[^\s"]+)/.exec(stdout())?.[1];
   });
   return {
     pid: child.pid,
     url,
     port: Number(new URL(url).port),
     get monitorUrl() {
-      return /(?:metrics are at |"monitor_url":")(http:\/\/[^\s"]+)/.exec(out.text())?.[1] ?? '';
+      return /(?:metrics are at |"monitor_url":")(http:\/\/[^\s"]+)/.exec(stdout())?.[1] ?? '';
     },
     dataDir,
-    stdout: out.text,
-    stderr: err.text,
+    stdout,
+    stderr,
     troubles: () => {
       const isNews = (line: string) => /^\S+ (?:info|debug) |"level":"(?:info|debug)"/.test(line);
-      return err
-        .text()
+      return stderr()
         .split('\n')
         .filter((line) => line !== '' && !isNews(line));
     },
@@ -232,15 +237,6 @@ export async function startServe(options: StartOptions = {}): Promise<ServerProc
       return exited;
     },
   };
-}
-
-function collect(stream: ReadableStream<Uint8Array>) {
-  let text = '';
-  const decoder = new TextDecoder();
-  const ended = (async () => {
-    for await (const chunk of stream) text += decoder.decode(chunk, { stream: true });
-  })();
-  return { text: () => text, ended };
 }
 
 /** The resident memory of a process, MiB. */
