@@ -38,8 +38,8 @@ export async function bindSocketFile(file: SocketFile) {
   const folder = prepareFolder(file, gid);
   await checkPlace(file);
   return (front: Front) => {
-    // What is made is renamed to its place when it is ready. At its end Bun removes the name that it
-    // was given, whatever is there: a newer server's socket would be gone.
+    // The socket is renamed to its place when it is ready. At its end Bun removes the name at which
+    // it was made, and whatever is there: that could be the socket of a newer server.
     const made = join(dirname(file.path), `.${crypto.randomUUID().slice(0, 8)}`);
     // Until its mode is set, the owner alone may connect.
     const mask = process.umask(0o177);
@@ -135,7 +135,7 @@ async function checkPlace(file: SocketFile): Promise<void> {
   }
 }
 
-/** Returns why nobody can connect to a socket; null: somebody listens. */
+/** Returns the code of the fault of a connection to a socket; null: a program listens. */
 async function faultOf(path: string): Promise<string | null> {
   try {
     const socket = await Bun.connect({ unix: path, socket: { data: () => {} } });
