@@ -10,7 +10,6 @@ import { childrenOf, peakMibOf, startImport, writeEndless } from '../support/pan
 import { writeSqlite } from '../support/panel-tables.ts';
 import { temporaryFolder } from '../support/process.ts';
 import { IS_LONG } from '../support/scale.ts';
-import { PATIENCE_MS } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
 useProcesses();
@@ -172,5 +171,4 @@ test.each(HOSTILE.map((row) => [row.name, row] as const))(
     expect(readdirSync(tmp)).toEqual([]);
     expect(peakMib).toBeLessThan(CAP_MIB + OVERSHOOT_MIB);
   },
-  PATIENCE_MS,
 );

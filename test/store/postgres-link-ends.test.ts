@@ -1,12 +1,12 @@
 /** Ends of links on PostgreSQL, at the same time as what other callers do with those links. */
 
-import { expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { SQL } from 'bun';
 import type { Store } from '../../src/core/port/store.ts';
 import { ACT } from '../support/actor.ts';
 import { describePostgres } from '../support/needs.ts';
 import { Random } from '../support/random.ts';
-import { PATIENCE_MS, until } from '../support/until.ts';
+import { until } from '../support/until.ts';
 import {
   addDoor,
   addLink,
@@ -22,8 +22,6 @@ import { onLink, register } from './contract/message-fixture.ts';
 import { hold, WELL } from './contract/outbox-fixture.ts';
 import { addWebhook, webhookOf } from './contract/webhook.ts';
 import { useNodes } from './two-nodes.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
 
 const KEY = 'c'.repeat(64);
 
