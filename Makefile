@@ -82,7 +82,7 @@ panel-tests: build ## try real panels behind Gatepost (TEST_PANEL_MARZBAN=http:/
 	@$(BUN) test --timeout=300000 ./test/panels
 
 test-kits: ## check the kits for devices in sdk/ (gcc, a JDK and Kotlin: make kit-tools; without them, it says so)
-	@$(BUN) test --timeout=60000 ./test/kits
+	@$(BUN) test --timeout=240000 ./test/kits
 
 test-long: build ## run every test; kills, races and models for longer (half an hour or more)
 	@TEST_LONG=1 $(BUN) test/run.ts
