@@ -169,6 +169,11 @@ test.each(['..', '../admin', 'a?b', '', -1])('pasarguard: %p is the id of no pat
 
 test.each([
   ['a refused token', () => new Response('', { status: 401 }), 'it refuses the token (401)'],
+  [
+    'a token without a right',
+    () => new Response('', { status: 403 }),
+    'it refuses /api/admin to this token (403)',
+  ],
   ['another page', () => new Response('<html>'), 'its answer to /api/admin is not that of'],
   ['another place', () => Response.redirect('http://127.0.0.1:1/'), 'it answers HTTP 302 at /api'],
   ['no total', () => Response.json({ users: [] }), 'its answer to users is not that of'],

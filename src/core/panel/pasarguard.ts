@@ -2,7 +2,7 @@
 
 import { type AskPanel, bearer, type PanelApi, segmentOf, unexpected } from './api.ts';
 import { type HwidRole, type HwidSettings, pasarguardLimit } from './limit-rule.ts';
-import { countIn, idIn, isEmpty, type PanelRecord, recordIn, timeIn } from './record.ts';
+import { countIn, idIn, isEmpty, limitIn, type PanelRecord, recordIn, timeIn } from './record.ts';
 import type { PanelTraits } from './traits.ts';
 
 const NO_ROLE: HwidRole = { mode: null, fallback: null };
@@ -51,7 +51,7 @@ const api: PanelApi = {
     };
   },
   async limitOf(record, settings) {
-    const own = countIn(record['hwid_limit']);
+    const own = limitIn(record['hwid_limit']);
     if (own !== null) return pasarguardLimit(own, NO_ROLE, hwidIn({}));
     const common = recordIn(recordIn(await settings('/api/settings'))['hwid']);
     return pasarguardLimit(null, await roleOf(record['admin'], settings), hwidIn(common));
