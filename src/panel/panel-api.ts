@@ -7,6 +7,7 @@ import { OperatorError } from '../base/operator-error.ts';
 import { boundBrokenBy, isRecord, readInteger } from '../core/json-input.ts';
 import { PANEL_SCHEMAS, type PanelRows } from '../core/moving/panel.ts';
 import { asText } from '../core/moving/panel-user.ts';
+import { PANEL_TRAITS } from '../core/panel/index.ts';
 import type { PanelKind } from '../core/panel/kind.ts';
 import { type Reading, RowSink } from './rows.ts';
 
@@ -64,7 +65,7 @@ interface PanelView {
 /** Reads the users of a panel. Throws {@link OperatorError}; its text never has the token. */
 export async function readPanelApi(kind: PanelKind, options: PanelApiOptions): Promise<PanelView> {
   const sink = new RowSink(PANEL_SCHEMAS[kind], options.url, options);
-  const api = new PanelApi(options, sink);
+  const api = new PanelApi(options, sink, PANEL_TRAITS[kind].api.headersOf(options.token));
   await api[kind]();
   return { rows: sink.finish(kind), view: api.view };
 }
@@ -72,15 +73,15 @@ export async function readPanelApi(kind: PanelKind, options: PanelApiOptions): P
 class PanelApi {
   /** See {@link PanelView}. */
   view = '';
-  #headers: Record<string, string> = {};
 
   constructor(
     readonly options: PanelApiOptions,
     readonly sink: RowSink,
+    /** The headers by which its token authorizes a request. */
+    readonly headers: Readonly<Record<string, string>>,
   ) {}
 
   async remnawave(): Promise<void> {
-    this.#headers = { authorization: `Bearer ${this.options.token}` };
     const answer = async (path: string) => recordIn(recordIn(await this.#get(path))['response']);
     this.#add('subscription_settings', await answer('/api/subscription-settings'));
     const { externalSquads } = await answer('/api/external-squads');
@@ -100,7 +101,6 @@ class PanelApi {
   }
 
   async '3x-ui'(): Promise<void> {
-    this.#headers = { authorization: `Bearer ${this.options.token}` };
     const { obj, success } = recordIn(await this.#get('/panel/api/clients/list'));
     if (success !== true) throw this.#unusable('/panel/api/clients/list');
     this.sink.table('clients');
@@ -108,7 +108,6 @@ class PanelApi {
   }
 
   async marzban(): Promise<void> {
-    this.#headers = { authorization: `Bearer ${this.options.token}` };
     const { username, is_sudo: isSudo } = recordIn(await this.#get('/api/admin'));
     this.#seenBy(username, isSudo === true);
     await this.#pages({
@@ -119,10 +118,6 @@ class PanelApi {
   }
 
   async pasarguard(): Promise<void> {
-    const { token } = this.options;
-    // The token of an admin is a JWT.
-    const isJwt = /^ey[\w-]*\.[\w-]+\.[\w-]+$/.test(token);
-    this.#headers = isJwt ? { authorization: `Bearer ${token}` } : { 'x-api-key': token };
     const { username, role, is_sudo: isSudo } = recordIn(await this.#get('/api/admin'));
     const { is_owner: isOwner, permissions } = recordIn(role);
     const { scope } = recordIn(recordIn(recordIn(permissions)['users'])['read']);
@@ -158,7 +153,6 @@ class PanelApi {
   }
 
   async hiddify(): Promise<void> {
-    this.#headers = { 'hiddify-api-key': this.options.token };
     const { mode, uuid } = recordIn(await this.#get('/api/v2/admin/me/'));
     this.#seenBy(uuid, mode === 'super_admin');
     this.sink.table('user');
@@ -243,7 +237,7 @@ class PanelApi {
       response = await fetch(`${url}${path}`, {
         headers: {
           ...headers,
-          ...this.#headers,
+          ...this.headers,
           accept: 'application/json',
           'user-agent': userAgent,
         },
