@@ -126,8 +126,32 @@ function strangeKey(panel: PanelKind, key: string, place = ''): string[] {
   ];
 }
 
-/** Returns a sentence for each setting that `limits` or `refused_as` of an upstream lacks. */
-export function panelConflicts(upstream: Config['gateUpstreams'][number]): string[] {
+type Upstream = Config['gateUpstreams'][number];
+
+/** Returns a sentence for each setting that `limits`, `follow` or `refused_as` lacks. */
+export function panelConflicts(upstream: Upstream): string[] {
+  return [...limitConflicts(upstream), ...followConflicts(upstream)];
+}
+
+function followConflicts(upstream: Upstream): string[] {
+  const { followGone, followMs, followNotes, key, panelFile, panelTokenFile } = upstream;
+  if (followMs === 0) {
+    return [
+      ...when(panelFile !== '', 'panel_file needs follow, which reads it'),
+      ...when(followGone !== 'tell', 'follow_gone needs follow'),
+      ...when(followNotes, 'follow_notes needs follow'),
+    ];
+  }
+  const asked = panelOf(upstream);
+  const sourceless = 'follow needs panel_token_file, the token of the API, or panel_file';
+  return [
+    ...when(asked === null, 'follow needs panel, the kind of panel to read'),
+    ...when(panelTokenFile === '' && panelFile === '', sourceless),
+    ...(asked === null || upstream.limits === 'panel' ? [] : strangeKey(asked, key)),
+  ];
+}
+
+function limitConflicts(upstream: Upstream): string[] {
   const { key, limits, panel, panelHeadersFile, panelTokenFile, refusedAs } = upstream;
   const nameless = 'refused_as = "panel" needs panel, the kind of panel to imitate';
   if (limits === 'own') {
