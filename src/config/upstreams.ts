@@ -14,11 +14,11 @@ type Upstream = Config['gateUpstreams'][number];
 const { gateUpstreams: SETTING } = gateSettings;
 /** Files with secrets are read at the start, so only the configuration may name them. */
 const KEYS = Object.values(GATE_TABLES.upstreamKeys).map(({ key }) => key);
-const { keySecretFile, panelHeadersFile, panelTokenFile, providerIdFile } =
+const { keySecretFile, panelAccountFile, panelHeadersFile, panelTokenFile, providerIdFile } =
   GATE_TABLES.upstreamKeys;
-const OF_FILE = [keySecretFile, panelHeadersFile, panelTokenFile, providerIdFile].map(
-  ({ key }) => key,
-);
+const OF_FILE = [
+  ...[keySecretFile, panelAccountFile, panelHeadersFile, panelTokenFile, providerIdFile],
+].map(({ key }) => key);
 
 /** Reads an upstream from its keys, by the rules of the configuration. Throws RangeError. */
 export function readUpstream(keys: UpstreamKeys): Upstream {

@@ -34,6 +34,7 @@ export function upstreamTo(url: string, provider: string, more: Partial<Upstream
     panel: '',
     panelUrl: '',
     panelTokenFile: '',
+    panelAccountFile: '',
     panelHeadersFile: '',
     defaultLimit: 3,
     enforce: true,
