@@ -132,6 +132,7 @@ function accountConflicts({ panel, url, tokenFile, accountFile }: Access, place 
   const isOpen = url !== '' && !/^https:/.test(url) && !isLocalUrl(url);
   const signsIn = panel !== null && PANEL_TRAITS[panel].api.signIn !== null;
   return [
+    ...when(panel === null && place === '', `${name} needs panel, the kind of panel to ask`),
     ...when(tokenFile !== '', `${name} and ${place}panel_token_file cannot be combined`),
     ...when(
       panel !== null && !signsIn,
@@ -155,31 +156,58 @@ function strangeKey(panel: PanelKind, key: string, place = ''): string[] {
   ];
 }
 
-/** Returns a sentence for each setting that `limits` or `refused_as` of an upstream lacks. */
-export function panelConflicts(upstream: Config['gateUpstreams'][number]): string[] {
-  const { key, limits, panel, panelHeadersFile, panelTokenFile, refusedAs } = upstream;
-  const { panelAccountFile: accountFile, panelUrl, url } = upstream;
-  const nameless = 'refused_as = "panel" needs panel, the kind of panel to imitate';
-  const isTokenless = panelTokenFile === '' && accountFile === '';
-  const asked = panelOf(upstream);
-  const access = { panel: asked, url: panelUrl || url, tokenFile: panelTokenFile, accountFile };
-  const ofAccount = [
-    ...when(accountFile !== '' && asked === null, 'panel_account_file needs panel'),
-    ...accountConflicts(access),
+type Upstream = Config['gateUpstreams'][number];
+
+/** Returns a sentence for each setting that `limits`, `follow` or `refused_as` lacks. */
+export function panelConflicts(upstream: Upstream): string[] {
+  return [
+    ...limitConflicts(upstream),
+    ...followConflicts(upstream),
+    ...accountConflicts(accessOf(upstream)),
   ];
+}
+
+function accessOf(upstream: Upstream): Access {
+  const { panelAccountFile: accountFile, panelTokenFile: tokenFile, panelUrl, url } = upstream;
+  return { panel: panelOf(upstream), url: panelUrl || url, tokenFile, accountFile };
+}
+
+function followConflicts(upstream: Upstream): string[] {
+  const { followGone, followMs, followNotes, key, panelFile } = upstream;
+  if (followMs === 0) {
+    return [
+      ...when(panelFile !== '', 'panel_file needs follow, which reads it'),
+      ...when(followGone !== 'tell', 'follow_gone needs follow'),
+      ...when(followNotes, 'follow_notes needs follow'),
+    ];
+  }
+  const asked = panelOf(upstream);
+  const sourceless = 'follow needs panel_token_file, the token of the API, or panel_file';
+  return [
+    ...when(asked === null, 'follow needs panel, the kind of panel to read'),
+    ...when(isTokenless(upstream) && panelFile === '', sourceless),
+    ...(asked === null || upstream.limits === 'panel' ? [] : strangeKey(asked, key)),
+  ];
+}
+
+const isTokenless = ({ panelAccountFile, panelTokenFile }: Upstream): boolean =>
+  panelTokenFile === '' && panelAccountFile === '';
+
+function limitConflicts(upstream: Upstream): string[] {
+  const { key, limits, panel, panelHeadersFile, refusedAs } = upstream;
+  const nameless = 'refused_as = "panel" needs panel, the kind of panel to imitate';
+  const asked = panelOf(upstream);
   if (limits === 'own') {
     const tokenless = 'panel_headers_file needs panel_token_file, the token of the API';
     return [
       ...when(refusedAs === 'panel' && panel === '', nameless),
-      ...when(panelHeadersFile !== '' && isTokenless, tokenless),
-      ...ofAccount,
+      ...when(panelHeadersFile !== '' && isTokenless(upstream), tokenless),
     ];
   }
   return [
     ...when(asked === null, 'limits = "panel" needs panel, the kind of panel to ask'),
-    ...when(isTokenless, 'limits = "panel" needs panel_token_file, the token of its API'),
+    ...when(isTokenless(upstream), 'limits = "panel" needs panel_token_file, the token of its API'),
     ...(asked === null ? [] : strangeKey(asked, key)),
-    ...ofAccount,
   ];
 }
 

@@ -2,9 +2,11 @@ import { INSTALL_LIMIT } from '../../core/formats.ts';
 import { PANELS } from '../../core/panel/kind.ts';
 import { PANEL_KEYS } from '../../core/panel/token.ts';
 import {
+  absolutePath,
   array,
   baseUrl,
   boolean,
+  followInterval,
   hostOfUrl,
   integer,
   keyPaths,
@@ -95,6 +97,21 @@ const upstreamKeys = {
   panelHeadersFile: exampleKey('panel_headers_file', '', '/etc/gatepost/panel-headers', text, [
     'A file with further headers for that API (mode 0600), each a line `NAME: VALUE`: for a panel',
     'behind an access gateway.',
+  ]),
+  followMs: exampleKey('follow', '', '5m', followInterval, [
+    'How often the panel is asked for all of its users, from `1m` to `1d`: links of new ones are',
+    'made, and limits, keys and ends are taken over. Needs `panel_token_file` or `panel_file`. Empty:',
+    'never.',
+  ]),
+  panelFile: exampleKey('panel_file', '', '/opt/panel/db.sqlite3', absolutePath, [
+    "The panel's SQLite file on this machine, which `follow` reads in place of that API.",
+  ]),
+  followGone: tableKey('follow_gone', 'tell', oneOf('tell', 'disable'), [
+    'What becomes of the link of a user who is missing in two whole passes of `follow`: it stays,',
+    'and the log tells, or it is disabled.',
+  ]),
+  followNotes: tableKey('follow_notes', 'false', boolean, [
+    'Whether `follow` brings names and notes of users as notes of their links.',
   ]),
   enforce: tableKey('enforce', 'true', boolean, [
     'Whether full links refuse new devices; `false` only counts those over the limit. A link or a',

@@ -34,6 +34,14 @@ export interface Upstream extends Way {
   readonly panelAccountFile: string;
   /** The file with further headers for the API; empty: none. */
   readonly panelHeadersFile: string;
+  /** Time between two passes of `follow`, ms; 0: none. */
+  readonly followMs: number;
+  /** The panel's SQLite file, which `follow` reads; empty: it asks the API. */
+  readonly panelFile: string;
+  /** `disable`: the link of a user who is gone from the panel is disabled. */
+  readonly followGone: 'tell' | 'disable';
+  /** True: `follow` brings names and notes. */
+  readonly followNotes: boolean;
   /** The limit of links whose panel says that their user has none. */
   readonly unlimitedAs: number;
   /** The limit of a link that is created for a new key. */
