@@ -1,5 +1,6 @@
 /** The form in which the table of panels describes their APIs. */
 
+import type { PanelSignIn } from './account.ts';
 import type { PanelLimit } from './limit-rule.ts';
 import type { PanelRecord } from './record.ts';
 
@@ -34,6 +35,8 @@ export interface PanelApiUser {
 export interface PanelApi {
   /** Returns the headers by which a token authorizes a request. */
   headersOf(token: string): Readonly<Record<string, string>>;
+  /** Gives a token for a name and a password; null: its tokens last until they are revoked. */
+  readonly signIn: PanelSignIn | null;
   /** Returns the id in a key, null if the key is the id; undefined: only the API knows it. */
   idIn(key: string): string | null | undefined;
   /** Returns the path at which the API describes the user of a key; null: it knows no such key. */

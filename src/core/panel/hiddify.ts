@@ -9,6 +9,7 @@ const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 const api: PanelApi = {
   headersOf: (token) => ({ 'hiddify-api-key': token }),
+  signIn: null,
   idIn: () => undefined,
   // To another key it answers 500.
   userPath: (key) => (UUID.test(key) ? `/api/v2/admin/user/${key}/` : null),

@@ -1,5 +1,6 @@
 /** Marzban 0.8.4 (`app/routers/user.py`, `app/dependencies.py`). */
 
+import { OAUTH_SIGN_IN } from './account.ts';
 import { bearer, type PanelApi, segmentOf, unexpected } from './api.ts';
 import { idIn, isEmpty, recordIn, timeIn } from './record.ts';
 import type { PanelTraits } from './traits.ts';
@@ -8,6 +9,7 @@ const nameIn = (key: string) => /^marzban\/(.+)$/.exec(key)?.[1];
 
 const api: PanelApi = {
   headersOf: bearer,
+  signIn: OAUTH_SIGN_IN,
   idIn: nameIn,
   userPath(key) {
     const name = segmentOf(nameIn(key) ?? '');

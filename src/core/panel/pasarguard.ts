@@ -1,5 +1,6 @@
 /** PasarGuard 5.2.1 (`app/routers/user.py`, `app/operation/subscription.py`). */
 
+import { OAUTH_SIGN_IN } from './account.ts';
 import { type AskPanel, bearer, type PanelApi, segmentOf, unexpected } from './api.ts';
 import { type HwidRole, type HwidSettings, pasarguardLimit } from './limit-rule.ts';
 import { countIn, idIn, isEmpty, limitIn, type PanelRecord, recordIn, timeIn } from './record.ts';
@@ -29,6 +30,7 @@ const KEY = /^pasarguard\/(?:(\d+)|name\/(.+))$/;
 const api: PanelApi = {
   // It has API keys besides the tokens of admins, which are JWTs.
   headersOf: (token) => ({ ...bearer(token), ...(!token.includes('.') && { 'x-api-key': token }) }),
+  signIn: OAUTH_SIGN_IN,
   idIn: (key) => KEY.exec(key)?.[1],
   userPath(key) {
     const [, id, name = ''] = KEY.exec(key) ?? [];

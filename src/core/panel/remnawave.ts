@@ -20,6 +20,7 @@ const api: PanelApi = {
     'x-forwarded-for': '127.0.0.1',
     'x-forwarded-proto': 'https',
   }),
+  signIn: null,
   idIn: () => undefined,
   userPath(key) {
     const segment = segmentOf(key);

@@ -64,6 +64,7 @@ export interface GateSettings
   readonly gatePanel: PanelKind | '';
   readonly gatePanelUrl: string;
   readonly gatePanelTokenFile: string;
+  readonly gatePanelAccountFile: string;
   readonly gatePanelHeadersFile: string;
   /** Networks that may ask; null: those of `trustedProxies`. */
   readonly gateProxies: TrustedProxies | null;

@@ -30,6 +30,8 @@ export interface Upstream extends Way {
   readonly panelUrl: string;
   /** The file with the token of the API; empty: none. */
   readonly panelTokenFile: string;
+  /** The file with an account of the panel, in place of a token; empty: none. */
+  readonly panelAccountFile: string;
   /** The file with further headers for the API; empty: none. */
   readonly panelHeadersFile: string;
   /** Time between two passes of `follow`, ms; 0: none. */

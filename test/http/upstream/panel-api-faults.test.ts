@@ -9,8 +9,8 @@ import { PANEL_TRAITS } from '../../../src/core/panel/index.ts';
 import { PANELS, type PanelKind } from '../../../src/core/panel/kind.ts';
 import { subscriptionKeyHash } from '../../../src/core/secret.ts';
 import { NO_TERMS } from '../../../src/core/slot.ts';
-import { sourceOf } from '../../../src/http/upstream/panel-api.ts';
 import { makeFollowers, type PanelFollowers } from '../../../src/http/upstream/panel-followers.ts';
+import { sourceOf } from '../../../src/http/upstream/panel-source.ts';
 import type { Upstream } from '../../../src/http/upstream/settings.ts';
 import { ACT } from '../../support/actor.ts';
 import { seedProvider, startTestApp } from '../../support/app.ts';
@@ -20,6 +20,7 @@ import {
   keyOf,
   type PanelApiServer,
   startPanelApi,
+  tokensOf,
 } from '../../support/panel-api.ts';
 import { upstreamTo } from '../../support/upstream.ts';
 
@@ -83,7 +84,7 @@ async function open(panel: PanelKind) {
       () => 0,
       (line) => lines.push(line),
     );
-    const followers = makeFollowers({ core, clock, log, secretOf: () => API_TOKEN });
+    const followers = makeFollowers({ core, clock, log, tokens: tokensOf(() => API_TOKEN) });
     return { followers, lines, providerId, upstream };
   };
   return { api, clock, begin };

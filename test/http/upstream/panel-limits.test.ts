@@ -8,6 +8,7 @@ import type { Upstream } from '../../../src/http/upstream/settings.ts';
 import { call, type TestApp } from '../../support/app.ts';
 import { auditEntries } from '../../support/audit.ts';
 import { answer, SUBSCRIPTION } from '../../support/panel.ts';
+import { tokensOf } from '../../support/panel-api.ts';
 import {
   ANSWERS,
   hwidSettings,
@@ -195,8 +196,12 @@ test.each([
   ['remnawave', 'key-of-the-panel', null],
 ] as const)('%s: the token %s goes as x-api-key: %s', async (panel, token, sent) => {
   const api = startApi({});
-  const source = { host: 'sub.example.org', panel, url: api.url, tokenFile: '/t', headersFile: '' };
-  await lookAtApi(source, (file) => (file === '/t' ? token : null));
+  const source = { host: 'sub.example.org', panel, url: api.url, tokenFile: '/t' };
+  const all = { ...source, accountFile: '', headersFile: '' };
+  await lookAtApi(
+    all,
+    tokensOf((file) => (file === '/t' ? token : null)),
+  );
   expect(api.apiKeys.at(-1)).toBe(sent);
 });
 
