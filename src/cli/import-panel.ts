@@ -11,7 +11,7 @@ import { Mover } from '../core/moving/import.ts';
 import { importPanel } from '../core/moving/panel-import.ts';
 import { isMany, type PanelPlan, planPanel } from '../core/moving/panel-plan.ts';
 import { PanelTally } from '../core/moving/panel-tally.ts';
-import type { PanelUser } from '../core/moving/panel-user.ts';
+import type { PanelUser } from '../core/panel/cells.ts';
 import { Tally } from '../core/moving/tally.ts';
 import { ACCESS_HEADERS_RULE, readAccessHeaders } from '../core/panel/access-headers.ts';
 import { type PanelKind, panelOf } from '../core/panel/kind.ts';

@@ -1,11 +1,63 @@
 /** Hiddify 10.80.11; its API of the second version (`panel/commercial/restapi/v2/admin`). */
 
 import { type PanelApi, unexpected } from './api.ts';
+import {
+  asText,
+  asTime,
+  type Cells,
+  givenLimit,
+  isTrue,
+  noteOf,
+  numberIn,
+  type PanelSchema,
+  rowsOf,
+} from './cells.ts';
 import { hiddifyLimit, MAX_IPS_MEANING_NONE } from './limit-rule.ts';
+import { type ListReader, listIn } from './lists.ts';
 import { countIn, idIn, isEmpty, recordIn } from './record.ts';
 import type { PanelTraits } from './traits.ts';
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/** Returns true for a user that Hiddify has marked as deleted, by a flag or by a time. */
+const isDeleted = (row: Cells) =>
+  ['deleted', 'is_deleted', 'deleted_at'].some((column) => {
+    const cell = row[column];
+    return isTrue(cell) || /^[1-9]\d{3}-/.test(asText(cell));
+  });
+
+const database: PanelSchema = {
+  tables: {
+    user: [
+      ...['id', 'uuid', 'name', 'comment', 'enable', 'max_ips', 'start_date'],
+      ...['deleted', 'is_deleted', 'deleted_at'],
+    ],
+  },
+  userTables: ['user'],
+  readUsers: (rows) =>
+    rowsOf(rows, 'user')
+      .values()
+      .filter((row) => !isDeleted(row))
+      .map((row) => ({
+        id: asText(row['id']) || null,
+        key: asText(row['uuid']),
+        name: asText(row['name']),
+        note: noteOf(row['name'], row['comment']),
+        limit: givenLimit(hiddifyLimit(numberIn(row['max_ips']))),
+        isDisabled: !isTrue(row['enable']),
+        createdAtMs: asTime(row['start_date']),
+        // A renewal changes the only date of a user; its number lasts.
+        panelCreatedAtMs: null,
+        devices: [],
+      })),
+};
+
+async function readAll(reader: ListReader): Promise<void> {
+  const { mode, uuid } = recordIn(await reader.get('/api/v2/admin/me/'));
+  reader.seenBy(uuid, mode === 'super_admin');
+  reader.table('user');
+  for (const user of listIn(await reader.get('/api/v2/admin/user/'))) reader.add('user', user);
+}
 
 const api: PanelApi = {
   headersOf: (token) => ({ 'hiddify-api-key': token }),
@@ -51,4 +103,6 @@ export const HIDDIFY: PanelTraits = {
     'pwa',
   ],
   api,
+  database,
+  readAll,
 };

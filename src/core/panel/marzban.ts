@@ -2,10 +2,42 @@
 
 import { OAUTH_SIGN_IN } from './account.ts';
 import { bearer, type PanelApi, segmentOf, unexpected } from './api.ts';
+import { asText, asTime, isDisabled, noteOf, type PanelSchema, rowsOf } from './cells.ts';
+import { type ListReader, usersAt } from './lists.ts';
 import { idIn, isEmpty, recordIn, timeIn } from './record.ts';
 import type { PanelTraits } from './traits.ts';
 
 const nameIn = (key: string) => /^marzban\/(.+)$/.exec(key)?.[1];
+
+const database: PanelSchema = {
+  tables: { users: ['username', 'status', 'note', 'created_at'] },
+  userTables: ['users'],
+  readUsers: (rows) =>
+    rowsOf(rows, 'users')
+      .values()
+      .map((row) => ({
+        id: asText(row['username']),
+        key: asText(row['username']),
+        name: asText(row['username']),
+        note: noteOf(row['username'], row['note']),
+        limit: null,
+        isDisabled: isDisabled(row),
+        createdAtMs: asTime(row['created_at']),
+        panelCreatedAtMs: asTime(row['created_at']),
+        devices: [],
+      })),
+};
+
+async function readAll(reader: ListReader): Promise<void> {
+  const { username, is_sudo: isSudo } = recordIn(await reader.get('/api/admin'));
+  reader.seenBy(username, isSudo === true);
+  await reader.pages({
+    table: 'users',
+    field: 'users',
+    nameOf: (user) => asText(user['username']),
+    page: async (at) => recordIn(await reader.get(usersAt(at))),
+  });
+}
 
 const api: PanelApi = {
   headersOf: bearer,
@@ -43,4 +75,6 @@ export const MARZBAN: PanelTraits = {
   hasOwnButton: true,
   queryNames: ['start', 'end'],
   api,
+  database,
+  readAll,
 };

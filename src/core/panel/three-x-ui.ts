@@ -1,9 +1,97 @@
 /** 3x-ui after 3.6.0 (`sub/`, `service/client_hwid.go`, main of 2026-08-23). */
 
 import { bearer, type PanelApi, Silent, unexpected } from './api.ts';
+import {
+  asText,
+  asTime,
+  type Cells,
+  givenLimit,
+  groupsBy,
+  isTrue,
+  jsonIn,
+  noteOf,
+  numberIn,
+  type PanelRows,
+  type PanelSchema,
+  rowsOf,
+} from './cells.ts';
 import { threeXUiLimit } from './limit-rule.ts';
+import { type ListReader, listIn } from './lists.ts';
 import { countIn, recordIn, timeIn } from './record.ts';
 import type { PanelTraits } from './traits.ts';
+
+/** Returns the clients of 3x-ui; older versions store them in the settings of inbounds. */
+function clientsOf(rows: PanelRows): readonly Cells[] {
+  if (rows.has('clients')) return rowsOf(rows, 'clients');
+  return rowsOf(rows, 'inbounds').flatMap((inbound) => {
+    const { clients } = jsonIn(inbound['settings']);
+    const list = Array.isArray(clients) ? (clients as Record<string, unknown>[]) : [];
+    return list.map(({ email, subId, enable, comment, created_at }) => ({
+      email,
+      sub_id: subId,
+      enable,
+      comment,
+      created_at,
+      limit_hwid: 0,
+    }));
+  });
+}
+
+const database: PanelSchema = {
+  tables: {
+    clients: ['email', 'sub_id', 'enable', 'limit_hwid', 'comment', 'created_at'],
+    client_hwids: [
+      ...['sub_id', 'hwid_hash', 'first_seen', 'last_seen', 'user_agent', 'device_os'],
+      ...['os_version', 'device_model'],
+    ],
+    inbounds: ['settings'],
+  },
+  userTables: ['clients', 'inbounds'],
+  readUsers(rows) {
+    const subOf = (row: Cells) => asText(row['sub_id']).trim();
+    const devices = groupsBy(rowsOf(rows, 'client_hwids'), subOf);
+    return groupsBy(clientsOf(rows), subOf)
+      .entries()
+      .map(([key, clients]) => {
+        const limits = clients.map((client) => ({
+          isEnabled: isTrue(client['enable']),
+          limit: numberIn(client['limit_hwid']),
+        }));
+        const emails = [...new Set(clients.map(({ email }) => asText(email)))];
+        const times = clients.map((client) => asTime(client['created_at']) ?? Infinity);
+        const createdAtMs = Math.min(...times.slice(0, 100));
+        const comment = clients.map((client) => asText(client['comment'])).find(Boolean);
+        return {
+          id: null,
+          key,
+          name: emails[0] ?? '',
+          note: noteOf(emails.slice(0, 10).join(', '), comment),
+          limit: givenLimit(threeXUiLimit(limits)),
+          isDisabled: !limits.some(({ isEnabled }) => isEnabled),
+          createdAtMs: Number.isFinite(createdAtMs) ? createdAtMs : null,
+          // Clients of a subscription come and go, and a migration changes their dates.
+          panelCreatedAtMs: null,
+          devices: (devices.get(key) ?? []).map((device) => ({
+            hwid: asText(device['hwid_hash']).toLowerCase(),
+            isHash: true,
+            os: asText(device['device_os']),
+            osVersion: asText(device['os_version']),
+            deviceName: asText(device['device_model']),
+            userAgent: asText(device['user_agent']),
+            firstSeenAtMs: asTime(device['first_seen']),
+            lastSeenAtMs: asTime(device['last_seen']),
+          })),
+        };
+      });
+  },
+};
+
+async function readAll(reader: ListReader): Promise<void> {
+  const { obj, success } = recordIn(await reader.get('/panel/api/clients/list'));
+  if (success !== true) throw reader.unusable('/panel/api/clients/list');
+  reader.table('clients');
+  for (const client of listIn(obj)) reader.add('clients', client);
+}
 
 const api: PanelApi = {
   headersOf: bearer,
@@ -50,4 +138,6 @@ export const THREE_X_UI: PanelTraits = {
   hasOwnButton: true,
   queryNames: ['format', 'html', 'view'],
   api,
+  database,
+  readAll,
 };

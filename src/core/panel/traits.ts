@@ -1,6 +1,8 @@
 /** The facts of a panel that the door, the proxy, imports and the doctor need. */
 
 import type { PanelApi } from './api.ts';
+import type { PanelSchema } from './cells.ts';
+import type { ListReader } from './lists.ts';
 
 export interface PanelTraits {
   /** The limit that each user has by default, which limits no device; null: there is none. */
@@ -18,4 +20,7 @@ export interface PanelTraits {
   /** The query parameters that it reads with a subscription, in lower case. */
   readonly queryNames: readonly string[];
   readonly api: PanelApi;
+  readonly database: PanelSchema;
+  /** Reads all users by the API, as rows of the database. */
+  readAll(reader: ListReader): Promise<void>;
 }

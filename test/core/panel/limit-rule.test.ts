@@ -1,8 +1,8 @@
 /** One rule for the limit of a user: imports and the API at the door give the same. */
 
 import { expect, test } from 'bun:test';
-import { PANEL_SCHEMAS } from '../../../src/core/moving/panel.ts';
-import type { Cells } from '../../../src/core/moving/panel-user.ts';
+import type { Cells } from '../../../src/core/panel/cells.ts';
+import { PANEL_TRAITS } from '../../../src/core/panel/index.ts';
 import type { PanelKind } from '../../../src/core/panel/kind.ts';
 import { keyOfPanelUser } from '../../../src/core/panel/token.ts';
 import { panelApiUser, panelLimitOf } from '../../../src/core/panel/user.ts';
@@ -135,7 +135,7 @@ const KEYS: Partial<Record<PanelKind, string>> = {
 };
 
 test.each(ALL)('%s: %s', async (kind, _, tables, answers, limit) => {
-  const [user] = PANEL_SCHEMAS[kind].readUsers(new Map(Object.entries(tables)));
+  const [user] = PANEL_TRAITS[kind].database.readUsers(new Map(Object.entries(tables)));
   expect(user?.limit).toBe(limit);
   const ask = async (path: string) => answers[path.split('?', 1)[0] ?? ''] ?? null;
   const said = await panelLimitOf(kind, await panelApiUser(kind, KEYS[kind] ?? KEY, ask), ask);
