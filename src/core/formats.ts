@@ -7,6 +7,7 @@
 import { FIGURE_DAYS } from './figures.ts';
 import { readInteger } from './json-input.ts';
 import { isRefused, type Misfit, malformed } from './outcome.ts';
+import { SIGNED_FORMS } from './panel/kind.ts';
 import { DOMAIN_ACTIVE, DOMAIN_DISABLED } from './port/domain.ts';
 import { OPERATOR_EVENTS, PROVIDER_EVENTS } from './port/event.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED } from './port/link.ts';
@@ -108,10 +109,7 @@ export const SUBSCRIPTION_KEY_LENGTH_MAX = 256;
 const EMOJI_JOINT = String.raw`(?<=[\p{Extended_Pictographic}\p{EMod}\uFE0F])[\uFE0F\u200D]`;
 const PLAIN_KEY = String.raw`(?!\.{1,2}$)(?:(?![\p{DI}\p{White_Space}])[^/\\\p{Cc}\p{Cs}\uFFFD]|${EMOJI_JOINT}){1,256}`;
 /** Keys of links that a panel's tokens open: see core/panel/token.ts. */
-const PANEL_USER = [
-  String.raw`marzban/[\w@.-]{1,128}`,
-  String.raw`pasarguard/(?:[1-9]\d{0,14}|name/[\w@.-]{1,128})`,
-].join('|');
+export const PANEL_USER = SIGNED_FORMS.map(({ pattern }) => pattern).join('|');
 const PLAIN_KEY_RULE = `1 to ${SUBSCRIPTION_KEY_LENGTH_MAX} visible characters without / and \\`;
 
 /**
@@ -124,7 +122,7 @@ export const readPlainKey = text(new RegExp(`^${PLAIN_KEY}$`, 'u'), PLAIN_KEY_RU
 /** The key of a link: a plain one, or the user whose tokens open it. */
 export const SUBSCRIPTION_KEY = text(
   new RegExp(`^(?:${PLAIN_KEY}|${PANEL_USER})$`, 'u'),
-  `${PLAIN_KEY_RULE}; or marzban/NAME, pasarguard/ID or pasarguard/name/NAME`,
+  [`${PLAIN_KEY_RULE}; or `, SIGNED_FORMS.map(({ rule }) => rule).join(', ')].join(''),
 );
 export const readSubscriptionKey = SUBSCRIPTION_KEY.read;
 

@@ -18,6 +18,7 @@ import {
 import { threeXUiLimit } from './limit-rule.ts';
 import { type ListReader, listIn } from './lists.ts';
 import { countIn, recordIn, timeIn } from './record.ts';
+import { NOT_FOUND } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
 
 /** Returns the clients of 3x-ui; older versions store them in the settings of inbounds. */
@@ -130,6 +131,7 @@ const api: PanelApi = {
 };
 
 export const THREE_X_UI: PanelTraits = {
+  keys: 'plain',
   limitMeaningNone: null,
   givesLimits: true,
   keysHaveDelimiters: true,
@@ -138,6 +140,15 @@ export const THREE_X_UI: PanelTraits = {
   hasOwnButton: true,
   queryNames: ['format', 'html', 'view'],
   api,
+  lacks: {
+    database: [
+      '3x-ui stores hashes of HWIDs: the HWID of a device is known when it first comes here.',
+    ],
+    api: [
+      'The API of 3x-ui has no devices: import its database, or wait until each device takes a slot.',
+    ],
+  },
+  refusalOf: () => NOT_FOUND,
   database,
   readAll,
 };

@@ -14,6 +14,7 @@ import {
   NOTE,
   ONE_LINE,
   ONE_LINE_LENGTH_MAX,
+  PANEL_USER,
   RECORD_ID,
   STATS_DAYS,
   SUBSCRIPTION_KEY,
@@ -70,7 +71,7 @@ export const forms = {
     minLength: 1,
     maxLength: SUBSCRIPTION_KEY_LENGTH_MAX,
     // The ASCII characters of the rule, and all other characters; or a user of a panel.
-    pattern: '^(?:[^\\x00-\\x20/\\x5c\\x7f]*|(?:marzban|pasarguard(?:/name)?)/[0-9A-Z_a-z@.-]+)$',
+    pattern: `^(?:[^\\x00-\\x20/\\x5c\\x7f]*|${PANEL_USER.replaceAll('\\w', '0-9A-Z_a-z').replaceAll('\\d', '[0-9]')})$`,
   }),
   keepOldHours: ofWhole(KEEP_OLD_HOURS),
   flag: { schema: choice([0, 1]), rule: '0 or 1' },
