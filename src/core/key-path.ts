@@ -4,11 +4,11 @@
  * evades the gate.
  */
 
-import { readPlainKey } from './formats.ts';
 import { isRefused, type Misfit, malformed } from './outcome.ts';
 import { PANEL_TRAITS } from './panel/index.ts';
 import type { PanelKey, PanelKind } from './panel/kind.ts';
 import { isSigned, readPanelToken } from './panel/token.ts';
+import { readPlainKey } from './subscription-key.ts';
 
 /** The decoded segments of a path; a final slash is ignored. */
 export interface Path extends ReadonlyArray<string> {

@@ -8,8 +8,6 @@ import {
   ONE_LINE_LENGTH_MAX,
   readDomainHash,
   readOwnHwid,
-  readPlainKey,
-  readSubscriptionKey,
 } from '../formats.ts';
 import { isRefused, type Misfit, malformed } from '../outcome.ts';
 import type { PanelDevice, PanelUser } from '../panel/cells.ts';
@@ -19,6 +17,7 @@ import { INSTALL_ACTIVE, INSTALL_DISABLED } from '../port/link.ts';
 import type { ImportedLink, ImportedSlot, PanelFacts, PanelNotes } from '../port/moving.ts';
 import { randomCode, subscriptionKeyHash } from '../secret.ts';
 import { NO_TERMS } from '../slot.ts';
+import { readPlainKey, readSubscriptionKey } from '../subscription-key.ts';
 import { tidyFact, utf8InLatin1 } from '../text.ts';
 
 /** The rules by which users become links. */

@@ -12,11 +12,18 @@ import {
   type PanelSchema,
   rowsOf,
 } from './cells.ts';
-import { hiddifyLimit, MAX_IPS_MEANING_NONE } from './limit-rule.ts';
+import { type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn } from './lists.ts';
 import { countIn, idIn, isEmpty, recordIn } from './record.ts';
 import { NOT_FOUND } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
+
+/** `max_ips` that is no limit: neither its form nor its API sets another. */
+const MAX_IPS_MEANING_NONE = 100;
+
+function hiddifyLimit(own: number | null): PanelLimit {
+  return own === MAX_IPS_MEANING_NONE ? null : zeroIsUnlimited(own);
+}
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 

@@ -1,6 +1,6 @@
 /** How panels write their users in the addresses of subscriptions. */
 
-/** Tokens of which each is signed anew, so that the user in it is the key of the link. */
+/** Signed tokens. A panel makes others at each read, so the user in one is the key of the link. */
 export interface SignedForm {
   /** The pattern of the keys of its links, as a part of a regular expression. */
   readonly pattern: string;
@@ -10,15 +10,15 @@ export interface SignedForm {
   keyOfUser(user: string): string;
   /** Returns the key of a user whose token has the name. */
   keyOfName(name: string): string;
-  /** Before names of old tokens, whose users the panel knows by number too; null: there are none. */
+  /** The prefix of keys of old tokens, whose users have numbers by now; null: there are none. */
   readonly oldNames: string | null;
-  /** The text of a current token with a number: its first group is the user, its second the time. */
+  /** The text of current tokens, with groups for the number of the user and the time. */
   readonly idAndTime: RegExp | null;
   /** True: current tokens end with a dot and a MAC; false: with a digest. */
   readonly hasMac: boolean;
   /** True: some versions write a digest in hexadecimal digits. */
   readonly digestsInHex: boolean;
-  /** Returns the text of a token of a user that nobody has. */
+  /** Returns the text of a token of no user. */
   strangersText(random: number, time: number): string;
 }
 

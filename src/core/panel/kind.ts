@@ -6,7 +6,7 @@ import type { SignedForm } from './key-form.ts';
 export type PanelKind = keyof typeof PANEL_TRAITS;
 export const PANELS = Object.keys(PANEL_TRAITS) as readonly PanelKind[];
 
-/** What the segment of a key is: the key itself, or the form of a panel. */
+/** The form of the segment of a key: the key itself, or that of a panel. */
 export type PanelKey = 'plain' | PanelKind;
 
 const isPanel = (name: string): name is PanelKind => Object.hasOwn(PANEL_TRAITS, name);

@@ -18,11 +18,26 @@ import {
   rowsOf,
 } from './cells.ts';
 import type { SignedForm } from './key-form.ts';
-import { type HwidRole, type HwidSettings, pasarguardLimit } from './limit-rule.ts';
+import { type HwidSettings, type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn, usersAt } from './lists.ts';
 import { countIn, idIn, isEmpty, limitIn, type PanelRecord, recordIn, timeIn } from './record.ts';
 import type { PanelReason } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
+
+/** The settings in the role of an admin; `override`: they replace those of all. */
+interface HwidRole {
+  readonly mode: unknown;
+  readonly fallback: number | null;
+}
+
+function pasarguardLimit(own: number | null, role: HwidRole, settings: HwidSettings): PanelLimit {
+  if (own !== null) return zeroIsUnlimited(own);
+  if (role.mode === 'disabled') return null;
+  const overrides = role.mode === 'override';
+  if (!overrides && !settings.isOn) return null;
+  // Neither has a number: the panel admits all.
+  return zeroIsUnlimited((overrides ? role.fallback : null) ?? settings.fallback ?? 0);
+}
 
 const NO_ROLE: HwidRole = { mode: null, fallback: null };
 

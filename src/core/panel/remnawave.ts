@@ -15,11 +15,17 @@ import {
   type PanelSchema,
   rowsOf,
 } from './cells.ts';
-import { type HwidSettings, remnawaveLimit } from './limit-rule.ts';
+import { type HwidSettings, type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn, PAGE } from './lists.ts';
 import { countIn, idIn, isEmpty, recordIn, timeIn } from './record.ts';
 import { NOT_FOUND } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
+
+/** `settings`: those of the user's external squad, else of the panel; null: there are none. */
+function remnawaveLimit(own: number | null, settings: HwidSettings | null): PanelLimit {
+  if (own !== null) return zeroIsUnlimited(own);
+  return settings?.isOn ? zeroIsUnlimited(settings.fallback) : null;
+}
 
 /** Reads the settings of the panel or of an external squad; null: it has none. */
 function hwidSettingsIn(answer: unknown): HwidSettings | null {

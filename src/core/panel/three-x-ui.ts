@@ -15,11 +15,23 @@ import {
   type PanelSchema,
   rowsOf,
 } from './cells.ts';
-import { threeXUiLimit } from './limit-rule.ts';
+import { type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn } from './lists.ts';
 import { countIn, recordIn, timeIn } from './record.ts';
 import { NOT_FOUND } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
+
+/**
+ * Returns the largest limit of the enabled clients of a subscription. Without any it opens nothing;
+ * the limits of all of them count, so that the link keeps its limit until one is enabled again.
+ */
+function threeXUiLimit(
+  clients: readonly { isEnabled: boolean; limit: number | null }[],
+): PanelLimit {
+  const enabled = clients.filter(({ isEnabled }) => isEnabled);
+  const asked = enabled.length > 0 ? enabled : clients;
+  return zeroIsUnlimited(asked.reduce((most, { limit }) => Math.max(most, limit ?? 0), 0));
+}
 
 /** Returns the clients of 3x-ui; older versions store them in the settings of inbounds. */
 function clientsOf(rows: PanelRows): readonly Cells[] {

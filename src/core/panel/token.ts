@@ -1,7 +1,7 @@
 /**
  * Signed tokens of subscriptions. Panels make a new one at each read of a user; the user in the
- * token is the key of the link. Other spellings are refused: a panel that accepts one would open a link
- * that Gatepost did not judge.
+ * token is the key of the link. Other spellings are refused: a panel that accepts one would open a
+ * link that Gatepost did not judge.
  */
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';

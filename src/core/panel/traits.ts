@@ -7,7 +7,7 @@ import type { ListReader } from './lists.ts';
 import type { PanelReason, PanelRefusal } from './refusal.ts';
 
 export interface PanelTraits {
-  /** What `key` with the name of the panel reads; `plain`: it has no such form. */
+  /** The form that `key` with the name of the panel reads; `plain`: it has none of its own. */
   readonly keys: KeyForm;
   /** The limit that each user has by default, which limits no device; null: there is none. */
   readonly limitMeaningNone: number | null;

@@ -1,10 +1,10 @@
 /** Tokens of Marzban and PasarGuard: whose they are, and which the panel signed. */
 
 import { describe, expect, test } from 'bun:test';
-import { readPlainKey, readSubscriptionKey } from '../../../src/core/formats.ts';
 import { keyIn, readKeyPath, readPath } from '../../../src/core/key-path.ts';
 import { isRefused } from '../../../src/core/outcome.ts';
 import { isSigned, readPanelToken } from '../../../src/core/panel/token.ts';
+import { readPlainKey, readSubscriptionKey } from '../../../src/core/subscription-key.ts';
 import { formOf } from '../../support/signed-form.ts';
 import {
   digestToken,
