@@ -56,9 +56,11 @@ const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>
     noUser: {},
     answer(path, url, users) {
       if (path !== '/panel/api/clients/list/paged') return null;
-      const search = url.searchParams.get('search') ?? '';
+      // SQLite makes only letters of ASCII small.
+      const small = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+      const search = (url.searchParams.get('search') ?? '').toLowerCase();
       const items = users
-        .filter(({ key, name }) => key.includes(search) || name.includes(search))
+        .filter((user) => small(user.key).includes(search) || small(user.name).includes(search))
         .map(({ key, name, isActive, createdAtMs }) => ({
           email: name,
           subId: key,

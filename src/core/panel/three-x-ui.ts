@@ -106,12 +106,21 @@ async function readAll(reader: ListReader): Promise<void> {
   for (const client of listIn(obj)) reader.add('clients', client);
 }
 
+/**
+ * Returns the part of a key by which a search finds its clients: the panel makes all letters of a
+ * search small, but SQLite only those of ASCII in the sub ids that it compares.
+ */
+function searchFor(key: string): string {
+  const parts = key.split(/(?![A-Z])\p{Changes_When_Lowercased}/u);
+  return encodeURIComponent(parts.reduce((a, b) => (b.length > a.length ? b : a), ''));
+}
+
 const api: PanelApi = {
   headersOf: bearer,
   signIn: null,
   idIn: () => null,
   // The search also matches names and comments.
-  userPath: (key) => `/panel/api/clients/list/paged?search=${encodeURIComponent(key)}&pageSize=200`,
+  userPath: (key) => `/panel/api/clients/list/paged?search=${searchFor(key)}&pageSize=200`,
   userIn(answer, key) {
     const { obj, success } = recordIn(answer);
     const { items, filtered } = recordIn(obj);
