@@ -195,6 +195,8 @@ const api: PanelApi = {
     const segment = id === undefined ? segmentOf(name) : `by-id/${id}`;
     return segment ? `/api/user/${segment}` : null;
   },
+  // It says that there is no such user.
+  forbidsUsers: false,
   userIn(answer) {
     const record = recordIn(answer);
     if (isEmpty(record)) return null;

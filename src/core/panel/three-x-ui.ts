@@ -121,6 +121,7 @@ const api: PanelApi = {
   idIn: () => null,
   // The search also matches names and comments.
   userPath: (key) => `/panel/api/clients/list/paged?search=${searchFor(key)}&pageSize=200`,
+  forbidsUsers: false,
   userIn(answer, key) {
     const { obj, success } = recordIn(answer);
     const { items, filtered } = recordIn(obj);
