@@ -95,6 +95,7 @@ const api: PanelApi = {
 };
 
 export const HIDDIFY: PanelTraits = {
+  title: 'Hiddify',
   // It compares UUIDs as numbers.
   keys: 'uuid',
   limitMeaningNone: MAX_IPS_MEANING_NONE,

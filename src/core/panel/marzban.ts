@@ -89,6 +89,7 @@ const api: PanelApi = {
 };
 
 export const MARZBAN: PanelTraits = {
+  title: 'Marzban',
   keys,
   limitMeaningNone: null,
   givesLimits: false,

@@ -222,6 +222,7 @@ const api: PanelApi = {
 };
 
 export const PASARGUARD: PanelTraits = {
+  title: 'PasarGuard',
   keys,
   limitMeaningNone: null,
   givesLimits: true,

@@ -158,6 +158,7 @@ const api: PanelApi = {
 };
 
 export const REMNAWAVE: PanelTraits = {
+  title: 'Remnawave',
   keys: 'plain',
   limitMeaningNone: null,
   givesLimits: true,

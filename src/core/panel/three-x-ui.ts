@@ -153,6 +153,7 @@ const api: PanelApi = {
 };
 
 export const THREE_X_UI: PanelTraits = {
+  title: '3x-ui',
   keys: 'plain',
   limitMeaningNone: null,
   givesLimits: true,

@@ -7,6 +7,8 @@ import type { ListReader } from './lists.ts';
 import type { PanelReason, PanelRefusal } from './refusal.ts';
 
 export interface PanelTraits {
+  /** Its name for people. */
+  readonly title: string;
   /** The form that `key` with the name of the panel reads; `plain`: it has none of its own. */
   readonly keys: KeyForm;
   /** The limit that each user has by default, which limits no device; null: there is none. */
