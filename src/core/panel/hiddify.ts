@@ -75,7 +75,7 @@ const api: PanelApi = {
   idIn: () => undefined,
   // To another key it answers 500.
   userPath: (key) => (UUID.test(key) ? `/api/v2/admin/user/${key}/` : null),
-  forbidsUsers: true,
+  ofOtherAdmin: /^You don't have permission to access this user$/,
   userIn(answer) {
     const record = recordIn(answer);
     if (isEmpty(record)) return null;

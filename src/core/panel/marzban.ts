@@ -68,7 +68,7 @@ const api: PanelApi = {
     const name = segmentOf(nameIn(key) ?? '');
     return name ? `/api/user/${name}` : null;
   },
-  forbidsUsers: true,
+  ofOtherAdmin: /^You're not allowed$/,
   userIn(answer) {
     const record = recordIn(answer);
     if (isEmpty(record)) return null;

@@ -196,7 +196,7 @@ const api: PanelApi = {
     return segment ? `/api/user/${segment}` : null;
   },
   // It says that there is no such user.
-  forbidsUsers: false,
+  ofOtherAdmin: null,
   userIn(answer) {
     const record = recordIn(answer);
     if (isEmpty(record)) return null;

@@ -129,7 +129,7 @@ const api: PanelApi = {
     const segment = segmentOf(key);
     return segment ? `/api/users/by-short-uuid/${segment}` : null;
   },
-  forbidsUsers: false,
+  ofOtherAdmin: null,
   userIn(answer) {
     if (answer === null) return null;
     const record = recordIn(recordIn(answer)['response']);

@@ -15,7 +15,7 @@ const CLASH = /^(?:clash|flclash|flowvy|koala-clash|mihomo|murge|prizrak-box|sta
 const SING_BOX = /^(?:karing|sf[aimt]\b|sing-?box)/i;
 
 /** Routes of panels: `/sub/KEY/clash-meta` of Marzban, `clash/meta/all.yml` of Hiddify. */
-const CLASH_ROUTE = /\/(?:clash|clash[-_]meta|mihomo)(?:\/|$)/i;
+const CLASH_ROUTE = /\/(?:clash|clash[-_]?meta|mihomo)(?:\/|$)/i;
 const SING_BOX_ROUTE = /\/(?:full-)?sing[-_]?box(?:\.json)?(?:\/|$)/i;
 
 /** A server that discards all traffic: no device listens on the port. */
