@@ -90,12 +90,15 @@ const api: PanelApi = {
 
 export const MARZBAN: PanelTraits = {
   title: 'Marzban',
+  version: '0.8.4',
   keys,
   limitMeaningNone: null,
   givesLimits: false,
   keysHaveDelimiters: false,
   keysAreExact: false,
-  dropsUnknownKeys: false,
+  statusOfNoUser: 404,
+  routes: { clash: ['clash', 'clash-meta'], singBox: ['sing-box'] },
+  pageHasServers: true,
   hasOwnButton: true,
   queryNames: ['start', 'end'],
   api,

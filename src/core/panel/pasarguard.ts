@@ -223,12 +223,15 @@ const api: PanelApi = {
 
 export const PASARGUARD: PanelTraits = {
   title: 'PasarGuard',
+  version: '5.2.1',
   keys,
   limitMeaningNone: null,
   givesLimits: true,
   keysHaveDelimiters: false,
   keysAreExact: false,
-  dropsUnknownKeys: false,
+  statusOfNoUser: 404,
+  routes: { clash: ['clash', 'clash_meta'], singBox: ['sing_box'] },
+  pageHasServers: true,
   hasOwnButton: true,
   queryNames: ['period', 'start', 'end'],
   api,

@@ -159,12 +159,15 @@ const api: PanelApi = {
 
 export const REMNAWAVE: PanelTraits = {
   title: 'Remnawave',
+  version: '3.3.2, not run',
   keys: 'plain',
   limitMeaningNone: null,
   givesLimits: true,
   keysHaveDelimiters: false,
   keysAreExact: false,
-  dropsUnknownKeys: true,
+  statusOfNoUser: null,
+  routes: { clash: ['clash', 'mihomo', 'stash'], singBox: ['singbox'] },
+  pageHasServers: true,
   hasOwnButton: false,
   queryNames: [],
   api,

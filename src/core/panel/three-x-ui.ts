@@ -155,12 +155,15 @@ const api: PanelApi = {
 
 export const THREE_X_UI: PanelTraits = {
   title: '3x-ui',
+  version: '3.6.0',
   keys: 'plain',
   limitMeaningNone: null,
   givesLimits: true,
   keysHaveDelimiters: true,
   keysAreExact: true,
-  dropsUnknownKeys: false,
+  statusOfNoUser: 404,
+  routes: { clash: ['clash'], singBox: [] },
+  pageHasServers: true,
   hasOwnButton: true,
   queryNames: ['format', 'html', 'view'],
   api,
