@@ -7,11 +7,11 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { actingAs, type Core } from '../../core/core.ts';
 import { enableImported } from '../../core/link.ts';
+import { PANEL } from '../../core/panel/actor.ts';
 import { PANEL_TRAITS } from '../../core/panel/index.ts';
 import { panelOf } from '../../core/panel/kind.ts';
 import { isDisabledByImport, isProvedBy, provedTie } from '../../core/panel/proof.ts';
 import { panelApiUser, panelUserName } from '../../core/panel/user.ts';
-import type { Actor } from '../../core/port/audit.ts';
 import { subscriptionKeyHash } from '../../core/secret.ts';
 import { reportFault } from '../interpreter.ts';
 import { Answers, type PanelApi, type PanelSource, remember, sourceOf } from './panel-api.ts';
@@ -27,9 +27,6 @@ interface Deps {
 
 /** The time for which the state of a user holds, ms. */
 const STATE_HOLDS_MS = 60_000;
-
-/** The actor of changes that a panel causes. */
-export const PANEL: Actor = { kind: 'system', name: 'panel', from: 'local' };
 
 interface UserState {
   id: string | null;
