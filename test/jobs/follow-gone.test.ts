@@ -183,7 +183,7 @@ describe('changes no link', () => {
     expect(pauses).toEqual([5, 10, 20, 40]);
   });
 
-  test('a view of a part misses nobody', async () => {
+  test('no user is missing in a view of a part', async () => {
     const on = await start('marzban', USERS.slice(0, 5), DISABLE);
     // The first view was of a part.
     const other = await on.follow();
