@@ -14,12 +14,12 @@ type Upstream = Config['gateUpstreams'][number];
 const { gateUpstreams: SETTING } = gateSettings;
 /** Files with secrets are read at the start, so only the configuration may name them. */
 const KEYS = Object.values(GATE_TABLES.upstreamKeys).map(({ key }) => key);
-const { keySecretFile, panelHeadersFile, panelTokenFile, providerIdFile } =
+const { keySecretFile, panelAccountFile, panelHeadersFile, panelTokenFile, providerIdFile } =
   GATE_TABLES.upstreamKeys;
+const OF_FILE = [
+  ...[keySecretFile, panelAccountFile, panelHeadersFile, panelTokenFile, providerIdFile],
+].map(({ key }) => key);
 const { followMs, panelFile, followGone, followNotes } = GATE_TABLES.upstreamKeys;
-const OF_FILE = [keySecretFile, panelHeadersFile, panelTokenFile, providerIdFile].map(
-  ({ key }) => key,
-);
 /** Keys of `follow`, which brings customers of a panel here: the console may not switch it on. */
 const OF_FOLLOW = [followMs, panelFile, followGone, followNotes].map(({ key }) => key);
 

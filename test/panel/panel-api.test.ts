@@ -1,7 +1,7 @@
 /** Panels read by their API give the users that their databases have. */
 
 import { afterEach, expect, test } from 'bun:test';
-import { PANEL_SCHEMAS } from '../../src/core/moving/panel.ts';
+import { PANEL_TRAITS } from '../../src/core/panel/index.ts';
 import { PANELS, type PanelKind } from '../../src/core/panel/kind.ts';
 import { readPanelApi } from '../../src/panel/panel-api.ts';
 import type { Row } from '../support/panel-tables.ts';
@@ -121,7 +121,7 @@ test.each([...PANELS])('%s', async (kind) => {
     const answer = answerOf(kind, asked);
     return answer ? Response.json(answer) : new Response('', { status: 404 });
   });
-  const schema = PANEL_SCHEMAS[kind];
+  const schema = PANEL_TRAITS[kind].database;
   const { rows, view } = await read(kind, url);
   expect(view).toBe('');
   const users = [...schema.readUsers(rows)];
@@ -169,6 +169,11 @@ test.each(['..', '../admin', 'a?b', '', -1])('pasarguard: %p is the id of no pat
 
 test.each([
   ['a refused token', () => new Response('', { status: 401 }), 'it refuses the token (401)'],
+  [
+    'a token without a right',
+    () => new Response('', { status: 403 }),
+    'it refuses /api/admin to this token (403)',
+  ],
   ['another page', () => new Response('<html>'), 'its answer to /api/admin is not that of'],
   ['another place', () => Response.redirect('http://127.0.0.1:1/'), 'it answers HTTP 302 at /api'],
   ['no total', () => Response.json({ users: [] }), 'its answer to users is not that of'],

@@ -34,6 +34,7 @@ export function upstreamTo(url: string, provider: string, more: Partial<Upstream
     panel: '',
     panelUrl: '',
     panelTokenFile: '',
+    panelAccountFile: '',
     panelHeadersFile: '',
     followMs: 0,
     panelFile: '',

@@ -1,6 +1,5 @@
 import { INSTALL_LIMIT } from '../../core/formats.ts';
-import { PANELS } from '../../core/panel/kind.ts';
-import { PANEL_KEYS } from '../../core/panel/token.ts';
+import { PANEL_KEYS, PANELS } from '../../core/panel/kind.ts';
 import {
   absolutePath,
   array,
@@ -88,6 +87,11 @@ const upstreamKeys = {
   ]),
   panelTokenFile: exampleKey('panel_token_file', '', '/etc/gatepost/panel-token', text, [
     'The file with a token for that API (mode 0600).',
+  ]),
+  panelAccountFile: exampleKey('panel_account_file', '', '/etc/gatepost/panel-account', text, [
+    'In place of a token that ends, for Marzban and PasarGuard: the file with the name and, in its',
+    'second line, the password of an account (mode 0600). The URL of the API must be `https` or on',
+    'this machine.',
   ]),
   panelHeadersFile: exampleKey('panel_headers_file', '', '/etc/gatepost/panel-headers', text, [
     'A file with further headers for that API (mode 0600), each a line `NAME: VALUE`: for a panel',
@@ -225,6 +229,10 @@ export const gateSettings = {
   ]),
   gatePanelTokenFile: live('gate.panel_token_file', '', text, [
     'The file with a token for that API (mode 0600). Empty: the panel is not asked.',
+  ]),
+  gatePanelAccountFile: live('gate.panel_account_file', '', text, [
+    'In place of that token, the file with the name and password of an account (mode 0600): as',
+    '`panel_account_file` of an upstream.',
   ]),
   gatePanelHeadersFile: live('gate.panel_headers_file', '', text, [
     'A file with further headers for that API (mode 0600): as `panel_headers_file` of an upstream.',
