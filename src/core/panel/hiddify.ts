@@ -2,10 +2,18 @@
 
 import { type PanelApi, unexpected } from './api.ts';
 import { hiddifyLimit, MAX_IPS_MEANING_NONE } from './limit-rule.ts';
-import { countIn, idIn, isEmpty, recordIn } from './record.ts';
+import { countIn, idIn, isEmpty, type PanelRecord, recordIn, timeIn } from './record.ts';
 import type { PanelTraits } from './traits.ts';
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+const DAY_MS = 86_400_000;
+
+/** Returns the end of the days of a user, ms; null: they have not begun. */
+function endOfDays({ package_days: days, start_date: start }: PanelRecord): number | null {
+  const startMs = typeof start === 'string' ? timeIn(`${start}T00:00:00`) : null;
+  return startMs === null || typeof days !== 'number' ? null : startMs + days * DAY_MS;
+}
 
 const api: PanelApi = {
   headersOf: (token) => ({ 'hiddify-api-key': token }),
@@ -23,6 +31,7 @@ const api: PanelApi = {
       // `is_active` is false once days or traffic are used up.
       isActive: enable && isActive === true,
       createdAtMs: null,
+      endsAtMs: endOfDays(record),
       subscriptionUrl: '',
       record,
     };

@@ -2,7 +2,7 @@
 
 import { OAUTH_SIGN_IN } from './account.ts';
 import { bearer, type PanelApi, segmentOf, unexpected } from './api.ts';
-import { idIn, isEmpty, recordIn, timeIn } from './record.ts';
+import { endIn, idIn, isEmpty, recordIn, timeIn } from './record.ts';
 import type { PanelTraits } from './traits.ts';
 
 const nameIn = (key: string) => /^marzban\/(.+)$/.exec(key)?.[1];
@@ -25,6 +25,7 @@ const api: PanelApi = {
       // The days of a user on hold begin at the first connection.
       isActive: status === 'active' || status === 'on_hold',
       createdAtMs: timeIn(record['created_at']),
+      endsAtMs: endIn(record['expire']),
       subscriptionUrl: idIn(record['subscription_url']),
       record,
     };

@@ -3,7 +3,7 @@
 import { OAUTH_SIGN_IN } from './account.ts';
 import { type AskPanel, bearer, type PanelApi, segmentOf, unexpected } from './api.ts';
 import { type HwidRole, type HwidSettings, pasarguardLimit } from './limit-rule.ts';
-import { countIn, idIn, isEmpty, type PanelRecord, recordIn, timeIn } from './record.ts';
+import { countIn, endIn, idIn, isEmpty, type PanelRecord, recordIn, timeIn } from './record.ts';
 import type { PanelTraits } from './traits.ts';
 
 const NO_ROLE: HwidRole = { mode: null, fallback: null };
@@ -48,6 +48,7 @@ const api: PanelApi = {
       // The days of a user on hold begin at the first connection.
       isActive: status === 'active' || status === 'on_hold',
       createdAtMs: timeIn(record['created_at']),
+      endsAtMs: endIn(record['expire']),
       subscriptionUrl: idIn(record['subscription_url']),
       record,
     };

@@ -2,7 +2,7 @@
 
 import { bearer, type PanelApi, segmentOf, unexpected } from './api.ts';
 import { type HwidSettings, remnawaveLimit } from './limit-rule.ts';
-import { countIn, idIn, isEmpty, recordIn, timeIn } from './record.ts';
+import { countIn, endIn, idIn, isEmpty, recordIn, timeIn } from './record.ts';
 import type { PanelTraits } from './traits.ts';
 
 /** Reads the settings of the panel or of an external squad; null: it has none. */
@@ -35,6 +35,7 @@ const api: PanelApi = {
       id: idIn(record['id']) || idIn(record['tId']) || idIn(record['uuid']) || null,
       isActive: record['status'] === 'ACTIVE',
       createdAtMs: timeIn(record['createdAt']),
+      endsAtMs: endIn(record['expireAt']),
       subscriptionUrl: '',
       record,
     };
