@@ -5,12 +5,14 @@
 
 import { OperatorError } from '../base/operator-error.ts';
 import { boundBrokenBy, isRecord, readInteger } from '../core/json-input.ts';
-import { PANEL_SCHEMAS, type PanelRows } from '../core/moving/panel.ts';
+import { PANEL_SCHEMAS, type PanelRows, type PanelSchema } from '../core/moving/panel.ts';
 import { asText } from '../core/moving/panel-user.ts';
 import type { PanelKind } from '../core/panel/kind.ts';
 import { type Reading, RowSink } from './rows.ts';
 
 interface PanelApiOptions extends Reading {
+  /** The tables to read, without that of devices if they are not asked for; absent: all. */
+  schema?: PanelSchema;
   /** The address before `/api`; for 3x-ui and Hiddify with the secret path. */
   url: string;
   token: string;
@@ -34,6 +36,9 @@ const ATTEMPTS_MAX = 4;
 const SCOPE_ALL = 2;
 const PAUSE_MS = 1_000;
 
+/** The words of an error after 401 or 403. */
+export const TOKEN_REFUSED = 'it refuses the token';
+
 /** The users of a panel, and the admin who alone sees them; empty: these are all users. */
 interface PanelView {
   rows: PanelRows;
@@ -42,7 +47,7 @@ interface PanelView {
 
 /** Reads the users of a panel. Throws {@link OperatorError}; its text never has the token. */
 export async function readPanelApi(kind: PanelKind, options: PanelApiOptions): Promise<PanelView> {
-  const sink = new RowSink(PANEL_SCHEMAS[kind], options.url, options);
+  const sink = new RowSink(options.schema ?? PANEL_SCHEMAS[kind], options.url, options);
   const api = new PanelApi(options, sink);
   await api[kind]();
   return { rows: sink.finish(kind), view: api.view };
@@ -66,7 +71,9 @@ class PanelApi {
     for (const squad of listIn(externalSquads)) this.#add('external_squads', squad);
     const page = (path: string) => (at: number) => answer(`${path}?start=${at}&size=${PAGE}`);
     await this.#pages('users', 'users', page('/api/users'));
-    await this.#pages('hwid_user_devices', 'devices', page('/api/hwid/devices'));
+    if (this.#wants('hwid_user_devices')) {
+      await this.#pages('hwid_user_devices', 'devices', page('/api/hwid/devices'));
+    }
   }
 
   async '3x-ui'(): Promise<void> {
@@ -112,6 +119,7 @@ class PanelApi {
       });
       return { ...answer, users };
     });
+    if (!this.#wants('user_hwids')) return;
     for (const [at, id] of ids.entries()) {
       // A text could lead to another path.
       if (!/^\d+$/.test(id)) throw this.#unusable('/api/users');
@@ -132,6 +140,10 @@ class PanelApi {
   /** Notes the admin of the token, unless it sees all users. */
   #seenBy(admin: unknown, seesAll: boolean): void {
     this.view = seesAll ? '' : asText(admin) || 'unknown';
+  }
+
+  #wants(table: string): boolean {
+    return this.sink.columnsOf(table) !== null;
   }
 
   /** Adds a record under the column names of the database. */
@@ -203,7 +215,7 @@ class PanelApi {
     }
     const { status } = response;
     if (status === 429 || status >= 500) return `it answers HTTP ${status}`;
-    if (status === 401 || status === 403) throw this.#failed(`it refuses the token (${status})`);
+    if (status === 401 || status === 403) throw this.#failed(`${TOKEN_REFUSED} (${status})`);
     if (status !== 200) throw this.#failed(`it answers HTTP ${status} at ${path.split('?')[0]}`);
     const broken = boundBrokenBy(body, ANSWER);
     if (broken !== null)

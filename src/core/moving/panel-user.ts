@@ -13,8 +13,10 @@ import {
 } from '../formats.ts';
 import { isRecord } from '../json-input.ts';
 import { isRefused, type Misfit, malformed } from '../outcome.ts';
+import type { PanelLimit } from '../panel/limit-rule.ts';
 import { keyOfPanelUser } from '../panel/token.ts';
 import type { DeviceFacts } from '../port/device.ts';
+import type { PanelUserState } from '../port/follow.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED } from '../port/link.ts';
 import type { ImportedLink, ImportedSlot, PanelFacts, PanelNotes } from '../port/moving.ts';
 import { randomCode, subscriptionKeyHash } from '../secret.ts';
@@ -40,9 +42,11 @@ export interface PanelUser {
   key: string;
   name: string;
   note: string;
-  /** The limit; null: the panel sets none. */
-  limit: number | null;
+  limit: PanelLimit;
   isDisabled: boolean;
+  state: PanelUserState;
+  /** The end, UTC ms; null: it has none, or its days have not begun. */
+  endsAtMs: number | null;
   createdAtMs: number | null;
   /**
    * The time at which the panel made the user, by which another user of the same id is known; null:
@@ -82,6 +86,17 @@ export function asTime(cell: unknown): number | null {
   const offset = /^[+-]\d\d$/.test(zone) ? `${zone}:00` : zone.replace(/^(...)(\d\d)$/, '$1:$2');
   const atMs = Date.parse(`${date}T${time}.${fraction.padEnd(3, '0').slice(0, 3)}${offset}`);
   return Number.isNaN(atMs) || atMs < 0 ? null : atMs;
+}
+
+/** The least number of ms that is a time; a smaller one is a number of seconds. */
+const SECONDS_BELOW = 1e11;
+
+/** Reads the end of a user: a time as {@link asTime}, or a number of seconds. Null: none. */
+export function asEnd(cell: unknown): number | null {
+  const text = asText(cell);
+  if (!/^[1-9]\d{0,14}$/.test(text)) return asTime(cell);
+  const number = Number(text);
+  return number < SECONDS_BELOW ? number * 1_000 : number;
 }
 
 /** The rules by which users become links. */
@@ -202,8 +217,8 @@ export function isAnother({ panelCreatedAtMs }: PanelUser, before: PanelFacts): 
 }
 
 /** Returns true if a link can have the limit. */
-export const isLimit = (limit: number | null): limit is number =>
-  limit !== null && limit <= INSTALL_LIMIT.maximum;
+export const isLimit = (limit: PanelLimit): limit is number =>
+  typeof limit === 'number' && limit <= INSTALL_LIMIT.maximum;
 
 function slotOf(device: PanelDevice, createdAtMs: number, nowMs: number): ImportedSlot[] {
   const { hwid: sent, isHash } = device;

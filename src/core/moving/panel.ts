@@ -3,17 +3,19 @@
  * schema of each panel, and the place where it checks the limit).
  */
 
+import { DAY_MS } from '../calendar.ts';
 import type { PanelKind } from '../panel/kind.ts';
 import {
   type HwidRole,
   type HwidSettings,
   hiddifyLimit,
-  type PanelLimit,
   pasarguardLimit,
   remnawaveLimit,
   threeXUiLimit,
 } from '../panel/limit-rule.ts';
+import type { PanelUserState } from '../port/follow.ts';
 import {
+  asEnd,
   asText,
   asTime,
   type Cells,
@@ -29,10 +31,19 @@ export type PanelRows = ReadonlyMap<string, readonly Cells[]>;
 export interface PanelSchema {
   /** The columns to read, by table. Versions of a panel differ, so columns may be missing. */
   readonly tables: Readonly<Record<string, readonly string[]>>;
-  /** The tables of users, of which one must exist. */
+  /** The table of devices; null: it has none. */
+  readonly deviceTable: string | null;
+  /** The tables of users, of which the first that exists counts. */
   readonly userTables: readonly string[];
   /** Yields users one by one: a copy of all would double the memory. */
   readUsers(rows: PanelRows): Iterable<PanelUser>;
+}
+
+/** Returns a schema whose devices are not read. */
+export function withoutDevices(schema: PanelSchema): PanelSchema {
+  const { deviceTable, tables } = schema;
+  const others = Object.entries(tables).filter(([name]) => name !== deviceTable);
+  return { ...schema, tables: Object.fromEntries(others) };
 }
 
 const rowsOf = (rows: PanelRows, table: string) => rows.get(table) ?? [];
@@ -43,9 +54,6 @@ function numberIn(cell: unknown): number | null {
   return /^\d{1,15}$/.test(text) ? Number(text) : null;
 }
 
-/** Returns a limit; null: the panel has none for the user. */
-const limitOf = (said: PanelLimit): number | null => (typeof said === 'number' ? said : null);
-
 /** Joins the name of a user and the panel's notes about it. */
 const noteOf = (...parts: readonly unknown[]) =>
   parts
@@ -53,7 +61,15 @@ const noteOf = (...parts: readonly unknown[]) =>
     .filter((part) => part !== '')
     .join(' · ');
 
-const isDisabled = (row: Cells) => asText(row['status']).toLowerCase() === 'disabled';
+const STATES: readonly PanelUserState[] = ['on_hold', 'disabled', 'expired', 'limited'];
+
+/** Returns the state in the column of that name. */
+function stateOf(row: Cells): PanelUserState {
+  const status = asText(row['status']).toLowerCase();
+  return STATES.find((state) => state === status) ?? 'active';
+}
+
+const isDisabled = (row: Cells) => stateOf(row) === 'disabled';
 
 /** Groups rows by the text in a column. */
 const groupsBy = (rows: readonly Cells[], column: (row: Cells) => string) =>
@@ -70,7 +86,7 @@ const REMNAWAVE: PanelSchema = {
   tables: {
     users: [
       ...['id', 't_id', 'uuid', 'short_uuid', 'username', 'status', 'description', 'created_at'],
-      ...['hwid_device_limit', 'external_squad_uuid'],
+      ...['hwid_device_limit', 'external_squad_uuid', 'expire_at'],
     ],
     hwid_user_devices: [
       ...['hwid', 'user_id', 'user_uuid', 'platform', 'os_version', 'device_model', 'user_agent'],
@@ -79,6 +95,7 @@ const REMNAWAVE: PanelSchema = {
     subscription_settings: ['hwid_settings'],
     external_squads: ['uuid', 'hwid_settings'],
   },
+  deviceTable: 'hwid_user_devices',
   userTables: ['users'],
   readUsers(rows) {
     const common = remnawaveSettings(rowsOf(rows, 'subscription_settings')[0]);
@@ -101,8 +118,10 @@ const REMNAWAVE: PanelSchema = {
           key: asText(row['short_uuid']),
           name: asText(row['username']),
           note: noteOf(row['username'], row['description']),
-          limit: limitOf(remnawaveLimit(own, settings)),
+          limit: remnawaveLimit(own, settings),
           isDisabled: isDisabled(row),
+          state: stateOf(row),
+          endsAtMs: asEnd(row['expire_at']),
           createdAtMs,
           panelCreatedAtMs: createdAtMs,
           devices: [...(devices.get(id) ?? []), ...(devices.get(uuid) ?? [])].map((device) => ({
@@ -126,26 +145,38 @@ function clientsOf(rows: PanelRows): readonly Cells[] {
   return rowsOf(rows, 'inbounds').flatMap((inbound) => {
     const { clients } = jsonIn(inbound['settings']);
     const list = Array.isArray(clients) ? (clients as Record<string, unknown>[]) : [];
-    return list.map(({ email, subId, enable, comment, created_at }) => ({
+    return list.map(({ email, subId, enable, comment, created_at, expiryTime }) => ({
       email,
       sub_id: subId,
       enable,
       comment,
       created_at,
+      expiry_time: expiryTime,
       limit_hwid: 0,
     }));
   });
 }
 
+/** Returns the end of a subscription: when its last client ends; null: one has none. */
+function endOfClients(clients: readonly Cells[]): number | null {
+  const ends = clients.map((client) => asEnd(client['expiry_time']) ?? Infinity);
+  const lastMs = ends.reduce((last, endMs) => Math.max(last, endMs), 0);
+  return Number.isFinite(lastMs) && lastMs > 0 ? lastMs : null;
+}
+
 const X_UI: PanelSchema = {
   tables: {
-    clients: ['email', 'sub_id', 'enable', 'limit_hwid', 'comment', 'created_at'],
+    clients: [
+      ...['email', 'sub_id', 'enable', 'limit_hwid', 'comment', 'created_at'],
+      'expiry_time',
+    ],
     client_hwids: [
       ...['sub_id', 'hwid_hash', 'first_seen', 'last_seen', 'user_agent', 'device_os'],
       ...['os_version', 'device_model'],
     ],
     inbounds: ['settings'],
   },
+  deviceTable: 'client_hwids',
   userTables: ['clients', 'inbounds'],
   readUsers(rows) {
     const subOf = (row: Cells) => asText(row['sub_id']).trim();
@@ -161,13 +192,17 @@ const X_UI: PanelSchema = {
         const times = clients.map((client) => asTime(client['created_at']) ?? Infinity);
         const createdAtMs = Math.min(...times.slice(0, 100));
         const comment = clients.map((client) => asText(client['comment'])).find(Boolean);
+        const isEnabled = limits.some((client) => client.isEnabled);
         return {
           id: null,
           key,
           name: emails[0] ?? '',
           note: noteOf(emails.slice(0, 10).join(', '), comment),
-          limit: limitOf(threeXUiLimit(limits)),
-          isDisabled: !limits.some(({ isEnabled }) => isEnabled),
+          limit: threeXUiLimit(limits),
+          isDisabled: !isEnabled,
+          // It disables clients that ended, too.
+          state: isEnabled ? 'active' : 'disabled',
+          endsAtMs: endOfClients(clients),
           createdAtMs: Number.isFinite(createdAtMs) ? createdAtMs : null,
           // Clients of a subscription come and go, and a migration changes their dates.
           panelCreatedAtMs: null,
@@ -204,7 +239,10 @@ function rolesOfAdmins(rows: PanelRows): (adminId: string) => HwidRole {
 
 const PASARGUARD: PanelSchema = {
   tables: {
-    users: ['id', 'username', 'status', 'note', 'hwid_limit', 'admin_id', 'created_at'],
+    users: [
+      ...['id', 'username', 'status', 'note', 'hwid_limit', 'admin_id', 'created_at'],
+      'expire',
+    ],
     user_hwids: [
       ...['user_id', 'hwid', 'device_os', 'os_version', 'device_model', 'created_at'],
       'last_used_at',
@@ -213,6 +251,7 @@ const PASARGUARD: PanelSchema = {
     admins: ['id', 'role_id'],
     admin_roles: ['id', 'hwid'],
   },
+  deviceTable: 'user_hwids',
   userTables: ['users'],
   readUsers(rows) {
     const roleOf = rolesOfAdmins(rows);
@@ -230,8 +269,10 @@ const PASARGUARD: PanelSchema = {
           key: id,
           name: asText(row['username']),
           note: noteOf(row['username'], row['note']),
-          limit: limitOf(pasarguardLimit(own, roleOf(asText(row['admin_id'])), common)),
+          limit: pasarguardLimit(own, roleOf(asText(row['admin_id'])), common),
           isDisabled: isDisabled(row),
+          state: stateOf(row),
+          endsAtMs: asEnd(row['expire']),
           createdAtMs,
           panelCreatedAtMs: createdAtMs,
           devices: (devices.get(id) ?? []).map(
@@ -251,7 +292,8 @@ const PASARGUARD: PanelSchema = {
 };
 
 const MARZBAN: PanelSchema = {
-  tables: { users: ['username', 'status', 'note', 'created_at'] },
+  tables: { users: ['username', 'status', 'note', 'created_at', 'expire'] },
+  deviceTable: null,
   userTables: ['users'],
   readUsers: (rows) =>
     rowsOf(rows, 'users')
@@ -263,6 +305,8 @@ const MARZBAN: PanelSchema = {
         note: noteOf(row['username'], row['note']),
         limit: null,
         isDisabled: isDisabled(row),
+        state: stateOf(row),
+        endsAtMs: asEnd(row['expire']),
         createdAtMs: asTime(row['created_at']),
         panelCreatedAtMs: asTime(row['created_at']),
         devices: [],
@@ -276,13 +320,34 @@ const isDeleted = (row: Cells) =>
     return isTrue(cell) || /^[1-9]\d{3}-/.test(asText(cell));
   });
 
+/** Returns the end of a user of Hiddify; null: its days begin with the first connection. */
+function endOfDays(row: Cells): number | null {
+  const days = numberIn(row['package_days']);
+  const startMs = asTime(row['start_date']);
+  return days === null || startMs === null ? null : startMs + days * DAY_MS;
+}
+
+/** `current_usage_GB` and `usage_limit_GB` of its API, as rows have them. */
+const [USED_GB, ALLOWED_GB] = ['current_usage__g_b', 'usage_limit__g_b'] as const;
+
+/** Returns the state of a user of Hiddify; only its API says whether days or traffic are left. */
+function hiddifyState(row: Cells): PanelUserState {
+  if (!isTrue(row['enable'])) return 'disabled';
+  const hasEnded = row['is_active'] !== undefined && !isTrue(row['is_active']);
+  if (!hasEnded) return asText(row['start_date']) === '' ? 'on_hold' : 'active';
+  const isUsedUp = Number(row[USED_GB]) >= Number(row[ALLOWED_GB]);
+  return isUsedUp ? 'limited' : 'expired';
+}
+
 const HIDDIFY: PanelSchema = {
   tables: {
     user: [
       ...['id', 'uuid', 'name', 'comment', 'enable', 'max_ips', 'start_date'],
       ...['deleted', 'is_deleted', 'deleted_at'],
+      ...['package_days', 'is_active', USED_GB, ALLOWED_GB],
     ],
   },
+  deviceTable: null,
   userTables: ['user'],
   readUsers: (rows) =>
     rowsOf(rows, 'user')
@@ -293,8 +358,10 @@ const HIDDIFY: PanelSchema = {
         key: asText(row['uuid']),
         name: asText(row['name']),
         note: noteOf(row['name'], row['comment']),
-        limit: limitOf(hiddifyLimit(numberIn(row['max_ips']))),
+        limit: hiddifyLimit(numberIn(row['max_ips'])),
         isDisabled: !isTrue(row['enable']),
+        state: hiddifyState(row),
+        endsAtMs: endOfDays(row),
         createdAtMs: asTime(row['start_date']),
         // A renewal changes the only date of a user; its number lasts.
         panelCreatedAtMs: null,

@@ -9,6 +9,7 @@ import type { Log } from '../../base/log.ts';
 import { actingAs, type Core } from '../../core/core.ts';
 import { updateLink } from '../../core/link.ts';
 import { isRefused } from '../../core/outcome.ts';
+import { PANEL } from '../../core/panel/actor.ts';
 import type { PanelLimit } from '../../core/panel/limit-rule.ts';
 import { isProvedBy } from '../../core/panel/proof.ts';
 import { panelApiUser, panelLimitOf } from '../../core/panel/user.ts';
@@ -17,7 +18,7 @@ import { reportFault } from '../interpreter.ts';
 import { Answers, remember } from './panel-api.ts';
 import { type PanelApis, perApi } from './panel-apis.ts';
 import { type PanelSource, sourceOf } from './panel-source.ts';
-import { PANEL, type PanelUsers } from './panel-users.ts';
+import type { PanelUsers } from './panel-users.ts';
 import type { Upstream } from './settings.ts';
 
 interface Deps {

@@ -7,12 +7,12 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { actingAs, type Core } from '../../core/core.ts';
 import { enableImported } from '../../core/link.ts';
+import { PANEL } from '../../core/panel/actor.ts';
 import type { PanelApiUser } from '../../core/panel/api.ts';
 import { PANEL_TRAITS } from '../../core/panel/index.ts';
 import { panelOf } from '../../core/panel/kind.ts';
 import { isDisabledByImport, isProvedBy, provedTie } from '../../core/panel/proof.ts';
 import { panelApiUser, panelUserName } from '../../core/panel/user.ts';
-import type { Actor } from '../../core/port/audit.ts';
 import { subscriptionKeyHash } from '../../core/secret.ts';
 import { reportFault } from '../interpreter.ts';
 import { Answers, type PanelApi, remember } from './panel-api.ts';
@@ -29,9 +29,6 @@ interface Deps {
 
 /** The time for which the state of a user holds, ms. */
 const STATE_HOLDS_MS = 60_000;
-
-/** The actor of changes that a panel causes. */
-export const PANEL: Actor = { kind: 'system', name: 'panel', from: 'local' };
 
 type UserState = Pick<PanelApiUser, 'id' | 'isActive' | 'endsAtMs'>;
 

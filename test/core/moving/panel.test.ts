@@ -127,6 +127,8 @@ const USER: PanelUser = {
   note: 'anna',
   limit: 2,
   isDisabled: false,
+  state: 'active',
+  endsAtMs: null,
   createdAtMs: 5,
   panelCreatedAtMs: 5,
   devices: [],

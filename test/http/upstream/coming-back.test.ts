@@ -155,6 +155,8 @@ describe.each(PANELS)('%s, at the proxy', (panel) => {
       note: '',
       limit: 2,
       isDisabled: false,
+      state: 'active' as const,
+      endsAtMs: null,
       createdAtMs: 1,
       panelCreatedAtMs: null,
       devices: [],
