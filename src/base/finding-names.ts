@@ -65,7 +65,8 @@ export const FINDINGS = {
   doctor_runs_as_other_user: 'The doctor runs as another user than the service.',
   environment_of_server_unseen: 'The running server has variables that this command lacks.',
   follow_failing: 'The last pass over a followed panel changed nothing.',
-  follow_held: 'A pass over a followed panel would end too much, and waits for the operator.',
+  follow_held:
+    'A pass over a followed panel waits for the operator: many users are missing, or others are shown.',
   follow_late: 'The last whole pass over a followed panel is too old.',
   follow_partial: 'The token for a followed panel shows the users of one admin alone.',
   follow_refused: 'A followed panel refuses the token, or the account.',

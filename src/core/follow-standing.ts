@@ -8,7 +8,7 @@ import type { Follow } from './port/follow.ts';
  * | | |
  * |---|---|
  * | `begins` | no pass has ended yet |
- * | `held` | a pass would end too much, and waits for the operator |
+ * | `held` | a pass waits for the operator: many users are missing, or others are shown |
  * | `refused` | the panel refuses the token, or the account |
  * | `late` | the last whole pass is older than three intervals |
  * | `failing` | the last pass changed nothing |

@@ -32,7 +32,7 @@ function findingOf(following: Following, follow: Follow | null, nowMs: number): 
     case 'held':
       return say.problem(
         'follow_held',
-        `${name} is not followed: a pass would end too much${why}`,
+        `${name} is not followed: a pass waits for you${why}`,
         `look at the panel; if it is right, run 'gatepost follow accept ${host}'`,
         host,
       );

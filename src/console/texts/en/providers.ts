@@ -111,7 +111,7 @@ const upstreams = {
     late: 'Not followed: the last whole pass is too old.',
     refused: 'Not followed: the panel refuses the token or the account.',
     held: (host: string) =>
-      `Not followed: a pass would end too much. If that is right: gatepost follow accept ${host}`,
+      `Not followed: many users are missing, or others are shown. If that is right: gatepost follow accept ${host}`,
   },
   followPass: (users: string, changes: string, when: string) =>
     `Users: ${users}. Changes: ${changes}. Last whole pass: ${when}.`,

@@ -114,7 +114,7 @@ const upstreams: Like<typeof english.upstreams> = {
     late: 'پنل دنبال نمی‌شود: آخرین خواندن کامل بسیار قدیمی است.',
     refused: 'پنل دنبال نمی‌شود: پنل توکن یا حساب را نمی‌پذیرد.',
     held: (host: string) =>
-      `پنل دنبال نمی‌شود: یک خواندن لینک‌های بسیاری را پایان می‌داد. اگر درست است: gatepost follow accept ${host}`,
+      `پنل دنبال نمی‌شود: کاربران بسیاری نیستند یا کاربران دیگری دیده می‌شوند. اگر درست است: gatepost follow accept ${host}`,
   },
   followPass: (users: string, changes: string, when: string) =>
     `کاربران: ${users}. تغییرها: ${changes}. آخرین خواندن کامل: ${when}.`,

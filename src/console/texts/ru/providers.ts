@@ -114,7 +114,7 @@ const upstreams: Like<typeof english.upstreams> = {
     late: 'Панель не отслеживается: последний полный проход был слишком давно.',
     refused: 'Панель не отслеживается: она не принимает токен или учётную запись.',
     held: (host: string) =>
-      `Панель не отслеживается: проход завершил бы слишком много. Если так и надо: gatepost follow accept ${host}`,
+      `Панель не отслеживается: пропало много пользователей или видны другие. Если так и надо: gatepost follow accept ${host}`,
   },
   followPass: (users: string, changes: string, when: string) =>
     `Пользователей: ${users}. Изменений: ${changes}. Последний полный проход: ${when}.`,

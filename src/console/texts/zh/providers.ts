@@ -111,7 +111,7 @@ const upstreams: Like<typeof english.upstreams> = {
     late: '未在跟踪面板：上次完整读取距今过久。',
     refused: '未在跟踪面板：面板拒绝令牌或账号。',
     held: (host: string) =>
-      `未在跟踪面板：一次读取会终止过多链接。如确认无误：gatepost follow accept ${host}`,
+      `未在跟踪面板：许多用户缺失，或显示的是其他用户。如确认无误：gatepost follow accept ${host}`,
   },
   followPass: (users: string, changes: string, when: string) =>
     `用户：${users}。更改：${changes}。上次完整读取：${when}。`,
