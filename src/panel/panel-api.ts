@@ -34,6 +34,9 @@ const ATTEMPTS_MAX = 4;
 const BACKS_MAX = 20;
 const PAUSE_MS = 1_000;
 
+/** The words of an error after 401 or 403. */
+export const TOKEN_REFUSED = 'it refuses the token';
+
 /** The users of a panel, and the admin who alone sees them; empty: these are all users. */
 interface PanelView {
   rows: PanelRows;
@@ -164,7 +167,7 @@ class PanelApi implements ListReader {
     }
     const { status } = response;
     if (status === 429 || status >= 500) return `it answers HTTP ${status}`;
-    if (status === 401) throw this.#failed('it refuses the token (401)');
+    if (status === 401) throw this.#failed(`${TOKEN_REFUSED} (401)`);
     if (status === 403) throw this.#failed(`it refuses ${path.split('?')[0]} to this token (403)`);
     if (status !== 200) throw this.#failed(`it answers HTTP ${status} at ${path.split('?')[0]}`);
     const broken = boundBrokenBy(body, ANSWER);

@@ -6,10 +6,13 @@ import { OperatorError } from '../base/operator-error.ts';
 import type { Core } from '../core/core.ts';
 import type { FollowLine } from '../core/moving/follow.ts';
 import type { Listing } from '../core/moving/follow-user.ts';
-import { readAccessHeaders } from '../core/panel/access-headers.ts';
+import { Silent } from '../core/panel/api.ts';
 import { panelOf } from '../core/panel/kind.ts';
+import { type PanelSource, sourceOf } from '../http/upstream/panel-source.ts';
+import { type PanelTokens, SIGN_IN_REFUSED } from '../http/upstream/panel-tokens.ts';
 import type { Upstream } from '../http/upstream/settings.ts';
 import { type FollowedPanel, makeFollower } from '../jobs/follow.ts';
+import { TOKEN_REFUSED } from '../panel/panel-api.ts';
 import type { PanelJob } from '../panel/panel-read.ts';
 import { type ReadFollowed, readFollowedInProcess } from '../panel/reader-process.ts';
 import { bareEnvironment, ownCommand } from './own-program.ts';
@@ -25,26 +28,26 @@ interface Parts {
   log: Log;
   /** Read at each look. */
   settings: { readonly gateUpstreams: readonly Upstream[] };
-  secretOf(file: string): string | null;
+  tokens: PanelTokens;
 }
 
 type ReadPanel = (job: PanelJob, listing: Listing, signal: AbortSignal) => ReturnType<ReadFollowed>;
 
 /** Makes the worker that follows the panels of the settings. */
-export function followPanels({ settings, secretOf, ...deps }: Parts) {
+export function followPanels({ settings, tokens, ...deps }: Parts) {
   const read = readFollowedInProcess(ownCommand(), bareEnvironment());
   const inProcess: ReadPanel = (job, listing, signal) =>
     read(job, listing, { signal, memoryMaxMib: MEMORY_MAX_MIB, onProgress: () => {} });
   return makeFollower({
     ...deps,
-    panels: () => followedPanels(settings.gateUpstreams, secretOf, inProcess),
+    panels: () => followedPanels(settings.gateUpstreams, tokens, inProcess),
   });
 }
 
 /** Returns the panels that upstreams follow; `read` reads one. */
 export function followedPanels(
   upstreams: readonly Upstream[],
-  secretOf: Parts['secretOf'],
+  tokens: PanelTokens,
   read: ReadPanel,
 ): FollowedPanel[] {
   return upstreams.flatMap((upstream) => {
@@ -73,16 +76,37 @@ export function followedPanels(
     listing: Listing,
     signal: AbortSignal,
   ): AsyncGenerator<FollowLine> {
-    const { panelFile, panelHeadersFile, panelTokenFile, panelUrl, url } = upstream;
+    const { panelFile } = upstream;
     if (panelFile !== '') {
       yield* read({ panel, path: panelFile }, listing, signal);
       return;
     }
-    const token = secretOf(panelTokenFile);
-    if (token === null) throw new OperatorError(`there is no token in ${panelTokenFile}`);
-    const headers = readAccessHeaders(secretOf(panelHeadersFile) ?? '') ?? {};
+    const source = sourceOf(upstream);
+    if (source === null) throw new OperatorError('its settings name no API');
+    const token = await tokenOf(tokens, source);
+    const headers = tokens.accessOf(source);
     const callsPerSecondMax = CALLS_PER_SECOND_MAX;
-    const job: PanelJob = { panel, url: panelUrl || url, token, headers, callsPerSecondMax };
-    yield* read(job, listing, signal);
+    const job: PanelJob = { panel, url: source.url, token, headers, callsPerSecondMax };
+    try {
+      yield* read(job, listing, signal);
+    } catch (fault) {
+      const isOver = fault instanceof OperatorError && fault.message.includes(TOKEN_REFUSED);
+      if (isOver) tokens.refused(source, token);
+      throw fault;
+    }
+  }
+}
+
+/** Returns the token of a pass. Throws `OperatorError`. */
+async function tokenOf(tokens: PanelTokens, source: PanelSource): Promise<string> {
+  try {
+    return await tokens.of(source);
+  } catch (fault) {
+    if (!(fault instanceof Silent)) throw fault;
+    throw new OperatorError(
+      fault.code === SIGN_IN_REFUSED
+        ? 'it refuses the name and the password in panel_account_file'
+        : `there is no token for it (${fault.code})`,
+    );
   }
 }

@@ -12,7 +12,7 @@ import { type Follower, makeFollower } from '../../src/jobs/follow.ts';
 import { readPanel } from '../../src/panel/panel-read.ts';
 import { followedPanels } from '../../src/parts/live-follow.ts';
 import { seedProvider, startTestApp, type TestApp, type TestAppOptions } from './app.ts';
-import { API_TOKEN } from './panel-api.ts';
+import { API_TOKEN, tokensOf } from './panel-api.ts';
 import { READING } from './reading.ts';
 import { HOST, upstreamTo } from './upstream.ts';
 
@@ -201,7 +201,7 @@ export function followerOf(app: Pick<TestApp, 'core' | 'clock' | 'log' | 'settin
   const panels = () =>
     followedPanels(
       app.settings.gateUpstreams,
-      () => API_TOKEN,
+      tokensOf(() => API_TOKEN, { clock }),
       async function* (job, listing, signal): AsyncGenerator<FollowLine> {
         const reading = { ...READING, signal, sleep: async () => {}, onProgress: () => {} };
         const quick = 'url' in job ? { ...job, callsPerSecondMax: 1e6 } : job;

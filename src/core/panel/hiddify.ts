@@ -111,6 +111,7 @@ const api: PanelApi = {
       // `is_active` is false once days or traffic are used up.
       isActive: enable && isActive === true,
       createdAtMs: null,
+      endsAtMs: endOfDays(record),
       subscriptionUrl: '',
       record,
     };

@@ -14,7 +14,7 @@ import {
 } from './cells.ts';
 import type { SignedForm } from './key-form.ts';
 import { type ListReader, usersAt } from './lists.ts';
-import { idIn, isEmpty, recordIn, timeIn } from './record.ts';
+import { endIn, idIn, isEmpty, recordIn, timeIn } from './record.ts';
 import { NOT_FOUND } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
 
@@ -92,6 +92,7 @@ const api: PanelApi = {
       // The days of a user on hold begin at the first connection.
       isActive: status === 'active' || status === 'on_hold',
       createdAtMs: timeIn(record['created_at']),
+      endsAtMs: endIn(record['expire']),
       subscriptionUrl: idIn(record['subscription_url']),
       record,
     };

@@ -22,7 +22,16 @@ import {
 import type { SignedForm } from './key-form.ts';
 import { type HwidSettings, type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn, usersAt } from './lists.ts';
-import { countIn, idIn, isEmpty, limitIn, type PanelRecord, recordIn, timeIn } from './record.ts';
+import {
+  countIn,
+  endIn,
+  idIn,
+  isEmpty,
+  limitIn,
+  type PanelRecord,
+  recordIn,
+  timeIn,
+} from './record.ts';
 import type { PanelReason } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
 
@@ -217,6 +226,7 @@ const api: PanelApi = {
       // The days of a user on hold begin at the first connection.
       isActive: status === 'active' || status === 'on_hold',
       createdAtMs: timeIn(record['created_at']),
+      endsAtMs: endIn(record['expire']),
       subscriptionUrl: idIn(record['subscription_url']),
       record,
     };

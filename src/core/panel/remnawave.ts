@@ -19,7 +19,7 @@ import {
 } from './cells.ts';
 import { type HwidSettings, type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn, PAGE } from './lists.ts';
-import { countIn, idIn, isEmpty, recordIn, timeIn } from './record.ts';
+import { countIn, endIn, idIn, isEmpty, recordIn, timeIn } from './record.ts';
 import { NOT_FOUND } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
 
@@ -145,6 +145,7 @@ const api: PanelApi = {
       id: idIn(record['id']) || idIn(record['tId']) || idIn(record['uuid']) || null,
       isActive: record['status'] === 'ACTIVE',
       createdAtMs: timeIn(record['createdAt']),
+      endsAtMs: endIn(record['expireAt']),
       subscriptionUrl: '',
       record,
     };

@@ -18,7 +18,7 @@ import {
 } from './cells.ts';
 import { type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn } from './lists.ts';
-import { countIn, recordIn, timeIn } from './record.ts';
+import { countIn, endIn, recordIn, timeIn } from './record.ts';
 import { NOT_FOUND } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
 
@@ -149,10 +149,14 @@ const api: PanelApi = {
     if (clients.length === 0) return null;
     const times = clients.map((client) => timeIn(client['createdAt']) ?? Number.POSITIVE_INFINITY);
     const createdAtMs = Math.min(...times);
+    // The last client that ends; one without an end has no date.
+    const ends = clients.map((client) => endIn(client['expiryTime']) ?? Number.POSITIVE_INFINITY);
+    const endsAtMs = Math.max(...ends);
     return {
       id: null,
       isActive: clients.some((client) => client['enable'] === true),
       createdAtMs: Number.isFinite(createdAtMs) ? createdAtMs : null,
+      endsAtMs: Number.isFinite(endsAtMs) ? endsAtMs : null,
       subscriptionUrl: '',
       record: { clients },
     };
