@@ -28,6 +28,8 @@ export interface PanelApiUser {
   /** True if the panel lets the user in. */
   readonly isActive: boolean;
   readonly createdAtMs: number | null;
+  /** The end, ms; null: it has none, or it has not begun. */
+  readonly endsAtMs: number | null;
   /** The address of the subscription with a new token; empty: the API has none. */
   readonly subscriptionUrl: string;
   /** The fields of the answer, from which {@link PanelApi.limitOf} reads the limit. */

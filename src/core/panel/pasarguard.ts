@@ -3,6 +3,7 @@
 import { OAUTH_SIGN_IN } from './account.ts';
 import { type AskPanel, bearer, type PanelApi, segmentOf, unexpected } from './api.ts';
 import {
+  asEnd,
   asText,
   asTime,
   givenLimit,
@@ -16,11 +17,21 @@ import {
   type PanelRows,
   type PanelSchema,
   rowsOf,
+  stateOf,
 } from './cells.ts';
 import type { SignedForm } from './key-form.ts';
 import { type HwidSettings, type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn, usersAt } from './lists.ts';
-import { countIn, idIn, isEmpty, limitIn, type PanelRecord, recordIn, timeIn } from './record.ts';
+import {
+  countIn,
+  endIn,
+  idIn,
+  isEmpty,
+  limitIn,
+  type PanelRecord,
+  recordIn,
+  timeIn,
+} from './record.ts';
 import type { PanelReason } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
 
@@ -76,7 +87,10 @@ function rolesOfAdmins(rows: PanelRows): (adminId: string) => HwidRole {
 
 const database: PanelSchema = {
   tables: {
-    users: ['id', 'username', 'status', 'note', 'hwid_limit', 'admin_id', 'created_at'],
+    users: [
+      ...['id', 'username', 'status', 'note', 'hwid_limit', 'admin_id', 'created_at'],
+      'expire',
+    ],
     user_hwids: [
       ...['user_id', 'hwid', 'device_os', 'os_version', 'device_model', 'created_at'],
       'last_used_at',
@@ -85,6 +99,7 @@ const database: PanelSchema = {
     admins: ['id', 'role_id'],
     admin_roles: ['id', 'hwid'],
   },
+  deviceTable: 'user_hwids',
   userTables: ['users'],
   readUsers(rows) {
     const roleOf = rolesOfAdmins(rows);
@@ -102,8 +117,10 @@ const database: PanelSchema = {
           key: id,
           name: asText(row['username']),
           note: noteOf(row['username'], row['note']),
-          limit: givenLimit(pasarguardLimit(own, roleOf(asText(row['admin_id'])), common)),
+          ...givenLimit(pasarguardLimit(own, roleOf(asText(row['admin_id'])), common)),
           isDisabled: isDisabled(row),
+          state: stateOf(row),
+          endsAtMs: asEnd(row['expire']),
           createdAtMs,
           panelCreatedAtMs: createdAtMs,
           devices: (devices.get(id) ?? []).map(
@@ -152,6 +169,7 @@ async function readAll(reader: ListReader): Promise<void> {
     },
     onNew: (id) => ids.push(id),
   });
+  if (!reader.wants('user_hwids')) return;
   for (const [at, id] of ids.entries()) {
     // A text could lead to another path.
     if (!/^\d+$/.test(id)) throw reader.unusable('/api/users');
@@ -208,6 +226,7 @@ const api: PanelApi = {
       // The days of a user on hold begin at the first connection.
       isActive: status === 'active' || status === 'on_hold',
       createdAtMs: timeIn(record['created_at']),
+      endsAtMs: endIn(record['expire']),
       subscriptionUrl: idIn(record['subscription_url']),
       record,
     };
