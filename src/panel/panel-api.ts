@@ -33,8 +33,6 @@ const ANSWER = { bytesMax: 64 * 1024 ** 2, valuesMax: 5_000_000 };
 const ATTEMPTS_MAX = 4;
 /** The most pages of one list that are read again because records before them were deleted. */
 const BACKS_MAX = 20;
-/** The scope in a role of PasarGuard that reaches the users of all admins. */
-const SCOPE_ALL = 2;
 const PAUSE_MS = 1_000;
 
 /** A list of users or devices that the panel gives page by page. */
@@ -66,6 +64,7 @@ interface PanelView {
 export async function readPanelApi(kind: PanelKind, options: PanelApiOptions): Promise<PanelView> {
   const sink = new RowSink(PANEL_SCHEMAS[kind], options.url, options);
   const api = new PanelApi(options, sink, PANEL_TRAITS[kind].api.headersOf(options.token));
+  await api.see(kind);
   await api[kind]();
   return { rows: sink.finish(kind), view: api.view };
 }
@@ -108,8 +107,6 @@ class PanelApi {
   }
 
   async marzban(): Promise<void> {
-    const { username, is_sudo: isSudo } = recordIn(await this.#get('/api/admin'));
-    this.#seenBy(username, isSudo === true);
     await this.#pages({
       ...USERS,
       nameOf: (user) => asText(user['username']),
@@ -118,12 +115,6 @@ class PanelApi {
   }
 
   async pasarguard(): Promise<void> {
-    const { username, role, is_sudo: isSudo } = recordIn(await this.#get('/api/admin'));
-    const { is_owner: isOwner, permissions } = recordIn(role);
-    const { scope } = recordIn(recordIn(recordIn(permissions)['users'])['read']);
-    // Older versions have no roles.
-    const seesAll = isOwner === true || isSudo === true || scope === SCOPE_ALL;
-    this.#seenBy(username, seesAll);
     this.#add('settings', recordIn(await this.#get('/api/settings')));
     for (const admin of listIn(recordIn(await this.#get('/api/admins'))['admins'])) {
       const role = recordIn(admin['role']);
@@ -146,22 +137,22 @@ class PanelApi {
     for (const [at, id] of ids.entries()) {
       // A text could lead to another path.
       if (!/^\d+$/.test(id)) throw this.#unusable('/api/users');
-      const { hwids } = recordIn(await this.#get(`/api/user/${id}/hwids`));
+      // The user of an answer of 404 was deleted meanwhile.
+      const { hwids } = recordIn(await this.#get(`/api/user/${id}/hwids`, [200, 404]));
       for (const hwid of listIn(hwids)) this.#add('user_hwids', { ...hwid, user_id: id });
       this.options.onProgress(at + 1, ids.length);
     }
   }
 
   async hiddify(): Promise<void> {
-    const { mode, uuid } = recordIn(await this.#get('/api/v2/admin/me/'));
-    this.#seenBy(uuid, mode === 'super_admin');
     this.sink.table('user');
     for (const user of listIn(await this.#get('/api/v2/admin/user/'))) this.#add('user', user);
   }
 
-  /** Notes the admin of the token, unless it sees all users. */
-  #seenBy(admin: unknown, seesAll: boolean): void {
-    this.view = seesAll ? '' : asText(admin) || 'unknown';
+  /** Notes the admin whose users alone the token shows. */
+  async see(kind: PanelKind): Promise<void> {
+    const { view } = PANEL_TRAITS[kind].api;
+    if (view !== null) this.view = view.adminIn(await this.#get(view.path));
   }
 
   /** Adds a record under the column names of the database. */
@@ -214,13 +205,14 @@ class PanelApi {
     }
   }
 
-  async #get(path: string): Promise<unknown> {
+  /** Returns the JSON of an answer with one of the statuses. */
+  async #get(path: string, statuses: readonly number[] = [200]): Promise<unknown> {
     const { callsPerSecondMax, signal, sleep } = this.options;
     for (let attempt = 1; ; attempt++) {
       await sleep(1_000 / callsPerSecondMax);
       this.options.onSign();
       if (signal.aborted) throw new OperatorError('stopped', 'interrupted');
-      const got = await this.#attempt(path);
+      const got = await this.#attempt(path, statuses);
       if (typeof got === 'object') return got.json;
       if (attempt === ATTEMPTS_MAX) throw this.#failed(got);
       await sleep(PAUSE_MS * 2 ** attempt);
@@ -228,7 +220,7 @@ class PanelApi {
   }
 
   /** Returns the answer, or the reason of a retry. */
-  async #attempt(path: string): Promise<{ json: unknown } | string> {
+  async #attempt(path: string, statuses: readonly number[]): Promise<{ json: unknown } | string> {
     const { headers, url, userAgent, signal } = this.options;
     const patience = AbortSignal.timeout(TIMEOUT_MS);
     let response: Response;
@@ -254,7 +246,9 @@ class PanelApi {
     if (status === 429 || status >= 500) return `it answers HTTP ${status}`;
     if (status === 401) throw this.#failed('it refuses the token (401)');
     if (status === 403) throw this.#failed(`it refuses ${path.split('?')[0]} to this token (403)`);
-    if (status !== 200) throw this.#failed(`it answers HTTP ${status} at ${path.split('?')[0]}`);
+    if (!statuses.includes(status)) {
+      throw this.#failed(`it answers HTTP ${status} at ${path.split('?')[0]}`);
+    }
     const broken = boundBrokenBy(body, ANSWER);
     if (broken !== null)
       throw this.#failed(`its answer to ${path.split('?')[0]} must not ${broken}`);

@@ -24,11 +24,33 @@ const hwidIn = ({ enabled, fallback_limit: limit }: PanelRecord): HwidSettings =
   fallback: countIn(limit),
 });
 
+/** The scopes in a role: the users of the admin himself, and those of all. */
+const SCOPE = { own: 1, all: 2 };
+
+/**
+ * Returns whether a role shows the users of all admins. `read` decides for one user, and
+ * `read_simple`, of which nothing means all, for the list.
+ */
+function seesAll({ is_owner: isOwner, permissions }: PanelRecord): boolean {
+  if (isOwner === true) return true;
+  const { read, read_simple: list } = recordIn(recordIn(permissions)['users']);
+  const isAll = read === true || recordIn(read)['scope'] === SCOPE.all;
+  return isAll && recordIn(list)['scope'] !== SCOPE.own;
+}
+
 const KEY = /^pasarguard\/(?:(\d+)|name\/(.+))$/;
 
 const api: PanelApi = {
   // It has API keys besides the tokens of admins, which are JWTs.
   headersOf: (token) => ({ ...bearer(token), ...(!token.includes('.') && { 'x-api-key': token }) }),
+  view: {
+    path: '/api/admin',
+    adminIn(answer) {
+      const { username, role, is_sudo: isSudo } = recordIn(answer);
+      // Older versions have no roles.
+      return isSudo === true || seesAll(recordIn(role)) ? '' : idIn(username) || 'unknown';
+    },
+  },
   idIn: (key) => KEY.exec(key)?.[1],
   userPath(key) {
     const [, id, name = ''] = KEY.exec(key) ?? [];
@@ -57,6 +79,7 @@ const api: PanelApi = {
     return pasarguardLimit(null, await roleOf(record['admin'], settings), hwidIn(common));
   },
   strangersKey: () => 'pasarguard/999999999',
+  strangersRecord: { admin: { username: 'gatepost_asks_for_no_admin' } },
 };
 
 export const PASARGUARD: PanelTraits = {
