@@ -2,5 +2,7 @@
 
 import type { Checks } from '../real-panel-tests.ts';
 import { doorChecks } from './door.ts';
+import { mihomoChecks } from './mihomo.ts';
+import { ridesChecks } from './rides.ts';
 
-export const ALL_CHECKS: readonly Checks[] = [doorChecks];
+export const ALL_CHECKS: readonly Checks[] = [doorChecks, ridesChecks, mihomoChecks];
