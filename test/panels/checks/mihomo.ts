@@ -1,8 +1,8 @@
 /** mihomo as a customer's app. */
 
 import { expect } from 'bun:test';
-import { HOST } from '../../support/upstream.ts';
 import { call } from '../../support/app.ts';
+import { HOST } from '../../support/upstream.ts';
 import { front, withCustomers } from '../appliance.ts';
 import { type App, mihomo, startMihomo } from '../mihomo.ts';
 import type { Checks } from '../real-panel-tests.ts';

@@ -73,7 +73,10 @@ export const ridesChecks: Checks = (check) => {
               const got = await ask(gate.server.port, app, tag, path);
               const direct = await ask(own, app, tag, path);
               const of = { app, name, language };
-              expect({ ...of, shown: shownBy(app, got) }).toEqual({ ...of, shown: TEXTS[language] });
+              expect({ ...of, shown: shownBy(app, got) }).toEqual({
+                ...of,
+                shown: TEXTS[language],
+              });
               expect({ ...of, headers: rest(got) }).toEqual({ ...of, headers: rest(direct) });
               expect(got.body === direct.body, `the body for ${app}, ${name}`).toBe(true);
             }
