@@ -19,10 +19,10 @@ import {
   startNginx,
   startNginxSite,
 } from '../../support/proxies.ts';
-import { bind } from '../../support/shop.ts';
+import { bind, expectOk } from '../../support/shop.ts';
 import { readText } from '../../support/tree.ts';
 import { exchange, HOST } from '../../support/upstream.ts';
-import { type Fronting, front, importByApi, secretOf, withCustomers } from '../appliance.ts';
+import { type Fronting, front, linkKeyOf, secretOf, withCustomers } from '../appliance.ts';
 import type { Customer, RealPanel } from '../panel.ts';
 import type { Checks, Finding } from '../real-panel-tests.ts';
 
@@ -147,18 +147,13 @@ export const beforeGateChecks: Checks = (check) => {
       Bun.which(name) === null ? { held: false, note: `skipped: there is no ${name}` } : null;
 
     check(`${name} asks /gate, and counts to the last device`, (panel) =>
-      withCustomers(panel, [{ limit: 2 }], async ([customer]) => {
+      withCustomers(panel, [{}], async ([customer]) => {
         if (lacking !== null) return lacking;
         if (customer === undefined) throw new Error('no customer');
-        const gate = await front(panel, {
-          more: `${gateLines(panel)}\n${TRUSTING}`,
-          before: async (dataDir, code) => void (await importByApi(panel, dataDir, code)),
-        });
+        const gate = await front(panel, { more: `${gateLines(panel)}\n${TRUSTING}` });
         await bind(gate.server, gate.own, hostHash(SUB_HOST));
-        const { json } = await call(gate.server, '/api/list-install', gate.own);
-        for (const { id } of json.data) {
-          await call(gate.server, '/api/update-install', gate.own, { id, install_limit: 2 });
-        }
+        const link = { install_limit: 2, subscription_key: linkKeyOf(panel.kind, customer) };
+        await expectOk(call(gate.server, '/api/add-install', gate.own, link));
         const proxy = await asking({
           gateposts: [gate.server.port],
           panel: Number(new URL(panel.url).port),
