@@ -26,7 +26,7 @@ import { type Fronting, front, linkKeyOf, secretOf, withCustomers } from '../app
 import type { Customer, RealPanel } from '../panel.ts';
 import type { Checks, Finding } from '../real-panel-tests.ts';
 
-const TRUSTING = '[server]\ntrusted_proxies = ["127.0.0.1"]';
+export const TRUSTING = '[server]\ntrusted_proxies = ["127.0.0.1"]';
 
 /** What the page of a panel says about its addresses. */
 function addressesOf({ lines }: RealPanel) {
@@ -44,7 +44,7 @@ function addressesOf({ lines }: RealPanel) {
 }
 
 /** Returns the lines by which `/gate` knows the links of a panel, and asks its API. */
-function gateLines(panel: RealPanel): string {
+export function gateLines(panel: RealPanel): string {
   const { panel: kind, key, paths } = addressesOf(panel);
   const folder = temporaryFolder();
   const [token, secret] = [join(folder, 'token'), join(folder, 'secret')];

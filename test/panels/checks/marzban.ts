@@ -1,14 +1,24 @@
-/** Marzban alone: names and notes, states, users who are made again, tokens that ended. */
+/** Marzban alone: names and notes, users who are made again, tokens that ended, admins. */
 
 import { expect } from 'bun:test';
+import { hostHash } from '../../../src/core/host-name.ts';
 import { call } from '../../support/app.ts';
+import { SUB_HOST } from '../../support/proxies.ts';
+import { bind, expectOk } from '../../support/shop.ts';
 import { until } from '../../support/until.ts';
-import { exchange } from '../../support/upstream.ts';
 import { clientOf } from '../api.ts';
-import { type Fronting, front, hasServers, importByApi, withCustomers } from '../appliance.ts';
+import {
+  type Fronting,
+  front,
+  hasServers,
+  importByApi,
+  linkKeyOf,
+  withCustomers,
+} from '../appliance.ts';
 import type { Customer, RealPanel } from '../panel.ts';
 import { logIn } from '../panels/signing.ts';
 import type { Checks } from '../real-panel-tests.ts';
+import { gateLines, TRUSTING } from './before-gate.ts';
 import { relayed } from './limits.ts';
 
 /** Names as its rule takes them: the shortest, each sign, two that differ in case, the longest. */
@@ -87,62 +97,6 @@ export const marzbanChecks: Checks = (check) => {
     ),
   );
 
-  check('in every state its answer passes as it is, and a device is counted', (panel) =>
-    withCustomers(
-      panel,
-      panel.users.states.map((state) => ({ state })),
-      async (customers) => {
-        const gate = await front(panel, {
-          before: async (dataDir, code) => void (await importByApi(panel, dataDir, code)),
-        });
-        try {
-          const port = Number(new URL(panel.url).port);
-          for (const [at, { path }] of customers.entries()) {
-            const state = panel.users.states[at];
-            const headers = { 'user-agent': 'Happ/3.1', 'x-hwid': 'a-phone' };
-            const own = await exchange(port, 'GET', path, headers);
-            const got = await gate.ask(path, headers);
-            const told = (from: typeof got) => [
-              from.status,
-              from.headers.get('subscription-userinfo'),
-              from.body,
-            ];
-            expect([state, ...told(got)]).toEqual([state, ...told(own)]);
-            expect([state, hasServers(got)]).toEqual([state, true]);
-          }
-          const links = await linksOf(gate);
-          expect(links.map((link) => [link.status, link.install_count])).toEqual(
-            customers.map(() => [10, 1]),
-          );
-          return 'it refuses no state: servers in each';
-        } finally {
-          await gate.stop();
-        }
-      },
-    ),
-  );
-
-  check('a customer who ended is paid for again, and comes in at the next fetch', (panel) =>
-    withCustomers(
-      panel,
-      [{ state: 'disabled' }, { state: 'expired' }, { state: 'used-up' }],
-      async (customers) => {
-        const gate = await front(panel, {
-          before: async (dataDir, code) => void (await importByApi(panel, dataDir, code)),
-        });
-        try {
-          for (const customer of customers) {
-            await panel.users.setState(customer, 'active');
-            expect(await admits(gate, customer, 'a-phone')).toBe(true);
-          }
-          return undefined;
-        } finally {
-          await gate.stop();
-        }
-      },
-    ),
-  );
-
   check('who is deleted and made again under the name is another customer', (panel) =>
     withCustomers(panel, [{}], async ([first]) => {
       if (first === undefined) throw new Error('no customer');
@@ -195,6 +149,45 @@ export const marzbanChecks: Checks = (check) => {
         expect(await admits(gate, renewed, 'a-phone')).toBe(true);
         expect(await admits(gate, renewed, 'a-third')).toBe(false);
         expect(await gate.counts()).toEqual([2]);
+        return undefined;
+      } finally {
+        await gate.stop();
+      }
+    }),
+  );
+
+  check('behind /gate a token that ended takes no slot', (panel) =>
+    withCustomers(panel, [{}, {}], async ([customer, gone]) => {
+      if (customer === undefined || gone === undefined) throw new Error('no customer');
+      const madeAtMs = Date.now();
+      const gate = await front(panel, { more: `${gateLines(panel)}\n${TRUSTING}` });
+      try {
+        await bind(gate.server, gate.own, hostHash(SUB_HOST));
+        for (const one of [customer, gone]) {
+          const link = { install_limit: 5, subscription_key: linkKeyOf('marzban', one) };
+          await expectOk(call(gate.server, '/api/add-install', gate.own, link));
+        }
+        await until('another second', () => Date.now() - madeAtMs > 2_000);
+        await apiOf(panel)('POST', `/user/${customer.id}/revoke_sub`);
+        await panel.users.remove(gone);
+        const renewed = await again(panel, customer);
+        const ask = async ({ path }: Customer, hwid: string) => {
+          const asked = {
+            'x-original-uri': path,
+            'x-original-method': 'GET',
+            'x-forwarded-host': SUB_HOST,
+            'x-forwarded-for': '192.0.2.7',
+            'x-hwid': hwid,
+          };
+          return (await fetch(`${gate.server.url}/gate`, { headers: asked })).status;
+        };
+        expect([
+          await ask(customer, 'a-phone'),
+          await ask(renewed, 'a-phone'),
+          await ask(customer, 'a-tablet'),
+          await ask(gone, 'a-phone'),
+        ]).toEqual([403, 204, 403, 403]);
+        expect((await gate.counts()).toSorted()).toEqual([0, 1]);
         return undefined;
       } finally {
         await gate.stop();
