@@ -2,10 +2,15 @@
 
 import type { Checks } from '../real-panel-tests.ts';
 import { agentChecks } from './agents.ts';
+import { beforeGateChecks } from './before-gate.ts';
 import { customerChecks } from './customers.ts';
 import { doorChecks } from './door.ts';
+import { limitsChecks } from './limits.ts';
+import { mihomoChecks } from './mihomo.ts';
 import { pageChecks } from './pages.ts';
+import { ridesChecks } from './rides.ts';
 import { routeChecks } from './routes.ts';
+import { userPageChecks } from './user-page.ts';
 
 export const ALL_CHECKS: readonly Checks[] = [
   doorChecks,
@@ -13,4 +18,9 @@ export const ALL_CHECKS: readonly Checks[] = [
   routeChecks,
   agentChecks,
   pageChecks,
+  limitsChecks,
+  ridesChecks,
+  userPageChecks,
+  beforeGateChecks,
+  mihomoChecks,
 ];
