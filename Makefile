@@ -2,7 +2,7 @@
 # each target does its own set-up first.
 
 .DEFAULT_GOAL := help
-.PHONY: FORCE help setup run demo console build executables deb release package-test check format test panel-tests test-kits test-long migration generate bench \
+.PHONY: FORCE help setup run demo console build executables deb release package-test check format test test-panels test-kits test-long migration generate bench \
 	bench-tools screenshots failover failover-tools test-tools kit-tools fuzz mutation clean
 
 # The Bun that package.json pins, whatever else the machine has. Installs dependencies if need be.
@@ -77,8 +77,8 @@ format: ## put the sources into the common format
 test: build ## run every test; the last line is the count (FILE='door slot', CHANGED=1: only some)
 	@TEST_CHANGED=$(CHANGED) $(BUN) test/run.ts $(FILE)
 
-# A panel that no variable names is skipped: test/panels/README.md says how each is started.
-panel-tests: build ## try real panels behind Gatepost (TEST_PANEL_MARZBAN=http://… and others)
+# test/panels/README.md says what each needs; without sources they are skipped.
+test-panels: build ## try the real panels behind Gatepost (PANEL_SOURCES=folder with a checkout each; PANEL_BUILDS=folder)
 	@$(BUN) test --timeout=300000 ./test/panels
 
 test-kits: ## check the kits for devices in sdk/ (gcc, a JDK and Kotlin: make kit-tools; without them, it says so)

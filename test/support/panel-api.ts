@@ -9,6 +9,7 @@ import type { PanelKind } from '../../src/core/panel/kind.ts';
 import { keyOfPanelUser } from '../../src/core/panel/token.ts';
 import { PanelTokens } from '../../src/http/upstream/panel-tokens.ts';
 import { notesIn } from '../../src/http/upstream/sign-in-notes.ts';
+import { isForwarded, ANSWERS as REMNAWAVE_ANSWERS, userAnswer } from './remnawave.ts';
 
 export const API_TOKEN = 'token-of-the-panel';
 
@@ -39,23 +40,20 @@ const found = (user: ApiUser | undefined, answer: (user: ApiUser) => unknown) =>
 
 const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>> = {
   remnawave: {
-    noUser: { message: 'User with specified params not found', errorCode: 'A063' },
+    noUser: REMNAWAVE_ANSWERS['no-user'],
     answer(path, _, users) {
       const key = /^\/api\/users\/by-short-uuid\/(.+)$/.exec(path)?.[1];
       if (key === undefined) return null;
       return found(
         users.find((user) => user.key === key),
-        ({ id, isActive, createdAtMs, endsAtMs }) => ({
-          response: {
+        ({ id, isActive, createdAtMs, endsAtMs }) =>
+          userAnswer({
             id,
-            uuid: `uuid-${id}`,
             shortUuid: key,
-            hwidDeviceLimit: 2,
             status: isActive ? 'ACTIVE' : 'DISABLED',
             createdAt: new Date(createdAtMs).toISOString(),
-            expireAt: isoOf(endsAtMs),
-          },
-        }),
+            ...(endsAtMs !== undefined && { expireAt: new Date(endsAtMs).toISOString() }),
+          }),
       );
     },
   },
@@ -134,10 +132,17 @@ const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>
   },
 };
 
+/** The admin of the token, who sees all users. */
+const ADMINS: Partial<Record<PanelKind, readonly [path: string, answer: object]>> = {
+  marzban: ['/api/admin', { username: 'admin', is_sudo: true }],
+  pasarguard: ['/api/admin', { id: null, username: 'admin', role: { is_owner: true } }],
+  hiddify: ['/api/v2/admin/me/', { uuid: 'uuid-of-admin', mode: 'super_admin' }],
+};
+
 const AUTHORIZED: Readonly<Record<PanelKind, (headers: Headers) => boolean>> = (() => {
   const bearer = (headers: Headers) => headers.get('authorization') === `Bearer ${API_TOKEN}`;
   return {
-    remnawave: bearer,
+    remnawave: (headers) => bearer(headers) && isForwarded(headers),
     '3x-ui': bearer,
     marzban: bearer,
     pasarguard: (headers) => headers.get('x-api-key') === API_TOKEN,
@@ -204,6 +209,8 @@ export function startPanelApi(
       const bearer = request.headers.get('authorization')?.slice('Bearer '.length) ?? '';
       const isAuthorized = api.tokens.has(bearer) || AUTHORIZED[panel](request.headers);
       if (!isAuthorized) return Response.json({}, { status: 401 });
+      const [adminPath, admin] = ADMINS[panel] ?? [];
+      if (url.pathname === adminPath) return Response.json(admin);
       const body = answer(url.pathname, url, api.users);
       if (body === null) return Response.json({ detail: 'Not Found' }, { status: 404 });
       return body === NO_USER ? Response.json(noUser, { status: 404 }) : Response.json(body);

@@ -54,6 +54,10 @@ function numberIn(cell: unknown): number | null {
   return /^\d{1,15}$/.test(text) ? Number(text) : null;
 }
 
+/** Returns a user's own limit, 0 for one below: see `limitIn` of core/panel. */
+const ownLimitIn = (cell: unknown): number | null =>
+  /^-\d{1,15}$/.test(asText(cell)) ? 0 : numberIn(cell);
+
 /** Joins the name of a user and the panel's notes about it. */
 const noteOf = (...parts: readonly unknown[]) =>
   parts
@@ -262,7 +266,7 @@ const PASARGUARD: PanelSchema = {
       .values()
       .map((row) => {
         const id = asText(row['id']);
-        const own = numberIn(row['hwid_limit']);
+        const own = ownLimitIn(row['hwid_limit']);
         const createdAtMs = asTime(row['created_at']);
         return {
           id,

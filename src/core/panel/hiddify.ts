@@ -18,6 +18,13 @@ function endOfDays({ package_days: days, start_date: start }: PanelRecord): numb
 const api: PanelApi = {
   headersOf: (token) => ({ 'hiddify-api-key': token }),
   signIn: null,
+  view: {
+    path: '/api/v2/admin/me/',
+    adminIn(answer) {
+      const { mode, uuid } = recordIn(answer);
+      return mode === 'super_admin' ? '' : idIn(uuid) || 'unknown';
+    },
+  },
   idIn: () => undefined,
   // To another key it answers 500.
   userPath: (key) => (UUID.test(key) ? `/api/v2/admin/user/${key}/` : null),
@@ -38,6 +45,7 @@ const api: PanelApi = {
   },
   limitOf: async (record) => hiddifyLimit(countIn(record['max_ips'])),
   strangersKey: () => crypto.randomUUID(),
+  strangersRecord: {},
 };
 
 export const HIDDIFY: PanelTraits = {

@@ -10,6 +10,13 @@ const nameIn = (key: string) => /^marzban\/(.+)$/.exec(key)?.[1];
 const api: PanelApi = {
   headersOf: bearer,
   signIn: OAUTH_SIGN_IN,
+  view: {
+    path: '/api/admin',
+    adminIn(answer) {
+      const { username, is_sudo: isSudo } = recordIn(answer);
+      return isSudo === true ? '' : idIn(username) || 'unknown';
+    },
+  },
   idIn: nameIn,
   userPath(key) {
     const name = segmentOf(nameIn(key) ?? '');
@@ -33,6 +40,7 @@ const api: PanelApi = {
   // It knows no devices.
   limitOf: async () => null,
   strangersKey: () => 'marzban/gatepost_asks_for_no_user',
+  strangersRecord: {},
 };
 
 export const MARZBAN: PanelTraits = {

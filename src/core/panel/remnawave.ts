@@ -21,6 +21,7 @@ const api: PanelApi = {
     'x-forwarded-proto': 'https',
   }),
   signIn: null,
+  view: null,
   idIn: () => undefined,
   userPath(key) {
     const segment = segmentOf(key);
@@ -52,6 +53,7 @@ const api: PanelApi = {
     );
   },
   strangersKey: () => crypto.randomUUID(),
+  strangersRecord: {},
 };
 
 export const REMNAWAVE: PanelTraits = {

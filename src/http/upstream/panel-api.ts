@@ -9,7 +9,7 @@ import { unlessAborted } from '../../base/deadline.ts';
 import type { Log } from '../../base/log.ts';
 import { type AskPanel, isStatusOfPanel, Silent } from '../../core/panel/api.ts';
 import { PANEL_TRAITS } from '../../core/panel/index.ts';
-import { panelApiUser, panelLimitOf } from '../../core/panel/user.ts';
+import { panelApiUser } from '../../core/panel/user.ts';
 import { MinuteLine } from '../bound/limiter.ts';
 import { UpstreamClient } from './client.ts';
 import { callPanel } from './panel-call.ts';
@@ -197,48 +197,70 @@ async function askApi(
 ): Promise<unknown> {
   const response = await callPanel(client, { path, headers, signal, timeoutMs: ASK_MAX_MS });
   const { status } = response;
-  if (status !== 200 && status !== 404) {
+  if (![200, 403, 404].includes(status)) {
     response.cancel();
     throw new Silent(`API_${status}`, isStatusOfPanel(status));
   }
-  const text = await response.text();
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    throw new Silent(status === 200 ? 'API_ANSWER' : 'API_404');
-  }
+  const json = jsonIn(await response.text());
+  if (status === 403) throw new Silent('API_403', !saysOthersUser(json));
+  if (json === undefined) throw new Silent(status === 200 ? 'API_ANSWER' : 'API_404');
   if (status === 200) return json;
   // A path that the server does not have means a wrong URL, and not that the user is gone.
   if (!saysNoUser(json)) throw new Silent('API_404');
   return null;
 }
 
-/** Returns true for the error by which panels say that they have no such user. */
-function saysNoUser(json: unknown): boolean {
-  if (typeof json !== 'object' || json === null) return false;
-  const { message, detail } = json as Record<string, unknown>;
-  return [message, detail].some(
-    (text) => typeof text === 'string' && /^user\b.*\bnot found$/i.test(text),
-  );
+/** Returns the JSON of a text; undefined: it is none. */
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
+/** Returns whether the text of an error is as panels write it. */
+function saysError(json: unknown, pattern: RegExp): boolean {
+  if (typeof json !== 'object' || json === null) return false;
+  const { message, detail } = json as Record<string, unknown>;
+  return [message, detail].some((text) => typeof text === 'string' && pattern.test(text));
+}
+
+/** The answer of an API to the doctor. */
+interface ApiLook {
+  /** The code of the failure; null: it answers. */
+  code: string | null;
+  /** The admin whose users alone the token shows; empty: it shows all users. */
+  admin: string;
+}
+
+/** Returns true for the error by which panels say that they have no such user. */
+const saysNoUser = (json: unknown) => saysError(json, /^user\b.*\bnot found$/i);
+
+/** Returns true for the error by which Marzban says that the user is another admin's. */
+const saysOthersUser = (json: unknown) => saysError(json, /^you're not allowed$/i);
+
 /**
- * Asks the API of a panel for a user that it does not have. Returns the code of the failure; null:
- * it answers.
+ * Asks the API of a panel for a user that it does not have, whose users its token shows, and, if
+ * `givesLimits`, for the settings that a limit needs.
  */
-export async function lookAtApi(source: PanelSource, tokens: PanelTokens): Promise<string | null> {
+export async function lookAtApi(
+  source: PanelSource,
+  tokens: PanelTokens,
+  givesLimits: boolean,
+): Promise<ApiLook> {
   const client = new UpstreamClient(source.url);
   const { panel } = source;
   try {
     const all = withToken(tokens.accessOf(source), source, await tokens.of(source));
     const signal = AbortSignal.timeout(ASK_MAX_MS);
     const ask = (path: string) => askApi(client, path, all, signal);
-    const user = await panelApiUser(panel, PANEL_TRAITS[panel].api.strangersKey(), ask);
-    await panelLimitOf(panel, user, ask);
-    return null;
+    const { strangersKey, strangersRecord, limitOf, view } = PANEL_TRAITS[panel].api;
+    await panelApiUser(panel, strangersKey(), ask);
+    if (givesLimits) await limitOf(strangersRecord, ask);
+    return { code: null, admin: view === null ? '' : view.adminIn(await ask(view.path)) };
   } catch (fault) {
-    if (fault instanceof Silent) return fault.code;
+    if (fault instanceof Silent) return { code: fault.code, admin: '' };
     throw fault;
   } finally {
     client.close();

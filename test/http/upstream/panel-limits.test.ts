@@ -9,6 +9,13 @@ import { call, type TestApp } from '../../support/app.ts';
 import { auditEntries } from '../../support/audit.ts';
 import { answer, SUBSCRIPTION } from '../../support/panel.ts';
 import { tokensOf } from '../../support/panel-api.ts';
+import {
+  ANSWERS,
+  hwidSettings,
+  settingsAnswer,
+  squadAnswer,
+  userAnswer,
+} from '../../support/remnawave.ts';
 import { until } from '../../support/until.ts';
 import { type Fronted, KEY, startFronted } from '../../support/upstream.ts';
 
@@ -68,7 +75,7 @@ async function front(api: Api, more: Partial<Upstream> = {}): Promise<Fronted> {
 
 const USER = `/api/users/by-short-uuid/${KEY}`;
 const user = (hwidDeviceLimit: number | null, more: object = {}) => ({
-  [USER]: { response: { hwidDeviceLimit, externalSquadUuid: null, ...more } },
+  [USER]: userAnswer({ hwidDeviceLimit, ...more }),
 });
 
 const enter = async (fronted: Fronted, ...hwids: readonly string[]) => {
@@ -171,13 +178,12 @@ test('a race of 200 new devices with a new key: one question, and the limit of t
 
 test('new keys that come at once ask for the common settings once', async () => {
   const common = '/api/subscription-settings';
-  const hwidSettings = { enabled: true, fallbackDeviceLimit: 3 };
   const keys = Array.from({ length: 6 }, (_, n) => `a1b2c3d4e5f6g7h${n}`);
   const users = keys.map((key) => [
     `/api/users/by-short-uuid/${key}`,
-    { response: { hwidDeviceLimit: null, externalSquadUuid: null } },
+    userAnswer({ hwidDeviceLimit: null }),
   ]);
-  const api = startApi({ ...Object.fromEntries(users), [common]: { response: { hwidSettings } } });
+  const api = startApi({ ...Object.fromEntries(users), [common]: settingsAnswer(hwidSettings(3)) });
   const fronted = await front(api);
   await Promise.all(keys.map((key) => fronted.get(`/sub/${key}`, 'phone')));
   expect(api.asked.filter((path) => path === common)).toHaveLength(1);
@@ -192,10 +198,8 @@ test.each([
   const api = startApi({});
   const source = { host: 'sub.example.org', panel, url: api.url, tokenFile: '/t' };
   const all = { ...source, accountFile: '', headersFile: '' };
-  await lookAtApi(
-    all,
-    tokensOf((file) => (file === '/t' ? token : null)),
-  );
+  const tokens = tokensOf((file) => (file === '/t' ? token : null));
+  await lookAtApi(all, tokens, false);
   expect(api.apiKeys.at(-1)).toBe(sent);
 });
 
@@ -258,22 +262,24 @@ test('a new key while the API is away has the default limit', async () => {
 });
 
 describe('what each panel means', () => {
-  const settings = (hwidSettings: unknown) => ({
-    '/api/subscription-settings': { response: { hwidSettings } },
+  const settings = (fallback: number, isOn = true) => ({
+    '/api/subscription-settings': settingsAnswer(hwidSettings(fallback, isOn)),
   });
-  const squad = (hwidSettings: unknown) => ({
-    '/api/external-squads/squad-1': { response: { hwidSettings } },
+  const { uuid: squadId } = ANSWERS.squad.response;
+  const squad = (fallback: number | null) => ({
+    [`/api/external-squads/${squadId}`]: squadAnswer(
+      fallback === null ? null : hwidSettings(fallback),
+    ),
   });
-  const inSquad = user(null, { externalSquadUuid: 'squad-1' });
-  const enabled = (fallbackDeviceLimit: number) => ({ enabled: true, fallbackDeviceLimit });
+  const inSquad = user(null, { externalSquadUuid: squadId });
   test.each([
     ['own', user(7), 7],
     ['0 is unlimited', user(0), 100],
     ['more than a link can say', user(999), 100],
-    ['fallback', { ...user(null), ...settings(enabled(5)) }, 5],
-    ['fallback of the squad', { ...inSquad, ...squad(enabled(6)), ...settings(enabled(5)) }, 6],
-    ['squad without one', { ...inSquad, ...squad(null), ...settings(enabled(5)) }, 5],
-    ['off', { ...user(null), ...settings({ enabled: false, fallbackDeviceLimit: 5 }) }, 3],
+    ['fallback', { ...user(null), ...settings(5) }, 5],
+    ['fallback of the squad', { ...inSquad, ...squad(6), ...settings(5) }, 6],
+    ['squad without one', { ...inSquad, ...squad(null), ...settings(5) }, 5],
+    ['off', { ...user(null), ...settings(5, false) }, 3],
     ['unknown', {}, 3],
   ])('remnawave: %s', async (_, answers, limit) => {
     const fronted = await front(startApi(answers));

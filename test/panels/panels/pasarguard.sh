@@ -1,25 +1,26 @@
-#!/bin/sh
+#!/bin/bash
 # Installs PasarGuard from a folder with its source and runs it until Ctrl-C. As root.
 #
-#   test/panels/start-pasarguard.sh SOURCE FOLDER PORT
+#   test/panels/panels/pasarguard.sh SOURCE BUILD DATA PORT
 #
 # SOURCE   a checkout of 5.2
-# FOLDER   where a Debian root with the panel goes; made if need be, and used again
+# BUILD    where a Debian root with the panel goes; made if need be, and used again
+# DATA     where its database goes, unless PANEL_DATABASE names one (a URL of SQLAlchemy)
 # PORT     of the panel
 #
-# Needs debootstrap: the panel wants Python 3.14, which Debian sid has. Prints the line that
-# test/panels/real.test.ts needs.
-set -eu
-[ $# = 3 ] || { sed -n '4p' "$0" >&2; exit 2; }
-mkdir -p "$2"
-source=$(cd "$1" && pwd) folder=$(cd "$2" && pwd) port=$3
-root=$folder/root
+# Needs debootstrap: the panel wants Python 3.14, which Debian sid has. Prints the address with
+# its administrator.
+set -euo pipefail
+[ $# = 4 ] || { sed -n '4p' "$0" >&2; exit 2; }
+mkdir -p "$2" "$3"
+source=$(cd "$1" && pwd) build=$(cd "$2" && pwd) data=$(cd "$3" && pwd) port=$4
+root=$build/root
 
-if [ ! -e "$folder/installed" ]; then
+if [ ! -e "$build/installed" ]; then
   mirror=$(sed -n 's/^URIs: //p' /etc/apt/sources.list.d/debian.sources | head -n 1)
   rm -rf --one-file-system "$root"
   debootstrap --variant=minbase --include=python3,python3-venv,python3-pip,ca-certificates \
-    sid "$root" "$mirror" >"$folder/log"
+    sid "$root" "$mirror" >"$build/log"
   cp /etc/resolv.conf /etc/hosts "$root/etc/"
   cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
   cp -r "$source" "$root/srv/panel"
@@ -44,16 +45,16 @@ for each in packages:
 PYTHON
   chroot "$root" sh -c 'python3 -m venv /srv/packages &&
     /srv/packages/bin/pip install --quiet --requirement /srv/wanted'
-  touch "$folder/installed"
+  touch "$build/installed"
 fi
 
-cat >"$root/srv/panel/.env" <<END
-UVICORN_HOST = "127.0.0.1"
-UVICORN_PORT = $port
-SUDO_USERNAME = "admin"
-SUDO_PASSWORD = "made-up-password-1"
-DEBUG = True
-END
-echo "export TEST_PANEL_PASARGUARD=http://admin:made-up-password-1@127.0.0.1:$port"
-exec chroot "$root" sh -c 'cd /srv/panel && PATH=/srv/packages/bin:$PATH && export PATH &&
-  python -m alembic upgrade head && exec python main.py' >"$folder/log" 2>&1
+mkdir -p "$root/srv/data"
+export UVICORN_HOST=127.0.0.1 UVICORN_PORT="$port"
+export SUDO_USERNAME=admin SUDO_PASSWORD=made-up-password-1 DEBUG=True
+export SQLALCHEMY_DATABASE_URL="${PANEL_DATABASE:-sqlite+aiosqlite:////srv/data/db.sqlite3}"
+echo "http://admin:made-up-password-1@127.0.0.1:$port"
+# Each run sees its own data there; the panel reads figures of the machine.
+exec unshare --mount sh -c 'mount --bind "$1" "$2/srv/data" && mount -t proc proc "$2/proc" &&
+  exec chroot "$2" sh -c "
+  cd /srv/panel && PATH=/srv/packages/bin:\$PATH && export PATH &&
+  python -m alembic upgrade head && exec python main.py"' sh "$data" "$root" >"$data/log" 2>&1

@@ -1,47 +1,13 @@
 /** Requests that a real panel may answer with servers of a customer: a table to extend. */
 
-import { HOST } from '../support/upstream.ts';
-import type { AtHand, Customer, RealPanel } from './at-hand.ts';
+import { HOST } from '../../support/upstream.ts';
+import type { Customer, RealKind, RealPanel } from '../panel.ts';
+import { spellings } from './spellings.ts';
 
 interface Detour {
   name: string;
   path: string;
   headers: Record<string, string>;
-}
-
-/** Formats behind the key, for each panel. */
-const ROUTES: Readonly<Record<AtHand, readonly string[]>> = {
-  '3x-ui': [],
-  marzban: ['clash', 'clash-meta', 'sing-box', 'outline', 'v2ray', 'v2ray-json'],
-  pasarguard: ['links', 'links_base64', 'clash', 'clash_meta', 'sing_box', 'xray', 'outline'],
-  hiddify: [],
-};
-
-const encoded = (text: string) =>
-  [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
-const swapped = (text: string) =>
-  [...text]
-    .map((sign) => (sign === sign.toUpperCase() ? sign.toLowerCase() : sign.toUpperCase()))
-    .join('');
-
-/** Spellings of the address of a subscription. */
-function spellings({ key, path }: Customer): Record<string, string> {
-  const [before = '', behind = ''] = path.split(key);
-  const at = (spelling: string) => `${before}${spelling}${behind}`;
-  return {
-    plain: path,
-    'in capitals': at(key.toUpperCase()),
-    'with each case swapped': at(swapped(key)),
-    'percent-encoded': at(encoded(key)),
-    'percent-encoded twice': at(encoded(key).replaceAll('%', '%25')),
-    'with its first sign percent-encoded': at(`${encoded(key.slice(0, 1))}${key.slice(1)}`),
-    'with a slash behind it': `${path}/`,
-    'with two slashes before it': `${before}/${key}${behind}`,
-    'with a dot segment': `${before}./${key}${behind}`,
-    'with a parameter': at(`${key};x=1`),
-    'with a query': `${path}?x=1`,
-    'with a space': at(`${key}%20`),
-  };
 }
 
 /** Other ways in which Hiddify takes a customer: zeros, and credentials. */
@@ -74,22 +40,18 @@ async function hiddifyWays({ lines }: RealPanel, { key, path }: Customer) {
 }
 
 /** Returns requests of a third device, and of a browser, of which none may get servers. */
-export async function detours(
-  kind: AtHand,
-  panel: RealPanel,
-  customer: Customer,
-): Promise<Detour[]> {
+export async function detours(panel: RealPanel, customer: Customer): Promise<Detour[]> {
   const { path } = customer;
   const third = { 'x-hwid': 'a-third' };
   const page = { accept: 'text/html', 'user-agent': 'Mozilla/5.0' };
-  const ways = kind === 'hiddify' ? await hiddifyWays(panel, customer) : [];
+  const ways = panel.kind === 'hiddify' ? await hiddifyWays(panel, customer) : [];
   return [
     ...Object.entries(spellings(customer)).map(([name, spelled]) => ({
       name,
       path: spelled,
       headers: third,
     })),
-    ...ROUTES[kind].map((route) => ({ name: route, path: `${path}/${route}`, headers: third })),
+    ...panel.routes(customer).map(({ name, path: at }) => ({ name, path: at, headers: third })),
     ...['/json/', '/clash/'].map((route) => ({
       name: route,
       path: path.replace(/^\/sub\//, route),
@@ -106,7 +68,7 @@ export async function detours(
 }
 
 /** Returns addresses whose answer is a 2xx and no subscription. */
-export function noSubscriptions(kind: AtHand, { path, key }: Customer): string[] {
+export function noSubscriptions(kind: RealKind, { path, key }: Customer): string[] {
   const users = path.split('/')[1];
   return {
     '3x-ui': [`${path}?format=info`],
@@ -120,7 +82,7 @@ export function noSubscriptions(kind: AtHand, { path, key }: Customer): string[]
 }
 
 /** Returns a request whose answer has the address of the subscription, and the header with it. */
-export function asHost(kind: AtHand, { path }: Customer): { name: string; path: string } {
+export function asHost(kind: RealKind, { path }: Customer): { name: string; path: string } {
   if (kind === 'hiddify') return { name: 'location', path: path.replace(/\/auto$/, '') };
   return { name: 'profile-web-page-url', path };
 }

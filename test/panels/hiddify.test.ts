@@ -1,0 +1,4 @@
+import { openHiddify } from './panels/hiddify.ts';
+import { realPanelTests } from './real-panel-tests.ts';
+
+realPanelTests('hiddify', openHiddify);

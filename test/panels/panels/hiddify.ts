@@ -1,0 +1,89 @@
+/** Hiddify: its keys are UUIDs behind a path of users. */
+
+import { clientOf } from '../api.ts';
+import type { Customer, RealPanel, State, UserSpec } from '../panel.ts';
+import { startPanel } from '../start.ts';
+
+/** A start of 60 days ago has ended. */
+const longAgo = () => new Date(Date.now() - 60 * 86_400_000).toISOString().slice(0, 10);
+
+/** What a state is in the fields of a user. */
+const STATES: Readonly<Record<State, () => object>> = {
+  active: () => ({ enable: true, start_date: null, current_usage_GB: 0 }),
+  disabled: () => ({ enable: false }),
+  expired: () => ({ start_date: longAgo() }),
+  'used-up': () => ({ current_usage_GB: 2 }),
+  'on-hold': () => ({ start_date: null }),
+};
+
+/** Names of the shortest and longest form, notes of several scripts. */
+const ODD: readonly UserSpec[] = [
+  { name: 'a' },
+  { name: 'x'.repeat(200), note: 'n'.repeat(500) },
+  { name: 'Анна آنا 安娜 👍🏽', note: 'оплачено\nдо 3 декабря' },
+];
+
+export async function openHiddify(source: string): Promise<RealPanel> {
+  const running = await startPanel('hiddify', source);
+  const [, admins = '', users = ''] = running.address.pathname.split('/');
+  const { origin: url, username: token } = running.address;
+  const call = clientOf(`${url}/${admins}/api/v2/admin/user/`, {
+    'hiddify-api-key': token,
+    host: 'panel.example.com',
+    'user-agent': 'curl/8.0',
+  });
+  const installed = Bun.spawnSync([`${running.build}/packages/bin/pip`, 'show', 'hiddifypanel']);
+  const version = /^Version: (.*)$/m.exec(String(installed.stdout))?.[1] ?? 'unknown';
+
+  async function setState({ id }: Customer, state: State): Promise<void> {
+    await call('PATCH', `${id}/`, STATES[state]());
+  }
+
+  return {
+    kind: 'hiddify',
+    version,
+    commit: `hiddifypanel ${version} of PyPI`,
+    url,
+    lines: `url = "${url}"
+key = "hiddify"
+key_path = ["/${users}/{key}"]
+default_limit = 2
+unlimited_as = 3`,
+    api: { url: `${url}/${admins}`, token },
+    database: {
+      kind: 'mariadb',
+      url: `mysql://panel:made-up@127.0.0.1:${running.port + 1}/hiddifypanel`,
+    },
+    users: {
+      states: ['active', 'disabled', 'expired', 'used-up', 'on-hold'],
+      add: async ({ name, note, state = 'active' }) => {
+        const user = { name, usage_limit_GB: 1, package_days: 30, ...(note && { comment: note }) };
+        const { uuid: key } = await call<{ uuid: string }>('POST', '', user);
+        const customer = { name, id: key, key, path: `/${users}/${key}/auto` };
+        if (state !== 'active') await setState(customer, state);
+        return customer;
+      },
+      setState,
+      change: async ({ id }, { note }) => {
+        await call('PATCH', `${id}/`, { ...(note !== undefined && { comment: note }) });
+      },
+      rename: async (customer, name) => {
+        await call('PATCH', `${customer.id}/`, { name });
+        return { ...customer, name };
+      },
+      remove: async ({ id }) => {
+        await call('DELETE', `${id}/`);
+      },
+      deviceCount: async () => null,
+    },
+    odd: ODD,
+    routes: ({ path, key }) => [
+      { name: 'auto', path },
+      ...['sub', 'sub64', 'clash', 'singbox', 'xray'].map((format) => ({
+        name: format,
+        path: `/${users}/${key}/${format}/`,
+      })),
+    ],
+    restart: running.restart,
+  };
+}

@@ -1,0 +1,93 @@
+/** Opens a real panel, calls every check with it, and writes what held. */
+
+import { afterAll, beforeAll, describe, setDefaultTimeout, test } from 'bun:test';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { cleanUp, ROOT } from '../support/process.ts';
+import { ALL_CHECKS } from './checks/index.ts';
+import type { RealKind, RealPanel } from './panel.ts';
+import { endPanels, sourceOf } from './start.ts';
+
+/** The folder of what each run found: PANEL.json, a {@link Report}. */
+export const REPORTS = join(ROOT, 'dist/panel-reports');
+const CHECK_MS_MAX = 300_000;
+const START_MS_MAX = 1_200_000;
+
+/** What a check found. `note` is for the reader of the table; a check that throws fell. */
+export interface Finding {
+  held: boolean;
+  note: string;
+  /** What was asked and what came, for a table of its own. */
+  rows?: readonly (readonly string[])[];
+}
+
+export interface Report {
+  panel: RealKind;
+  version: string;
+  commit: string;
+  checks: ({ name: string } & Finding)[];
+}
+
+/**
+ * Registers a test. `run` returns a note for the table; or a {@link Finding} that did not hold,
+ * where that is known of the panel and no failure.
+ */
+export type Check = (
+  name: string,
+  run: (panel: RealPanel) => Promise<string | Finding | undefined>,
+) => void;
+
+/** The checks of one matter. Those that a panel has no part in are left out by its kind. */
+export type Checks = (check: Check, kind: RealKind) => void;
+
+export function realPanelTests(
+  kind: RealKind,
+  open: (source: string) => Promise<RealPanel>,
+  checks: readonly Checks[] = ALL_CHECKS,
+): void {
+  setDefaultTimeout(CHECK_MS_MAX);
+  const source = sourceOf(kind);
+  if (source === null) {
+    const why = process.env['PANEL_SOURCES'] ? `${kind} is not in it` : 'it is not set';
+    console.warn(`Tests are skipped: PANEL_SOURCES names sources of real panels, and ${why}.`);
+    test.skip(`a real ${kind}`, () => {});
+    return;
+  }
+
+  describe(`a real ${kind}`, () => {
+    let panel: RealPanel | null = null;
+    const found: Report['checks'] = [];
+
+    beforeAll(async () => {
+      panel = await open(source);
+      console.log(`${kind} ${panel.version}, built from ${panel.commit}`);
+    }, START_MS_MAX);
+
+    afterAll(async () => {
+      await endPanels();
+      await cleanUp();
+      if (panel === null) return;
+      mkdirSync(REPORTS, { recursive: true });
+      const { version, commit } = panel;
+      const report: Report = { panel: kind, version, commit, checks: found };
+      writeFileSync(join(REPORTS, `${kind}.json`), `${JSON.stringify(report, null, 2)}\n`);
+    }, START_MS_MAX);
+
+    const check: Check = (name, run) => {
+      test(name, async () => {
+        if (panel === null) throw new Error(`${kind} did not start`);
+        const entry: Report['checks'][number] = { name, held: false, note: 'did not end in time' };
+        found.push(entry);
+        try {
+          const said = await run(panel);
+          const finding = typeof said === 'object' ? said : { held: true, note: said ?? '' };
+          Object.assign(entry, finding);
+        } catch (fault) {
+          entry.note = String(fault).split('\n')[0] ?? '';
+          throw fault;
+        }
+      });
+    };
+    for (const register of checks) register(check, kind);
+  });
+}
