@@ -8,6 +8,7 @@ import type { Core } from '../core/core.ts';
 import type { FollowStanding } from '../core/follow-standing.ts';
 import type { SendOnce } from '../core/outbox/gateway-test.ts';
 import type { Misfit, Refused } from '../core/outcome.ts';
+import type { PanelKind } from '../core/panel/kind.ts';
 import type { PushGateway } from '../core/port/registration.ts';
 import type { PanelReaction, UpstreamKeys } from '../core/port/upstream.ts';
 
@@ -112,7 +113,16 @@ export interface ListedFollow {
   reason: string | null;
 }
 
+/** A panel that Gatepost knows by name. */
+interface KnownPanel {
+  name: PanelKind;
+  title: string;
+  /** The form that `key` with its name reads. */
+  keys: 'plain' | 'uuid' | 'signed';
+}
+
 export interface ListedUpstreams {
+  panels: KnownPanel[];
   /** The panels that are followed. */
   follows: ListedFollow[];
   /** The upstreams of the configuration. */

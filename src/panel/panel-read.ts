@@ -1,8 +1,8 @@
 /** Reads the users of a panel from its database or its API. */
 
 import { VERSION } from '../base/version.ts';
-import { PANEL_SCHEMAS, withoutDevices } from '../core/moving/panel.ts';
-import type { PanelUser } from '../core/moving/panel-user.ts';
+import { type PanelUser, withoutDevices } from '../core/panel/cells.ts';
+import { PANEL_TRAITS } from '../core/panel/index.ts';
 import type { PanelKind } from '../core/panel/kind.ts';
 import { readPanelApi } from './panel-api.ts';
 import { readPanelFile } from './panel-file.ts';
@@ -45,7 +45,8 @@ export async function readPanel(
   reading: PanelCalls,
 ): Promise<PanelReading<Iterable<PanelUser>>> {
   const { panel, isOfUsers = false } = job;
-  const schema = isOfUsers ? withoutDevices(PANEL_SCHEMAS[panel]) : PANEL_SCHEMAS[panel];
+  const { database } = PANEL_TRAITS[panel];
+  const schema = isOfUsers ? withoutDevices(database) : database;
   const userAgent = `gatepost-${isOfUsers ? 'follow' : 'import'}/${VERSION}`;
   const { rows, view } =
     'url' in job

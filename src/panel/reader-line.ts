@@ -2,7 +2,7 @@
 
 import type { ErrorCode } from '../base/operator-error.ts';
 import type { ListedUser, Listing } from '../core/moving/follow-user.ts';
-import type { PanelUser } from '../core/moving/panel-user.ts';
+import type { PanelUser } from '../core/panel/cells.ts';
 import type { PanelJob } from './panel-read.ts';
 
 /** The first word of the command line of that process. */

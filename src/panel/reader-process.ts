@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { OperatorError } from '../base/operator-error.ts';
 import type { FollowLine } from '../core/moving/follow.ts';
 import type { Listing } from '../core/moving/follow-user.ts';
-import type { PanelUser } from '../core/moving/panel-user.ts';
+import type { PanelUser } from '../core/panel/cells.ts';
 import { nextTurn } from '../core/turn.ts';
 import { originOf, type PanelJob, type PanelReading } from './panel-read.ts';
 import { PANEL_READER, type ReaderInput, type ReaderLine, type ReaderTask } from './reader-line.ts';

@@ -102,7 +102,7 @@ describe('changes no link', () => {
       '500 on page 2',
       ({ panel }) => {
         panel.odd = (path) =>
-          path.includes('offset=3') ? new Response('', { status: 500 }) : null;
+          /offset=[1-9]/.test(path) ? new Response('', { status: 500 }) : null;
       },
       'unreadable',
     ],
@@ -158,13 +158,10 @@ describe('changes no link', () => {
     }
   });
 
-  test('a list that shifted while it was read, so that it has a user twice and another not', async () => {
-    const on = await start('marzban', [...USERS], DISABLE);
+  test('a list that has one user twice and another not', async () => {
+    const on = await start('hiddify', [...USERS], DISABLE);
     const before = await whole(on);
-    on.panel.odd = (path) => {
-      on.panel.users = path.includes('offset=3') ? USERS.slice(1) : [...USERS];
-      return null;
-    };
+    on.panel.users = [...USERS.slice(0, 19), someUser(1)];
     for (let n = 0; n < 3; n++) await on.pass();
     expect(await on.follow()).toMatchObject({ failure: null, pass: { missingCount: 0 } });
     expect(await whole(on)).toEqual(before);
@@ -183,7 +180,7 @@ describe('changes no link', () => {
     expect(pauses).toEqual([5, 10, 20, 40]);
   });
 
-  test('a view of a part misses nobody', async () => {
+  test('no user is missing in a view of a part', async () => {
     const on = await start('marzban', USERS.slice(0, 5), DISABLE);
     // The first view was of a part.
     const other = await on.follow();

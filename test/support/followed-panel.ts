@@ -195,6 +195,27 @@ export function keyOfUser(kind: PanelKind, { id, key, name }: SomeUser): string 
   return kind === 'pasarguard' ? `pasarguard/${id}` : key;
 }
 
+/** Makes what follows the panels of an appliance, and reads them in this process. */
+export function followerOf(app: Pick<TestApp, 'core' | 'clock' | 'log' | 'settings'>): Follower {
+  const { core, clock, log } = app;
+  const panels = () =>
+    followedPanels(
+      app.settings.gateUpstreams,
+      tokensOf(() => API_TOKEN, { clock }),
+      async function* (job, listing, signal): AsyncGenerator<FollowLine> {
+        const reading = { ...READING, signal, sleep: async () => {}, onProgress: () => {} };
+        const quick = 'url' in job ? { ...job, callsPerSecondMax: 1e6 } : job;
+        const { users: found, view } = await readPanel({ ...quick, isOfUsers: true }, reading);
+        const all = listedUsers(found, listing);
+        yield { view };
+        for (const listed of all) yield { listed };
+        yield 'round';
+        for (const listed of all) yield { listed };
+      },
+    );
+  return makeFollower({ core, clock, log, panels });
+}
+
 /** Starts an appliance that follows a panel by its API, read in this process. */
 export async function startFollowing(
   kind: PanelKind,
@@ -216,24 +237,8 @@ export async function startFollowing(
     followMs: EVERY_MS,
   };
   app.settings.gateUpstreams = [upstreamTo(panel.url, own.code, { ...upstream, ...more })];
-  const { core, clock, log } = app;
-  const tokens = tokensOf(() => API_TOKEN, { clock });
-  const panels = () =>
-    followedPanels(
-      app.settings.gateUpstreams,
-      tokens,
-      async function* (job, listing, signal): AsyncGenerator<FollowLine> {
-        const reading = { ...READING, signal, sleep: async () => {}, onProgress: () => {} };
-        const quick = 'url' in job ? { ...job, callsPerSecondMax: 1e6 } : job;
-        const { users: found, view } = await readPanel({ ...quick, isOfUsers: true }, reading);
-        const all = listedUsers(found, listing);
-        yield { view };
-        for (const listed of all) yield { listed };
-        yield 'round';
-        for (const listed of all) yield { listed };
-      },
-    );
-  const follower = makeFollower({ core, clock, log, panels });
+  const follower = followerOf(app);
+  const { clock, core } = app;
   const { store } = core;
   return {
     app,

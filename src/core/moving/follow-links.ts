@@ -1,6 +1,7 @@
 /** The links of users of a followed panel: changed by the code of imports. */
 
 import { INSTALL_LIMIT } from '../formats.ts';
+import type { PanelUser } from '../panel/cells.ts';
 import type { FollowedUser } from '../port/follow.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED } from '../port/link.ts';
 import type { ImportedLink, PanelFacts, PanelLink } from '../port/moving.ts';
@@ -12,7 +13,7 @@ import { Mover } from './import.ts';
 import { importPanel } from './panel-import.ts';
 import type { PanelPlan, PlannedUser } from './panel-plan.ts';
 import { PanelTally } from './panel-tally.ts';
-import { isAnother, keyHashesOf, type PanelRules, type PanelUser } from './panel-user.ts';
+import { isAnother, keyHashesOf, type PanelRules } from './panel-user.ts';
 import { Tally } from './tally.ts';
 
 /** The facts that imports note, and the user in the panel. */
@@ -163,10 +164,10 @@ export class FollowedLinks {
   }
 
   /** Returns the limit that the panel sets for the link of a user; null: none. */
-  #limitOf({ limit }: PanelUser): number | null {
+  #limitOf({ limit, isUnlimited }: PanelUser): number | null {
     const { limits, unlimitedAs } = this.parts.rules;
     if (limits === 'own') return null;
-    if (limit === 'unlimited') return unlimitedAs;
+    if (isUnlimited) return unlimitedAs;
     return limit && Math.min(limit, INSTALL_LIMIT.maximum);
   }
 

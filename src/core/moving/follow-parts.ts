@@ -1,10 +1,10 @@
 /** The parts of a pass over a followed panel. */
 
 import type { Core } from '../core.ts';
+import type { PanelUser } from '../panel/cells.ts';
 import type { PanelKind } from '../panel/kind.ts';
 import type { Follow, FollowedUser, FollowHold } from '../port/follow.ts';
 import type { Provider } from '../port/provider.ts';
-import type { PanelUser } from './panel-user.ts';
 
 /** The rules of an upstream by which its panel is followed. */
 export interface FollowRules {

@@ -2,9 +2,10 @@
 
 import { createHmac } from 'node:crypto';
 import { ONE_LINE_LENGTH_MAX } from '../formats.ts';
+import type { PanelUser } from '../panel/cells.ts';
 import type { FollowedUser } from '../port/follow.ts';
 import { tidyFact } from '../text.ts';
-import { keyHashesOf, type PanelRules, type PanelUser } from './panel-user.ts';
+import { keyHashesOf, type PanelRules } from './panel-user.ts';
 
 /** A user with the keyed hash of its identity. */
 export interface ListedUser {
@@ -66,14 +67,14 @@ export function followedOf(
 ): FollowedUser | null {
   const keys = keyHashesOf(rules, user);
   if (keys === null) return null;
-  const { limit, endsAtMs, state, note } = user;
+  const { limit, isUnlimited, endsAtMs, state, note } = user;
   const isEnd =
     endsAtMs !== null && endsAtMs >= END_FIRST_MS && endsAtMs <= rules.nowMs + END_AHEAD_MS;
   return {
     userHash,
     keyHash: keys.now,
     state,
-    panelLimit: limit === 'unlimited' ? 0 : limit,
+    panelLimit: isUnlimited ? 0 : limit,
     endsAtMs: isEnd ? endsAtMs : null,
     note: withNotes ? note : null,
     missedCount: 0,

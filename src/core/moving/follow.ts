@@ -80,6 +80,8 @@ class FollowPass {
       };
     }
     for await (const one of this.#compare(roundOf(lines))) this.#count(one);
+    // A user that is listed twice may come after one that is missing.
+    if (!this.#seesAll) Object.assign(this.#counts, { missingCount: 0, goneCount: 0 });
     const { missingCount, userCount } = this.#counts;
     if (userCount > USERS_MAX) {
       return { problem: 'too_many_users', reason: `it has more than ${USERS_MAX} users` };
@@ -113,7 +115,7 @@ class FollowPass {
     const counts = this.#counts;
     if (before !== null) this.#knownCount += 1;
     if (listed === null) {
-      if (before === null || !this.#seesAll) return;
+      if (before === null) return;
       if (before.missedCount + 1 >= GONE_AFTER) counts.goneCount += 1;
       else counts.missingCount += 1;
       return;

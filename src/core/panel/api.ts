@@ -52,6 +52,8 @@ export interface PanelApi {
   idIn(key: string): string | null | undefined;
   /** Returns the path at which the API describes the user of a key; null: it knows no such key. */
   userPath(key: string): string | null;
+  /** True: it answers 403 there if the user is of another admin than the token. */
+  readonly forbidsUsers: boolean;
   /**
    * Reads the user of a key from the answer at that path; null: the panel has no such user. Throws
    * {@link Silent} if the answer decides neither.

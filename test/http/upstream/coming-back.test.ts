@@ -154,6 +154,7 @@ describe.each(PANELS)('%s, at the proxy', (panel) => {
       id: ID_OF_IMPORT[panel],
       note: '',
       limit: 2,
+      isUnlimited: false,
       isDisabled: false,
       state: 'active' as const,
       endsAtMs: null,
