@@ -152,6 +152,16 @@ const AUTHORIZED: Readonly<Record<PanelKind, (headers: Headers) => boolean>> = (
   };
 })();
 
+/** The answer to a wrong token: 3x-ui hides its API from all but its own page. */
+function refusalOf(panel: PanelKind, headers: Headers): Response {
+  if (panel === 'hiddify') {
+    return Response.json({ detail: {}, message: 'Unathorized' }, { status: 403 });
+  }
+  if (panel !== '3x-ui') return Response.json({}, { status: 401 });
+  const isOfPage = headers.get('x-requested-with') === 'XMLHttpRequest';
+  return new Response(null, { status: isOfPage ? 401 : 404 });
+}
+
 export interface PanelApiServer {
   url: string;
   /** The paths that were asked with the token of the API. */
@@ -210,7 +220,7 @@ export function startPanelApi(
       if (token !== undefined) return Response.json({}, { status: infoStatus(token) });
       const bearer = request.headers.get('authorization')?.slice('Bearer '.length) ?? '';
       const isAuthorized = api.tokens.has(bearer) || AUTHORIZED[panel](request.headers);
-      if (!isAuthorized) return Response.json({}, { status: 401 });
+      if (!isAuthorized) return refusalOf(panel, request.headers);
       const [adminPath, admin] = ADMINS[panel] ?? [];
       if (url.pathname === adminPath) return Response.json(admin);
       const body = answer(url.pathname, url, api.users);

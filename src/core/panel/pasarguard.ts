@@ -222,7 +222,7 @@ const api: PanelApi = {
     return segment ? `/api/user/${segment}` : null;
   },
   // It says that there is no such user.
-  forbidsUsers: false,
+  ofOtherAdmin: null,
   userIn(answer) {
     const record = recordIn(answer);
     if (isEmpty(record)) return null;
@@ -251,12 +251,15 @@ const api: PanelApi = {
 
 export const PASARGUARD: PanelTraits = {
   title: 'PasarGuard',
+  version: '5.2.1',
   keys,
   limitMeaningNone: null,
   givesLimits: true,
   keysHaveDelimiters: false,
   keysAreExact: false,
-  dropsUnknownKeys: false,
+  statusOfNoUser: 404,
+  routes: { clash: ['clash', 'clash_meta'], singBox: ['sing_box'] },
+  pageHasServers: true,
   hasOwnButton: true,
   queryNames: ['period', 'start', 'end'],
   api,

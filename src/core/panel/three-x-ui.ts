@@ -133,13 +133,14 @@ function searchFor(key: string): string {
 }
 
 const api: PanelApi = {
-  headersOf: bearer,
+  // To others it hides a wrong token behind a 404.
+  headersOf: (token) => ({ ...bearer(token), 'x-requested-with': 'XMLHttpRequest' }),
   signIn: null,
   view: null,
   idIn: () => null,
   // The search also matches names and comments.
   userPath: (key) => `/panel/api/clients/list/paged?search=${searchFor(key)}&pageSize=200`,
-  forbidsUsers: false,
+  ofOtherAdmin: null,
   userIn(answer, key) {
     const { obj, success } = recordIn(answer);
     const { items, filtered } = recordIn(obj);
@@ -177,12 +178,15 @@ const api: PanelApi = {
 
 export const THREE_X_UI: PanelTraits = {
   title: '3x-ui',
+  version: '3.6.0',
   keys: 'plain',
   limitMeaningNone: null,
   givesLimits: true,
   keysHaveDelimiters: true,
   keysAreExact: true,
-  dropsUnknownKeys: false,
+  statusOfNoUser: 404,
+  routes: { clash: ['clash'], singBox: [] },
+  pageHasServers: true,
   hasOwnButton: true,
   queryNames: ['format', 'html', 'view'],
   api,

@@ -9,6 +9,7 @@ import { unlessAborted } from '../../base/deadline.ts';
 import type { Log } from '../../base/log.ts';
 import { type AskPanel, isStatusOfPanel, Silent } from '../../core/panel/api.ts';
 import { PANEL_TRAITS } from '../../core/panel/index.ts';
+import { idIn, recordIn } from '../../core/panel/record.ts';
 import { panelApiUser } from '../../core/panel/user.ts';
 import { MinuteLine } from '../bound/limiter.ts';
 import { UpstreamClient } from './client.ts';
@@ -201,30 +202,23 @@ async function askApi(
     response.cancel();
     throw new Silent(`API_${status}`, isStatusOfPanel(status));
   }
-  const json = jsonIn(await response.text());
-  if (status === 403) throw new Silent('API_403', !saysOthersUser(json));
-  if (json === undefined) throw new Silent(status === 200 ? 'API_ANSWER' : 'API_404');
-  if (status === 200) return json;
-  // A path that the server does not have means a wrong URL, and not that the user is gone.
-  if (!saysNoUser(json)) throw new Silent('API_404');
-  return null;
-}
-
-/** Returns the JSON of a text; undefined: it is none. */
-function jsonIn(text: string): unknown {
+  const text = await response.text();
+  let json: unknown;
   try {
-    return JSON.parse(text);
+    json = JSON.parse(text);
   } catch {
-    return undefined;
+    throw new Silent(status === 200 ? 'API_ANSWER' : `API_${status}`, isStatusOfPanel(status));
   }
+  if (status === 200) return json;
+  const { message, detail } = recordIn(json);
+  const said = idIn(message) || idIn(detail);
+  // A path that the server does not have means a wrong URL, and not that the user is gone.
+  if (status === 404 && NO_USER.test(said)) return null;
+  throw new Silent(`API_${status}`, isStatusOfPanel(status), said);
 }
 
-/** Returns whether the text of an error is as panels write it. */
-function saysError(json: unknown, pattern: RegExp): boolean {
-  if (typeof json !== 'object' || json === null) return false;
-  const { message, detail } = json as Record<string, unknown>;
-  return [message, detail].some((text) => typeof text === 'string' && pattern.test(text));
-}
+/** The error by which panels say that they have no such user. */
+const NO_USER = /^user\b.*\bnot found$/i;
 
 /** The answer of an API to the doctor. */
 interface ApiLook {
@@ -233,12 +227,6 @@ interface ApiLook {
   /** The admin whose users alone the token shows; empty: it shows all users. */
   admin: string;
 }
-
-/** Returns true for the error by which panels say that they have no such user. */
-const saysNoUser = (json: unknown) => saysError(json, /^user\b.*\bnot found$/i);
-
-/** Returns true for the error by which Marzban says that the user is another admin's. */
-const saysOthersUser = (json: unknown) => saysError(json, /^you're not allowed$/i);
 
 /**
  * Asks the API of a panel for a user that it does not have, whose users its token shows, and, if
