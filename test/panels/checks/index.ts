@@ -8,6 +8,7 @@ import { doorChecks } from './door.ts';
 import { limitsChecks } from './limits.ts';
 import { mihomoChecks } from './mihomo.ts';
 import { pageChecks } from './pages.ts';
+import { renewedChecks } from './renewed.ts';
 import { ridesChecks } from './rides.ts';
 import { routeChecks } from './routes.ts';
 import { userPageChecks } from './user-page.ts';
@@ -19,6 +20,7 @@ export const ALL_CHECKS: readonly Checks[] = [
   agentChecks,
   pageChecks,
   limitsChecks,
+  renewedChecks,
   ridesChecks,
   userPageChecks,
   beforeGateChecks,
