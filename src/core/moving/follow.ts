@@ -16,7 +16,7 @@ export type FollowLine = { view: string } | { listed: ListedUser } | 'round';
 /** The most users of a panel. */
 const USERS_MAX = 500_000;
 /** Users that are taken over together. */
-const BATCH = 20;
+const BATCH = 10;
 /** Whole passes in a row after which a user that they missed is gone. */
 const GONE_AFTER = 2;
 
