@@ -4,8 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import type { HeldPass } from '../../src/core/port/follow.ts';
 import { auditEntries } from '../support/audit.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
-import { openPlace, type Place } from '../support/place.ts';
-import { databaseOf } from '../support/process.ts';
+import { openPlace } from '../support/place.ts';
 
 const HOST = 'sub.example.org';
 let line: CommandLine;
@@ -15,13 +14,12 @@ beforeEach(async () => {
 });
 afterEach(() => line.close());
 
-async function place(): Promise<Place> {
-  return { dataDir: line.dataDir, databaseUrl: (await databaseOf(line.dataDir))?.url ?? null };
-}
+/** Commands without a database of their own keep a file. */
+const openStore = () => openPlace({ dataDir: line.dataDir, databaseUrl: null });
 
 /** Notes a whole pass, and then one that waits. */
 async function wait(held: HeldPass): Promise<void> {
-  const store = await openPlace(await place());
+  const store = await openStore();
   const fresh = { source: 'MYSHOP01/marzban', hashKey: 'a'.repeat(64) };
   const claim = { owner: 'one', nowMs: 1_000, leaseUntilMs: 61_000 };
   const first = await store.claimFollow(HOST, fresh, claim);
@@ -49,7 +47,7 @@ test('a pass that waits is shown, and goes on once the operator agrees', async (
   expect(await line.run('follow', 'accept', HOST)).toMatchObject({ code: 2 });
   const done = await line.run('follow', 'accept', HOST, '--yes', '--json');
   expect(JSON.parse(done.stdout)).toEqual({ host: HOST, missing: 5, known: 20, check: false });
-  const store = await openPlace(await place());
+  const store = await openStore();
   const entries = await auditEntries({ store });
   await store.close();
   expect(entries.filter(({ action }) => action === 'follow.accept')).toHaveLength(1);

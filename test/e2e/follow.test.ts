@@ -66,9 +66,9 @@ async function makeDue(dataDir: string): Promise<void> {
 }
 
 test('a reader or a server that is killed in a pass changes no link wrongly', async () => {
-  const USERS = Array.from({ length: 600 }, (_, n) => someUser(n + 1));
+  const USERS = Array.from({ length: 300 }, (_, n) => someUser(n + 1));
   const panel = startListingPanel('marzban', [...USERS]);
-  panel.pageCount = 200;
+  panel.pageCount = 100;
   const { dataDir, args } = await prepareApi(panel);
   const first = await startServe({ dataDir, args, from: 'source' });
   const store = await openStoreOf(dataDir);
@@ -86,7 +86,7 @@ test('a reader or a server that is killed in a pass changes no link wrongly', as
   // The panel hangs on its second page, and the process that reads is killed.
   const before = { links: await linksIn(store), known: await knownIn(store) };
   const { promise: isHanging, resolve: hangs } = Promise.withResolvers<void>();
-  panel.users = USERS.slice(0, 300);
+  panel.users = USERS.slice(0, 150);
   panel.odd = (path) => {
     if (!/offset=[1-9]/.test(path)) return null;
     hangs();

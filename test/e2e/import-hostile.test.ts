@@ -38,6 +38,8 @@ const database =
 const ENDLESS_BYTES = IS_LONG ? 900e6 : 400e6;
 const endless = (text: string) => (file: string) => writeEndless(file, text, ENDLESS_BYTES);
 
+let answerCount = 0;
+
 /** Serves a body for each path of an API. */
 const api = (body: () => string) => () => {
   panel = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response(body()) });
@@ -138,8 +140,13 @@ const HOSTILE: Hostile[] = [
     name: 'users without end from an API',
     panel: 'marzban',
     make: api(() => {
-      const user = { username: 'anna', note: 'x'.repeat(MIB) };
-      return JSON.stringify({ username: 'a', is_sudo: true, users: [user], total: 1e9 });
+      answerCount += 1;
+      // Each page begins with the last user of the one before.
+      const users = [answerCount - 1, answerCount].map((n) => ({
+        username: `user${n}`,
+        note: 'x'.repeat(MIB),
+      }));
+      return JSON.stringify({ username: 'a', is_sudo: true, users, total: 1e9 });
     }),
     says: `takes more than ${CAP_MIB} MiB of memory to read (--memory allows more)`,
   },
