@@ -103,14 +103,6 @@ interface UpstreamSummary {
   toml: string;
 }
 
-/** A panel that Gatepost knows by name. */
-interface KnownPanel {
-  name: PanelKind;
-  title: string;
-  /** The form that `key` with its name reads. */
-  keys: 'plain' | 'uuid' | 'signed';
-}
-
 /** How the following of an upstream's panel stands. */
 export interface ListedFollow {
   host: string;
@@ -119,6 +111,14 @@ export interface ListedFollow {
   pass: { atMs: number; userCount: number; changeCount: number } | null;
   /** Why the last pass changed nothing; null: it was whole, or there was none. */
   reason: string | null;
+}
+
+/** A panel that Gatepost knows by name. */
+interface KnownPanel {
+  name: PanelKind;
+  title: string;
+  /** The form that `key` with its name reads. */
+  keys: 'plain' | 'uuid' | 'signed';
 }
 
 export interface ListedUpstreams {

@@ -34,7 +34,7 @@ const ATTEMPTS_MAX = 4;
 const BACKS_MAX = 20;
 const PAUSE_MS = 1_000;
 
-/** The words of an error after 401 or 403. */
+/** The words of an error after 401. */
 export const TOKEN_REFUSED = 'it refuses the token';
 
 /** The users of a panel, and the admin who alone sees them; empty: these are all users. */
@@ -129,13 +129,14 @@ class PanelApi implements ListReader {
     }
   }
 
-  async get(path: string): Promise<unknown> {
+  /** Returns the JSON of an answer with one of the statuses. */
+  async get(path: string, statuses: readonly number[] = [200]): Promise<unknown> {
     const { callsPerSecondMax, signal, sleep } = this.options;
     for (let attempt = 1; ; attempt++) {
       await sleep(1_000 / callsPerSecondMax);
       this.options.onSign();
       if (signal.aborted) throw new OperatorError('stopped', 'interrupted');
-      const got = await this.#attempt(path);
+      const got = await this.#attempt(path, statuses);
       if (typeof got === 'object') return got.json;
       if (attempt === ATTEMPTS_MAX) throw this.#failed(got);
       await sleep(PAUSE_MS * 2 ** attempt);
@@ -143,7 +144,7 @@ class PanelApi implements ListReader {
   }
 
   /** Returns the answer, or the reason of a retry. */
-  async #attempt(path: string): Promise<{ json: unknown } | string> {
+  async #attempt(path: string, statuses: readonly number[]): Promise<{ json: unknown } | string> {
     const { headers, url, userAgent, signal } = this.options;
     const patience = AbortSignal.timeout(TIMEOUT_MS);
     let response: Response;
@@ -169,7 +170,9 @@ class PanelApi implements ListReader {
     if (status === 429 || status >= 500) return `it answers HTTP ${status}`;
     if (status === 401) throw this.#failed(`${TOKEN_REFUSED} (401)`);
     if (status === 403) throw this.#failed(`it refuses ${path.split('?')[0]} to this token (403)`);
-    if (status !== 200) throw this.#failed(`it answers HTTP ${status} at ${path.split('?')[0]}`);
+    if (!statuses.includes(status)) {
+      throw this.#failed(`it answers HTTP ${status} at ${path.split('?')[0]}`);
+    }
     const broken = boundBrokenBy(body, ANSWER);
     if (broken !== null)
       throw this.#failed(`its answer to ${path.split('?')[0]} must not ${broken}`);

@@ -52,7 +52,7 @@ const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>
             shortUuid: key,
             status: isActive ? 'ACTIVE' : 'DISABLED',
             createdAt: new Date(createdAtMs).toISOString(),
-            expireAt: isoOf(endsAtMs),
+            ...(endsAtMs !== undefined && { expireAt: new Date(endsAtMs).toISOString() }),
           }),
       );
     },
@@ -132,6 +132,13 @@ const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>
       );
     },
   },
+};
+
+/** The admin of the token, who sees all users. */
+const ADMINS: Partial<Record<PanelKind, readonly [path: string, answer: object]>> = {
+  marzban: ['/api/admin', { username: 'admin', is_sudo: true }],
+  pasarguard: ['/api/admin', { id: null, username: 'admin', role: { is_owner: true } }],
+  hiddify: ['/api/v2/admin/me/', { uuid: 'uuid-of-admin', mode: 'super_admin' }],
 };
 
 const AUTHORIZED: Readonly<Record<PanelKind, (headers: Headers) => boolean>> = (() => {
@@ -214,6 +221,8 @@ export function startPanelApi(
       const bearer = request.headers.get('authorization')?.slice('Bearer '.length) ?? '';
       const isAuthorized = api.tokens.has(bearer) || AUTHORIZED[panel](request.headers);
       if (!isAuthorized) return refusalOf(panel, request.headers);
+      const [adminPath, admin] = ADMINS[panel] ?? [];
+      if (url.pathname === adminPath) return Response.json(admin);
       const body = answer(url.pathname, url, api.users);
       if (body === null) return Response.json({ detail: 'Not Found' }, { status: 404 });
       return body === NO_USER ? Response.json(noUser, { status: 404 }) : Response.json(body);

@@ -97,6 +97,13 @@ const LACKS = ['Hiddify stores no devices: each device takes a slot when it firs
 const api: PanelApi = {
   headersOf: (token) => ({ 'hiddify-api-key': token }),
   signIn: null,
+  view: {
+    path: '/api/v2/admin/me/',
+    adminIn(answer) {
+      const { mode, uuid } = recordIn(answer);
+      return mode === 'super_admin' ? '' : idIn(uuid) || 'unknown';
+    },
+  },
   idIn: () => undefined,
   // To another key it answers 500.
   userPath: (key) => (UUID.test(key) ? `/api/v2/admin/user/${key}/` : null),
@@ -118,6 +125,7 @@ const api: PanelApi = {
   },
   limitOf: async (record) => hiddifyLimit(countIn(record['max_ips'])),
   strangersKey: () => crypto.randomUUID(),
+  strangersRecord: {},
 };
 
 export const HIDDIFY: PanelTraits = {

@@ -19,7 +19,8 @@ export interface PagedList {
 
 /** Reads an API, and keeps rows of what it says. Throws for an answer of no such panel. */
 export interface ListReader {
-  get(path: string): Promise<unknown>;
+  /** Returns the JSON of an answer with one of the statuses; by default 200. */
+  get(path: string, statuses?: readonly number[]): Promise<unknown>;
   /** Returns whether a table is to be read. */
   wants(table: string): boolean;
   /** Notes that a table was read, although it may be empty. */

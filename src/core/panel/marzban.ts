@@ -14,7 +14,7 @@ import {
 } from './cells.ts';
 import type { SignedForm } from './key-form.ts';
 import { type ListReader, usersAt } from './lists.ts';
-import { endIn, idIn, isEmpty, recordIn, timeIn } from './record.ts';
+import { idIn, isEmpty, recordIn, timeIn } from './record.ts';
 import { NOT_FOUND } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
 
@@ -76,6 +76,13 @@ const keys: SignedForm = {
 const api: PanelApi = {
   headersOf: bearer,
   signIn: OAUTH_SIGN_IN,
+  view: {
+    path: '/api/admin',
+    adminIn(answer) {
+      const { username, is_sudo: isSudo } = recordIn(answer);
+      return isSudo === true ? '' : idIn(username) || 'unknown';
+    },
+  },
   idIn: nameIn,
   userPath(key) {
     const name = segmentOf(nameIn(key) ?? '');
@@ -92,7 +99,7 @@ const api: PanelApi = {
       // The days of a user on hold begin at the first connection.
       isActive: status === 'active' || status === 'on_hold',
       createdAtMs: timeIn(record['created_at']),
-      endsAtMs: endIn(record['expire']),
+      endsAtMs: asEnd(record['expire']),
       subscriptionUrl: idIn(record['subscription_url']),
       record,
     };
@@ -100,6 +107,7 @@ const api: PanelApi = {
   // It knows no devices.
   limitOf: async () => null,
   strangersKey: () => 'marzban/gatepost_asks_for_no_user',
+  strangersRecord: {},
 };
 
 export const MARZBAN: PanelTraits = {

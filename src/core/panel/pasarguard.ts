@@ -22,16 +22,7 @@ import {
 import type { SignedForm } from './key-form.ts';
 import { type HwidSettings, type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn, usersAt } from './lists.ts';
-import {
-  countIn,
-  endIn,
-  idIn,
-  isEmpty,
-  limitIn,
-  type PanelRecord,
-  recordIn,
-  timeIn,
-} from './record.ts';
+import { countIn, idIn, isEmpty, limitIn, type PanelRecord, recordIn, timeIn } from './record.ts';
 import type { PanelReason } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
 
@@ -68,6 +59,20 @@ const hwidIn = ({ enabled, fallback_limit: limit }: PanelRecord): HwidSettings =
   isOn: enabled !== false,
   fallback: countIn(limit),
 });
+
+/** The scopes in a role: the users of the admin himself, and those of all. */
+const SCOPE = { own: 1, all: 2 };
+
+/**
+ * Returns whether a role shows the users of all admins. `read` decides for one user, and
+ * `read_simple`, of which nothing means all, for the list.
+ */
+function seesAll({ is_owner: isOwner, permissions }: PanelRecord): boolean {
+  if (isOwner === true) return true;
+  const { read, read_simple: list } = recordIn(recordIn(permissions)['users']);
+  const isAll = read === true || recordIn(read)['scope'] === SCOPE.all;
+  return isAll && recordIn(list)['scope'] !== SCOPE.own;
+}
 
 const KEY = /^pasarguard\/(?:(\d+)|name\/(.+))$/;
 
@@ -139,16 +144,10 @@ const database: PanelSchema = {
   },
 };
 
-/** The scope in a role that reaches the users of all admins. */
-const SCOPE_ALL = 2;
-
 async function readAll(reader: ListReader): Promise<void> {
   const { username, role, is_sudo: isSudo } = recordIn(await reader.get('/api/admin'));
-  const { is_owner: isOwner, permissions } = recordIn(role);
-  const { scope } = recordIn(recordIn(recordIn(permissions)['users'])['read']);
   // Older versions have no roles.
-  const seesAll = isOwner === true || isSudo === true || scope === SCOPE_ALL;
-  reader.seenBy(username, seesAll);
+  reader.seenBy(username, isSudo === true || seesAll(recordIn(role)));
   reader.add('settings', recordIn(await reader.get('/api/settings')));
   for (const admin of listIn(recordIn(await reader.get('/api/admins'))['admins'])) {
     const role = recordIn(admin['role']);
@@ -173,7 +172,8 @@ async function readAll(reader: ListReader): Promise<void> {
   for (const [at, id] of ids.entries()) {
     // A text could lead to another path.
     if (!/^\d+$/.test(id)) throw reader.unusable('/api/users');
-    const { hwids } = recordIn(await reader.get(`/api/user/${id}/hwids`));
+    // The user of an answer of 404 was deleted meanwhile.
+    const { hwids } = recordIn(await reader.get(`/api/user/${id}/hwids`, [200, 404]));
     for (const hwid of listIn(hwids)) reader.add('user_hwids', { ...hwid, user_id: id });
     reader.onProgress(at + 1, ids.length);
   }
@@ -207,6 +207,14 @@ const api: PanelApi = {
   // It has API keys besides the tokens of admins, which are JWTs.
   headersOf: (token) => ({ ...bearer(token), ...(!token.includes('.') && { 'x-api-key': token }) }),
   signIn: OAUTH_SIGN_IN,
+  view: {
+    path: '/api/admin',
+    adminIn(answer) {
+      const { username, role, is_sudo: isSudo } = recordIn(answer);
+      // Older versions have no roles.
+      return isSudo === true || seesAll(recordIn(role)) ? '' : idIn(username) || 'unknown';
+    },
+  },
   idIn: (key) => KEY.exec(key)?.[1],
   userPath(key) {
     const [, id, name = ''] = KEY.exec(key) ?? [];
@@ -226,7 +234,7 @@ const api: PanelApi = {
       // The days of a user on hold begin at the first connection.
       isActive: status === 'active' || status === 'on_hold',
       createdAtMs: timeIn(record['created_at']),
-      endsAtMs: endIn(record['expire']),
+      endsAtMs: asEnd(record['expire']),
       subscriptionUrl: idIn(record['subscription_url']),
       record,
     };
@@ -238,6 +246,7 @@ const api: PanelApi = {
     return pasarguardLimit(null, await roleOf(record['admin'], settings), hwidIn(common));
   },
   strangersKey: () => 'pasarguard/999999999',
+  strangersRecord: { admin: { username: 'gatepost_asks_for_no_admin' } },
 };
 
 export const PASARGUARD: PanelTraits = {

@@ -19,15 +19,6 @@ export const limitIn = (value: unknown): number | null =>
 export const idIn = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 
-/** A smaller number is one of seconds. */
-const MS_FROM = 100_000_000_000;
-
-/** Returns the end of a user, ms, from a number of seconds or ms or a text; null: it has none. */
-export function endIn(value: unknown): number | null {
-  const at = timeIn(value);
-  return at !== null && typeof value === 'number' && at < MS_FROM ? at * 1_000 : at;
-}
-
 /** Returns a time, ms; a text without a zone is in UTC. Null: none. */
 export function timeIn(value: unknown): number | null {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value > 0 ? value : null;

@@ -19,7 +19,7 @@ import {
 } from './cells.ts';
 import { type HwidSettings, type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn, PAGE } from './lists.ts';
-import { countIn, endIn, idIn, isEmpty, recordIn, timeIn } from './record.ts';
+import { countIn, idIn, isEmpty, recordIn, timeIn } from './record.ts';
 import { NOT_FOUND } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
 
@@ -130,6 +130,7 @@ const api: PanelApi = {
     'x-forwarded-proto': 'https',
   }),
   signIn: null,
+  view: null,
   idIn: () => undefined,
   userPath(key) {
     const segment = segmentOf(key);
@@ -145,7 +146,7 @@ const api: PanelApi = {
       id: idIn(record['id']) || idIn(record['tId']) || idIn(record['uuid']) || null,
       isActive: record['status'] === 'ACTIVE',
       createdAtMs: timeIn(record['createdAt']),
-      endsAtMs: endIn(record['expireAt']),
+      endsAtMs: asEnd(record['expireAt']),
       subscriptionUrl: '',
       record,
     };
@@ -162,6 +163,7 @@ const api: PanelApi = {
     );
   },
   strangersKey: () => crypto.randomUUID(),
+  strangersRecord: {},
 };
 
 export const REMNAWAVE: PanelTraits = {

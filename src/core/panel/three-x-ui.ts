@@ -18,7 +18,7 @@ import {
 } from './cells.ts';
 import { type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn } from './lists.ts';
-import { countIn, endIn, recordIn, timeIn } from './record.ts';
+import { countIn, recordIn, timeIn } from './record.ts';
 import { NOT_FOUND } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
 
@@ -136,6 +136,7 @@ const api: PanelApi = {
   // To others it hides a wrong token behind a 404.
   headersOf: (token) => ({ ...bearer(token), 'x-requested-with': 'XMLHttpRequest' }),
   signIn: null,
+  view: null,
   idIn: () => null,
   // The search also matches names and comments.
   userPath: (key) => `/panel/api/clients/list/paged?search=${searchFor(key)}&pageSize=200`,
@@ -151,7 +152,7 @@ const api: PanelApi = {
     const times = clients.map((client) => timeIn(client['createdAt']) ?? Number.POSITIVE_INFINITY);
     const createdAtMs = Math.min(...times);
     // The last client that ends; one without an end has no date.
-    const ends = clients.map((client) => endIn(client['expiryTime']) ?? Number.POSITIVE_INFINITY);
+    const ends = clients.map((client) => asEnd(client['expiryTime']) ?? Number.POSITIVE_INFINITY);
     const endsAtMs = Math.max(...ends);
     return {
       id: null,
@@ -172,6 +173,7 @@ const api: PanelApi = {
     );
   },
   strangersKey: () => crypto.randomUUID(),
+  strangersRecord: {},
 };
 
 export const THREE_X_UI: PanelTraits = {

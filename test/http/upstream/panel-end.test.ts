@@ -33,7 +33,7 @@ function pathOf(panel: PanelKind): string {
   return `/sub/${panel === 'pasarguard' ? macToken('v3,7,1790000000') : ANNA.key}`;
 }
 
-/** What panels answer to a customer who ended: Marzban and PasarGuard an empty subscription. */
+/** Answers to a customer who ended, of each form that counts as a refusal. */
 const REFUSALS: Readonly<Record<PanelKind, () => Uint8Array>> = {
   remnawave: () => answer(404, ''),
   '3x-ui': () => answer(404, 'Error!'),

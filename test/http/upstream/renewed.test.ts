@@ -27,7 +27,7 @@ afterEach(async () => {
 
 const EMPTY: readonly PanelKind[] = ['marzban', 'pasarguard'];
 
-/** The answer of a panel about a subscription: those that sign send an empty one at the end. */
+/** The answer about a subscription; at the end it is empty, or a 404. */
 function subscriptionOf(kind: PanelKind, { state }: SomeUser): Response {
   const headers = Object.fromEntries(
     Object.entries(PANEL_HEADERS).filter(([name]) => name !== 'Content-Disposition'),
