@@ -1,6 +1,7 @@
 /** Marzban alone: names and notes, users who are made again, tokens that ended, admins. */
 
 import { expect } from 'bun:test';
+import { createHmac } from 'node:crypto';
 import { hostHash } from '../../../src/core/host-name.ts';
 import { call } from '../../support/app.ts';
 import { SUB_HOST } from '../../support/proxies.ts';
@@ -95,6 +96,47 @@ export const marzbanChecks: Checks = (check) => {
         }
       },
     ),
+  );
+
+  check('a name of more than 128 characters, which it takes on SQLite', (panel) =>
+    withCustomers(panel, [{ name: `abc.${'x'.repeat(125)}` }], async ([customer]) => {
+      if (customer === undefined) throw new Error('no customer');
+      const gate = await front(panel);
+      try {
+        const imported = importByApi(panel, gate.dataDir, gate.own.code);
+        await expect(imported).rejects.toThrow('1 user of the panel cannot be served');
+        expect(await admits(gate, customer, 'a-phone')).toBe(false);
+        return { held: false, note: 'known: it is refused here, and an import names it' };
+      } finally {
+        await gate.stop();
+      }
+    }),
+  );
+
+  check('the tokens of its first versions are the same link', (panel) =>
+    withCustomers(panel, [{}], async ([customer]) => {
+      if (customer === undefined) throw new Error('no customer');
+      const coded = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
+      const claims = { sub: customer.name, access: 'subscription', iat: Date.now() / 1_000 + 1 };
+      const signed = `${coded({ alg: 'HS256', typ: 'JWT' })}.${coded(claims)}`;
+      const mac = createHmac('sha256', secretOf(panel) ?? '')
+        .update(signed)
+        .digest('base64url');
+      const old = { ...customer, path: `/sub/${signed}.${mac}` };
+      const gate = await front(panel);
+      try {
+        await until('the token is of the past', () => Date.now() / 1_000 > claims.iat);
+        expect([
+          await admits(gate, old, 'a-phone'),
+          await admits(gate, customer, 'a-tablet'),
+          await admits(gate, old, 'a-third'),
+        ]).toEqual([true, true, false]);
+        expect(await gate.counts()).toEqual([2]);
+        return undefined;
+      } finally {
+        await gate.stop();
+      }
+    }),
   );
 
   check('who is deleted and made again under the name is another customer', (panel) =>
