@@ -110,6 +110,7 @@ export const FINDINGS = {
   panel_silent: 'A panel does not answer.',
   panel_stranger_served: 'A panel serves a made-up key, so no new links are made there.',
   panel_token_secret_unknown: 'The secret by which a panel signs is not known here.',
+  panel_token_sees_part: 'The token for the API of a panel shows only the users of one admin.',
   port_in_use: 'Another program has the port.',
   port_not_usable: 'The address cannot be listened on.',
   postgres_archiving_failed: 'PostgreSQL cannot archive its log.',

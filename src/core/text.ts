@@ -10,6 +10,13 @@ export function tidyNote(note: string): string {
   return note.replace(BREAKS_LINE, ' ');
 }
 
+/** Returns a text that was read as Latin-1 as UTF-8, if its bytes are valid UTF-8. */
+export function utf8InLatin1(text: string): string {
+  if (!/[\x80-\xff]/.test(text) || /[^\0-\xff]/.test(text)) return text;
+  const utf8 = Buffer.from(text, 'latin1').toString('utf8');
+  return utf8.includes('\uFFFD') ? text : utf8;
+}
+
 /** The form of most facts: printable ASCII. */
 const TIDY = /^(?:[!-~](?:[ -~]*[!-~])?)?$/;
 const NOT_ONE_LINE = /[\p{Cc}\u2028\u2029\uFFFD]+/gu;

@@ -2,6 +2,7 @@
 
 import { ERRNO_WORDS, wordsOfErrno } from '../base/errno.ts';
 import { about, type Finding } from '../base/finding.ts';
+import { visible } from '../base/visible.ts';
 import type { Config } from '../config/settings/index.ts';
 import { counted } from '../core/counted.ts';
 import { gateSource } from '../http/upstream/gate-panel.ts';
@@ -20,12 +21,13 @@ export async function checkApis(
     ...config.gateUpstreams.map((upstream) => {
       const follows = upstream.limits === 'panel';
       const effect = follows ? 'links keep their limits until then' : BACK_BY_HAND;
-      const of = { name: `the API of the panel of ${upstream.host}`, effect, follows };
+      const name = `the API of the panel of ${upstream.host}`;
+      const of = { name, effect, follows, seesPart: KEPT };
       return checkApi(sourceOf(upstream), of, 'of gate.upstream', secretOf);
     }),
     checkApi(
       behindGate,
-      { name: 'the API of gate.panel', effect: ADMITTED, follows: false },
+      { name: 'the API of gate.panel', effect: ADMITTED, follows: false, seesPart: REFUSED },
       'of gate',
       secretOf,
     ),
@@ -35,15 +37,37 @@ export async function checkApis(
 
 const BACK_BY_HAND = 'no link that an import disabled comes back until then';
 const ADMITTED = 'new devices are admitted without the panel until then';
+/** The effects of a token without the users of other admins on their links. */
+const KEPT = 'the links of all other users keep their limits, and none comes back until then';
+const REFUSED = 'new devices of all other users are refused until then';
+
+interface ApiEffects {
+  name: string;
+  /** The effects of an API that does not answer, and of a token that shows a part of the users. */
+  effect: string;
+  seesPart: string;
+  /** True: links take their limits from it. */
+  follows: boolean;
+}
 
 async function checkApi(
   source: PanelSource | null,
-  { name, effect, follows }: { name: string; effect: string; follows: boolean },
+  { name, effect, follows, seesPart }: ApiEffects,
   place: string,
   secretOf: (file: string) => string | null,
 ): Promise<Finding[]> {
   if (source === null || secretOf(source.tokenFile) === null) return [];
-  const code = await lookAtApi(source, secretOf);
+  const { admin, code } = await lookAtApi(source, secretOf, follows);
+  if (code === null && admin !== '') {
+    return [
+      say.warning(
+        'panel_token_sees_part',
+        `the token for ${name} shows only the users of the admin ${visible(admin)}`,
+        `put the token of an admin who sees all users into panel_token_file ${place}; ${seesPart}`,
+        name,
+      ),
+    ];
+  }
   if (code === null) return [say.ok(`${name} ${follows ? 'returns limits' : 'answers'}`)];
   if (code === 'API_SLOW' || Object.hasOwn(ERRNO_WORDS, code)) {
     const why = code === 'API_SLOW' ? 'no answer in time' : wordsOfErrno(code);

@@ -31,9 +31,28 @@ const TIMEOUT_MS = 30_000;
 /** The bounds of an answer. */
 const ANSWER = { bytesMax: 64 * 1024 ** 2, valuesMax: 5_000_000 };
 const ATTEMPTS_MAX = 4;
-/** The scope in a role of PasarGuard that reaches the users of all admins. */
-const SCOPE_ALL = 2;
+/** The most pages of one list that are read again because records before them were deleted. */
+const BACKS_MAX = 20;
 const PAUSE_MS = 1_000;
+
+/** A list of users or devices that the panel gives page by page. */
+interface PagedList {
+  table: string;
+  /** The field of an answer that has the records of its page. */
+  field: string;
+  /** Returns the text by which a record is known again. */
+  nameOf(record: Json): string;
+  page(at: number): Promise<Json>;
+  /** Receives the name of each record once. */
+  onNew?(name: string): void;
+}
+
+const USERS = { table: 'users', field: 'users' };
+/**
+ * The page of users of Marzban and PasarGuard. Without an order a database gives a row that changed
+ * a new place, so another one is on no page. New users come last.
+ */
+const usersAt = (at: number) => `/api/users?offset=${at}&limit=${PAGE}&sort=created_at,username`;
 
 /** The users of a panel, and the admin who alone sees them; empty: these are all users. */
 interface PanelView {
@@ -45,6 +64,7 @@ interface PanelView {
 export async function readPanelApi(kind: PanelKind, options: PanelApiOptions): Promise<PanelView> {
   const sink = new RowSink(PANEL_SCHEMAS[kind], options.url, options);
   const api = new PanelApi(options, sink, PANEL_TRAITS[kind].api.headersOf(options.token));
+  await api.see(kind);
   await api[kind]();
   return { rows: sink.finish(kind), view: api.view };
 }
@@ -66,8 +86,17 @@ class PanelApi {
     const { externalSquads } = await answer('/api/external-squads');
     for (const squad of listIn(externalSquads)) this.#add('external_squads', squad);
     const page = (path: string) => (at: number) => answer(`${path}?start=${at}&size=${PAGE}`);
-    await this.#pages('users', 'users', page('/api/users'));
-    await this.#pages('hwid_user_devices', 'devices', page('/api/hwid/devices'));
+    await this.#pages({
+      ...USERS,
+      nameOf: ({ uuid, shortUuid }) => asText(uuid) || asText(shortUuid),
+      page: page('/api/users'),
+    });
+    await this.#pages({
+      table: 'hwid_user_devices',
+      field: 'devices',
+      nameOf: ({ hwid, userId, userUuid }) => JSON.stringify([hwid, userId ?? userUuid]),
+      page: page('/api/hwid/devices'),
+    });
   }
 
   async '3x-ui'(): Promise<void> {
@@ -78,20 +107,14 @@ class PanelApi {
   }
 
   async marzban(): Promise<void> {
-    const { username, is_sudo: isSudo } = recordIn(await this.#get('/api/admin'));
-    this.#seenBy(username, isSudo === true);
-    await this.#pages('users', 'users', async (at) =>
-      recordIn(await this.#get(`/api/users?offset=${at}&limit=${PAGE}`)),
-    );
+    await this.#pages({
+      ...USERS,
+      nameOf: (user) => asText(user['username']),
+      page: async (at) => recordIn(await this.#get(usersAt(at))),
+    });
   }
 
   async pasarguard(): Promise<void> {
-    const { username, role, is_sudo: isSudo } = recordIn(await this.#get('/api/admin'));
-    const { is_owner: isOwner, permissions } = recordIn(role);
-    const { scope } = recordIn(recordIn(recordIn(permissions)['users'])['read']);
-    // Older versions have no roles.
-    const seesAll = isOwner === true || isSudo === true || scope === SCOPE_ALL;
-    this.#seenBy(username, seesAll);
     this.#add('settings', recordIn(await this.#get('/api/settings')));
     for (const admin of listIn(recordIn(await this.#get('/api/admins'))['admins'])) {
       const role = recordIn(admin['role']);
@@ -99,33 +122,37 @@ class PanelApi {
       this.#add('admin_roles', role);
     }
     const ids: string[] = [];
-    await this.#pages('users', 'users', async (at) => {
-      const answer = recordIn(await this.#get(`/api/users?offset=${at}&limit=${PAGE}`));
-      const users = listIn(answer['users']).map((user) => {
-        ids.push(asText(user['id']));
-        return { ...user, admin_id: recordIn(user['admin'])['id'] };
-      });
-      return { ...answer, users };
+    await this.#pages({
+      ...USERS,
+      nameOf: (user) => asText(user['id']),
+      page: async (at) => {
+        const answer = recordIn(await this.#get(usersAt(at)));
+        const users = listIn(answer['users']).map((user) => {
+          return { ...user, admin_id: recordIn(user['admin'])['id'] };
+        });
+        return { ...answer, users };
+      },
+      onNew: (id) => ids.push(id),
     });
     for (const [at, id] of ids.entries()) {
       // A text could lead to another path.
       if (!/^\d+$/.test(id)) throw this.#unusable('/api/users');
-      const { hwids } = recordIn(await this.#get(`/api/user/${id}/hwids`));
+      // The user of an answer of 404 was deleted meanwhile.
+      const { hwids } = recordIn(await this.#get(`/api/user/${id}/hwids`, [200, 404]));
       for (const hwid of listIn(hwids)) this.#add('user_hwids', { ...hwid, user_id: id });
       this.options.onProgress(at + 1, ids.length);
     }
   }
 
   async hiddify(): Promise<void> {
-    const { mode, uuid } = recordIn(await this.#get('/api/v2/admin/me/'));
-    this.#seenBy(uuid, mode === 'super_admin');
     this.sink.table('user');
     for (const user of listIn(await this.#get('/api/v2/admin/user/'))) this.#add('user', user);
   }
 
-  /** Notes the admin of the token, unless it sees all users. */
-  #seenBy(admin: unknown, seesAll: boolean): void {
-    this.view = seesAll ? '' : asText(admin) || 'unknown';
+  /** Notes the admin whose users alone the token shows. */
+  async see(kind: PanelKind): Promise<void> {
+    const { view } = PANEL_TRAITS[kind].api;
+    if (view !== null) this.view = view.adminIn(await this.#get(view.path));
   }
 
   /** Adds a record under the column names of the database. */
@@ -139,33 +166,53 @@ class PanelApi {
   }
 
   /**
-   * Adds all records of a paged list. A user who is added or removed meanwhile shifts the pages: a
-   * user could be missed then, and count as removed.
+   * Adds all records of a paged list. Each page begins with the last record of the page before: if
+   * another one is there, records before it were deleted meanwhile, and a page is read again.
    */
-  async #pages(table: string, name: string, page: (at: number) => Promise<Json>): Promise<void> {
+  async #pages({ table, field, nameOf, page, onNew }: PagedList): Promise<void> {
     this.sink.table(table);
-    for (let done = 0; ; ) {
-      const answer = await page(done);
-      const records = listIn(answer[name]);
+    const changed = () =>
+      this.#failed(`its ${field} changed while they were read: run the command again`);
+    const seen = new Set<string>();
+    let least = Number.POSITIVE_INFINITY;
+    let backs = 0;
+    for (let at = 0; ; ) {
+      const answer = await page(at);
+      const records = listIn(answer[field]);
       const total = readInteger(answer['total']);
-      if (total === null) throw this.#unusable(name);
-      for (const record of records) this.#add(table, record);
-      done += records.length;
-      this.options.onProgress(done, total);
-      if (done === total) return;
-      if (records.length === 0 || done > total) {
-        throw this.#failed(`its ${name} changed while they were read: run the command again`);
+      if (total === null) throw this.#unusable(field);
+      least = Math.min(least, total);
+      const end = at + records.length;
+      if (at > 0 && !seen.has(nameOf(records[0] ?? {}))) {
+        backs += 1;
+        if (backs > BACKS_MAX) throw changed();
+        at = Math.max(0, at - PAGE);
+        continue;
       }
+      for (const record of records) {
+        const name = nameOf(record);
+        if (seen.has(name)) continue;
+        seen.add(name);
+        this.#add(table, record);
+        onNew?.(name);
+      }
+      this.options.onProgress(seen.size, total);
+      // Fewer records than users: a panel that ignores the place, or hides some.
+      if (end > total || (end === total && seen.size < least)) throw changed();
+      if (end === total) return;
+      if (records.length < 2) throw changed();
+      at = end - 1;
     }
   }
 
-  async #get(path: string): Promise<unknown> {
+  /** Returns the JSON of an answer with one of the statuses. */
+  async #get(path: string, statuses: readonly number[] = [200]): Promise<unknown> {
     const { callsPerSecondMax, signal, sleep } = this.options;
     for (let attempt = 1; ; attempt++) {
       await sleep(1_000 / callsPerSecondMax);
       this.options.onSign();
       if (signal.aborted) throw new OperatorError('stopped', 'interrupted');
-      const got = await this.#attempt(path);
+      const got = await this.#attempt(path, statuses);
       if (typeof got === 'object') return got.json;
       if (attempt === ATTEMPTS_MAX) throw this.#failed(got);
       await sleep(PAUSE_MS * 2 ** attempt);
@@ -173,7 +220,7 @@ class PanelApi {
   }
 
   /** Returns the answer, or the reason of a retry. */
-  async #attempt(path: string): Promise<{ json: unknown } | string> {
+  async #attempt(path: string, statuses: readonly number[]): Promise<{ json: unknown } | string> {
     const { headers, url, userAgent, signal } = this.options;
     const patience = AbortSignal.timeout(TIMEOUT_MS);
     let response: Response;
@@ -197,8 +244,11 @@ class PanelApi {
     }
     const { status } = response;
     if (status === 429 || status >= 500) return `it answers HTTP ${status}`;
-    if (status === 401 || status === 403) throw this.#failed(`it refuses the token (${status})`);
-    if (status !== 200) throw this.#failed(`it answers HTTP ${status} at ${path.split('?')[0]}`);
+    if (status === 401) throw this.#failed('it refuses the token (401)');
+    if (status === 403) throw this.#failed(`it refuses ${path.split('?')[0]} to this token (403)`);
+    if (!statuses.includes(status)) {
+      throw this.#failed(`it answers HTTP ${status} at ${path.split('?')[0]}`);
+    }
     const broken = boundBrokenBy(body, ANSWER);
     if (broken !== null)
       throw this.#failed(`its answer to ${path.split('?')[0]} must not ${broken}`);

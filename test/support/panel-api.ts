@@ -120,6 +120,13 @@ const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>
   },
 };
 
+/** The admin of the token, who sees all users. */
+const ADMINS: Partial<Record<PanelKind, readonly [path: string, answer: object]>> = {
+  marzban: ['/api/admin', { username: 'admin', is_sudo: true }],
+  pasarguard: ['/api/admin', { id: null, username: 'admin', role: { is_owner: true } }],
+  hiddify: ['/api/v2/admin/me/', { uuid: 'uuid-of-admin', mode: 'super_admin' }],
+};
+
 const AUTHORIZED: Readonly<Record<PanelKind, (headers: Headers) => boolean>> = (() => {
   const bearer = (headers: Headers) => headers.get('authorization') === `Bearer ${API_TOKEN}`;
   return {
@@ -176,6 +183,8 @@ export function startPanelApi(
       if (api.odd !== null) return api.odd();
       if (token !== undefined) return Response.json({}, { status: infoStatus(token) });
       if (!AUTHORIZED[panel](request.headers)) return Response.json({}, { status: 401 });
+      const [adminPath, admin] = ADMINS[panel] ?? [];
+      if (url.pathname === adminPath) return Response.json(admin);
       const body = answer(url.pathname, url, api.users);
       if (body === null) return Response.json({ detail: 'Not Found' }, { status: 404 });
       return body === NO_USER ? Response.json(noUser, { status: 404 }) : Response.json(body);

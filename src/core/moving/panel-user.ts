@@ -19,7 +19,7 @@ import { INSTALL_ACTIVE, INSTALL_DISABLED } from '../port/link.ts';
 import type { ImportedLink, ImportedSlot, PanelFacts, PanelNotes } from '../port/moving.ts';
 import { randomCode, subscriptionKeyHash } from '../secret.ts';
 import { NO_TERMS } from '../slot.ts';
-import { tidyFact } from '../text.ts';
+import { tidyFact, utf8InLatin1 } from '../text.ts';
 
 /** A row of a panel's table, from a dump, a database or JSON. */
 export type Cells = Readonly<Record<string, unknown>>;
@@ -214,7 +214,8 @@ function slotOf(device: PanelDevice, createdAtMs: number, nowMs: number): Import
   return [
     {
       hwid: isHash ? hwidOfHash(hwid) : hwid,
-      ...tidyFacts(factsOf((fact) => device[fact]?.toWellFormed() ?? '')),
+      // Panels in Python and Node.js read headers as Latin-1.
+      ...tidyFacts(factsOf((fact) => utf8InLatin1(device[fact] ?? '').toWellFormed())),
       registeredAtMs: firstSeenAtMs,
       firstSeenAtMs,
       lastSeenAtMs,

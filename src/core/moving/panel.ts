@@ -43,6 +43,10 @@ function numberIn(cell: unknown): number | null {
   return /^\d{1,15}$/.test(text) ? Number(text) : null;
 }
 
+/** Returns a user's own limit, 0 for one below: see `limitIn` of core/panel. */
+const ownLimitIn = (cell: unknown): number | null =>
+  /^-\d{1,15}$/.test(asText(cell)) ? 0 : numberIn(cell);
+
 /** Returns a limit; null: the panel has none for the user. */
 const limitOf = (said: PanelLimit): number | null => (typeof said === 'number' ? said : null);
 
@@ -223,7 +227,7 @@ const PASARGUARD: PanelSchema = {
       .values()
       .map((row) => {
         const id = asText(row['id']);
-        const own = numberIn(row['hwid_limit']);
+        const own = ownLimitIn(row['hwid_limit']);
         const createdAtMs = asTime(row['created_at']);
         return {
           id,

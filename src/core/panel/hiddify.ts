@@ -9,6 +9,13 @@ const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 const api: PanelApi = {
   headersOf: (token) => ({ 'hiddify-api-key': token }),
+  view: {
+    path: '/api/v2/admin/me/',
+    adminIn(answer) {
+      const { mode, uuid } = recordIn(answer);
+      return mode === 'super_admin' ? '' : idIn(uuid) || 'unknown';
+    },
+  },
   idIn: () => undefined,
   // To another key it answers 500.
   userPath: (key) => (UUID.test(key) ? `/api/v2/admin/user/${key}/` : null),
@@ -28,6 +35,7 @@ const api: PanelApi = {
   },
   limitOf: async (record) => hiddifyLimit(countIn(record['max_ips'])),
   strangersKey: () => crypto.randomUUID(),
+  strangersRecord: {},
 };
 
 export const HIDDIFY: PanelTraits = {

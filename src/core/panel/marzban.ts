@@ -8,6 +8,13 @@ const nameIn = (key: string) => /^marzban\/(.+)$/.exec(key)?.[1];
 
 const api: PanelApi = {
   headersOf: bearer,
+  view: {
+    path: '/api/admin',
+    adminIn(answer) {
+      const { username, is_sudo: isSudo } = recordIn(answer);
+      return isSudo === true ? '' : idIn(username) || 'unknown';
+    },
+  },
   idIn: nameIn,
   userPath(key) {
     const name = segmentOf(nameIn(key) ?? '');
@@ -30,6 +37,7 @@ const api: PanelApi = {
   // It knows no devices.
   limitOf: async () => null,
   strangersKey: () => 'marzban/gatepost_asks_for_no_user',
+  strangersRecord: {},
 };
 
 export const MARZBAN: PanelTraits = {

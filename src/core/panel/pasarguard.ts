@@ -2,7 +2,7 @@
 
 import { type AskPanel, bearer, type PanelApi, segmentOf, unexpected } from './api.ts';
 import { type HwidRole, type HwidSettings, pasarguardLimit } from './limit-rule.ts';
-import { countIn, idIn, isEmpty, type PanelRecord, recordIn, timeIn } from './record.ts';
+import { countIn, idIn, isEmpty, limitIn, type PanelRecord, recordIn, timeIn } from './record.ts';
 import type { PanelTraits } from './traits.ts';
 
 const NO_ROLE: HwidRole = { mode: null, fallback: null };
@@ -24,11 +24,33 @@ const hwidIn = ({ enabled, fallback_limit: limit }: PanelRecord): HwidSettings =
   fallback: countIn(limit),
 });
 
+/** The scopes in a role: the users of the admin himself, and those of all. */
+const SCOPE = { own: 1, all: 2 };
+
+/**
+ * Returns whether a role shows the users of all admins. `read` decides for one user, and
+ * `read_simple`, of which nothing means all, for the list.
+ */
+function seesAll({ is_owner: isOwner, permissions }: PanelRecord): boolean {
+  if (isOwner === true) return true;
+  const { read, read_simple: list } = recordIn(recordIn(permissions)['users']);
+  const isAll = read === true || recordIn(read)['scope'] === SCOPE.all;
+  return isAll && recordIn(list)['scope'] !== SCOPE.own;
+}
+
 const KEY = /^pasarguard\/(?:(\d+)|name\/(.+))$/;
 
 const api: PanelApi = {
   // It has API keys besides the tokens of admins, which are JWTs.
   headersOf: (token) => ({ ...bearer(token), ...(!token.includes('.') && { 'x-api-key': token }) }),
+  view: {
+    path: '/api/admin',
+    adminIn(answer) {
+      const { username, role, is_sudo: isSudo } = recordIn(answer);
+      // Older versions have no roles.
+      return isSudo === true || seesAll(recordIn(role)) ? '' : idIn(username) || 'unknown';
+    },
+  },
   idIn: (key) => KEY.exec(key)?.[1],
   userPath(key) {
     const [, id, name = ''] = KEY.exec(key) ?? [];
@@ -51,12 +73,13 @@ const api: PanelApi = {
     };
   },
   async limitOf(record, settings) {
-    const own = countIn(record['hwid_limit']);
+    const own = limitIn(record['hwid_limit']);
     if (own !== null) return pasarguardLimit(own, NO_ROLE, hwidIn({}));
     const common = recordIn(recordIn(await settings('/api/settings'))['hwid']);
     return pasarguardLimit(null, await roleOf(record['admin'], settings), hwidIn(common));
   },
   strangersKey: () => 'pasarguard/999999999',
+  strangersRecord: { admin: { username: 'gatepost_asks_for_no_admin' } },
 };
 
 export const PASARGUARD: PanelTraits = {

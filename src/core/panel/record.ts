@@ -11,6 +11,10 @@ export const isEmpty = (record: PanelRecord): boolean => Object.keys(record).len
 export const countIn = (value: unknown): number | null =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 
+/** Returns a limit, 0 for one below: both mean none. Null: the user has none of its own. */
+export const limitIn = (value: unknown): number | null =>
+  typeof value === 'number' && value < 0 ? 0 : countIn(value);
+
 /** Returns a number or a text as text; empty: none. */
 export const idIn = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';

@@ -20,6 +20,7 @@ const api: PanelApi = {
     'x-forwarded-for': '127.0.0.1',
     'x-forwarded-proto': 'https',
   }),
+  view: null,
   idIn: () => undefined,
   userPath(key) {
     const segment = segmentOf(key);
@@ -50,6 +51,7 @@ const api: PanelApi = {
     );
   },
   strangersKey: () => crypto.randomUUID(),
+  strangersRecord: {},
 };
 
 export const REMNAWAVE: PanelTraits = {

@@ -7,6 +7,7 @@ import type { PanelTraits } from './traits.ts';
 
 const api: PanelApi = {
   headersOf: bearer,
+  view: null,
   idIn: () => null,
   // The search also matches names and comments.
   userPath: (key) => `/panel/api/clients/list/paged?search=${encodeURIComponent(key)}&pageSize=200`,
@@ -38,6 +39,7 @@ const api: PanelApi = {
     );
   },
   strangersKey: () => crypto.randomUUID(),
+  strangersRecord: {},
 };
 
 export const THREE_X_UI: PanelTraits = {

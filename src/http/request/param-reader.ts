@@ -3,6 +3,7 @@
 import { Kind, type TSchema } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
 import { readInteger } from '../../core/json-input.ts';
+import { utf8InLatin1 } from '../../core/text.ts';
 import type { Param } from '../endpoint.ts';
 import type { MessageKey } from '../messages.ts';
 import type { IncomingCall } from './call.ts';
@@ -61,7 +62,5 @@ function isNumeric(schema: TSchema): boolean {
 /** Reads a header as UTF-8 if it is valid UTF-8: Bun reads header bytes as Latin-1. */
 function readHeader(headers: Headers, name: string): string | null {
   const value = headers.get(name);
-  if (value === null || !/[\x80-\xff]/.test(value)) return value;
-  const utf8 = Buffer.from(value, 'latin1').toString('utf8');
-  return utf8.includes('\uFFFD') ? value : utf8;
+  return value === null ? null : utf8InLatin1(value);
 }

@@ -10,7 +10,7 @@ import { readAccessHeaders } from '../../core/panel/access-headers.ts';
 import { type AskPanel, isStatusOfPanel, Silent } from '../../core/panel/api.ts';
 import { PANEL_TRAITS } from '../../core/panel/index.ts';
 import { knowsUsersOf, type PanelKind, panelOf } from '../../core/panel/kind.ts';
-import { panelApiUser, panelLimitOf } from '../../core/panel/user.ts';
+import { panelApiUser } from '../../core/panel/user.ts';
 import { MinuteLine } from '../bound/limiter.ts';
 import { UpstreamClient } from './client.ts';
 import { decodedFor } from './decoded-response.ts';
@@ -274,6 +274,14 @@ function saysError(json: unknown, pattern: RegExp): boolean {
   return [message, detail].some((text) => typeof text === 'string' && pattern.test(text));
 }
 
+/** The answer of an API to the doctor. */
+interface ApiLook {
+  /** The code of the failure; null: it answers. */
+  code: string | null;
+  /** The admin whose users alone the token shows; empty: it shows all users. */
+  admin: string;
+}
+
 /** Returns true for the error by which panels say that they have no such user. */
 const saysNoUser = (json: unknown) => saysError(json, /^user\b.*\bnot found$/i);
 
@@ -281,21 +289,26 @@ const saysNoUser = (json: unknown) => saysError(json, /^user\b.*\bnot found$/i);
 const saysOthersUser = (json: unknown) => saysError(json, /^you're not allowed$/i);
 
 /**
- * Asks the API of a panel for a user that it does not have. Returns the code of the failure; null:
- * it answers.
+ * Asks the API of a panel for a user that it does not have, whose users its token shows, and, if
+ * `givesLimits`, for the settings that a limit needs.
  */
-export async function lookAtApi(source: PanelSource, secretOf: SecretOf): Promise<string | null> {
+export async function lookAtApi(
+  source: PanelSource,
+  secretOf: SecretOf,
+  givesLimits: boolean,
+): Promise<ApiLook> {
   const client = new UpstreamClient(source.url);
   const signal = AbortSignal.timeout(ASK_MAX_MS);
   const { panel } = source;
   const { all } = headersFor(source, secretOf);
   const ask = (path: string) => askApi(client, path, all, signal);
   try {
-    const user = await panelApiUser(panel, PANEL_TRAITS[panel].api.strangersKey(), ask);
-    await panelLimitOf(panel, user, ask);
-    return null;
+    const { strangersKey, strangersRecord, limitOf, view } = PANEL_TRAITS[panel].api;
+    await panelApiUser(panel, strangersKey(), ask);
+    if (givesLimits) await limitOf(strangersRecord, ask);
+    return { code: null, admin: view === null ? '' : view.adminIn(await ask(view.path)) };
   } catch (fault) {
-    if (fault instanceof Silent) return fault.code;
+    if (fault instanceof Silent) return { code: fault.code, admin: '' };
     throw fault;
   } finally {
     client.close();

@@ -205,3 +205,15 @@ test('devices come in order, those beyond the limit stay, HWIDs that are none ar
     install: { overMax: 100 },
   });
 });
+
+test.each([
+  ['as Latin-1', Buffer.from('Телефон Анны 📱').toString('latin1'), 'Телефон Анны 📱'],
+  ['as UTF-8', 'Телефон Анны 📱', 'Телефон Анны 📱'],
+  ['as Latin-1 that is no UTF-8', 'Ã‰té né', 'Ã‰té né'],
+  ['as Latin-1 of letters with accents', 'Téléphone', 'Téléphone'],
+])('the facts of a device that the panel read %s are those that it sent', (_, read, sent) => {
+  const one = { ...device('a'), deviceName: read };
+  expect(linkOfUser({ ...USER, devices: [one] }, undefined, RULES)).toMatchObject({
+    install: { slots: [{ hwid: 'a', deviceName: sent }] },
+  });
+});

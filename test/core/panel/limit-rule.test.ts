@@ -109,6 +109,8 @@ const CASES: Record<Exclude<PanelKind, 'marzban'>, Case[]> = {
   pasarguard: [
     ['own', ...pasarguard(4, { mode: 'disabled' }, off), 4],
     ['0', ...pasarguard(0, {}, { ...on, fallback_limit: 5 }), null],
+    // Its API takes any whole number.
+    ['below 0', ...pasarguard(-1, {}, { ...on, fallback_limit: 5 }), null],
     ['fallback', ...pasarguard(null, { mode: 'use_global' }, { ...on, fallback_limit: 5 }), 5],
     ['no fallback', ...pasarguard(null, {}, on), null],
     ['switched off', ...pasarguard(null, {}, { ...off, fallback_limit: 5 }), null],

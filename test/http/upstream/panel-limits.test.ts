@@ -196,7 +196,7 @@ test.each([
 ] as const)('%s: the token %s goes as x-api-key: %s', async (panel, token, sent) => {
   const api = startApi({});
   const source = { host: 'sub.example.org', panel, url: api.url, tokenFile: '/t', headersFile: '' };
-  await lookAtApi(source, (file) => (file === '/t' ? token : null));
+  await lookAtApi(source, (file) => (file === '/t' ? token : null), false);
   expect(api.apiKeys.at(-1)).toBe(sent);
 });
 

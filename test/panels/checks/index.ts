@@ -1,15 +1,23 @@
 /** Every check, in the order in which they run. */
 
 import type { Checks } from '../real-panel-tests.ts';
+import { agentChecks } from './agents.ts';
 import { beforeGateChecks } from './before-gate.ts';
+import { customerChecks } from './customers.ts';
 import { doorChecks } from './door.ts';
 import { limitsChecks } from './limits.ts';
 import { mihomoChecks } from './mihomo.ts';
+import { pageChecks } from './pages.ts';
 import { ridesChecks } from './rides.ts';
+import { routeChecks } from './routes.ts';
 import { userPageChecks } from './user-page.ts';
 
 export const ALL_CHECKS: readonly Checks[] = [
   doorChecks,
+  customerChecks,
+  routeChecks,
+  agentChecks,
+  pageChecks,
   limitsChecks,
   ridesChecks,
   userPageChecks,

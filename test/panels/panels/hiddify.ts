@@ -1,7 +1,7 @@
 /** Hiddify: its keys are UUIDs behind a path of users. */
 
 import { clientOf } from '../api.ts';
-import type { Customer, RealPanel, State } from '../panel.ts';
+import type { Customer, RealPanel, State, UserSpec } from '../panel.ts';
 import { startPanel } from '../start.ts';
 
 /** A start of 60 days ago has ended. */
@@ -15,6 +15,13 @@ const STATES: Readonly<Record<State, () => object>> = {
   'used-up': () => ({ current_usage_GB: 2 }),
   'on-hold': () => ({ start_date: null }),
 };
+
+/** Names of the shortest and longest form, notes of several scripts. */
+const ODD: readonly UserSpec[] = [
+  { name: 'a' },
+  { name: 'x'.repeat(200), note: 'n'.repeat(500) },
+  { name: 'Анна آنا 安娜 👍🏽', note: 'оплачено\nдо 3 декабря' },
+];
 
 export async function openHiddify(source: string): Promise<RealPanel> {
   const running = await startPanel('hiddify', source);
@@ -67,7 +74,9 @@ unlimited_as = 3`,
       remove: async ({ id }) => {
         await call('DELETE', `${id}/`);
       },
+      deviceCount: async () => null,
     },
+    odd: ODD,
     routes: ({ path, key }) => [
       { name: 'auto', path },
       ...['sub', 'sub64', 'clash', 'singbox', 'xray'].map((format) => ({

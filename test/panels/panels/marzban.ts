@@ -17,6 +17,13 @@ const WORDS: Readonly<Record<State, string>> = {
   'on-hold': 'on_hold',
 };
 
+/** Names of the shortest and longest form, notes of several scripts. */
+const ODD: readonly UserSpec[] = [
+  { name: 'abc' },
+  { name: 'x'.repeat(32), note: 'n'.repeat(500) },
+  { name: 'Anna_1', note: 'оплачено\nتا پایان 三 👍🏽' },
+];
+
 export async function openMarzban(source: string): Promise<RealPanel> {
   const running = await startPanel('marzban', source);
   const { origin: url } = running.address;
@@ -67,7 +74,9 @@ export async function openMarzban(source: string): Promise<RealPanel> {
       remove: async ({ id }) => {
         await call('DELETE', `/user/${id}`);
       },
+      deviceCount: async () => null,
     },
+    odd: ODD,
     routes: ({ path }) =>
       ['', 'clash', 'clash-meta', 'sing-box', 'outline', 'v2ray', 'v2ray-json'].map((format) => ({
         name: format === '' ? 'by the agent' : format,
