@@ -13,8 +13,8 @@ const ODD: readonly UserSpec[] = [
   { name: 'Anna_1', note: 'оплачено\nتا پایان 三 👍🏽' },
 ];
 
-export async function openMarzban(source: string): Promise<RealPanel> {
-  const running = await startPanel('marzban', source);
+export async function openMarzban(source: string, env = {}): Promise<RealPanel> {
+  const running = await startPanel('marzban', source, env);
   const { origin: url } = running.address;
   const token = await logIn(running.address);
   const call = clientOf(`${url}/api`, { authorization: `Bearer ${token}` });
