@@ -3,7 +3,8 @@
 import { expect } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PANEL_KEYS, strangersKeys } from '../../../src/core/panel/token.ts';
+import { PANEL_KEYS, signedForm } from '../../../src/core/panel/kind.ts';
+import { strangersKeys } from '../../../src/core/panel/token.ts';
 import { addProviderByCommand, run, temporaryFolder } from '../../support/process.ts';
 import { HOST } from '../../support/upstream.ts';
 import { askPanel, front, hasServers, withCustomers } from '../appliance.ts';
@@ -111,7 +112,10 @@ export const doctorChecks: Checks = (check) => {
         expect(findings.map(({ name }) => name)).toContain('panel_answers_any_key');
         const gate = await front({ ...panel, lines: linesAt(panel, own.url) });
         const kind = PANEL_KEYS.find((key) => panel.lines.includes(`key = "${key}"`)) ?? 'plain';
-        const strange = customer.path.replace(customer.key, strangersKeys(kind)[0] ?? '');
+        const strange = customer.path.replace(
+          customer.key,
+          strangersKeys(signedForm(kind))[0] ?? '',
+        );
         const got = await gate.ask(strange, { 'x-hwid': 'phone-0001' });
         expect({ hasServers: hasServers(got), counts: await gate.counts() }).toEqual({
           hasServers: false,
