@@ -5,6 +5,7 @@ import { type AskPanel, bearer, type PanelApi, segmentOf, unexpected } from './a
 import {
   asText,
   asTime,
+  type Cells,
   givenLimit,
   groupsBy,
   isDisabled,
@@ -88,6 +89,28 @@ function rolesOfAdmins(rows: PanelRows): (adminId: string) => HwidRole {
   return (adminId) => roles.get(roleOf.get(adminId) ?? '') ?? NO_ROLE;
 }
 
+const deviceIn = (device: Cells): PanelDevice => ({
+  hwid: asText(device['hwid']),
+  isHash: false,
+  os: asText(device['device_os']),
+  osVersion: asText(device['os_version']),
+  deviceName: asText(device['device_model']),
+  firstSeenAtMs: asTime(device['created_at']),
+  lastSeenAtMs: asTime(device['last_used_at']),
+});
+
+/** The most by which two readings of one time differ, ms: some databases round. */
+const ROUNDED_MS = 1_000;
+
+/**
+ * Returns the rule of devices that came with the user of that time or later. On SQLite the panel
+ * gives a new user the number of a deleted one, whose devices it keeps.
+ */
+const isSince =
+  (createdAtMs: number | null) =>
+  ({ firstSeenAtMs }: PanelDevice): boolean =>
+    createdAtMs === null || firstSeenAtMs === null || firstSeenAtMs >= createdAtMs - ROUNDED_MS;
+
 const database: PanelSchema = {
   tables: {
     users: ['id', 'username', 'status', 'note', 'hwid_limit', 'admin_id', 'created_at'],
@@ -120,17 +143,7 @@ const database: PanelSchema = {
           isDisabled: isDisabled(row),
           createdAtMs,
           panelCreatedAtMs: createdAtMs,
-          devices: (devices.get(id) ?? []).map(
-            (device): PanelDevice => ({
-              hwid: asText(device['hwid']),
-              isHash: false,
-              os: asText(device['device_os']),
-              osVersion: asText(device['os_version']),
-              deviceName: asText(device['device_model']),
-              firstSeenAtMs: asTime(device['created_at']),
-              lastSeenAtMs: asTime(device['last_used_at']),
-            }),
-          ),
+          devices: (devices.get(id) ?? []).map(deviceIn).filter(isSince(createdAtMs)),
         };
       });
   },

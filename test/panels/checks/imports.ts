@@ -3,6 +3,7 @@
 import { expect } from 'bun:test';
 import { join } from 'node:path';
 import { addProviderByCommand, temporaryFolder } from '../../support/process.ts';
+import { until } from '../../support/until.ts';
 import { askPanel, withCustomers } from '../appliance.ts';
 import type { Customer, RealPanel, State, UserSpec } from '../panel.ts';
 import type { Checks } from '../real-panel-tests.ts';
@@ -70,7 +71,36 @@ function specsOf({ odd, users }: RealPanel): Partial<UserSpec>[] {
   return [...ofStates, ...odd];
 }
 
-export const importChecks: Checks = (check) => {
+export const importChecks: Checks = (check, kind) => {
+  if (kind === 'pasarguard') {
+    check('a new user with the number of a deleted one has none of its devices', async (panel) => {
+      const admin = await panel.secondAdmin?.();
+      if (admin === undefined) throw new Error('no second admin');
+      const name = `gatepost_${crypto.randomUUID().slice(0, 8)}`;
+      const old = await admin.add(name);
+      await askPanel(panel, old.path, { 'x-hwid': 'phone-0001' });
+      await panel.users.remove(old);
+      // A time that no database rounds to that of the device.
+      const sinceMs = Date.now();
+      await until('two seconds are over', () => Date.now() - sinceMs > 2_000);
+      const made = await admin.add(name);
+      try {
+        await askPanel(panel, made.path, { 'x-hwid': 'tablet-0001' });
+        const links: BroughtLink[][] = [];
+        for (const way of waysOf(panel)) {
+          const { dataDir, code } = await placeOf(way);
+          await bring(panel, way, dataDir, code);
+          links.push(noteOf(await linksIn(dataDir, code), made));
+        }
+        const devices = links.map((own) => own.map((link) => link.devices.length));
+        expect(devices).toEqual(links.map(() => [1]));
+        return `${await panel.users.deviceCount(made)} in the panel, 1 here`;
+      } finally {
+        await panel.users.remove(made);
+      }
+    });
+  }
+
   check('each way of an import gives the same links, twice, and after changes', (panel) =>
     withCustomers(panel, specsOf(panel), async (customers) => {
       const [first, second, third, fourth] = customers;

@@ -75,6 +75,9 @@ export async function openPasarGuard(source: string, env = {}): Promise<RealPane
       states: ['active', 'disabled', 'expired', 'on-hold'],
       add: async (spec) => {
         const customer = await add(call, spec);
+        // Of a deleted user with this number: only `secondAdmin` leaves them.
+        const { id } = await call<{ id: number }>('GET', `/user/${customer.name}`);
+        await call('POST', `/user/${id}/hwids/reset`);
         const { state = 'active' } = spec;
         if (state !== 'active') await setState(customer, state);
         return customer;
