@@ -50,8 +50,7 @@ export function realPanelTests(
   setDefaultTimeout(CHECK_MS_MAX);
   const source = sourceOf(kind);
   if (source === null) {
-    const why = process.env['PANEL_SOURCES'] ? `${kind} is not in it` : 'it is not set';
-    console.warn(`Tests are skipped: PANEL_SOURCES names sources of real panels, and ${why}.`);
+    console.warn(`Tests are skipped: PANEL_SOURCES names no folder with the source of ${kind}.`);
     test.skip(`a real ${kind}`, () => {});
     return;
   }
