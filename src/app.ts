@@ -15,6 +15,8 @@ import type { Config } from './config/settings/index.ts';
 import type { Core } from './core/core.ts';
 import { certifiedNames } from './doctor/certificate.ts';
 import { type RunningServer, startServer } from './http/server.ts';
+import { PanelTokens } from './http/upstream/panel-tokens.ts';
+import { notesIn } from './http/upstream/sign-in-notes.ts';
 import type { BackupJob } from './jobs/backup.ts';
 import { makeWorker } from './jobs/deliver.ts';
 import { type JobWorker, makeJobWorker } from './jobs/link-jobs.ts';
@@ -268,6 +270,8 @@ async function startParts(beginning: Beginning): Promise<App> {
   gateways.prepare(settings, log)();
   const secrets = new SecretFiles();
   secrets.prepare(settings)();
+  const notes = notesIn(settings.dataDir);
+  const panelTokens = new PanelTokens({ clock, secretOf: secrets.of, notes });
   const strangerPage = new LiveStrangerPage({ settings, outgoing, log });
   const outbox = gateways.worker(core, clock, eventSenders, log, tallies);
   parts.push({ name: 'outbox', stop: () => outbox.stop() });
@@ -284,6 +288,7 @@ async function startParts(beginning: Beginning): Promise<App> {
     consoleFiles: consoleFiles(),
     appliance,
     secretOf: secrets.of,
+    panelTokens,
     strangerPage: strangerPage.current,
     ...listenOptions,
   });

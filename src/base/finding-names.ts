@@ -109,6 +109,8 @@ export const FINDINGS = {
   panel_reached_beside_gate: 'The panel can be reached beside the gate.',
   panel_silent: 'A panel does not answer.',
   panel_stranger_served: 'A panel serves a made-up key, so no new links are made there.',
+  panel_sign_in_refused: 'A panel refuses the name and password in panel_account_file.',
+  panel_token_ends: 'The token for the API of a panel ends within a day.',
   panel_token_secret_unknown: 'The secret by which a panel signs is not known here.',
   panel_token_sees_part: 'The token for the API of a panel shows only the users of one admin.',
   port_in_use: 'Another program has the port.',

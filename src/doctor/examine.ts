@@ -11,6 +11,7 @@ import { SecretFiles } from '../config/secret-files.ts';
 import { mergeUpstreams } from '../config/upstreams.ts';
 import { counted } from '../core/counted.ts';
 import { addressOf, isCallable } from '../core/outbox/address.ts';
+import { notesIn } from '../http/upstream/sign-in-notes.ts';
 import type { DatabaseReport, StoreKind } from '../store/kind.ts';
 import { checkAddress } from './address.ts';
 import { checkCopies } from './backup-copy.ts';
@@ -55,6 +56,8 @@ interface Patient {
   uid: number;
   /** Asks from outside too; absent: nothing. */
   outside?: OutsideQuestions | undefined;
+  /** True: a person asks, and accounts of panels sign in; a refusal is noted. */
+  signsIn?: boolean;
   /** Receives the names and counts of the database. */
   onDatabase?: (report: Pick<DatabaseReport, 'counts' | 'names'>) => void;
 }
@@ -85,6 +88,7 @@ export async function examine({
   outside,
   machine = {},
   onDatabase = () => {},
+  signsIn = false,
 }: Patient): Promise<Finding[]> {
   const { config: own } = loaded;
   const { dataDir } = own;
@@ -150,7 +154,12 @@ export async function examine({
     ...checkPagePath(config, database.paged),
     ...checkNames(config, names),
     ...(await checkUpstreams(config, database.hosts, onDate)),
-    ...(await checkApis(config, secretsOf(loaded))),
+    ...(await checkApis(config, {
+      nowMs,
+      secretOf: secretsOf(loaded),
+      notes: notesIn(dataDir),
+      signsIn,
+    })),
     ...(await checkOutside({
       upstreams: gateUpstreams,
       places: outside?.places ?? [],

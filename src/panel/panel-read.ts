@@ -1,8 +1,8 @@
 /** Reads the users of a panel from its database or its API. */
 
 import { VERSION } from '../base/version.ts';
-import { PANEL_SCHEMAS } from '../core/moving/panel.ts';
-import type { PanelUser } from '../core/moving/panel-user.ts';
+import type { PanelUser } from '../core/panel/cells.ts';
+import { PANEL_TRAITS } from '../core/panel/index.ts';
 import type { PanelKind } from '../core/panel/kind.ts';
 import { readPanelApi } from './panel-api.ts';
 import { readPanelFile } from './panel-file.ts';
@@ -45,5 +45,5 @@ export async function readPanel(
     'url' in job
       ? await readPanelApi(panel, { ...job, ...reading, userAgent: `gatepost-import/${VERSION}` })
       : { rows: await readPanelFile(job.path, panel, reading), view: '' };
-  return { users: PANEL_SCHEMAS[panel].readUsers(rows), view };
+  return { users: PANEL_TRAITS[panel].database.readUsers(rows), view };
 }

@@ -1,7 +1,7 @@
 /** The lines of JSON by which the process that reads a panel reports to the import. */
 
 import type { ErrorCode } from '../base/operator-error.ts';
-import type { PanelUser } from '../core/moving/panel-user.ts';
+import type { PanelUser } from '../core/panel/cells.ts';
 import type { PanelJob } from './panel-read.ts';
 
 /** The first word of the command line of that process. */

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OperatorError } from '../base/operator-error.ts';
-import type { PanelUser } from '../core/moving/panel-user.ts';
+import type { PanelUser } from '../core/panel/cells.ts';
 import { originOf, type PanelJob, type PanelReading } from './panel-read.ts';
 import { PANEL_READER, type ReaderLine, type ReaderTask } from './reader-line.ts';
 

@@ -44,6 +44,8 @@ export function realPanelTests(
   kind: RealKind,
   open: (source: string) => Promise<RealPanel>,
   checks: readonly Checks[] = ALL_CHECKS,
+  /** The database, if it is another than that of the panel's own choice. */
+  database = '',
 ): void {
   setDefaultTimeout(CHECK_MS_MAX);
   const source = sourceOf(kind);
@@ -53,7 +55,8 @@ export function realPanelTests(
     return;
   }
 
-  describe(`a real ${kind}`, () => {
+  const where = database === '' ? kind : `${kind}-${database}`;
+  describe(`a real ${where}`, () => {
     let panel: RealPanel | null = null;
     const found: Report['checks'] = [];
 
@@ -69,7 +72,7 @@ export function realPanelTests(
       mkdirSync(REPORTS, { recursive: true });
       const { version, commit } = panel;
       const report: Report = { panel: kind, version, commit, checks: found };
-      writeFileSync(join(REPORTS, `${kind}.json`), `${JSON.stringify(report, null, 2)}\n`);
+      writeFileSync(join(REPORTS, `${where}.json`), `${JSON.stringify(report, null, 2)}\n`);
     }, START_MS_MAX);
 
     const check: Check = (name, run) => {

@@ -166,6 +166,7 @@ const USUAL: Writable<ServerSettings> = {
   gatePanel: '',
   gatePanelUrl: '',
   gatePanelTokenFile: '',
+  gatePanelAccountFile: '',
   gatePanelHeadersFile: '',
   gateUpstreams: [],
   gateTexts: {},

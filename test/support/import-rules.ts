@@ -282,7 +282,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       ...LEAVES,
       'src/core/counted.ts',
       ...['src/core/outbox/address.ts', 'src/core/public-probe.ts', 'src/config/public-address.ts'],
-      ...['src/core/calendar.ts', 'src/core/upkeep.ts'],
+      ...['src/core/calendar.ts', 'src/core/panel/', 'src/core/upkeep.ts'],
     ],
     types: ['src/config/', 'src/core/port/', 'src/store/kind.ts'],
     packages: ['croner', 'node:crypto', 'node:fs', 'node:os', 'node:path'],

@@ -1,10 +1,11 @@
 import { INSTALL_LIMIT } from '../../core/formats.ts';
-import { PANELS } from '../../core/panel/kind.ts';
-import { PANEL_KEYS } from '../../core/panel/token.ts';
+import { PANEL_KEYS, PANELS } from '../../core/panel/kind.ts';
 import {
+  absolutePath,
   array,
   baseUrl,
   boolean,
+  followInterval,
   hostOfUrl,
   integer,
   keyPaths,
@@ -87,9 +88,29 @@ const upstreamKeys = {
   panelTokenFile: exampleKey('panel_token_file', '', '/etc/gatepost/panel-token', text, [
     'The file with a token for that API (mode 0600).',
   ]),
+  panelAccountFile: exampleKey('panel_account_file', '', '/etc/gatepost/panel-account', text, [
+    'In place of a token that ends, for Marzban and PasarGuard: the file with the name and, in its',
+    'second line, the password of an account (mode 0600). The URL of the API must be `https` or on',
+    'this machine.',
+  ]),
   panelHeadersFile: exampleKey('panel_headers_file', '', '/etc/gatepost/panel-headers', text, [
     'A file with further headers for that API (mode 0600), each a line `NAME: VALUE`: for a panel',
     'behind an access gateway.',
+  ]),
+  followMs: exampleKey('follow', '', '5m', followInterval, [
+    'How often the panel is asked for all of its users, from `1m` to `1d`: links of new ones are',
+    'made, and limits, keys and ends are taken over. Needs `panel_token_file` or `panel_file`. Empty:',
+    'never.',
+  ]),
+  panelFile: exampleKey('panel_file', '', '/opt/panel/db.sqlite3', absolutePath, [
+    "The panel's SQLite file on this machine, which `follow` reads in place of that API.",
+  ]),
+  followGone: tableKey('follow_gone', 'tell', oneOf('tell', 'disable'), [
+    'What becomes of the link of a user who is missing in two whole passes of `follow`: it stays,',
+    'and the log tells, or it is disabled.',
+  ]),
+  followNotes: tableKey('follow_notes', 'false', boolean, [
+    'Whether `follow` brings names and notes of users as notes of their links.',
   ]),
   enforce: tableKey('enforce', 'true', boolean, [
     'Whether full links refuse new devices; `false` only counts those over the limit. A link or a',
@@ -208,6 +229,10 @@ export const gateSettings = {
   ]),
   gatePanelTokenFile: live('gate.panel_token_file', '', text, [
     'The file with a token for that API (mode 0600). Empty: the panel is not asked.',
+  ]),
+  gatePanelAccountFile: live('gate.panel_account_file', '', text, [
+    'In place of that token, the file with the name and password of an account (mode 0600): as',
+    '`panel_account_file` of an upstream.',
   ]),
   gatePanelHeadersFile: live('gate.panel_headers_file', '', text, [
     'A file with further headers for that API (mode 0600): as `panel_headers_file` of an upstream.',

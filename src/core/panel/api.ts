@@ -1,5 +1,6 @@
 /** The form in which the table of panels describes their APIs. */
 
+import type { PanelSignIn } from './account.ts';
 import type { PanelLimit } from './limit-rule.ts';
 import type { PanelRecord } from './record.ts';
 
@@ -43,10 +44,14 @@ export interface PanelApi {
   headersOf(token: string): Readonly<Record<string, string>>;
   /** Null: each token shows all users. */
   readonly view: PanelTokenView | null;
+  /** Gives a token for a name and a password; null: its tokens last until they are revoked. */
+  readonly signIn: PanelSignIn | null;
   /** Returns the id in a key, null if the key is the id; undefined: only the API knows it. */
   idIn(key: string): string | null | undefined;
   /** Returns the path at which the API describes the user of a key; null: it knows no such key. */
   userPath(key: string): string | null;
+  /** True: it answers 403 there if the user is of another admin than the token. */
+  readonly forbidsUsers: boolean;
   /**
    * Reads the user of a key from the answer at that path; null: the panel has no such user. Throws
    * {@link Silent} if the answer decides neither.

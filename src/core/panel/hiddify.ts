@@ -1,11 +1,71 @@
 /** Hiddify 10.80.11; its API of the second version (`panel/commercial/restapi/v2/admin`). */
 
 import { type PanelApi, unexpected } from './api.ts';
-import { hiddifyLimit, MAX_IPS_MEANING_NONE } from './limit-rule.ts';
+import {
+  asText,
+  asTime,
+  type Cells,
+  givenLimit,
+  isTrue,
+  noteOf,
+  numberIn,
+  type PanelSchema,
+  rowsOf,
+} from './cells.ts';
+import { type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
+import { type ListReader, listIn } from './lists.ts';
 import { countIn, idIn, isEmpty, recordIn } from './record.ts';
+import { NOT_FOUND } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
 
+/** `max_ips` that is no limit: neither its form nor its API sets another. */
+const MAX_IPS_MEANING_NONE = 100;
+
+function hiddifyLimit(own: number | null): PanelLimit {
+  return own === MAX_IPS_MEANING_NONE ? null : zeroIsUnlimited(own);
+}
+
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/** Returns true for a user that Hiddify has marked as deleted, by a flag or by a time. */
+const isDeleted = (row: Cells) =>
+  ['deleted', 'is_deleted', 'deleted_at'].some((column) => {
+    const cell = row[column];
+    return isTrue(cell) || /^[1-9]\d{3}-/.test(asText(cell));
+  });
+
+const database: PanelSchema = {
+  tables: {
+    user: [
+      ...['id', 'uuid', 'name', 'comment', 'enable', 'max_ips', 'start_date'],
+      ...['deleted', 'is_deleted', 'deleted_at'],
+    ],
+  },
+  userTables: ['user'],
+  readUsers: (rows) =>
+    rowsOf(rows, 'user')
+      .values()
+      .filter((row) => !isDeleted(row))
+      .map((row) => ({
+        id: asText(row['id']) || null,
+        key: asText(row['uuid']),
+        name: asText(row['name']),
+        note: noteOf(row['name'], row['comment']),
+        limit: givenLimit(hiddifyLimit(numberIn(row['max_ips']))),
+        isDisabled: !isTrue(row['enable']),
+        createdAtMs: asTime(row['start_date']),
+        // A renewal changes the only date of a user; its number lasts.
+        panelCreatedAtMs: null,
+        devices: [],
+      })),
+};
+
+async function readAll(reader: ListReader): Promise<void> {
+  reader.table('user');
+  for (const user of listIn(await reader.get('/api/v2/admin/user/'))) reader.add('user', user);
+}
+
+const LACKS = ['Hiddify stores no devices: each device takes a slot when it first comes.'];
 
 const api: PanelApi = {
   headersOf: (token) => ({ 'hiddify-api-key': token }),
@@ -16,9 +76,11 @@ const api: PanelApi = {
       return mode === 'super_admin' ? '' : idIn(uuid) || 'unknown';
     },
   },
+  signIn: null,
   idIn: () => undefined,
   // To another key it answers 500.
   userPath: (key) => (UUID.test(key) ? `/api/v2/admin/user/${key}/` : null),
+  forbidsUsers: true,
   userIn(answer) {
     const record = recordIn(answer);
     if (isEmpty(record)) return null;
@@ -39,6 +101,9 @@ const api: PanelApi = {
 };
 
 export const HIDDIFY: PanelTraits = {
+  title: 'Hiddify',
+  // It compares UUIDs as numbers.
+  keys: 'uuid',
   limitMeaningNone: MAX_IPS_MEANING_NONE,
   givesLimits: false,
   keysHaveDelimiters: false,
@@ -58,4 +123,8 @@ export const HIDDIFY: PanelTraits = {
     'pwa',
   ],
   api,
+  lacks: { database: LACKS, api: LACKS },
+  refusalOf: () => NOT_FOUND,
+  database,
+  readAll,
 };

@@ -1,10 +1,62 @@
 /** Marzban 0.8.4 (`app/routers/user.py`, `app/dependencies.py`). */
 
+import { OAUTH_SIGN_IN } from './account.ts';
 import { bearer, type PanelApi, segmentOf, unexpected } from './api.ts';
+import { asText, asTime, isDisabled, noteOf, type PanelSchema, rowsOf } from './cells.ts';
+import type { SignedForm } from './key-form.ts';
+import { type ListReader, usersAt } from './lists.ts';
 import { idIn, isEmpty, recordIn, timeIn } from './record.ts';
+import { NOT_FOUND } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
 
 const nameIn = (key: string) => /^marzban\/(.+)$/.exec(key)?.[1];
+
+const database: PanelSchema = {
+  tables: { users: ['username', 'status', 'note', 'created_at'] },
+  userTables: ['users'],
+  readUsers: (rows) =>
+    rowsOf(rows, 'users')
+      .values()
+      .map((row) => ({
+        id: asText(row['username']),
+        key: asText(row['username']),
+        name: asText(row['username']),
+        note: noteOf(row['username'], row['note']),
+        limit: null,
+        isDisabled: isDisabled(row),
+        createdAtMs: asTime(row['created_at']),
+        panelCreatedAtMs: asTime(row['created_at']),
+        devices: [],
+      })),
+};
+
+async function readAll(reader: ListReader): Promise<void> {
+  await reader.pages({
+    table: 'users',
+    field: 'users',
+    nameOf: (user) => asText(user['username']),
+    page: async (at) => recordIn(await reader.get(usersAt(at))),
+  });
+}
+
+const LACKS = [
+  'Marzban stores neither limits nor devices: each device takes a slot when it first comes.',
+];
+
+const keyOf = (name: string) => `marzban/${name}`;
+
+/** `app/utils/jwt.py`. */
+const keys: SignedForm = {
+  pattern: String.raw`marzban/[\w@.-]{1,128}`,
+  rule: 'marzban/NAME',
+  keyOfUser: keyOf,
+  keyOfName: keyOf,
+  oldNames: null,
+  idAndTime: null,
+  hasMac: false,
+  digestsInHex: false,
+  strangersText: (random, time) => `${random.toString(36)},${time}`,
+};
 
 const api: PanelApi = {
   headersOf: bearer,
@@ -15,11 +67,13 @@ const api: PanelApi = {
       return isSudo === true ? '' : idIn(username) || 'unknown';
     },
   },
+  signIn: OAUTH_SIGN_IN,
   idIn: nameIn,
   userPath(key) {
     const name = segmentOf(nameIn(key) ?? '');
     return name ? `/api/user/${name}` : null;
   },
+  forbidsUsers: true,
   userIn(answer) {
     const record = recordIn(answer);
     if (isEmpty(record)) return null;
@@ -41,6 +95,8 @@ const api: PanelApi = {
 };
 
 export const MARZBAN: PanelTraits = {
+  title: 'Marzban',
+  keys,
   limitMeaningNone: null,
   givesLimits: false,
   keysHaveDelimiters: false,
@@ -49,4 +105,8 @@ export const MARZBAN: PanelTraits = {
   hasOwnButton: true,
   queryNames: ['start', 'end'],
   api,
+  lacks: { database: LACKS, api: LACKS },
+  refusalOf: () => NOT_FOUND,
+  database,
+  readAll,
 };

@@ -1,16 +1,128 @@
 /** 3x-ui after 3.6.0 (`sub/`, `service/client_hwid.go`, main of 2026-08-23). */
 
 import { bearer, type PanelApi, Silent, unexpected } from './api.ts';
-import { threeXUiLimit } from './limit-rule.ts';
+import {
+  asText,
+  asTime,
+  type Cells,
+  givenLimit,
+  groupsBy,
+  isTrue,
+  jsonIn,
+  noteOf,
+  numberIn,
+  type PanelRows,
+  type PanelSchema,
+  rowsOf,
+} from './cells.ts';
+import { type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
+import { type ListReader, listIn } from './lists.ts';
 import { countIn, recordIn, timeIn } from './record.ts';
+import { NOT_FOUND } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
+
+/**
+ * Returns the largest limit of the enabled clients of a subscription. Without any it opens nothing;
+ * the limits of all of them count, so that the link keeps its limit until one is enabled again.
+ */
+function threeXUiLimit(
+  clients: readonly { isEnabled: boolean; limit: number | null }[],
+): PanelLimit {
+  const enabled = clients.filter(({ isEnabled }) => isEnabled);
+  const asked = enabled.length > 0 ? enabled : clients;
+  return zeroIsUnlimited(asked.reduce((most, { limit }) => Math.max(most, limit ?? 0), 0));
+}
+
+/** Returns the clients of 3x-ui; older versions store them in the settings of inbounds. */
+function clientsOf(rows: PanelRows): readonly Cells[] {
+  if (rows.has('clients')) return rowsOf(rows, 'clients');
+  return rowsOf(rows, 'inbounds').flatMap((inbound) => {
+    const { clients } = jsonIn(inbound['settings']);
+    const list = Array.isArray(clients) ? (clients as Record<string, unknown>[]) : [];
+    return list.map(({ email, subId, enable, comment, created_at }) => ({
+      email,
+      sub_id: subId,
+      enable,
+      comment,
+      created_at,
+      limit_hwid: 0,
+    }));
+  });
+}
+
+const database: PanelSchema = {
+  tables: {
+    clients: ['email', 'sub_id', 'enable', 'limit_hwid', 'comment', 'created_at'],
+    client_hwids: [
+      ...['sub_id', 'hwid_hash', 'first_seen', 'last_seen', 'user_agent', 'device_os'],
+      ...['os_version', 'device_model'],
+    ],
+    inbounds: ['settings'],
+  },
+  userTables: ['clients', 'inbounds'],
+  readUsers(rows) {
+    const subOf = (row: Cells) => asText(row['sub_id']).trim();
+    const devices = groupsBy(rowsOf(rows, 'client_hwids'), subOf);
+    return groupsBy(clientsOf(rows), subOf)
+      .entries()
+      .map(([key, clients]) => {
+        const limits = clients.map((client) => ({
+          isEnabled: isTrue(client['enable']),
+          limit: numberIn(client['limit_hwid']),
+        }));
+        const emails = [...new Set(clients.map(({ email }) => asText(email)))];
+        const times = clients.map((client) => asTime(client['created_at']) ?? Infinity);
+        const createdAtMs = Math.min(...times.slice(0, 100));
+        const comment = clients.map((client) => asText(client['comment'])).find(Boolean);
+        return {
+          id: null,
+          key,
+          name: emails[0] ?? '',
+          note: noteOf(emails.slice(0, 10).join(', '), comment),
+          limit: givenLimit(threeXUiLimit(limits)),
+          isDisabled: !limits.some(({ isEnabled }) => isEnabled),
+          createdAtMs: Number.isFinite(createdAtMs) ? createdAtMs : null,
+          // Clients of a subscription come and go, and a migration changes their dates.
+          panelCreatedAtMs: null,
+          devices: (devices.get(key) ?? []).map((device) => ({
+            hwid: asText(device['hwid_hash']).toLowerCase(),
+            isHash: true,
+            os: asText(device['device_os']),
+            osVersion: asText(device['os_version']),
+            deviceName: asText(device['device_model']),
+            userAgent: asText(device['user_agent']),
+            firstSeenAtMs: asTime(device['first_seen']),
+            lastSeenAtMs: asTime(device['last_seen']),
+          })),
+        };
+      });
+  },
+};
+
+async function readAll(reader: ListReader): Promise<void> {
+  const { obj, success } = recordIn(await reader.get('/panel/api/clients/list'));
+  if (success !== true) throw reader.unusable('/panel/api/clients/list');
+  reader.table('clients');
+  for (const client of listIn(obj)) reader.add('clients', client);
+}
+
+/**
+ * Returns the part of a key by which a search finds its clients: the panel makes all letters of a
+ * search small, but SQLite only those of ASCII in the sub ids that it compares.
+ */
+function searchFor(key: string): string {
+  const parts = key.split(/(?![A-Z])\p{Changes_When_Lowercased}/u);
+  return encodeURIComponent(parts.reduce((a, b) => (b.length > a.length ? b : a), ''));
+}
 
 const api: PanelApi = {
   headersOf: bearer,
   view: null,
+  signIn: null,
   idIn: () => null,
   // The search also matches names and comments.
-  userPath: (key) => `/panel/api/clients/list/paged?search=${encodeURIComponent(key)}&pageSize=200`,
+  userPath: (key) => `/panel/api/clients/list/paged?search=${searchFor(key)}&pageSize=200`,
+  forbidsUsers: false,
   userIn(answer, key) {
     const { obj, success } = recordIn(answer);
     const { items, filtered } = recordIn(obj);
@@ -43,6 +155,8 @@ const api: PanelApi = {
 };
 
 export const THREE_X_UI: PanelTraits = {
+  title: '3x-ui',
+  keys: 'plain',
   limitMeaningNone: null,
   givesLimits: true,
   keysHaveDelimiters: true,
@@ -51,4 +165,15 @@ export const THREE_X_UI: PanelTraits = {
   hasOwnButton: true,
   queryNames: ['format', 'html', 'view'],
   api,
+  lacks: {
+    database: [
+      '3x-ui stores hashes of HWIDs: the HWID of a device is known when it first comes here.',
+    ],
+    api: [
+      'The API of 3x-ui has no devices: import its database, or wait until each device takes a slot.',
+    ],
+  },
+  refusalOf: () => NOT_FOUND,
+  database,
+  readAll,
 };

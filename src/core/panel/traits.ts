@@ -1,8 +1,16 @@
 /** The facts of a panel that the door, the proxy, imports and the doctor need. */
 
 import type { PanelApi } from './api.ts';
+import type { PanelSchema } from './cells.ts';
+import type { KeyForm } from './key-form.ts';
+import type { ListReader } from './lists.ts';
+import type { PanelReason, PanelRefusal } from './refusal.ts';
 
 export interface PanelTraits {
+  /** Its name for people. */
+  readonly title: string;
+  /** The form that `key` with the name of the panel reads; `plain`: it has none of its own. */
+  readonly keys: KeyForm;
   /** The limit that each user has by default, which limits no device; null: there is none. */
   readonly limitMeaningNone: number | null;
   /** False: it has no place where an operator sets the limit of a user. */
@@ -18,4 +26,11 @@ export interface PanelTraits {
   /** The query parameters that it reads with a subscription, in lower case. */
   readonly queryNames: readonly string[];
   readonly api: PanelApi;
+  /** Sentences about what an import cannot know, from its database and from its API. */
+  readonly lacks: Readonly<Record<'database' | 'api', readonly string[]>>;
+  /** Its own refusal of a request for a subscription. */
+  refusalOf(reason: PanelReason): PanelRefusal;
+  readonly database: PanelSchema;
+  /** Reads all users by the API, as rows of the database. */
+  readAll(reader: ListReader): Promise<void>;
 }

@@ -14,8 +14,9 @@ import { isProvedBy } from '../../core/panel/proof.ts';
 import { panelApiUser, panelLimitOf } from '../../core/panel/user.ts';
 import { subscriptionKeyHash } from '../../core/secret.ts';
 import { reportFault } from '../interpreter.ts';
-import { Answers, type PanelSource, remember, sourceOf } from './panel-api.ts';
+import { Answers, remember } from './panel-api.ts';
 import { type PanelApis, perApi } from './panel-apis.ts';
+import { type PanelSource, sourceOf } from './panel-source.ts';
 import { PANEL, type PanelUsers } from './panel-users.ts';
 import type { Upstream } from './settings.ts';
 

@@ -14,8 +14,9 @@ import { panelApiUser, panelUserName } from '../../core/panel/user.ts';
 import type { Actor } from '../../core/port/audit.ts';
 import { subscriptionKeyHash } from '../../core/secret.ts';
 import { reportFault } from '../interpreter.ts';
-import { Answers, type PanelApi, type PanelSource, remember, sourceOf } from './panel-api.ts';
+import { Answers, type PanelApi, remember } from './panel-api.ts';
 import { type PanelApis, perApi } from './panel-apis.ts';
+import { type PanelSource, sourceOf } from './panel-source.ts';
 import type { Upstream } from './settings.ts';
 
 interface Deps {
