@@ -79,6 +79,17 @@ function foundIn(findings: Printed['findings']): Found {
 }
 
 export const doctorChecks: Checks = (check) => {
+  check('the doctor names an admin whose token shows a part of the users', async (panel) => {
+    const admin = await panel.secondAdmin?.();
+    if (admin === undefined) return 'not tried: no second admin';
+    const at = { url: panel.url, api: new URL(panel.api.url).origin };
+    expect(foundIn(await examine(panel, at, admin.token))).toEqual({
+      panel: 'ok',
+      api: 'panel_token_sees_part',
+    });
+    return undefined;
+  });
+
   check('the doctor says what ails the panel and its API', async (panel) => {
     const [own, api] = await Promise.all([
       startFaultRelay(new URL(panel.url).origin),
