@@ -71,7 +71,10 @@ panel_token_file = "${tokenFile}"
 /** Returns the finding about the panel and that about its API, by name or as `ok`. */
 function foundIn(findings: Printed['findings']): Found {
   const named = ({ level, name }: Printed['findings'][number]) => (level === 'ok' ? 'ok' : name);
-  const ofApi = findings.filter(({ what }) => what.includes('the API of'));
+  const ofApi = findings.filter(({ name, what }) => {
+    // A new token of Marzban and PasarGuard ends in a day.
+    return what.includes('the API of') && name !== 'panel_token_ends';
+  });
   const ofPanel = findings.filter(({ name, what }) => {
     return !what.includes('the API of') && name !== 'panel_token_secret_unknown';
   });
