@@ -161,6 +161,6 @@ const SERVERS =
 const atobOf = (text: string) => Buffer.from(text, 'base64').toString('latin1');
 
 /** Returns whether an answer lists servers, in clear or in base64. */
-export function hasServers({ status, body }: Got): boolean {
+export function hasServers({ status, body }: Pick<Got, 'status' | 'body'>): boolean {
   return status === 200 && (SERVERS.test(body) || SERVERS.test(atobOf(body)));
 }

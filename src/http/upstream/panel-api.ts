@@ -197,33 +197,30 @@ async function askApi(
 ): Promise<unknown> {
   const response = await callPanel(client, { path, headers, signal, timeoutMs: ASK_MAX_MS });
   const { status } = response;
-  if (![200, 403, 404].includes(status)) {
+  if (status !== 200 && status !== 404) {
     response.cancel();
     throw new Silent(`API_${status}`, isStatusOfPanel(status));
   }
-  const json = jsonIn(await response.text());
-  if (status === 403) throw new Silent('API_403', !saysOthersUser(json));
-  if (json === undefined) throw new Silent(status === 200 ? 'API_ANSWER' : 'API_404');
+  const text = await response.text();
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw new Silent(status === 200 ? 'API_ANSWER' : 'API_404');
+  }
   if (status === 200) return json;
   // A path that the server does not have means a wrong URL, and not that the user is gone.
   if (!saysNoUser(json)) throw new Silent('API_404');
   return null;
 }
 
-/** Returns the JSON of a text; undefined: it is none. */
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Returns whether the text of an error is as panels write it. */
-function saysError(json: unknown, pattern: RegExp): boolean {
+/** Returns true for the error by which panels say that they have no such user. */
+function saysNoUser(json: unknown): boolean {
   if (typeof json !== 'object' || json === null) return false;
   const { message, detail } = json as Record<string, unknown>;
-  return [message, detail].some((text) => typeof text === 'string' && pattern.test(text));
+  return [message, detail].some(
+    (text) => typeof text === 'string' && /^user\b.*\bnot found$/i.test(text),
+  );
 }
 
 /** The answer of an API to the doctor. */
@@ -233,12 +230,6 @@ interface ApiLook {
   /** The admin whose users alone the token shows; empty: it shows all users. */
   admin: string;
 }
-
-/** Returns true for the error by which panels say that they have no such user. */
-const saysNoUser = (json: unknown) => saysError(json, /^user\b.*\bnot found$/i);
-
-/** Returns true for the error by which Marzban says that the user is another admin's. */
-const saysOthersUser = (json: unknown) => saysError(json, /^you're not allowed$/i);
 
 /**
  * Asks the API of a panel for a user that it does not have, whose users its token shows, and, if

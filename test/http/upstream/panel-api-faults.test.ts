@@ -111,9 +111,6 @@ const status = (code: number) => () => Response.json({ detail: 'odd' }, { status
 /** Answers that one key causes. */
 const OF_KEY: Readonly<Record<string, NonNullable<PanelApiServer['odd']>>> = {
   ...Object.fromEntries([400, 404, 405, 409, 414, 422].map((code) => [code, status(code)])),
-  // Marzban of a token whose admin sees a part of the users.
-  'the user of another admin': () =>
-    Response.json({ detail: "You're not allowed" }, { status: 403 }),
   'a redirect': () => Response.redirect('http://127.0.0.1:1/', 302),
   'a page': () => new Response('<html>', { headers: { 'content-type': 'text/html' } }),
   'another form': () => Response.json([1]),

@@ -17,11 +17,23 @@ const WORDS: Readonly<Record<State, string>> = {
   'on-hold': 'on_hold',
 };
 
-/** Names of the shortest and longest form, notes of several scripts. */
+/**
+ * Names as its rule takes them: the shortest, each sign, two that differ in case, the longest that
+ * the rule names, and the longest that Gatepost serves, which it takes on SQLite. Notes of several
+ * scripts, and the longest.
+ */
 const ODD: readonly UserSpec[] = [
-  { name: 'abc' },
-  { name: 'x'.repeat(32), note: 'n'.repeat(500) },
-  { name: 'Anna_1', note: 'оплачено\nتا پایان 三 👍🏽' },
+  { name: 'abc', note: 'оплачено до 3 декабря' },
+  { name: 'a_b', note: 'علی\u200cرضا' },
+  { name: 'abc-', note: '李雷 · 两台手机' },
+  { name: 'abc.', note: '👩‍👩‍👧 👍🏽' },
+  { name: 'abc..def', note: 'two\nlines\r\nand\ta tab' },
+  { name: 'Case_1', note: '<script>alert(1)</script>' },
+  { name: 'case_1', note: `'; DROP TABLE users; -- "` },
+  { name: '123', note: '=HYPERLINK("http://example.com")' },
+  { name: 'anna@mail.example.com', note: 'n'.repeat(500) },
+  { name: 'x'.repeat(32), note: '  spaces around it  ' },
+  { name: `abc.${'x'.repeat(124)}` },
 ];
 
 export async function openMarzban(source: string, env = {}): Promise<RealPanel> {
