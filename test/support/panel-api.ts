@@ -21,10 +21,14 @@ export interface ApiUser {
   key: string;
   isActive: boolean;
   createdAtMs: number;
+  /** Its end; absent: none. */
+  endsAtMs?: number;
   /** The panel takes no token from before this time. */
   revokedAtMs?: number;
 }
 
+const DAY_MS = 86_400_000;
+const isoOf = (atMs?: number) => (atMs ? new Date(atMs).toISOString() : null);
 const naive = (atMs: number) => new Date(atMs).toISOString().replace('Z', '000');
 
 /** The answer about a user, by the paths of each panel; null: another path. */
@@ -42,12 +46,13 @@ const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>
       if (key === undefined) return null;
       return found(
         users.find((user) => user.key === key),
-        ({ id, isActive, createdAtMs }) =>
+        ({ id, isActive, createdAtMs, endsAtMs }) =>
           userAnswer({
             id,
             shortUuid: key,
             status: isActive ? 'ACTIVE' : 'DISABLED',
             createdAt: new Date(createdAtMs).toISOString(),
+            ...(endsAtMs !== undefined && { expireAt: new Date(endsAtMs).toISOString() }),
           }),
       );
     },
@@ -61,12 +66,13 @@ const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>
       const search = (url.searchParams.get('search') ?? '').toLowerCase();
       const items = users
         .filter((user) => small(user.key).includes(search) || small(user.name).includes(search))
-        .map(({ key, name, isActive, createdAtMs }) => ({
+        .map(({ key, name, isActive, createdAtMs, endsAtMs }) => ({
           email: name,
           subId: key,
           enable: isActive,
           limitHwid: 2,
           createdAt: createdAtMs,
+          expiryTime: endsAtMs ?? 0,
         }));
       return { success: true, msg: '', obj: { items, filtered: items.length } };
     },
@@ -78,10 +84,11 @@ const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>
       if (name === undefined) return null;
       return found(
         users.find((user) => user.name === name),
-        ({ isActive, createdAtMs }) => ({
+        ({ isActive, createdAtMs, endsAtMs }) => ({
           username: name,
           status: isActive ? 'active' : 'disabled',
           created_at: naive(createdAtMs),
+          expire: endsAtMs === undefined ? null : endsAtMs / 1_000,
           subscription_url: `/sub/fresh-of-${name}`,
         }),
       );
@@ -94,12 +101,13 @@ const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>
       if (Number.isNaN(id)) return null;
       return found(
         users.find((user) => user.id === id),
-        ({ isActive, createdAtMs, name }) => ({
+        ({ isActive, createdAtMs, endsAtMs, name }) => ({
           id,
           username: name,
           status: isActive ? 'active' : 'disabled',
           hwid_limit: 2,
           created_at: new Date(createdAtMs).toISOString(),
+          expire: isoOf(endsAtMs),
           subscription_url: `https://sub.example.org/sub/fresh-of-${name}`,
         }),
       );
@@ -112,13 +120,14 @@ const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>
       if (key === undefined) return null;
       return found(
         users.find((user) => user.key === key),
-        ({ id, isActive, name }) => ({
+        ({ id, isActive, endsAtMs, name }) => ({
           id,
           name,
           uuid: key,
           enable: isActive,
           is_active: isActive,
-          start_date: null,
+          start_date: isoOf(endsAtMs && endsAtMs - 30 * DAY_MS)?.slice(0, 10) ?? null,
+          package_days: 30,
         }),
       );
     },
@@ -142,6 +151,16 @@ const AUTHORIZED: Readonly<Record<PanelKind, (headers: Headers) => boolean>> = (
     hiddify: (headers) => headers.get('hiddify-api-key') === API_TOKEN,
   };
 })();
+
+/** The answer to a wrong token: 3x-ui hides its API from all but its own page. */
+function refusalOf(panel: PanelKind, headers: Headers): Response {
+  if (panel === 'hiddify') {
+    return Response.json({ detail: {}, message: 'Unathorized' }, { status: 403 });
+  }
+  if (panel !== '3x-ui') return Response.json({}, { status: 401 });
+  const isOfPage = headers.get('x-requested-with') === 'XMLHttpRequest';
+  return new Response(null, { status: isOfPage ? 401 : 404 });
+}
 
 export interface PanelApiServer {
   url: string;
@@ -201,7 +220,7 @@ export function startPanelApi(
       if (token !== undefined) return Response.json({}, { status: infoStatus(token) });
       const bearer = request.headers.get('authorization')?.slice('Bearer '.length) ?? '';
       const isAuthorized = api.tokens.has(bearer) || AUTHORIZED[panel](request.headers);
-      if (!isAuthorized) return Response.json({}, { status: 401 });
+      if (!isAuthorized) return refusalOf(panel, request.headers);
       const [adminPath, admin] = ADMINS[panel] ?? [];
       if (url.pathname === adminPath) return Response.json(admin);
       const body = answer(url.pathname, url, api.users);

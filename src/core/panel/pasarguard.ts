@@ -3,6 +3,7 @@
 import { OAUTH_SIGN_IN } from './account.ts';
 import { type AskPanel, bearer, type PanelApi, segmentOf, unexpected } from './api.ts';
 import {
+  asEnd,
   asText,
   asTime,
   type Cells,
@@ -17,6 +18,7 @@ import {
   type PanelRows,
   type PanelSchema,
   rowsOf,
+  stateOf,
 } from './cells.ts';
 import type { SignedForm } from './key-form.ts';
 import { type HwidSettings, type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
@@ -113,7 +115,10 @@ const isSince =
 
 const database: PanelSchema = {
   tables: {
-    users: ['id', 'username', 'status', 'note', 'hwid_limit', 'admin_id', 'created_at'],
+    users: [
+      ...['id', 'username', 'status', 'note', 'hwid_limit', 'admin_id', 'created_at'],
+      'expire',
+    ],
     user_hwids: [
       ...['user_id', 'hwid', 'device_os', 'os_version', 'device_model', 'created_at'],
       'last_used_at',
@@ -122,6 +127,7 @@ const database: PanelSchema = {
     admins: ['id', 'role_id'],
     admin_roles: ['id', 'hwid'],
   },
+  deviceTable: 'user_hwids',
   userTables: ['users'],
   readUsers(rows) {
     const roleOf = rolesOfAdmins(rows);
@@ -139,8 +145,10 @@ const database: PanelSchema = {
           key: id,
           name: asText(row['username']),
           note: noteOf(row['username'], row['note']),
-          limit: givenLimit(pasarguardLimit(own, roleOf(asText(row['admin_id'])), common)),
+          ...givenLimit(pasarguardLimit(own, roleOf(asText(row['admin_id'])), common)),
           isDisabled: isDisabled(row),
+          state: stateOf(row),
+          endsAtMs: asEnd(row['expire']),
           createdAtMs,
           panelCreatedAtMs: createdAtMs,
           devices: (devices.get(id) ?? []).map(deviceIn).filter(isSince(createdAtMs)),
@@ -170,6 +178,7 @@ async function readAll(reader: ListReader): Promise<void> {
     },
     onNew: (id) => ids.push(id),
   });
+  if (!reader.wants('user_hwids')) return;
   for (const [at, id] of ids.entries()) {
     // A text could lead to another path.
     if (!/^\d+$/.test(id)) throw reader.unusable('/api/users');
@@ -207,6 +216,7 @@ const keys: SignedForm = {
 const api: PanelApi = {
   // It has API keys besides the tokens of admins, which are JWTs.
   headersOf: (token) => ({ ...bearer(token), ...(!token.includes('.') && { 'x-api-key': token }) }),
+  signIn: OAUTH_SIGN_IN,
   view: {
     path: '/api/admin',
     adminIn(answer) {
@@ -215,7 +225,6 @@ const api: PanelApi = {
       return isSudo === true || seesAll(recordIn(role)) ? '' : idIn(username) || 'unknown';
     },
   },
-  signIn: OAUTH_SIGN_IN,
   idIn: (key) => KEY.exec(key)?.[1],
   userPath(key) {
     const [, id, name = ''] = KEY.exec(key) ?? [];
@@ -223,7 +232,7 @@ const api: PanelApi = {
     return segment ? `/api/user/${segment}` : null;
   },
   // It says that there is no such user.
-  forbidsUsers: false,
+  ofOtherAdmin: null,
   userIn(answer) {
     const record = recordIn(answer);
     if (isEmpty(record)) return null;
@@ -235,6 +244,7 @@ const api: PanelApi = {
       // The days of a user on hold begin at the first connection.
       isActive: status === 'active' || status === 'on_hold',
       createdAtMs: timeIn(record['created_at']),
+      endsAtMs: asEnd(record['expire']),
       subscriptionUrl: idIn(record['subscription_url']),
       record,
     };
@@ -251,12 +261,15 @@ const api: PanelApi = {
 
 export const PASARGUARD: PanelTraits = {
   title: 'PasarGuard',
+  version: '5.2.1',
   keys,
   limitMeaningNone: null,
   givesLimits: true,
   keysHaveDelimiters: false,
   keysAreExact: false,
-  dropsUnknownKeys: false,
+  statusOfNoUser: 404,
+  routes: { clash: ['clash', 'clash_meta'], singBox: ['sing_box'] },
+  pageHasServers: true,
   hasOwnButton: true,
   queryNames: ['period', 'start', 'end'],
   api,

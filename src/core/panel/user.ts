@@ -7,8 +7,6 @@ import { PANEL_TRAITS } from './index.ts';
 import type { PanelKind } from './kind.ts';
 import type { PanelLimit } from './limit-rule.ts';
 
-const FORBIDDEN = 'API_403';
-
 /** Returns the user of a key; null: the panel has none. Throws {@link Silent}. */
 export async function panelApiUser(
   panel: PanelKind,
@@ -22,10 +20,9 @@ export async function panelApiUser(
 }
 
 /** Throws the fault of a question about a user: a token of one admin stops no other question. */
-function asOfUser(fault: unknown, { forbidsUsers }: PanelApi): never {
-  throw fault instanceof Silent && fault.code === FORBIDDEN && forbidsUsers
-    ? new Silent(FORBIDDEN)
-    : fault;
+function asOfUser(fault: unknown, { ofOtherAdmin }: PanelApi): never {
+  if (!(fault instanceof Silent) || fault.code !== 'API_403') throw fault;
+  throw ofOtherAdmin?.test(fault.said) ? new Silent(fault.code) : fault;
 }
 
 /** Returns the limit of a user. One above the largest of links becomes the largest. */
