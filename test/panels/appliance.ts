@@ -127,12 +127,40 @@ export function askPanel(
   });
 }
 
+/** What the panel and the gate say to the same request. */
+interface Asked {
+  own: Got;
+  got: Got;
+  /** The answers are equal in status and in each byte of the body. */
+  isSame: boolean;
+}
+
+/** Asks the panel, then the gate. */
+export async function askBoth(
+  panel: RealPanel,
+  gate: Fronting,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<Asked> {
+  const own = await askPanel(panel, path, headers);
+  const got = await gate.ask(path, headers);
+  const isEqual = (read: (body: string) => string) => read(own.body) === read(got.body);
+  // Hiddify writes the minute and a random number into its answers, in base64 too.
+  const isSameBody =
+    isEqual((body) => body) ||
+    (panel.kind === 'hiddify' &&
+      (isEqual(withoutFigures) || isEqual((b) => withoutFigures(atobOf(b)))));
+  return { own, got, isSame: own.status === got.status && isSameBody };
+}
+
+export const withoutFigures = (text: string) => text.replace(/\d+/g, '0');
+
 const SERVERS =
   /\b(?:vless|vmess|trojan|ss|hysteria2?|tuic|wireguard):\/\/|"outbounds"|"server_port"|^proxies:/m;
 
 const atobOf = (text: string) => Buffer.from(text, 'base64').toString('latin1');
 
 /** Returns whether an answer lists servers, in clear or in base64. */
-export function hasServers({ status, body }: Got): boolean {
+export function hasServers({ status, body }: Pick<Got, 'status' | 'body'>): boolean {
   return status === 200 && (SERVERS.test(body) || SERVERS.test(atobOf(body)));
 }

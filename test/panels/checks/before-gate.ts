@@ -21,8 +21,15 @@ import {
 } from '../../support/proxies.ts';
 import { bind, expectOk } from '../../support/shop.ts';
 import { readText } from '../../support/tree.ts';
-import { exchange, HOST } from '../../support/upstream.ts';
-import { type Fronting, front, linkKeyOf, secretOf, withCustomers } from '../appliance.ts';
+import { HOST } from '../../support/upstream.ts';
+import {
+  type Fronting,
+  front,
+  hasServers,
+  linkKeyOf,
+  secretOf,
+  withCustomers,
+} from '../appliance.ts';
 import type { Customer, RealPanel } from '../panel.ts';
 import type { Checks, Finding } from '../real-panel-tests.ts';
 
@@ -66,7 +73,6 @@ export function gateLines(panel: RealPanel): string {
 /** Lets devices of a customer come through a proxy until one is refused, and frees a slot. */
 async function countedTo(
   gate: Fronting,
-  panel: RealPanel,
   customer: Customer,
   { url, host }: { url: string; host: string },
 ): Promise<void> {
@@ -77,19 +83,9 @@ async function countedTo(
     } as RequestInit);
     return { status: response.status, headers: response.headers, body: await response.text() };
   };
-  const own = await exchange(Number(new URL(panel.url).port), 'GET', customer.path, {
-    Host: host,
-    'user-agent': 'Happ/3.1',
-    'x-forwarded-host': host,
-    'x-forwarded-proto': new URL(url).protocol.slice(0, -1),
-  });
   for (const hwid of ['a-phone', 'a-tablet', 'a-phone']) {
     const got = await ask(hwid);
-    expect({ hwid, status: got.status, isSame: got.body === own.body }).toEqual({
-      hwid,
-      status: 200,
-      isSame: true,
-    });
+    expect({ hwid, hasServers: hasServers(got) }).toEqual({ hwid, hasServers: true });
     expect(got.headers.get('x-hwid-active')).toBe('true');
   }
   const third = await ask('a-third');
@@ -161,7 +157,7 @@ export const beforeGateChecks: Checks = (check) => {
           folder: addressesOf(panel).folder,
         });
         try {
-          await countedTo(gate, panel, customer, { url: proxy.url, host: SUB_HOST });
+          await countedTo(gate, customer, { url: proxy.url, host: SUB_HOST });
           return undefined;
         } finally {
           await proxy.stop();
@@ -177,7 +173,7 @@ export const beforeGateChecks: Checks = (check) => {
         const gate = await front(panel, { more: TRUSTING });
         const proxy = await before(gate.server.port);
         try {
-          await countedTo(gate, panel, customer, { url: proxy.url, host: HOST });
+          await countedTo(gate, customer, { url: proxy.url, host: HOST });
           return undefined;
         } finally {
           await proxy.stop();

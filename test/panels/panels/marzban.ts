@@ -3,8 +3,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../../support/until.ts';
-import { clientOf } from '../api.ts';
-import type { Customer, RealPanel, State, UserSpec } from '../panel.ts';
+import { type Call, clientOf } from '../api.ts';
+import type { Customer, RealPanel, SecondAdmin, State, UserSpec } from '../panel.ts';
 import { commitOf, startPanel } from '../start.ts';
 import { customerOf, logIn, statesOf } from './signing.ts';
 
@@ -17,15 +17,27 @@ const WORDS: Readonly<Record<State, string>> = {
   'on-hold': 'on_hold',
 };
 
-/** Names of the shortest and longest form, notes of several scripts. */
+/**
+ * Names as its rule takes them: the shortest, each sign, two that differ in case, the longest that
+ * the rule names, and the longest that Gatepost serves, which it takes on SQLite. Notes of several
+ * scripts, and the longest.
+ */
 const ODD: readonly UserSpec[] = [
-  { name: 'abc' },
-  { name: 'x'.repeat(32), note: 'n'.repeat(500) },
-  { name: 'Anna_1', note: 'оплачено\nتا پایان 三 👍🏽' },
+  { name: 'abc', note: 'оплачено до 3 декабря' },
+  { name: 'a_b', note: 'علی\u200cرضا' },
+  { name: 'abc-', note: '李雷 · 两台手机' },
+  { name: 'abc.', note: '👩‍👩‍👧 👍🏽' },
+  { name: 'abc..def', note: 'two\nlines\r\nand\ta tab' },
+  { name: 'Case_1', note: '<script>alert(1)</script>' },
+  { name: 'case_1', note: `'; DROP TABLE users; -- "` },
+  { name: '123', note: '=HYPERLINK("http://example.com")' },
+  { name: 'anna@mail.example.com', note: 'n'.repeat(500) },
+  { name: 'x'.repeat(32), note: '  spaces around it  ' },
+  { name: `abc.${'x'.repeat(124)}` },
 ];
 
-export async function openMarzban(source: string): Promise<RealPanel> {
-  const running = await startPanel('marzban', source);
+export async function openMarzban(source: string, env = {}): Promise<RealPanel> {
+  const running = await startPanel('marzban', source, env);
   const { origin: url } = running.address;
   const asRoot = clientOf(`${url}/api`, {
     authorization: `Bearer ${await logIn(running.address)}`,
@@ -48,9 +60,23 @@ export async function openMarzban(source: string): Promise<RealPanel> {
     });
   }
 
-  async function add({ name, note = '', state = 'active' }: UserSpec): Promise<Customer> {
+  async function made(by: Call, { name, note = '' }: UserSpec): Promise<Customer> {
     const user = { username: name, note, proxies: { shadowsocks: {} }, inbounds: {} };
-    const customer = customerOf(name, await call('POST', '/user', user));
+    return customerOf(name, await by('POST', '/user', user));
+  }
+
+  async function secondAdmin(): Promise<SecondAdmin> {
+    const name = `seller_${crypto.randomUUID().slice(0, 8)}`;
+    const account = { username: name, password: 'made-up-password-3' };
+    await call('POST', '/admin', { ...account, is_sudo: false });
+    const own = await logIn(Object.assign(new URL(url), account));
+    const callOwn = clientOf(`${url}/api`, { authorization: `Bearer ${own}` });
+    return { name, token: own, add: (customer) => made(callOwn, { name: customer }) };
+  }
+
+  async function add(spec: UserSpec): Promise<Customer> {
+    const { state = 'active' } = spec;
+    const customer = await made(call, spec);
     if (state !== 'active') await setState(customer, state);
     return customer;
   }
@@ -63,6 +89,7 @@ export async function openMarzban(source: string): Promise<RealPanel> {
     lines: `url = "${url}"\nkey = "marzban"\ndefault_limit = 2`,
     api: { url, token },
     database: { kind: 'sqlite', file: join(running.data, 'db.sqlite3') },
+    secondAdmin,
     users: {
       states: ['active', 'disabled', 'expired', 'used-up', 'on-hold'],
       add,
