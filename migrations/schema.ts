@@ -32,6 +32,7 @@ import {
   unique,
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core';
+import type { FollowProblem, PanelUserState } from '../src/core/port/follow.ts';
 import type { SightingKind } from '../src/core/port/sighting.ts';
 import type { UpkeepTask } from '../src/core/port/upkeep.ts';
 
@@ -303,6 +304,70 @@ export const upkeep = sqliteTable(
     failure_count: integer().notNull(),
   },
   (t) => [check('upkeep_is_failing', sql`${t.is_failing} IN (0, 1)`)],
+);
+
+/** Panels that are followed, and how their passes went: src/core/port/follow.ts. */
+export const follow = sqliteTable('follow', {
+  id: id(),
+  /** The host of the upstream. */
+  host: text().notNull().unique(),
+  /** The provider and the panel whose users it has. */
+  source: text().notNull(),
+  /** The key by which ids of users are hashed. */
+  hash_key: hash().notNull(),
+  /** The admin whose API showed the users; empty: all users; null: none were seen yet. */
+  view: text(),
+  claimed_at_ms: integer().notNull(),
+  next_at_ms: integer().notNull(),
+  lease: text(),
+  lease_until_ms: integer().notNull().default(0),
+  /** The last whole pass; null: there was none. */
+  passed_at_ms: integer(),
+  took_ms: integer(),
+  user_count: integer().notNull().default(0),
+  added_count: integer().notNull().default(0),
+  changed_count: integer().notNull().default(0),
+  gone_count: integer().notNull().default(0),
+  missing_count: integer().notNull().default(0),
+  /** The last failures in a row, since the last whole pass. */
+  problem: text().$type<FollowProblem>(),
+  reason: text(),
+  failed_at_ms: integer(),
+  failing_since_ms: integer(),
+  failure_count: integer().notNull().default(0),
+  /** A pass that waits for the operator: the users that it missed of those known, and its view. */
+  held_missing_count: integer(),
+  held_known_count: integer(),
+  held_view: text(),
+  /** 1: the operator agreed to that pass. */
+  is_accepted: integer().notNull().default(0),
+});
+
+/** Users of a followed panel as the last pass saw them. */
+export const followedUser = sqliteTable(
+  'followed_user',
+  {
+    follow_id: integer()
+      .notNull()
+      .references(() => follow.id, { onDelete: 'cascade' }),
+    user_hash: hash().notNull(),
+    key_hash: hash().notNull(),
+    state: text().$type<PanelUserState>().notNull(),
+    /** The limit; 0: unlimited; null: the panel sets none. */
+    panel_limit: integer(),
+    /** The end of the user; null: none, or it begins later. */
+    ends_at_ms: integer(),
+    note: text(),
+    /** Whole passes in a row that did not see it. */
+    missed_count: integer().notNull().default(0),
+    /** 1: its link has more devices than that limit, so that it must be looked at again. */
+    is_over: integer().notNull().default(0),
+  },
+  (t) => [
+    primaryKey({ columns: [t.follow_id, t.user_hash] }),
+    index('followed_user_by_key').on(t.key_hash, t.follow_id),
+    check('followed_user_is_over', sql`${t.is_over} IN (0, 1)`),
+  ],
 );
 
 /** Counts of the whole appliance, kept by triggers, and facts about the file. One row. */

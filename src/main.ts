@@ -55,6 +55,7 @@ const output = new Output(process.stdout);
 const env = { ...process.env };
 const asker = { isPackaged: IS_PACKAGED, serves: false };
 let operator = () => operatorActor(env);
+const isTerminal = Boolean(process.stdin.isTTY && process.stdout.isTTY);
 
 const exitCode = await runCli(process.argv.slice(2), {
   nowMs: systemClock.nowMs,
@@ -122,12 +123,14 @@ const exitCode = await runCli(process.argv.slice(2), {
       nowMs: systemClock.nowMs(),
       uid: process.getuid?.() ?? 0,
       outside,
+      // A timer would sign in at panels each hour.
+      signsIn: isTerminal,
       ...(onDatabase && { onDatabase }),
     });
   },
   stdout: output.write,
   stderr: writeStderr,
-  isTerminal: Boolean(process.stdin.isTTY && process.stdout.isTTY),
+  isTerminal,
   ask: askTerminal,
   isProgressDrawn: Boolean(process.stderr.isTTY),
   columns: process.stdout.isTTY ? process.stdout.columns || 80 : null,

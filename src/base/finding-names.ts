@@ -64,6 +64,12 @@ export const FINDINGS = {
   doctor_failed: 'A check of the doctor failed by itself.',
   doctor_runs_as_other_user: 'The doctor runs as another user than the service.',
   environment_of_server_unseen: 'The running server has variables that this command lacks.',
+  follow_failing: 'The last pass over a followed panel changed nothing.',
+  follow_held:
+    'A pass over a followed panel waits for the operator: many users are missing, or others are shown.',
+  follow_late: 'The last whole pass over a followed panel is too old.',
+  follow_partial: 'The token for a followed panel shows the users of one admin alone.',
+  follow_refused: 'A followed panel refuses the token, or the account.',
   gate_open_to_every_proxy:
     'Every trusted proxy may ask the gate, also one that passes all paths on.',
   gate_open_to_no_proxy: 'The gate is set up, and no proxy may ask it.',
@@ -109,6 +115,8 @@ export const FINDINGS = {
   panel_reached_beside_gate: 'The panel can be reached beside the gate.',
   panel_silent: 'A panel does not answer.',
   panel_stranger_served: 'A panel serves a made-up key, so no new links are made there.',
+  panel_sign_in_refused: 'A panel refuses the name and password in panel_account_file.',
+  panel_token_ends: 'The token for the API of a panel ends within a day.',
   panel_token_secret_unknown: 'The secret by which a panel signs is not known here.',
   panel_token_sees_part: 'The token for the API of a panel shows only the users of one admin.',
   port_in_use: 'Another program has the port.',

@@ -1,7 +1,15 @@
 /** Settings that exclude each other, each with the reason. */
 
-import { knowsUsersOf, type PanelKind, panelOf } from '../core/panel/kind.ts';
-import { type PanelKey, signs } from '../core/panel/token.ts';
+import { bareHost } from '../core/outbox/address.ts';
+import {
+  knowsUsersOf,
+  type PanelKey,
+  type PanelKind,
+  panelOf,
+  signs,
+  signsIn,
+  titlesOf,
+} from '../core/panel/kind.ts';
 import { isOnThisMachine } from './database-url.ts';
 import type { Config } from './settings/index.ts';
 
@@ -94,24 +102,51 @@ export function gateConflicts(config: Config): string[] {
 
 /** Returns a sentence for each setting that a question of `/gate` to a panel's API lacks. */
 function gatePanelConflicts(config: Config): string[] {
-  const { gateKey: key, gatePanelUrl: url, gatePanelTokenFile: file } = config;
+  const { gateKey: key, gatePanelUrl: url, gatePanelTokenFile: tokenFile } = config;
   const panel = panelOf({ panel: config.gatePanel, key });
-  const asks = file !== '';
+  const asks = tokenFile !== '' || config.gatePanelAccountFile !== '';
+  const file = tokenFile !== '' ? 'gate.panel_token_file' : 'gate.panel_account_file';
+  const tokenless = 'needs gate.panel_token_file, the token of that API';
   return [
-    ...when(asks && panel === null, 'gate.panel_token_file needs gate.panel, the panel to ask'),
+    ...when(asks && panel === null, `${file} needs gate.panel, the panel to ask`),
     ...when(
       asks && panel !== null && url === '',
-      'gate.panel_token_file needs gate.panel_url, the URL of that API',
+      `${file} needs gate.panel_url, the URL of that API`,
     ),
-    ...when(
-      !asks && url !== '',
-      'gate.panel_url needs gate.panel_token_file, the token of that API',
-    ),
-    ...when(
-      !asks && config.gatePanelHeadersFile !== '',
-      'gate.panel_headers_file needs gate.panel_token_file, the token of that API',
-    ),
+    ...when(!asks && url !== '', `gate.panel_url ${tokenless}`),
+    ...when(!asks && config.gatePanelHeadersFile !== '', `gate.panel_headers_file ${tokenless}`),
     ...(asks && panel !== null ? strangeKey(panel, key, 'gate.') : []),
+    ...accountConflicts(
+      { panel, url, tokenFile, accountFile: config.gatePanelAccountFile },
+      'gate.',
+    ),
+  ];
+}
+
+interface Access {
+  panel: PanelKind | null;
+  /** The URL of the API. */
+  url: string;
+  tokenFile: string;
+  accountFile: string;
+}
+
+/** Returns a sentence for each reason not to send the password in a file to a panel. */
+function accountConflicts({ panel, url, tokenFile, accountFile }: Access, place = ''): string[] {
+  if (accountFile === '') return [];
+  const name = `${place}panel_account_file`;
+  const isOpen = url !== '' && !/^https:/.test(url) && !isLocalUrl(url);
+  return [
+    ...when(panel === null && place === '', `${name} needs panel, the kind of panel to ask`),
+    ...when(tokenFile !== '', `${name} and ${place}panel_token_file cannot be combined`),
+    ...when(
+      panel !== null && !signsIn(panel),
+      `${name} is for ${titlesOf(signsIn)}: tokens of ${panel} last, see ${place}panel_token_file`,
+    ),
+    ...when(
+      isOpen,
+      `${name} needs https, or a panel on this machine: the password would cross the network unencrypted`,
+    ),
   ];
 }
 
@@ -126,25 +161,67 @@ function strangeKey(panel: PanelKind, key: string, place = ''): string[] {
   ];
 }
 
-/** Returns a sentence for each setting that `limits` or `refused_as` of an upstream lacks. */
-export function panelConflicts(upstream: Config['gateUpstreams'][number]): string[] {
-  const { key, limits, panel, panelHeadersFile, panelTokenFile, refusedAs } = upstream;
+type Upstream = Config['gateUpstreams'][number];
+
+/** Returns a sentence for each setting that `limits`, `follow` or `refused_as` lacks. */
+export function panelConflicts(upstream: Upstream): string[] {
+  return [
+    ...limitConflicts(upstream),
+    ...followConflicts(upstream),
+    ...accountConflicts(accessOf(upstream)),
+  ];
+}
+
+function accessOf(upstream: Upstream): Access {
+  const { panelAccountFile: accountFile, panelTokenFile: tokenFile, panelUrl, url } = upstream;
+  return { panel: panelOf(upstream), url: panelUrl || url, tokenFile, accountFile };
+}
+
+function followConflicts(upstream: Upstream): string[] {
+  const { followGone, followMs, followNotes, key, panelFile } = upstream;
+  if (followMs === 0) {
+    return [
+      ...when(panelFile !== '', 'panel_file needs follow, which reads it'),
+      ...when(followGone !== 'tell', 'follow_gone needs follow'),
+      ...when(followNotes, 'follow_notes needs follow'),
+    ];
+  }
+  const asked = panelOf(upstream);
+  const sourceless = 'follow needs panel_token_file, the token of the API, or panel_file';
+  return [
+    ...when(asked === null, 'follow needs panel, the kind of panel to read'),
+    ...when(isTokenless(upstream) && panelFile === '', sourceless),
+    ...(asked === null || upstream.limits === 'panel' ? [] : strangeKey(asked, key)),
+  ];
+}
+
+const isTokenless = ({ panelAccountFile, panelTokenFile }: Upstream): boolean =>
+  panelTokenFile === '' && panelAccountFile === '';
+
+function limitConflicts(upstream: Upstream): string[] {
+  const { key, limits, panel, panelHeadersFile, refusedAs } = upstream;
   const nameless = 'refused_as = "panel" needs panel, the kind of panel to imitate';
+  const asked = panelOf(upstream);
   if (limits === 'own') {
     const tokenless = 'panel_headers_file needs panel_token_file, the token of the API';
     return [
       ...when(refusedAs === 'panel' && panel === '', nameless),
-      ...when(panelHeadersFile !== '' && panelTokenFile === '', tokenless),
+      ...when(panelHeadersFile !== '' && isTokenless(upstream), tokenless),
     ];
   }
-  const asked = panelOf(upstream);
   return [
     ...when(asked === null, 'limits = "panel" needs panel, the kind of panel to ask'),
-    ...when(panelTokenFile === '', 'limits = "panel" needs panel_token_file, the token of its API'),
+    ...when(isTokenless(upstream), 'limits = "panel" needs panel_token_file, the token of its API'),
     ...(asked === null ? [] : strangeKey(asked, key)),
   ];
 }
 
 function when(condition: boolean, sentence: string): string[] {
   return condition ? [sentence] : [];
+}
+
+/** Returns whether the host of a URL is this machine. */
+function isLocalUrl(url: string): boolean {
+  const host = bareHost(new URL(url).hostname);
+  return isOnThisMachine({ host, socket: null });
 }

@@ -65,7 +65,7 @@ export function maskedDatabaseUrl(given: string): string {
 }
 
 /** Returns whether the server is on this machine, so that no network is in between. */
-export function isOnThisMachine({ host, socket }: DatabaseUrl): boolean {
+export function isOnThisMachine({ host, socket }: Pick<DatabaseUrl, 'host' | 'socket'>): boolean {
   return socket !== null || host === 'localhost' || host === '::1' || /^127\./.test(host);
 }
 

@@ -296,6 +296,23 @@ export function contactUrl(given: string): string {
   throw new RangeError(`'${given}' is neither mailto: with an address nor an https URL`);
 }
 
+const INTERVAL_UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** The interval of `follow`, ms; 0 for none. */
+export function followInterval(given: string): number {
+  if (given === '') return 0;
+  const [, count, unit] = /^([1-9]\d{0,3})([mhd])$/.exec(given) ?? [];
+  const ms = Number(count) * INTERVAL_UNITS_MS[(unit ?? 'm') as keyof typeof INTERVAL_UNITS_MS];
+  if (ms <= INTERVAL_UNITS_MS.d) return ms;
+  throw new RangeError(`'${given}' is not a time from 1m to 1d, such as 5m`);
+}
+
+/** The path of a file; empty for none. */
+export function absolutePath(given: string): string {
+  if (given === '' || /^\/[^\0]*[^\0/]$/.test(given)) return given;
+  throw new RangeError(`'${given}' is not an absolute path of a file`);
+}
+
 /** The most days of a list: the clock checks each. */
 const DAYS_COUNT_MAX = 10;
 

@@ -3,16 +3,19 @@
 import { OperatorError } from '../base/operator-error.ts';
 import { firstLineOfSecret, secretIn } from '../base/permissions.ts';
 import { ACCESS_HEADERS_RULE, readAccessHeaders } from '../core/panel/access-headers.ts';
+import { ACCOUNT_RULE, readAccount } from '../core/panel/account.ts';
 
 interface Settings {
   readonly gateProviderIdFile: string;
   readonly gateKeySecretFile: string;
   readonly gatePanelTokenFile: string;
+  readonly gatePanelAccountFile: string;
   readonly gatePanelHeadersFile: string;
   readonly gateUpstreams: readonly {
     readonly providerIdFile: string;
     readonly keySecretFile: string;
     readonly panelTokenFile: string;
+    readonly panelAccountFile: string;
     readonly panelHeadersFile: string;
   }[];
 }
@@ -23,6 +26,8 @@ interface Kind {
   filesOf(settings: Settings): string[];
   /** True: the secret is the whole file, not its first line. */
   isWhole?: true;
+  /** True: it is read again when it is used, and not kept in memory. */
+  isReadLater?: true;
   fits(secret: string): boolean;
   /** The rule after "is not". */
   rule: string;
@@ -53,6 +58,16 @@ const KINDS: readonly Kind[] = [
     rule: '8 to 4096 visible ASCII characters',
   },
   {
+    key: 'panel_account_file',
+    filesOf: (of) => [
+      ...[of.gatePanelAccountFile, ...of.gateUpstreams.map((one) => one.panelAccountFile)],
+    ],
+    isWhole: true,
+    isReadLater: true,
+    fits: (text) => readAccount(text) !== null,
+    rule: ACCOUNT_RULE,
+  },
+  {
     key: 'panel_headers_file',
     filesOf: (of) => [
       ...[of.gatePanelHeadersFile, ...of.gateUpstreams.map((one) => one.panelHeadersFile)],
@@ -79,7 +94,10 @@ export class SecretFiles {
     const byFile = new Map<string, string>();
     for (const kind of KINDS) {
       const files = kind.filesOf(settings).filter((file) => file !== '');
-      for (const file of files) byFile.set(file, readSecret(file, kind));
+      for (const file of files) {
+        const secret = readSecret(file, kind);
+        if (!kind.isReadLater) byFile.set(file, secret);
+      }
     }
     return () => {
       this.#byFile = byFile;

@@ -14,16 +14,23 @@ type Upstream = Config['gateUpstreams'][number];
 const { gateUpstreams: SETTING } = gateSettings;
 /** Files with secrets are read at the start, so only the configuration may name them. */
 const KEYS = Object.values(GATE_TABLES.upstreamKeys).map(({ key }) => key);
-const { keySecretFile, panelHeadersFile, panelTokenFile, providerIdFile } =
+const { keySecretFile, panelAccountFile, panelHeadersFile, panelTokenFile, providerIdFile } =
   GATE_TABLES.upstreamKeys;
-const OF_FILE = [keySecretFile, panelHeadersFile, panelTokenFile, providerIdFile].map(
-  ({ key }) => key,
-);
+const OF_FILE = [
+  ...[keySecretFile, panelAccountFile, panelHeadersFile, panelTokenFile, providerIdFile],
+].map(({ key }) => key);
+const { followMs, panelFile, followGone, followNotes } = GATE_TABLES.upstreamKeys;
+/** Keys of `follow`, which brings customers of a panel here: the console may not switch it on. */
+const OF_FOLLOW = [followMs, panelFile, followGone, followNotes].map(({ key }) => key);
 
 /** Reads an upstream from its keys, by the rules of the configuration. Throws RangeError. */
 export function readUpstream(keys: UpstreamKeys): Upstream {
   const named = OF_FILE.find((key) => Object.hasOwn(keys, key));
   if (named !== undefined) throw new RangeError(`${named}: only the configuration names files`);
+  const follows = OF_FOLLOW.find((key) => Object.hasOwn(keys, key));
+  if (follows !== undefined) {
+    throw new RangeError(`${follows}: only the configuration follows a panel`);
+  }
   try {
     const upstream = SETTING.read(JSON.stringify([keys]))[0] as Upstream;
     const [conflict] = panelConflicts(upstream);

@@ -10,7 +10,9 @@ import type { LoadedConfig } from '../config/load.ts';
 import { SecretFiles } from '../config/secret-files.ts';
 import { mergeUpstreams } from '../config/upstreams.ts';
 import { counted } from '../core/counted.ts';
+import { followingIn } from '../core/follow-standing.ts';
 import { addressOf, isCallable } from '../core/outbox/address.ts';
+import { notesIn } from '../http/upstream/sign-in-notes.ts';
 import type { DatabaseReport, StoreKind } from '../store/kind.ts';
 import { checkAddress } from './address.ts';
 import { checkCopies } from './backup-copy.ts';
@@ -18,6 +20,7 @@ import { checkBackups } from './backups.ts';
 import { causesOf, withBackup } from './causes.ts';
 import { certifiedNames, checkCertificate } from './certificate.ts';
 import { checkDirectory } from './directory.ts';
+import { checkFollows } from './follow.ts';
 import { checkFronts, isBehindProxies, streamDescriptors } from './fronts.ts';
 import {
   checkJunk,
@@ -55,6 +58,8 @@ interface Patient {
   uid: number;
   /** Asks from outside too; absent: nothing. */
   outside?: OutsideQuestions | undefined;
+  /** True: a person asks, and accounts of panels sign in; a refusal is noted. */
+  signsIn?: boolean;
   /** Receives the names and counts of the database. */
   onDatabase?: (report: Pick<DatabaseReport, 'counts' | 'names'>) => void;
 }
@@ -85,6 +90,7 @@ export async function examine({
   outside,
   machine = {},
   onDatabase = () => {},
+  signsIn = false,
 }: Patient): Promise<Finding[]> {
   const { config: own } = loaded;
   const { dataDir } = own;
@@ -146,11 +152,17 @@ export async function examine({
       gateUpstreams.map(({ host }) => host),
     ),
     ...checkDisabled(database.disabledByImport, config),
+    ...checkFollows(followingIn(gateUpstreams), database.follows, nowMs),
     ...checkUnlimited(database.unlimited),
     ...checkPagePath(config, database.paged),
     ...checkNames(config, names),
     ...(await checkUpstreams(config, database.hosts, onDate)),
-    ...(await checkApis(config, secretsOf(loaded))),
+    ...(await checkApis(config, {
+      nowMs,
+      secretOf: secretsOf(loaded),
+      notes: notesIn(dataDir),
+      signsIn,
+    })),
     ...(await checkOutside({
       upstreams: gateUpstreams,
       places: outside?.places ?? [],

@@ -1,35 +1,49 @@
 /** Checks the APIs of panels that the door asks, and counts the links that wait for them. */
 
+import { systemClock } from '../base/clock.ts';
 import { ERRNO_WORDS, wordsOfErrno } from '../base/errno.ts';
 import { about, type Finding } from '../base/finding.ts';
 import { visible } from '../base/visible.ts';
 import type { Config } from '../config/settings/index.ts';
 import { counted } from '../core/counted.ts';
+import { tokenEndMs } from '../core/panel/account.ts';
+import { PANEL_TRAITS } from '../core/panel/index.ts';
 import { gateSource } from '../http/upstream/gate-panel.ts';
-import { lookAtApi, type PanelSource, sourceOf } from '../http/upstream/panel-api.ts';
+import { lookAtApi } from '../http/upstream/panel-api.ts';
+import { type PanelSource, sourceOf } from '../http/upstream/panel-source.ts';
+import { PanelTokens, SIGN_IN_REFUSED } from '../http/upstream/panel-tokens.ts';
+import type { SignInNotes } from '../http/upstream/sign-in-notes.ts';
 import type { DatabaseReport } from '../store/kind.ts';
 
 const say = about('gate');
 
+interface Asking {
+  nowMs: number;
+  secretOf(file: string): string | null;
+  notes: SignInNotes;
+  /** False: no person asks, and no account signs in, which a panel may tell its admins. */
+  signsIn: boolean;
+}
+
 /** Asks each API that the settings name, if its token can be read. */
-export async function checkApis(
-  config: Config,
-  secretOf: (file: string) => string | null,
-): Promise<Finding[]> {
-  const behindGate = gateSource(config);
+export async function checkApis(config: Config, asking: Asking): Promise<Finding[]> {
+  const ask: Asking & { tokens: PanelTokens } = {
+    ...asking,
+    tokens: new PanelTokens({ clock: systemClock, ...asking }),
+  };
   const checks = [
     ...config.gateUpstreams.map((upstream) => {
       const follows = upstream.limits === 'panel';
       const effect = follows ? 'links keep their limits until then' : BACK_BY_HAND;
       const name = `the API of the panel of ${upstream.host}`;
       const of = { name, effect, follows, seesPart: KEPT };
-      return checkApi(sourceOf(upstream), of, 'of gate.upstream', secretOf);
+      return checkApi(sourceOf(upstream), of, 'of gate.upstream', ask);
     }),
     checkApi(
-      behindGate,
+      gateSource(config),
       { name: 'the API of gate.panel', effect: ADMITTED, follows: false, seesPart: REFUSED },
       'of gate',
-      secretOf,
+      ask,
     ),
   ];
   return (await Promise.all(checks)).flat();
@@ -54,21 +68,33 @@ async function checkApi(
   source: PanelSource | null,
   { name, effect, follows, seesPart }: ApiEffects,
   place: string,
-  secretOf: (file: string) => string | null,
+  { nowMs, notes, secretOf, signsIn, tokens }: Asking & { tokens: PanelTokens },
 ): Promise<Finding[]> {
-  if (source === null || secretOf(source.tokenFile) === null) return [];
-  const { admin, code } = await lookAtApi(source, secretOf, follows);
+  if (source === null || !tokens.has(source)) return [];
+  const { accountFile, url } = source;
+  const refused = say.problem(
+    'panel_sign_in_refused',
+    `${name} refuses the name and the password in ${accountFile}`,
+    `correct that file: until it changes Gatepost does not sign in again, because panels ban who tries on; ${effect}`,
+    name,
+  );
+  if (accountFile !== '' && notes.isRefused(accountFile, url)) return [refused];
+  if (accountFile !== '' && !signsIn) return [];
+  const { admin, code } = await lookAtApi(source, tokens, follows);
+  if (code === SIGN_IN_REFUSED) return [refused];
+  const ends = checkEnd(source, name, secretOf, nowMs);
   if (code === null && admin !== '') {
     return [
       say.warning(
         'panel_token_sees_part',
         `the token for ${name} shows only the users of the admin ${visible(admin)}`,
-        `put the token of an admin who sees all users into panel_token_file ${place}; ${seesPart}`,
+        `put the token of an admin who sees all users into ${fileKeyOf(source)} ${place}; ${seesPart}`,
         name,
       ),
+      ...ends,
     ];
   }
-  if (code === null) return [say.ok(`${name} ${follows ? 'returns limits' : 'answers'}`)];
+  if (code === null) return [say.ok(`${name} ${follows ? 'returns limits' : 'answers'}`), ...ends];
   if (code === 'API_SLOW' || Object.hasOwn(ERRNO_WORDS, code)) {
     const why = code === 'API_SLOW' ? 'no answer in time' : wordsOfErrno(code);
     const todo = `check that the panel runs, and panel_url ${place}; ${effect}`;
@@ -79,7 +105,35 @@ async function checkApi(
     say.warning(
       'panel_api_refused',
       `${name} ${isRefused ? 'refuses the token' : 'gives an unexpected answer'} (${code})`,
-      `check panel_url and panel_token_file ${place}; ${effect}`,
+      `check panel_url and ${fileKeyOf(source)} ${place}; ${effect}`,
+      name,
+    ),
+  ];
+}
+
+/** Returns the key of the setting that gives the token. */
+const fileKeyOf = ({ accountFile }: PanelSource) =>
+  accountFile === '' ? 'panel_token_file' : 'panel_account_file';
+
+/** The time before its end at which a token is a finding, ms. */
+const ENDING_MS = 24 * 3_600_000;
+
+/** Warns of a token that ends within a day, where its text says when. */
+function checkEnd(
+  { panel, tokenFile }: PanelSource,
+  name: string,
+  secretOf: Asking['secretOf'],
+  nowMs: number,
+): Finding[] {
+  const endMs = tokenEndMs(secretOf(tokenFile) ?? '');
+  if (endMs === null || endMs <= nowMs || endMs - nowMs > ENDING_MS) return [];
+  const at = new Date(endMs).toISOString().slice(0, 16).replace('T', ' ');
+  const other = PANEL_TRAITS[panel].api.signIn === null ? '' : ', or set panel_account_file';
+  return [
+    say.warning(
+      'panel_token_ends',
+      `the token for ${name} ends at ${at} UTC`,
+      `put a new one into ${tokenFile} and reload Gatepost${other}`,
       name,
     ),
   ];

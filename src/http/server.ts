@@ -32,6 +32,7 @@ import { type EndpointTally, Traffic, type TrafficSettings } from './traffic.ts'
 import { gatePanel } from './upstream/gate-panel.ts';
 import { servesStrangers } from './upstream/new-links.ts';
 import { makeFollowers } from './upstream/panel-followers.ts';
+import { type PanelTokens, tokensIn } from './upstream/panel-tokens.ts';
 import { makeProxy } from './upstream/proxy.ts';
 import type { UpstreamSettings } from './upstream/settings.ts';
 
@@ -74,6 +75,8 @@ export interface ServerOptions extends Omit<DoorOptions, 'tls'> {
   hasher?: Hasher;
   /** Returns the secret in a file of the settings; null: there is none. */
   secretOf?(file: string): string | null;
+  /** Tokens for the APIs of panels; absent: those in files. */
+  panelTokens?: PanelTokens;
   /** Returns the answer to strangers that the operator chose; null: there is none now. */
   strangerPage?(): StrangerPage | null;
   /** The pause between two pings of a stream, ms. */
@@ -174,7 +177,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const { consoleFiles: files = new Map(), secretOf = () => null } = options;
   const own = { ...strangersOf(options, callers), core, clock, log, settings, secretOf };
-  const panels = makeFollowers(own);
+  const tokens = options.panelTokens ?? tokensIn(null, clock, secretOf);
+  const panels = makeFollowers({ ...own, tokens });
   const doors = { ...own, traffic, panels, rides: new RideDesk(own) };
   const proxy = makeProxy({
     ...doors,

@@ -34,6 +34,8 @@ const STORY_DAYS = 90;
 const RIDE_DAYS = 30;
 /** Days for which a sighting is kept after the last one. */
 const SIGHTING_DAYS = 90;
+/** Days for which users of a panel that is not followed any more are kept. */
+const FOLLOW_DAYS = 30;
 /** Days for which jobs of the console that ended are listed. */
 const JOB_DAYS = 7;
 /** Days for which the code and the key of an ended link cannot make a link again. */
@@ -64,6 +66,7 @@ export async function prune(
   await repeat(() => core.store.forgetSlotEnds(ageMs - STORY_DAYS * DAY_MS), signal);
   await repeat(() => core.store.forgetRefused(ageMs - STORY_DAYS * DAY_MS), signal);
   await repeat(() => core.store.forgetSightings(ageMs - SIGHTING_DAYS * DAY_MS), signal);
+  await repeat(() => core.store.forgetFollows(ageMs - FOLLOW_DAYS * DAY_MS), signal);
   await repeat(() => core.store.forgetRides(ageMs - RIDE_DAYS * DAY_MS), signal);
   await repeat(() => core.store.forgetTombstones(ageMs - TOMBSTONE_DAYS * DAY_MS), signal);
   const { fromDay } = lastDays(FIGURE_DAYS, ageMs);

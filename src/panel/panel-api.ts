@@ -4,14 +4,17 @@
  */
 
 import { OperatorError } from '../base/operator-error.ts';
-import { boundBrokenBy, isRecord, readInteger } from '../core/json-input.ts';
-import { PANEL_SCHEMAS, type PanelRows } from '../core/moving/panel.ts';
-import { asText } from '../core/moving/panel-user.ts';
+import { boundBrokenBy, readInteger } from '../core/json-input.ts';
+import { asText, type PanelRows, type PanelSchema } from '../core/panel/cells.ts';
 import { PANEL_TRAITS } from '../core/panel/index.ts';
 import type { PanelKind } from '../core/panel/kind.ts';
+import { type ListReader, listIn, PAGE, type PagedList } from '../core/panel/lists.ts';
+import type { PanelRecord } from '../core/panel/record.ts';
 import { type Reading, RowSink } from './rows.ts';
 
 interface PanelApiOptions extends Reading {
+  /** The tables to read, without that of devices if they are not asked for; absent: all. */
+  schema?: PanelSchema;
   /** The address before `/api`; for 3x-ui and Hiddify with the secret path. */
   url: string;
   token: string;
@@ -23,10 +26,6 @@ interface PanelApiOptions extends Reading {
   onProgress(done: number, total: number): void;
 }
 
-type Json = Readonly<Record<string, unknown>>;
-
-/** Users or devices of one call: no panel returns more than 1,000. */
-const PAGE = 500;
 const TIMEOUT_MS = 30_000;
 /** The bounds of an answer. */
 const ANSWER = { bytesMax: 64 * 1024 ** 2, valuesMax: 5_000_000 };
@@ -35,24 +34,8 @@ const ATTEMPTS_MAX = 4;
 const BACKS_MAX = 20;
 const PAUSE_MS = 1_000;
 
-/** A list of users or devices that the panel gives page by page. */
-interface PagedList {
-  table: string;
-  /** The field of an answer that has the records of its page. */
-  field: string;
-  /** Returns the text by which a record is known again. */
-  nameOf(record: Json): string;
-  page(at: number): Promise<Json>;
-  /** Receives the name of each record once. */
-  onNew?(name: string): void;
-}
-
-const USERS = { table: 'users', field: 'users' };
-/**
- * The page of users of Marzban and PasarGuard. Without an order a database gives a row that changed
- * a new place, so another one is on no page. New users come last.
- */
-const usersAt = (at: number) => `/api/users?offset=${at}&limit=${PAGE}&sort=created_at,username`;
+/** The words of an error after 401. */
+export const TOKEN_REFUSED = 'it refuses the token';
 
 /** The users of a panel, and the admin who alone sees them; empty: these are all users. */
 interface PanelView {
@@ -62,14 +45,13 @@ interface PanelView {
 
 /** Reads the users of a panel. Throws {@link OperatorError}; its text never has the token. */
 export async function readPanelApi(kind: PanelKind, options: PanelApiOptions): Promise<PanelView> {
-  const sink = new RowSink(PANEL_SCHEMAS[kind], options.url, options);
+  const sink = new RowSink(options.schema ?? PANEL_TRAITS[kind].database, options.url, options);
   const api = new PanelApi(options, sink, PANEL_TRAITS[kind].api.headersOf(options.token));
-  await api.see(kind);
-  await api[kind]();
+  await PANEL_TRAITS[kind].readAll(api);
   return { rows: sink.finish(kind), view: api.view };
 }
 
-class PanelApi {
+class PanelApi implements ListReader {
   /** See {@link PanelView}. */
   view = '';
 
@@ -80,83 +62,25 @@ class PanelApi {
     readonly headers: Readonly<Record<string, string>>,
   ) {}
 
-  async remnawave(): Promise<void> {
-    const answer = async (path: string) => recordIn(recordIn(await this.#get(path))['response']);
-    this.#add('subscription_settings', await answer('/api/subscription-settings'));
-    const { externalSquads } = await answer('/api/external-squads');
-    for (const squad of listIn(externalSquads)) this.#add('external_squads', squad);
-    const page = (path: string) => (at: number) => answer(`${path}?start=${at}&size=${PAGE}`);
-    await this.#pages({
-      ...USERS,
-      nameOf: ({ uuid, shortUuid }) => asText(uuid) || asText(shortUuid),
-      page: page('/api/users'),
-    });
-    await this.#pages({
-      table: 'hwid_user_devices',
-      field: 'devices',
-      nameOf: ({ hwid, userId, userUuid }) => JSON.stringify([hwid, userId ?? userUuid]),
-      page: page('/api/hwid/devices'),
-    });
+  /** Notes the admin of the token, unless it sees all users. */
+  seenBy(admin: unknown, seesAll: boolean): void {
+    this.view = seesAll ? '' : asText(admin) || 'unknown';
   }
 
-  async '3x-ui'(): Promise<void> {
-    const { obj, success } = recordIn(await this.#get('/panel/api/clients/list'));
-    if (success !== true) throw this.#unusable('/panel/api/clients/list');
-    this.sink.table('clients');
-    for (const client of listIn(obj)) this.#add('clients', client);
+  wants(table: string): boolean {
+    return this.sink.columnsOf(table) !== null;
   }
 
-  async marzban(): Promise<void> {
-    await this.#pages({
-      ...USERS,
-      nameOf: (user) => asText(user['username']),
-      page: async (at) => recordIn(await this.#get(usersAt(at))),
-    });
+  table(name: string): void {
+    this.sink.table(name);
   }
 
-  async pasarguard(): Promise<void> {
-    this.#add('settings', recordIn(await this.#get('/api/settings')));
-    for (const admin of listIn(recordIn(await this.#get('/api/admins'))['admins'])) {
-      const role = recordIn(admin['role']);
-      this.#add('admins', { id: admin['id'], role_id: role['id'] });
-      this.#add('admin_roles', role);
-    }
-    const ids: string[] = [];
-    await this.#pages({
-      ...USERS,
-      nameOf: (user) => asText(user['id']),
-      page: async (at) => {
-        const answer = recordIn(await this.#get(usersAt(at)));
-        const users = listIn(answer['users']).map((user) => {
-          return { ...user, admin_id: recordIn(user['admin'])['id'] };
-        });
-        return { ...answer, users };
-      },
-      onNew: (id) => ids.push(id),
-    });
-    for (const [at, id] of ids.entries()) {
-      // A text could lead to another path.
-      if (!/^\d+$/.test(id)) throw this.#unusable('/api/users');
-      // The user of an answer of 404 was deleted meanwhile.
-      const { hwids } = recordIn(await this.#get(`/api/user/${id}/hwids`, [200, 404]));
-      for (const hwid of listIn(hwids)) this.#add('user_hwids', { ...hwid, user_id: id });
-      this.options.onProgress(at + 1, ids.length);
-    }
-  }
-
-  async hiddify(): Promise<void> {
-    this.sink.table('user');
-    for (const user of listIn(await this.#get('/api/v2/admin/user/'))) this.#add('user', user);
-  }
-
-  /** Notes the admin whose users alone the token shows. */
-  async see(kind: PanelKind): Promise<void> {
-    const { view } = PANEL_TRAITS[kind].api;
-    if (view !== null) this.view = view.adminIn(await this.#get(view.path));
+  onProgress(done: number, total: number): void {
+    this.options.onProgress(done, total);
   }
 
   /** Adds a record under the column names of the database. */
-  #add(table: string, record: Json): void {
+  add(table: string, record: PanelRecord): void {
     const named = Object.entries(record).map(
       ([name, value]) =>
         [name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value] as const,
@@ -169,8 +93,8 @@ class PanelApi {
    * Adds all records of a paged list. Each page begins with the last record of the page before: if
    * another one is there, records before it were deleted meanwhile, and a page is read again.
    */
-  async #pages({ table, field, nameOf, page, onNew }: PagedList): Promise<void> {
-    this.sink.table(table);
+  async pages({ table, field, nameOf, page, onNew }: PagedList): Promise<void> {
+    this.table(table);
     const changed = () =>
       this.#failed(`its ${field} changed while they were read: run the command again`);
     const seen = new Set<string>();
@@ -180,7 +104,7 @@ class PanelApi {
       const answer = await page(at);
       const records = listIn(answer[field]);
       const total = readInteger(answer['total']);
-      if (total === null) throw this.#unusable(field);
+      if (total === null) throw this.unusable(field);
       least = Math.min(least, total);
       const end = at + records.length;
       if (at > 0 && !seen.has(nameOf(records[0] ?? {}))) {
@@ -193,7 +117,7 @@ class PanelApi {
         const name = nameOf(record);
         if (seen.has(name)) continue;
         seen.add(name);
-        this.#add(table, record);
+        this.add(table, record);
         onNew?.(name);
       }
       this.options.onProgress(seen.size, total);
@@ -206,7 +130,7 @@ class PanelApi {
   }
 
   /** Returns the JSON of an answer with one of the statuses. */
-  async #get(path: string, statuses: readonly number[] = [200]): Promise<unknown> {
+  async get(path: string, statuses: readonly number[] = [200]): Promise<unknown> {
     const { callsPerSecondMax, signal, sleep } = this.options;
     for (let attempt = 1; ; attempt++) {
       await sleep(1_000 / callsPerSecondMax);
@@ -244,7 +168,7 @@ class PanelApi {
     }
     const { status } = response;
     if (status === 429 || status >= 500) return `it answers HTTP ${status}`;
-    if (status === 401) throw this.#failed('it refuses the token (401)');
+    if (status === 401) throw this.#failed(`${TOKEN_REFUSED} (401)`);
     if (status === 403) throw this.#failed(`it refuses ${path.split('?')[0]} to this token (403)`);
     if (!statuses.includes(status)) {
       throw this.#failed(`it answers HTTP ${status} at ${path.split('?')[0]}`);
@@ -255,7 +179,7 @@ class PanelApi {
     try {
       return { json: JSON.parse(body.toString()) };
     } catch {
-      throw this.#unusable(path);
+      throw this.unusable(path);
     }
   }
 
@@ -270,7 +194,7 @@ class PanelApi {
     return Buffer.concat(chunks);
   }
 
-  #unusable(path: string): OperatorError {
+  unusable(path: string): OperatorError {
     return this.#failed(`its answer to ${path.split('?')[0]} is not that of the panel`);
   }
 
@@ -278,6 +202,3 @@ class PanelApi {
     return new OperatorError(`the panel at ${this.options.url}: ${why}`, 'source_unusable');
   }
 }
-
-const recordIn = (value: unknown): Json => (isRecord(value) ? value : {});
-const listIn = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isRecord) : []);

@@ -1,8 +1,7 @@
 /** Collects the rows of a panel's tables, within bounds. */
 
 import { OperatorError } from '../base/operator-error.ts';
-import type { PanelRows, PanelSchema } from '../core/moving/panel.ts';
-import type { Cells } from '../core/moving/panel-user.ts';
+import type { Cells, PanelRows, PanelSchema } from '../core/panel/cells.ts';
 
 /** The most rows in memory, and the most characters in them. */
 const ROWS_MAX = 2_000_000;

@@ -7,6 +7,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Finding } from '../base/finding.ts';
 import type { Act } from '../core/port/audit.ts';
 import type { Figure } from '../core/port/figure.ts';
+import type { Follow } from '../core/port/follow.ts';
 import type { StatementKind } from '../core/port/health.ts';
 import type { SeenSighting } from '../core/port/sighting.ts';
 import type { Store, Trouble } from '../core/port/store.ts';
@@ -129,6 +130,8 @@ export interface DatabaseReport {
   junk: { hwid: string; slotCount: number }[];
   /** How each task of upkeep went last. */
   upkeep: Upkeep[];
+  /** The panels that are followed. */
+  follows: Follow[];
   /** The saved sightings. */
   sightings: SeenSighting[];
   /** Names of providers, people, chats and nodes, which leave the machine as other words. */

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SecretFiles } from '../../src/config/secret-files.ts';
 import { readAccessHeaders } from '../../src/core/panel/access-headers.ts';
+import { readAccount } from '../../src/core/panel/account.ts';
 import { upstreamTo } from '../support/upstream.ts';
 
 let folder: string;
@@ -24,6 +25,7 @@ const settings = (gateProviderIdFile: string, providerIdFile = '') => ({
   gateProviderIdFile,
   gateKeySecretFile: '',
   gatePanelTokenFile: '',
+  gatePanelAccountFile: '',
   gatePanelHeadersFile: '',
   gateUpstreams: [upstreamTo('http://127.0.0.1:1', 'EXAMPLE1', { providerIdFile })],
 });
@@ -32,6 +34,7 @@ const ofPanel = (gateKeySecretFile: string, keySecretFile = '') => ({
   gateProviderIdFile: '',
   gateKeySecretFile,
   gatePanelTokenFile: '',
+  gatePanelAccountFile: '',
   gatePanelHeadersFile: '',
   gateUpstreams: [upstreamTo('http://127.0.0.1:1', 'EXAMPLE1', { keySecretFile })],
 });
@@ -88,6 +91,7 @@ test("the token of a panel's API has its own rule, in the gate and in an upstrea
     gateProviderIdFile: '',
     gateKeySecretFile: '',
     gatePanelTokenFile,
+    gatePanelAccountFile: '',
     gatePanelHeadersFile: '',
     gateUpstreams: [upstreamTo('http://127.0.0.1:1', 'EXAMPLE1', { panelTokenFile })],
   });
@@ -100,11 +104,50 @@ test("the token of a panel's API has its own rule, in the gate and in an upstrea
   }
 });
 
+describe('the account of a panel', () => {
+  const ofAccount = (gatePanelAccountFile: string, panelAccountFile = '') => ({
+    ...settings(''),
+    gatePanelAccountFile,
+    gateUpstreams: [upstreamTo('http://127.0.0.1:1', 'EXAMPLE1', { panelAccountFile })],
+  });
+
+  test('is checked, and not kept in memory', () => {
+    const file = fileWith('reader\nSecret1 with blanks\n');
+    const secrets = new SecretFiles();
+    secrets.prepare(ofAccount(file, file))();
+    expect(secrets.of(file)).toBeNull();
+    expect(readAccount('reader\r\n a b \r\n')).toEqual({ name: 'reader', password: ' a b ' });
+  });
+
+  test.each([
+    ['', 'is not two lines'],
+    ['Secret1', 'is not two lines'],
+    ['Secret1\n', 'is not two lines'],
+    ['\nSecret1', 'is not two lines'],
+    ['a\nSecret1\nb', 'is not two lines'],
+    ['a\nSecret1\u0000', 'is not two lines'],
+    [`a\nSecret1${'x'.repeat(250)}`, 'is not two lines'],
+  ])('%j is refused, and not shown', (text, reason) => {
+    for (const wrong of [ofAccount(fileWith(text)), ofAccount('', fileWith(text))]) {
+      const prepare = () => new SecretFiles().prepare(wrong);
+      expect(prepare).toThrow(reason);
+      expect(prepare).toThrow('panel_account_file: ');
+      expect(prepare).not.toThrow('Secret1');
+    }
+  });
+
+  test('in a file that others can read is refused', () => {
+    const open = ofAccount(fileWith('a\nSecret1', 0o644));
+    expect(() => new SecretFiles().prepare(open)).toThrow('has mode 0644');
+  });
+});
+
 describe('headers for the API of a panel', () => {
   const ofGateway = (gatePanelHeadersFile: string, panelHeadersFile = '') => ({
     gateProviderIdFile: '',
     gateKeySecretFile: '',
     gatePanelTokenFile: '',
+    gatePanelAccountFile: '',
     gatePanelHeadersFile,
     gateUpstreams: [upstreamTo('http://127.0.0.1:1', 'EXAMPLE1', { panelHeadersFile })],
   });

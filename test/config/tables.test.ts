@@ -335,6 +335,51 @@ test('headers of an access gateway need the token of the API', () => {
   expect(mistakes(load)[0]).toBe(`gate.upstream: ${sentence} (sub.example.org)`);
 });
 
+const MARZBAN = ['panel = "marzban"', 'key = "marzban"', 'panel_account_file = "/a"'];
+const OPEN =
+  'needs https, or a panel on this machine: the password would cross the network unencrypted';
+
+test.each([
+  [
+    [...MARZBAN, 'panel_token_file = "/t"'],
+    'panel_account_file and panel_token_file cannot be combined',
+  ],
+  [['panel_account_file = "/a"'], 'panel_account_file needs panel, the kind of panel to ask'],
+  [
+    ['panel = "3x-ui"', 'panel_account_file = "/a"'],
+    'panel_account_file is for Marzban and PasarGuard: tokens of 3x-ui last, see panel_token_file',
+  ],
+  [[...MARZBAN, 'panel_url = "http://panel.example.org:8000"'], `panel_account_file ${OPEN}`],
+  [[...MARZBAN, 'panel_url = "http://localhost.example.org"'], `panel_account_file ${OPEN}`],
+])('the account of a panel goes to no other place: %j', (lines, sentence) => {
+  for (const limits of [[], ['limits = "panel"']]) {
+    const load = () => loaded(...UPSTREAM, ...limits, ...lines);
+    expect(mistakes(load)).toContain(`gate.upstream: ${sentence} (sub.example.org)`);
+  }
+  if (lines.length === 1) return;
+  const [gate, url] = [lines.filter((line) => !line.startsWith('key = ')), 'panel_url = '];
+  const all = gate.some((line) => line.startsWith(url))
+    ? gate
+    : [...gate, `${url}"https://a.example"`];
+  const key = lines.includes('key = "marzban"')
+    ? ['key = "marzban"', 'key_secret_file = "/s"']
+    : [];
+  const named = sentence.replaceAll('panel_', 'gate.panel_');
+  expect(mistakesOf('[gate]', ...key, ...all)).toContain(named);
+});
+
+test.each([
+  'https://panel.example',
+  'http://127.0.0.1:8000',
+  'http://[::1]:8000',
+  'http://localhost:8000',
+])('the account of a panel may go to %s', (url) => {
+  const lines = [...MARZBAN, `panel_url = "${url}"`, 'limits = "panel"'];
+  expect(loaded(...UPSTREAM, ...lines).config.gateUpstreams[0]?.panelAccountFile).toBe('/a');
+  const gate = ['[gate]', 'key_secret_file = "/s"', ...MARZBAN, `panel_url = "${url}"`];
+  expect(loaded(...gate).config.gatePanelAccountFile).toBe('/a');
+});
+
 test('refusals as of a panel need its name', () => {
   const load = () => loaded(...UPSTREAM, 'refused_as = "panel"');
   const sentence = 'refused_as = "panel" needs panel, the kind of panel to imitate';
@@ -358,7 +403,12 @@ test('tables are shown by their keys, each with its origin', () => {
     ['gate.upstream.1.panel', '', 'default'],
     ['gate.upstream.1.panel_url', '', 'default'],
     ['gate.upstream.1.panel_token_file', '', 'default'],
+    ['gate.upstream.1.panel_account_file', '', 'default'],
     ['gate.upstream.1.panel_headers_file', '', 'default'],
+    ['gate.upstream.1.follow', '', 'default'],
+    ['gate.upstream.1.panel_file', '', 'default'],
+    ['gate.upstream.1.follow_gone', 'tell', 'default'],
+    ['gate.upstream.1.follow_notes', 'false', 'default'],
     ['gate.upstream.1.enforce', 'true', 'default'],
     ['gate.upstream.1.browsers', 'refuse', 'default'],
     ['gate.upstream.1.other_paths', 'refuse', 'default'],
@@ -377,6 +427,8 @@ test('tables are shown by their keys, each with its origin', () => {
     ['gate.text.ru.link_not_found', '', 'default'],
     ['gate.text.ru.link_disabled', 'Нет', `${file}:7`],
     ['gate.text.ru.link_limit_reached', '', 'default'],
+    ['gate.text.ru.subscription_ended', '', 'default'],
+    ['gate.text.ru.traffic_used_up', '', 'default'],
   ]);
   const bare = shownSettings(loaded('')).filter(({ key }) => key === 'gate.upstream');
   expect(bare).toMatchObject([{ value: '', origin: 'default' }]);

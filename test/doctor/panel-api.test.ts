@@ -1,9 +1,14 @@
 /** The doctor about links that imports disabled: how many, and which way they come back. */
 
 import { describe, expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
+import { PANELS, signs } from '../../src/core/panel/kind.ts';
 import { checkApis, checkDisabled } from '../../src/doctor/panel-api.ts';
-import { API_TOKEN, startPanelApi } from '../support/panel-api.ts';
+import { notesIn } from '../../src/http/upstream/sign-in-notes.ts';
+import { freshFolder } from '../support/app.ts';
+import { API_TOKEN, jwtUntil, startPanelApi } from '../support/panel-api.ts';
 
 const UPSTREAM = {
   host: 'sub.example.org',
@@ -52,18 +57,93 @@ describe('links that an import disabled', () => {
   });
 });
 
+/** What the checks ask with; `signsIn`: a person asks. */
+const asking = (secretOf: (file: string) => string | null, signsIn = true) => ({
+  nowMs: Date.now(),
+  secretOf,
+  notes: notesIn(null),
+  signsIn,
+});
+
 test('each API that the settings name is asked, that of the gate too', async () => {
   const api = startPanelApi('hiddify', []);
   const env = { ...GATE, GATEPOST_GATE_PANEL_URL: api.url };
   const config = configWith({ panel: 'hiddify', panel_url: api.url, panel_token_file: '/t' }, env);
   const look = async (secretOf: (file: string) => string | null) =>
-    (await checkApis(config, secretOf)).map(({ level, what }) => `${level}: ${what}`);
+    (await checkApis(config, asking(secretOf))).map(({ level, what }) => `${level}: ${what}`);
   expect(await look(() => API_TOKEN)).toEqual([
     'ok: the API of the panel of sub.example.org answers',
     'ok: the API of gate.panel answers',
   ]);
   expect(await look((file) => (file === '/t' ? null : 'another-token'))).toEqual([
-    'warning: the API of gate.panel refuses the token (API_401)',
+    'warning: the API of gate.panel refuses the token (API_403)',
   ]);
   await api.stop();
+});
+
+test.each(PANELS)('%s: a wrong token is called refused', async (panel) => {
+  const api = startPanelApi(panel, []);
+  const key = signs(panel) ? panel : 'plain';
+  const config = configWith({ panel, key, panel_url: api.url, panel_token_file: '/t' });
+  const [found] = await checkApis(
+    config,
+    asking(() => 'another-token'),
+  );
+  const [, code] = /refuses the token \(API_(\d+)\)$/.exec(found?.what ?? '') ?? [];
+  expect(code).toBe(panel === 'hiddify' ? '403' : '401');
+  await api.stop();
+});
+
+describe('the account of a panel', () => {
+  const SIGNED = { panel: 'marzban', key: 'marzban' };
+  const account = () => {
+    const file = join(freshFolder(), 'account');
+    writeFileSync(file, 'reader\nSecret1\n', { mode: 0o600 });
+    return file;
+  };
+
+  test('signs in where a person asks; a refusal is a problem, and is not tried again', async () => {
+    const api = startPanelApi('marzban', []);
+    const token = jwtUntil(Date.now() + 3_600_000);
+    api.tokens.add(token);
+    api.signIn = () => Response.json({ access_token: token });
+    const more = { ...SIGNED, panel_url: api.url, panel_account_file: account() };
+    const look = (ask: ReturnType<typeof asking>) => checkApis(configWith(more), ask);
+    const byPerson = asking(() => null);
+    // Its token ends within a day, as each of Marzban does, and is renewed.
+    expect(await look(byPerson)).toMatchObject([
+      { level: 'ok', what: 'the API of the panel of sub.example.org answers' },
+    ]);
+    expect(await look(asking(() => null, false))).toEqual([]);
+    expect(api.signIns).toHaveLength(1);
+    api.signIn = () => Response.json({}, { status: 401 });
+    const problem = { level: 'problem', name: 'panel_sign_in_refused' };
+    expect(await look(byPerson)).toMatchObject([problem]);
+    expect(await look(byPerson)).toMatchObject([problem]);
+    expect(await look({ ...byPerson, signsIn: false })).toMatchObject([problem]);
+    expect(JSON.stringify(await look(byPerson))).not.toContain('Secret1');
+    expect(api.signIns).toHaveLength(2);
+    await api.stop();
+  });
+
+  test.each([
+    [23, 'marzban', /^put a new one into \/t and reload Gatepost, or set panel_account_file$/],
+    [23, 'remnawave', /^put a new one into \/t and reload Gatepost$/],
+    [25, 'marzban', null],
+    [-1, 'marzban', null],
+  ] as const)('a token that ends in %d hours at %s', async (hours, panel, todo) => {
+    const api = startPanelApi(panel, []);
+    const nowMs = Date.UTC(2026, 10, 20);
+    const token = jwtUntil(nowMs + hours * 3_600_000);
+    api.tokens.add(token);
+    const key = panel === 'marzban' ? SIGNED : { panel };
+    const config = configWith({ ...key, panel_url: api.url, panel_token_file: '/t' });
+    const found = await checkApis(config, { ...asking(() => token), nowMs });
+    const ending = found.filter(({ name }) => name === 'panel_token_ends');
+    expect(ending.map((one) => one.todo)).toEqual(
+      todo === null ? [] : [expect.stringMatching(todo)],
+    );
+    if (todo !== null) expect(ending[0]?.what).toContain('ends at 2026-11-20 23:00 UTC');
+    await api.stop();
+  });
 });

@@ -7,6 +7,7 @@
 import { afterEach, expect, test } from 'bun:test';
 import { loadConfig } from '../../src/config/load.ts';
 import { checkApis } from '../../src/doctor/panel-api.ts';
+import { notesIn } from '../../src/http/upstream/sign-in-notes.ts';
 
 let server: ReturnType<typeof Bun.serve> | null = null;
 afterEach(async () => {
@@ -61,7 +62,12 @@ async function look(panel: string, answers: Answers, more: object = {}) {
   const where = { host: 'sub.example.org', url: 'http://127.0.0.1:1', provider: 'MYSHOP01' };
   const upstream = { ...where, default_limit: 3, key: panel, ...api, ...more };
   const env = { GATEPOST_CONFIG: 'none', GATEPOST_GATE_UPSTREAM: JSON.stringify([upstream]) };
-  const found = await checkApis(loadConfig({}, env).config, () => 'token');
+  const found = await checkApis(loadConfig({}, env).config, {
+    nowMs: Date.now(),
+    secretOf: () => 'token',
+    notes: notesIn(null),
+    signsIn: true,
+  });
   return found.map(({ level, what, todo }) => ({ level, what, todo: todo ?? '' }));
 }
 

@@ -40,6 +40,7 @@ const CONFIGURED = {
   passphrase: 'PLANTED-backup-passphrase-long',
   eabKey: 'PLANTED-eab-key-of-an-account',
   panelToken: 'PLANTED-token-of-the-panel',
+  panelPassword: 'PLANTED-password-of-an-account',
   panelHeader: 'PLANTED-header-of-the-gateway',
 };
 const CODE = 'Planted9';
@@ -65,6 +66,8 @@ ${more}`;
 /** A panel behind an access gateway, with its secrets in files. */
 function panelIn(folder: string): string {
   const [token, headers] = [join(folder, 'panel-token'), join(folder, 'panel-headers')];
+  const account = join(folder, 'panel-account');
+  writeFileSync(account, `reader\n${CONFIGURED.panelPassword}`, { mode: 0o600 });
   writeFileSync(token, CONFIGURED.panelToken, { mode: 0o600 });
   writeFileSync(headers, `X-Access: ${CONFIGURED.panelHeader}`, { mode: 0o600 });
   return `[gate]
@@ -72,6 +75,14 @@ panel = "remnawave"
 panel_url = "http://127.0.0.1:9"
 panel_token_file = "${token}"
 panel_headers_file = "${headers}"
+[[gate.upstream]]
+host = "sub.example.org"
+url = "http://127.0.0.1:9"
+provider = "${CODE}"
+key = "marzban"
+default_limit = 3
+limits = "panel"
+panel_account_file = "${account}"
 `;
 }
 

@@ -1,7 +1,7 @@
 /** Panels read by their API give the users that their databases have. */
 
 import { afterEach, expect, test } from 'bun:test';
-import { PANEL_SCHEMAS } from '../../src/core/moving/panel.ts';
+import { PANEL_TRAITS } from '../../src/core/panel/index.ts';
 import { PANELS, type PanelKind } from '../../src/core/panel/kind.ts';
 import { readPanelApi } from '../../src/panel/panel-api.ts';
 import type { Row } from '../support/panel-tables.ts';
@@ -121,7 +121,7 @@ test.each([...PANELS])('%s', async (kind) => {
     const answer = answerOf(kind, asked);
     return answer ? Response.json(answer) : new Response('', { status: 404 });
   });
-  const schema = PANEL_SCHEMAS[kind];
+  const schema = PANEL_TRAITS[kind].database;
   const { rows, view } = await read(kind, url);
   expect(view).toBe('');
   const users = [...schema.readUsers(rows)];

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { PANEL_SCHEMAS } from '../../src/core/moving/panel.ts';
+import { PANEL_TRAITS } from '../../src/core/panel/index.ts';
 import { readPanelFile } from '../../src/panel/panel-file.ts';
 import { RowSink } from '../../src/panel/rows.ts';
 import { readSqliteFile } from '../../src/panel/sqlite-file.ts';
@@ -65,7 +65,7 @@ test('all tables of one moment, though the panel writes between two of them', as
       if (name === 'users') panel.run(device);
       super.table(name);
     }
-  })(PANEL_SCHEMAS.remnawave, file, READING);
+  })(PANEL_TRAITS.remnawave.database, file, READING);
   await readSqliteFile(file, sink);
   panel.close();
   expect(sink.finish('remnawave').get('hwid_user_devices')).toEqual([]);

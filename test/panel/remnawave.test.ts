@@ -1,8 +1,8 @@
 /** Remnawave's API by its contract: what an import and the door read of its answers. */
 
 import { afterAll, expect, test } from 'bun:test';
-import { PANEL_SCHEMAS } from '../../src/core/moving/panel.ts';
 import type { AskPanel } from '../../src/core/panel/api.ts';
+import { PANEL_TRAITS } from '../../src/core/panel/index.ts';
 import { panelApiUser, panelLimitOf } from '../../src/core/panel/user.ts';
 import { readPanelApi } from '../../src/panel/panel-api.ts';
 import { READING } from '../support/reading.ts';
@@ -42,7 +42,7 @@ test('an import reads its users with their limits and devices', async () => {
     sleep: async () => {},
     onProgress: () => {},
   });
-  const users = [...PANEL_SCHEMAS.remnawave.readUsers(rows)];
+  const users = [...PANEL_TRAITS.remnawave.database.readUsers(rows)];
   expect(view).toBe('');
   expect(
     users.map(({ id, key, note, limit, isDisabled, devices }) => [

@@ -1,12 +1,13 @@
 /** The rows of a panel have bounds, and reading them ends when the operator stops it. */
 
 import { expect, test } from 'bun:test';
-import { PANEL_SCHEMAS } from '../../src/core/moving/panel.ts';
+import { PANEL_TRAITS } from '../../src/core/panel/index.ts';
 import { RowSink } from '../../src/panel/rows.ts';
 import { READING } from '../support/reading.ts';
 
 const BOUND = 'has more than 2000000 users and devices, or 512 MiB';
-const sinkOf = (reading = READING) => new RowSink(PANEL_SCHEMAS.marzban, 'dump.sql', reading);
+const sinkOf = (reading = READING) =>
+  new RowSink(PANEL_TRAITS.marzban.database, 'dump.sql', reading);
 
 /** Adds the same row again and again. */
 function addMany(sink: RowSink, count: number, row: Record<string, string>): void {

@@ -1,7 +1,7 @@
 /** Dumps as text: only the rows of the tables that are wanted, whatever stands in texts. */
 
 import { expect, test } from 'bun:test';
-import { PANEL_SCHEMAS } from '../../src/core/moving/panel.ts';
+import { PANEL_TRAITS } from '../../src/core/panel/index.ts';
 import { RowSink } from '../../src/panel/rows.ts';
 import { readSqlDump } from '../../src/panel/sql-dump.ts';
 import { mysqlDump, pgDump, pgInserts } from '../support/panel-tables.ts';
@@ -9,7 +9,7 @@ import { READING } from '../support/reading.ts';
 
 /** Reads a dump in chunks of that many characters. */
 async function rowsOf(text: string, chunk = 7) {
-  const sink = new RowSink(PANEL_SCHEMAS.marzban, 'dump.sql', READING);
+  const sink = new RowSink(PANEL_TRAITS.marzban.database, 'dump.sql', READING);
   async function* chunks() {
     for (let at = 0; at < text.length; at += chunk) yield text.slice(at, at + chunk);
   }

@@ -3,6 +3,7 @@
 import { Database } from 'bun:sqlite';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { signedForm } from '../../src/core/panel/kind.ts';
 import { readPanelToken } from '../../src/core/panel/token.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { call } from '../support/app.ts';
@@ -64,8 +65,9 @@ export async function front(
 
 /** Returns the key of a customer's link, as the gate reads it from the address. */
 export function linkKeyOf(kind: RealKind, { key }: Customer): string {
-  if (kind !== 'marzban' && kind !== 'pasarguard') return key;
-  const token = readPanelToken(kind, key);
+  const form = signedForm(kind);
+  if (form === null) return key;
+  const token = readPanelToken(form, key);
   if (token === null) throw new Error(`no token of ${kind}: ${key}`);
   return token.key;
 }

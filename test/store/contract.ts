@@ -34,6 +34,7 @@ import {
   removeProvider,
   type Suite,
 } from './contract/fixture.ts';
+import { followContract } from './contract/follow.ts';
 import { glanceContract } from './contract/glance.ts';
 import { happeningContract } from './contract/happening.ts';
 import { healthContract } from './contract/health.ts';
@@ -111,6 +112,7 @@ export const PARTS = {
   move: {
     ...importContract,
     ...panelTieContract,
+    ...followContract,
     listPanelLinks: panelContract,
     findPanelFacts: panelUserContract,
   },

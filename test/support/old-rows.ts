@@ -40,6 +40,8 @@ INSERT INTO refused_device (install_id, hwid, device_name, os, reason, refused_c
   first_refused_at_ms, last_refused_at_ms) VALUES (1, 'b', '', '', '', 1, 0, 0);
 INSERT INTO sighting (host, kind, subject, seen_count, first_seen_at_ms, last_seen_at_ms)
   VALUES ('a', 'b', '', 1, 0, 0);
+INSERT INTO follow (id, host, source, hash_key, claimed_at_ms, next_at_ms, passed_at_ms,
+  failed_at_ms, failing_since_ms) VALUES (1, 'a', '', HASH, 0, 0, 0, 0, 0);
 INSERT INTO upkeep (task, schedule, scheduled_at_ms, succeeded_at_ms, failed_at_ms, is_failing,
   failing_since_ms, failure_count) VALUES ('backup', '', 0, 0, 0, 1, 0, 1);
 `;

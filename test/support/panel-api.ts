@@ -4,8 +4,11 @@
  * contract of Remnawave 3.3.2).
  */
 
+import { systemClock } from '../../src/base/clock.ts';
 import type { PanelKind } from '../../src/core/panel/kind.ts';
-import { keyOfPanelUser } from '../../src/core/panel/token.ts';
+import { signedForm } from '../../src/core/panel/kind.ts';
+import { PanelTokens } from '../../src/http/upstream/panel-tokens.ts';
+import { notesIn } from '../../src/http/upstream/sign-in-notes.ts';
 import { isForwarded, ANSWERS as REMNAWAVE_ANSWERS, userAnswer } from './remnawave.ts';
 
 export const API_TOKEN = 'token-of-the-panel';
@@ -18,10 +21,14 @@ export interface ApiUser {
   key: string;
   isActive: boolean;
   createdAtMs: number;
+  /** Its end; absent: none. */
+  endsAtMs?: number;
   /** The panel takes no token from before this time. */
   revokedAtMs?: number;
 }
 
+const DAY_MS = 86_400_000;
+const isoOf = (atMs?: number) => (atMs ? new Date(atMs).toISOString() : null);
 const naive = (atMs: number) => new Date(atMs).toISOString().replace('Z', '000');
 
 /** The answer about a user, by the paths of each panel; null: another path. */
@@ -39,12 +46,13 @@ const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>
       if (key === undefined) return null;
       return found(
         users.find((user) => user.key === key),
-        ({ id, isActive, createdAtMs }) =>
+        ({ id, isActive, createdAtMs, endsAtMs }) =>
           userAnswer({
             id,
             shortUuid: key,
             status: isActive ? 'ACTIVE' : 'DISABLED',
             createdAt: new Date(createdAtMs).toISOString(),
+            ...(endsAtMs !== undefined && { expireAt: new Date(endsAtMs).toISOString() }),
           }),
       );
     },
@@ -53,15 +61,18 @@ const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>
     noUser: {},
     answer(path, url, users) {
       if (path !== '/panel/api/clients/list/paged') return null;
-      const search = url.searchParams.get('search') ?? '';
+      // SQLite makes only letters of ASCII small.
+      const small = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+      const search = (url.searchParams.get('search') ?? '').toLowerCase();
       const items = users
-        .filter(({ key, name }) => key.includes(search) || name.includes(search))
-        .map(({ key, name, isActive, createdAtMs }) => ({
+        .filter((user) => small(user.key).includes(search) || small(user.name).includes(search))
+        .map(({ key, name, isActive, createdAtMs, endsAtMs }) => ({
           email: name,
           subId: key,
           enable: isActive,
           limitHwid: 2,
           createdAt: createdAtMs,
+          expiryTime: endsAtMs ?? 0,
         }));
       return { success: true, msg: '', obj: { items, filtered: items.length } };
     },
@@ -73,10 +84,11 @@ const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>
       if (name === undefined) return null;
       return found(
         users.find((user) => user.name === name),
-        ({ isActive, createdAtMs }) => ({
+        ({ isActive, createdAtMs, endsAtMs }) => ({
           username: name,
           status: isActive ? 'active' : 'disabled',
           created_at: naive(createdAtMs),
+          expire: endsAtMs === undefined ? null : endsAtMs / 1_000,
           subscription_url: `/sub/fresh-of-${name}`,
         }),
       );
@@ -89,12 +101,13 @@ const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>
       if (Number.isNaN(id)) return null;
       return found(
         users.find((user) => user.id === id),
-        ({ isActive, createdAtMs, name }) => ({
+        ({ isActive, createdAtMs, endsAtMs, name }) => ({
           id,
           username: name,
           status: isActive ? 'active' : 'disabled',
           hwid_limit: 2,
           created_at: new Date(createdAtMs).toISOString(),
+          expire: isoOf(endsAtMs),
           subscription_url: `https://sub.example.org/sub/fresh-of-${name}`,
         }),
       );
@@ -107,13 +120,14 @@ const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>
       if (key === undefined) return null;
       return found(
         users.find((user) => user.key === key),
-        ({ id, isActive, name }) => ({
+        ({ id, isActive, endsAtMs, name }) => ({
           id,
           name,
           uuid: key,
           enable: isActive,
           is_active: isActive,
-          start_date: null,
+          start_date: isoOf(endsAtMs && endsAtMs - 30 * DAY_MS)?.slice(0, 10) ?? null,
+          package_days: 30,
         }),
       );
     },
@@ -138,6 +152,16 @@ const AUTHORIZED: Readonly<Record<PanelKind, (headers: Headers) => boolean>> = (
   };
 })();
 
+/** The answer to a wrong token: 3x-ui hides its API from all but its own page. */
+function refusalOf(panel: PanelKind, headers: Headers): Response {
+  if (panel === 'hiddify') {
+    return Response.json({ detail: {}, message: 'Unathorized' }, { status: 403 });
+  }
+  if (panel !== '3x-ui') return Response.json({}, { status: 401 });
+  const isOfPage = headers.get('x-requested-with') === 'XMLHttpRequest';
+  return new Response(null, { status: isOfPage ? 401 : 404 });
+}
+
 export interface PanelApiServer {
   url: string;
   /** The paths that were asked with the token of the API. */
@@ -149,6 +173,12 @@ export interface PanelApiServer {
   access: string[];
   /** Answers instead of the API; null: the API answers. */
   odd: (() => Response | Promise<Response>) | null;
+  /** The forms by which clients signed in, in the spelling that came. */
+  signIns: string[];
+  /** Answers a sign-in; null: this panel has none. */
+  signIn: ((form: string) => Response | Promise<Response>) | null;
+  /** Tokens beside {@link API_TOKEN} that authorize. */
+  tokens: Set<string>;
   /** False: a proxy in front passes no `info` on. */
   passesInfo: boolean;
   stop(): Promise<void>;
@@ -159,6 +189,7 @@ export function startPanelApi(
   panel: PanelKind,
   users: ApiUser[],
   readToken: (token: string) => { name: string; signedAtMs: number } | null = () => null,
+  port = 0,
 ): PanelApiServer {
   const { answer, noUser } = ANSWERS[panel];
   const infoStatus = (token: string): number => {
@@ -172,9 +203,14 @@ export function startPanelApi(
   };
   const server = Bun.serve({
     hostname: '127.0.0.1',
-    port: 0,
-    fetch(request) {
+    port,
+    async fetch(request) {
       const url = new URL(request.url);
+      if (request.method === 'POST' && api.signIn !== null) {
+        const form = await request.text();
+        api.signIns.push(`${url.pathname}?${form}`);
+        return api.signIn(form);
+      }
       const access = request.headers.get('x-access');
       if (access !== null) api.access.push(access);
       const token = /^\/sub\/(.+)\/info$/.exec(url.pathname)?.[1];
@@ -182,7 +218,9 @@ export function startPanelApi(
       else api.tokensAsked.push(token);
       if (api.odd !== null) return api.odd();
       if (token !== undefined) return Response.json({}, { status: infoStatus(token) });
-      if (!AUTHORIZED[panel](request.headers)) return Response.json({}, { status: 401 });
+      const bearer = request.headers.get('authorization')?.slice('Bearer '.length) ?? '';
+      const isAuthorized = api.tokens.has(bearer) || AUTHORIZED[panel](request.headers);
+      if (!isAuthorized) return refusalOf(panel, request.headers);
       const [adminPath, admin] = ADMINS[panel] ?? [];
       if (url.pathname === adminPath) return Response.json(admin);
       const body = answer(url.pathname, url, api.users);
@@ -196,6 +234,9 @@ export function startPanelApi(
     tokensAsked: [],
     users,
     odd: null,
+    signIns: [],
+    signIn: null,
+    tokens: new Set(),
     passesInfo: true,
     access: [],
     stop: () => server.stop(true),
@@ -205,6 +246,20 @@ export function startPanelApi(
 
 /** The key of a user's link at the door, and the segment of its address. */
 export function keyOf(panel: PanelKind, { id, key, name }: ApiUser): string {
-  if (panel === 'marzban') return keyOfPanelUser({ panel, name });
-  return panel === 'pasarguard' ? keyOfPanelUser({ panel, id: String(id) }) : key;
+  const user = panel === 'marzban' ? name : String(id);
+  return signedForm(panel)?.keyOfUser(user) ?? key;
+}
+
+/** Tokens from files with these secrets; accounts are in real files. */
+export const tokensOf = (
+  secretOf: (file: string) => string | null,
+  { clock = systemClock, notes = notesIn(null) } = {},
+): PanelTokens => new PanelTokens({ clock, secretOf, notes });
+
+/** Makes a JWT as the panels sign them; `endMs`: its end, null without one. */
+export function jwtUntil(endMs: number | null): string {
+  const part = (json: object) => Buffer.from(JSON.stringify(json)).toString('base64url');
+  const claims = { sub: 'reader', ...(endMs !== null && { exp: Math.floor(endMs / 1_000) }) };
+  const id = crypto.randomUUID();
+  return `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ ...claims, id })}.${'s'.repeat(43)}`;
 }

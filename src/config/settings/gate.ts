@@ -1,10 +1,12 @@
 import { INSTALL_LIMIT } from '../../core/formats.ts';
-import { PANELS } from '../../core/panel/kind.ts';
-import { PANEL_KEYS } from '../../core/panel/token.ts';
+import { PANEL_TRAITS } from '../../core/panel/index.ts';
+import { listed, PANEL_KEYS, PANELS, signs, signsIn, titlesOf } from '../../core/panel/kind.ts';
 import {
+  absolutePath,
   array,
   baseUrl,
   boolean,
+  followInterval,
   hostOfUrl,
   integer,
   keyPaths,
@@ -22,6 +24,18 @@ import { live } from '../setting.ts';
 import { exampleKey, listOfTables, namedTables, tableKey } from '../tables.ts';
 
 const panelKey = oneOf(...PANEL_KEYS);
+
+const named = (panels: readonly string[]) =>
+  listed(
+    panels.map((panel) => `\`${panel}\``),
+    'or',
+  );
+const TOKENS = named(PANELS.filter(signs));
+const UUIDS = named(PANELS.filter((panel) => PANEL_TRAITS[panel].keys === 'uuid'));
+const ODD = listed(
+  PANELS.filter((panel) => PANEL_TRAITS[panel].keysHaveDelimiters).map((one) => `\`"${one}"\``),
+  'or',
+);
 const rideLevel = oneOf('off', 'notifications', 'on');
 /** A week at most: an app that fetches less often misses messages. */
 const UPDATE_INTERVAL = integer(0, 168);
@@ -42,8 +56,8 @@ const upstreamKeys = {
     '`other_paths`.',
   ]),
   key: tableKey('key', 'plain', panelKey, [
-    'What that segment is: `plain`, the key itself; `hiddify`, a UUID in any case of letters; or',
-    '`marzban` or `pasarguard`, a signed token of which the user is the key: all tokens of one user',
+    `What that segment is: \`plain\`, the key itself; ${UUIDS}, a UUID in any case of letters; or`,
+    `${TOKENS}, a signed token of which the user is the key: all tokens of one user`,
     'are one link.',
   ]),
   keySecretFile: exampleKey('key_secret_file', '', '/etc/gatepost/panel-secret', text, [
@@ -78,8 +92,9 @@ const upstreamKeys = {
     ],
   ),
   panel: exampleKey('panel', '', 'remnawave', oneOf('', ...PANELS), [
-    'The panel, whose API `limits` asks, and as which `refused_as` refuses: `remnawave`, `3x-ui`,',
-    '`pasarguard`, `marzban` or `hiddify`. Empty: the one that `key` names, if it names one.',
+    'The panel, whose API `limits` asks, and as which `refused_as` refuses:',
+    `${named(PANELS)}. Empty: the one that \`key\` names, if it`,
+    'names one.',
   ]),
   panelUrl: exampleKey('panel_url', '', 'http://127.0.0.1:3000', optionalBaseUrl, [
     'The URL of that API, with the path under which the panel has it; empty: `url`.',
@@ -87,9 +102,29 @@ const upstreamKeys = {
   panelTokenFile: exampleKey('panel_token_file', '', '/etc/gatepost/panel-token', text, [
     'The file with a token for that API (mode 0600).',
   ]),
+  panelAccountFile: exampleKey('panel_account_file', '', '/etc/gatepost/panel-account', text, [
+    `In place of a token that ends, for ${titlesOf(signsIn)}: the file with the name and, in its`,
+    'second line, the password of an account (mode 0600). The URL of the API must be `https` or on',
+    'this machine.',
+  ]),
   panelHeadersFile: exampleKey('panel_headers_file', '', '/etc/gatepost/panel-headers', text, [
     'A file with further headers for that API (mode 0600), each a line `NAME: VALUE`: for a panel',
     'behind an access gateway.',
+  ]),
+  followMs: exampleKey('follow', '', '5m', followInterval, [
+    'How often the panel is asked for all of its users, from `1m` to `1d`: links of new ones are',
+    'made, and limits, keys and ends are taken over. Needs `panel_token_file` or `panel_file`. Empty:',
+    'never.',
+  ]),
+  panelFile: exampleKey('panel_file', '', '/opt/panel/db.sqlite3', absolutePath, [
+    "The panel's SQLite file on this machine, which `follow` reads in place of that API.",
+  ]),
+  followGone: tableKey('follow_gone', 'tell', oneOf('tell', 'disable'), [
+    'What becomes of the link of a user who is missing in two whole passes of `follow`: it stays,',
+    'and the log tells, or it is disabled.',
+  ]),
+  followNotes: tableKey('follow_notes', 'false', boolean, [
+    'Whether `follow` brings names and notes of users as notes of their links.',
   ]),
   enforce: tableKey('enforce', 'true', boolean, [
     'Whether full links refuse new devices; `false` only counts those over the limit. A link or a',
@@ -175,6 +210,16 @@ const textKeys = {
     'Device limit reached for this subscription. Write to @support.',
     'All slots of the link are taken.',
   ),
+  subscription_ended: textKey(
+    'subscription_ended',
+    'This subscription ended on {date}. Renew it at @shop.',
+    'The panel refuses a device that has a slot, and the customer has ended; `{date}` is the day.',
+  ),
+  traffic_used_up: textKey(
+    'traffic_used_up',
+    'Your traffic is used up. Renew at @shop.',
+    'The same for a customer whose traffic is used up.',
+  ),
 };
 
 export const gateSettings = {
@@ -191,14 +236,14 @@ export const gateSettings = {
     'follow. The first match counts.',
   ]),
   gateKey: live('gate.key', 'plain', panelKey, [
-    'What that segment is: as `key` of an upstream. Tokens of Marzban and PasarGuard need',
+    `What that segment is: as \`key\` of an upstream. Tokens of ${titlesOf(signs)} need`,
     '`gate.key_secret_file`.',
   ]),
   gateKeySecretFile: live('gate.key_secret_file', '', text, [
     'The file with the secret by which the panel signs (mode 0600), for `gate.key`.',
   ]),
   gatePanel: live('gate.panel', '', oneOf('', ...PANELS), [
-    'The panel behind the proxies that call `/gate`: as `panel` of an upstream. With `"3x-ui"` a key',
+    `The panel behind the proxies that call \`/gate\`: as \`panel\` of an upstream. With ${ODD} a key`,
     'may hold `;`, `%` and `&`. Empty: the one that `gate.key` names, if it names one.',
   ]),
   gatePanelUrl: live('gate.panel_url', '', optionalBaseUrl, [
@@ -208,6 +253,10 @@ export const gateSettings = {
   ]),
   gatePanelTokenFile: live('gate.panel_token_file', '', text, [
     'The file with a token for that API (mode 0600). Empty: the panel is not asked.',
+  ]),
+  gatePanelAccountFile: live('gate.panel_account_file', '', text, [
+    'In place of that token, the file with the name and password of an account (mode 0600): as',
+    '`panel_account_file` of an upstream.',
   ]),
   gatePanelHeadersFile: live('gate.panel_headers_file', '', text, [
     'A file with further headers for that API (mode 0600): as `panel_headers_file` of an upstream.',

@@ -60,6 +60,7 @@ export const ACTIONS = {
   'upstream.add': 'an upstream of the gate was added in the console',
   'upstream.update': 'an upstream that is kept in the database changed',
   'upstream.remove': 'an upstream that is kept in the database was removed',
+  'follow.accept': 'a pass of `follow` that waited may go on, with so many users missing',
   'device.forget': 'a device was removed from everywhere',
   'database.restore': 'this database was put in place from a backup',
   'database.move': 'this database took over all data of one of the other kind',

@@ -1,5 +1,6 @@
 /** Deeds about upstreams of the gate that are kept in the database: see ./deeds.ts. */
 
+import type { HeldPass } from '../port/follow.ts';
 import type { UpstreamKeys } from '../port/upstream.ts';
 import { changesOf, type Deed, type Facts } from './entry.ts';
 
@@ -44,4 +45,9 @@ const withNull = (keys: UpstreamKeys, other: UpstreamKeys): Facts => ({
 export const removeUpstream = (host: string, keys: UpstreamKeys): Deed => ({
   action: 'upstream.remove',
   object: objectOf(host, keys),
+});
+
+export const acceptFollow = (host: string, { missingCount, knownCount }: HeldPass): Deed => ({
+  action: 'follow.accept',
+  object: { host, missing: missingCount, known: knownCount },
 });

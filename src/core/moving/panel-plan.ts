@@ -3,16 +3,11 @@
  * replaced customers.
  */
 
+import type { PanelUser } from '../panel/cells.ts';
 import { INSTALL_DISABLED } from '../port/link.ts';
 import type { PanelLink } from '../port/moving.ts';
 import type { Mover } from './import.ts';
-import {
-  isAnother,
-  keyHashesOf,
-  type PanelRules,
-  type PanelUser,
-  panelUserOf,
-} from './panel-user.ts';
+import { isAnother, keyHashesOf, type PanelRules, panelUserOf } from './panel-user.ts';
 
 /** A user and its link; null: it has none here. */
 export interface PlannedUser {

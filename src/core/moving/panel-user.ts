@@ -8,87 +8,23 @@ import {
   ONE_LINE_LENGTH_MAX,
   readDomainHash,
   readOwnHwid,
-  readPlainKey,
-  readSubscriptionKey,
 } from '../formats.ts';
-import { isRecord } from '../json-input.ts';
 import { isRefused, type Misfit, malformed } from '../outcome.ts';
-import { keyOfPanelUser } from '../panel/token.ts';
-import type { DeviceFacts } from '../port/device.ts';
+import type { PanelDevice, PanelUser } from '../panel/cells.ts';
+import { PANEL_TRAITS } from '../panel/index.ts';
+import { type PanelKind, signs } from '../panel/kind.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED } from '../port/link.ts';
 import type { ImportedLink, ImportedSlot, PanelFacts, PanelNotes } from '../port/moving.ts';
 import { randomCode, subscriptionKeyHash } from '../secret.ts';
 import { NO_TERMS } from '../slot.ts';
+import { readPlainKey, readSubscriptionKey } from '../subscription-key.ts';
 import { tidyFact, utf8InLatin1 } from '../text.ts';
-
-/** A row of a panel's table, from a dump, a database or JSON. */
-export type Cells = Readonly<Record<string, unknown>>;
-
-/** A device; facts that the panel does not store are absent. */
-export interface PanelDevice extends Partial<DeviceFacts> {
-  hwid: string;
-  /** True: the panel stores only the SHA-256 of the HWID. */
-  isHash: boolean;
-  /** The time of the first use; null: the panel does not store it. */
-  firstSeenAtMs: number | null;
-  lastSeenAtMs: number | null;
-}
-
-export interface PanelUser {
-  /** The permanent id of the user in the panel; null: the key is the id. */
-  id: string | null;
-  key: string;
-  name: string;
-  note: string;
-  /** The limit; null: the panel sets none. */
-  limit: number | null;
-  isDisabled: boolean;
-  createdAtMs: number | null;
-  /**
-   * The time at which the panel made the user, by which another user of the same id is known; null:
-   * the panel has none that lasts.
-   */
-  panelCreatedAtMs: number | null;
-  devices: PanelDevice[];
-}
-
-export function asText(cell: unknown): string {
-  return typeof cell === 'string' ? cell : typeof cell === 'number' ? String(cell) : '';
-}
-
-/** Reads a boolean in the forms of SQLite, MySQL, PostgreSQL and JSON. */
-export const isTrue = (cell: unknown): boolean =>
-  cell === true || cell === 1 || ['1', 't', 'true', '\u0001'].includes(asText(cell).toLowerCase());
-
-/** Reads an object in a column of JSON; returns an empty one if it is none. */
-export function jsonIn(cell: unknown): Record<string, unknown> {
-  if (isRecord(cell)) return cell;
-  try {
-    const value: unknown = JSON.parse(asText(cell) || '{}');
-    return isRecord(value) ? value : {};
-  } catch {
-    return {};
-  }
-}
-
-const TIME = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?)?(Z|[+-]\d\d(?::?\d\d)?)?$/;
-
-/** Reads a time, in UTC if it has no zone, or a number of milliseconds; null: none. */
-export function asTime(cell: unknown): number | null {
-  const text = asText(cell);
-  const parts = TIME.exec(text);
-  if (parts === null) return /^[1-9]\d{11,13}$/.test(text) ? Number(text) : null;
-  const [, date, time = '00:00:00', fraction = '', zone = 'Z'] = parts;
-  const offset = /^[+-]\d\d$/.test(zone) ? `${zone}:00` : zone.replace(/^(...)(\d\d)$/, '$1:$2');
-  const atMs = Date.parse(`${date}T${time}.${fraction.padEnd(3, '0').slice(0, 3)}${offset}`);
-  return Number.isNaN(atMs) || atMs < 0 ? null : atMs;
-}
 
 /** The rules by which users become links. */
 export interface PanelRules {
   panel: string;
   /** How the panel writes keys; see {@link keyOf}. */
-  kind: string;
+  kind: PanelKind;
   /** The limit of a new link whose user has none; null: the user is omitted. */
   unlimitedAs: number | null;
   /** True: links of users that are disabled in the panel become disabled. */
@@ -99,14 +35,13 @@ export interface PanelRules {
 }
 
 /** Returns the key of a user's link in the form that the gate reads from addresses. */
-function keyOf(kind: string, { key }: PanelUser): string | Misfit {
+function keyOf(kind: PanelKind, { key }: PanelUser): string | Misfit {
   if (key === '') return NO_KEY;
-  if (kind === 'marzban') return userKey(keyOfPanelUser({ panel: 'marzban', name: key }));
-  if (kind === 'pasarguard') return userKey(keyOfPanelUser({ panel: 'pasarguard', id: key }));
+  const { keys } = PANEL_TRAITS[kind];
+  if (typeof keys === 'object') return userKey(keys.keyOfUser(key));
   const plain = readPlainKey(key);
   if (isRefused(plain)) return malformed(`its subscription key ${plain.detail}`);
-  // Hiddify compares UUIDs as numbers.
-  return kind === 'hiddify' ? plain.toLowerCase() : plain;
+  return keys === 'uuid' ? plain.toLowerCase() : plain;
 }
 
 /** The panel opens no subscription for such a user. */
@@ -135,8 +70,7 @@ export function panelUserOf({ panel, kind }: PanelRules, user: PanelUser): strin
 export function keyHashesOf({ kind }: PanelRules, user: PanelUser) {
   const key = keyOf(kind, user);
   if (isRefused(key)) return null;
-  const isUser = kind === 'marzban' || kind === 'pasarguard';
-  const former = isUser ? key : user.key.normalize('NFKC');
+  const former = signs(kind) ? key : user.key.normalize('NFKC');
   return { now: subscriptionKeyHash(key), former: subscriptionKeyHash(former) };
 }
 

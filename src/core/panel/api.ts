@@ -1,5 +1,6 @@
 /** The form in which the table of panels describes their APIs. */
 
+import type { PanelSignIn } from './account.ts';
 import type { PanelLimit } from './limit-rule.ts';
 import type { PanelRecord } from './record.ts';
 
@@ -13,6 +14,8 @@ export class Silent extends Error {
     readonly code: string,
     /** True: other questions would fail too. False: only the one about this user. */
     readonly isOfPanel = false,
+    /** The text of the panel about it; empty: none. */
+    readonly said = '',
   ) {
     super(code);
   }
@@ -25,6 +28,8 @@ export interface PanelApiUser {
   /** True if the panel lets the user in. */
   readonly isActive: boolean;
   readonly createdAtMs: number | null;
+  /** The end, ms; null: it has none, or it has not begun. */
+  readonly endsAtMs: number | null;
   /** The address of the subscription with a new token; empty: the API has none. */
   readonly subscriptionUrl: string;
   /** The fields of the answer, from which {@link PanelApi.limitOf} reads the limit. */
@@ -41,12 +46,16 @@ interface PanelTokenView {
 export interface PanelApi {
   /** Returns the headers by which a token authorizes a request. */
   headersOf(token: string): Readonly<Record<string, string>>;
+  /** Gives a token for a name and a password; null: its tokens last until they are revoked. */
+  readonly signIn: PanelSignIn | null;
   /** Null: each token shows all users. */
   readonly view: PanelTokenView | null;
   /** Returns the id in a key, null if the key is the id; undefined: only the API knows it. */
   idIn(key: string): string | null | undefined;
   /** Returns the path at which the API describes the user of a key; null: it knows no such key. */
   userPath(key: string): string | null;
+  /** The text of its 403 there for a user of another admin than that of the token; null: none. */
+  readonly ofOtherAdmin: RegExp | null;
   /**
    * Reads the user of a key from the answer at that path; null: the panel has no such user. Throws
    * {@link Silent} if the answer decides neither.

@@ -1,13 +1,81 @@
 /** Marzban 0.8.4 (`app/routers/user.py`, `app/dependencies.py`). */
 
+import { OAUTH_SIGN_IN } from './account.ts';
 import { bearer, type PanelApi, segmentOf, unexpected } from './api.ts';
+import {
+  asEnd,
+  asText,
+  asTime,
+  isDisabled,
+  noteOf,
+  type PanelSchema,
+  rowsOf,
+  stateOf,
+} from './cells.ts';
+import type { SignedForm } from './key-form.ts';
+import { type ListReader, usersAt } from './lists.ts';
 import { idIn, isEmpty, recordIn, timeIn } from './record.ts';
+import { NOT_FOUND } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
 
 const nameIn = (key: string) => /^marzban\/(.+)$/.exec(key)?.[1];
 
+const database: PanelSchema = {
+  tables: { users: ['username', 'status', 'note', 'created_at', 'expire'] },
+  deviceTable: null,
+  userTables: ['users'],
+  readUsers: (rows) =>
+    rowsOf(rows, 'users')
+      .values()
+      .map((row) => ({
+        id: asText(row['username']),
+        key: asText(row['username']),
+        name: asText(row['username']),
+        note: noteOf(row['username'], row['note']),
+        limit: null,
+        isUnlimited: false,
+        isDisabled: isDisabled(row),
+        state: stateOf(row),
+        endsAtMs: asEnd(row['expire']),
+        createdAtMs: asTime(row['created_at']),
+        panelCreatedAtMs: asTime(row['created_at']),
+        devices: [],
+      })),
+};
+
+async function readAll(reader: ListReader): Promise<void> {
+  const { username, is_sudo: isSudo } = recordIn(await reader.get('/api/admin'));
+  reader.seenBy(username, isSudo === true);
+  await reader.pages({
+    table: 'users',
+    field: 'users',
+    nameOf: (user) => asText(user['username']),
+    page: async (at) => recordIn(await reader.get(usersAt(at))),
+  });
+}
+
+const LACKS = [
+  'Marzban stores neither limits nor devices: each device takes a slot when it first comes.',
+];
+
+const keyOf = (name: string) => `marzban/${name}`;
+
+/** `app/utils/jwt.py`. */
+const keys: SignedForm = {
+  pattern: String.raw`marzban/[\w@.-]{1,128}`,
+  rule: 'marzban/NAME',
+  keyOfUser: keyOf,
+  keyOfName: keyOf,
+  oldNames: null,
+  idAndTime: null,
+  hasMac: false,
+  digestsInHex: false,
+  strangersText: (random, time) => `${random.toString(36)},${time}`,
+};
+
 const api: PanelApi = {
   headersOf: bearer,
+  signIn: OAUTH_SIGN_IN,
   view: {
     path: '/api/admin',
     adminIn(answer) {
@@ -20,6 +88,7 @@ const api: PanelApi = {
     const name = segmentOf(nameIn(key) ?? '');
     return name ? `/api/user/${name}` : null;
   },
+  ofOtherAdmin: /^You're not allowed$/,
   userIn(answer) {
     const record = recordIn(answer);
     if (isEmpty(record)) return null;
@@ -30,6 +99,7 @@ const api: PanelApi = {
       // The days of a user on hold begin at the first connection.
       isActive: status === 'active' || status === 'on_hold',
       createdAtMs: timeIn(record['created_at']),
+      endsAtMs: asEnd(record['expire']),
       subscriptionUrl: idIn(record['subscription_url']),
       record,
     };
@@ -41,12 +111,21 @@ const api: PanelApi = {
 };
 
 export const MARZBAN: PanelTraits = {
+  title: 'Marzban',
+  version: '0.8.4',
+  keys,
   limitMeaningNone: null,
   givesLimits: false,
   keysHaveDelimiters: false,
   keysAreExact: false,
-  dropsUnknownKeys: false,
+  statusOfNoUser: 404,
+  routes: { clash: ['clash', 'clash-meta'], singBox: ['sing-box'] },
+  pageHasServers: true,
   hasOwnButton: true,
   queryNames: ['start', 'end'],
   api,
+  lacks: { database: LACKS, api: LACKS },
+  refusalOf: () => NOT_FOUND,
+  database,
+  readAll,
 };

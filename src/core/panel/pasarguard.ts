@@ -1,9 +1,45 @@
 /** PasarGuard 5.2.1 (`app/routers/user.py`, `app/operation/subscription.py`). */
 
+import { OAUTH_SIGN_IN } from './account.ts';
 import { type AskPanel, bearer, type PanelApi, segmentOf, unexpected } from './api.ts';
-import { type HwidRole, type HwidSettings, pasarguardLimit } from './limit-rule.ts';
+import {
+  asEnd,
+  asText,
+  asTime,
+  givenLimit,
+  groupsBy,
+  isDisabled,
+  jsonIn,
+  noteOf,
+  numberIn,
+  ownLimitIn,
+  type PanelDevice,
+  type PanelRows,
+  type PanelSchema,
+  rowsOf,
+  stateOf,
+} from './cells.ts';
+import type { SignedForm } from './key-form.ts';
+import { type HwidSettings, type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
+import { type ListReader, listIn, usersAt } from './lists.ts';
 import { countIn, idIn, isEmpty, limitIn, type PanelRecord, recordIn, timeIn } from './record.ts';
+import type { PanelReason } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
+
+/** The settings in the role of an admin; `override`: they replace those of all. */
+interface HwidRole {
+  readonly mode: unknown;
+  readonly fallback: number | null;
+}
+
+function pasarguardLimit(own: number | null, role: HwidRole, settings: HwidSettings): PanelLimit {
+  if (own !== null) return zeroIsUnlimited(own);
+  if (role.mode === 'disabled') return null;
+  const overrides = role.mode === 'override';
+  if (!overrides && !settings.isOn) return null;
+  // Neither has a number: the panel admits all.
+  return zeroIsUnlimited((overrides ? role.fallback : null) ?? settings.fallback ?? 0);
+}
 
 const NO_ROLE: HwidRole = { mode: null, fallback: null };
 
@@ -40,9 +76,137 @@ function seesAll({ is_owner: isOwner, permissions }: PanelRecord): boolean {
 
 const KEY = /^pasarguard\/(?:(\d+)|name\/(.+))$/;
 
+/** Returns the function of the HWID settings in the role of an admin. */
+function rolesOfAdmins(rows: PanelRows): (adminId: string) => HwidRole {
+  const roles = new Map(
+    rowsOf(rows, 'admin_roles').map((row) => {
+      const { mode, fallback_limit: limit } = jsonIn(row['hwid']);
+      return [asText(row['id']), { mode, fallback: numberIn(limit) }];
+    }),
+  );
+  const roleOf = new Map(
+    rowsOf(rows, 'admins').map((row) => [asText(row['id']), asText(row['role_id'])]),
+  );
+  return (adminId) => roles.get(roleOf.get(adminId) ?? '') ?? NO_ROLE;
+}
+
+const database: PanelSchema = {
+  tables: {
+    users: [
+      ...['id', 'username', 'status', 'note', 'hwid_limit', 'admin_id', 'created_at'],
+      'expire',
+    ],
+    user_hwids: [
+      ...['user_id', 'hwid', 'device_os', 'os_version', 'device_model', 'created_at'],
+      'last_used_at',
+    ],
+    settings: ['hwid'],
+    admins: ['id', 'role_id'],
+    admin_roles: ['id', 'hwid'],
+  },
+  deviceTable: 'user_hwids',
+  userTables: ['users'],
+  readUsers(rows) {
+    const roleOf = rolesOfAdmins(rows);
+    const { enabled, fallback_limit: limit } = jsonIn(rowsOf(rows, 'settings')[0]?.['hwid']);
+    const common = { isOn: enabled !== false, fallback: numberIn(limit) };
+    const devices = groupsBy(rowsOf(rows, 'user_hwids'), (row) => asText(row['user_id']));
+    return rowsOf(rows, 'users')
+      .values()
+      .map((row) => {
+        const id = asText(row['id']);
+        const own = ownLimitIn(row['hwid_limit']);
+        const createdAtMs = asTime(row['created_at']);
+        return {
+          id,
+          key: id,
+          name: asText(row['username']),
+          note: noteOf(row['username'], row['note']),
+          ...givenLimit(pasarguardLimit(own, roleOf(asText(row['admin_id'])), common)),
+          isDisabled: isDisabled(row),
+          state: stateOf(row),
+          endsAtMs: asEnd(row['expire']),
+          createdAtMs,
+          panelCreatedAtMs: createdAtMs,
+          devices: (devices.get(id) ?? []).map(
+            (device): PanelDevice => ({
+              hwid: asText(device['hwid']),
+              isHash: false,
+              os: asText(device['device_os']),
+              osVersion: asText(device['os_version']),
+              deviceName: asText(device['device_model']),
+              firstSeenAtMs: asTime(device['created_at']),
+              lastSeenAtMs: asTime(device['last_used_at']),
+            }),
+          ),
+        };
+      });
+  },
+};
+
+async function readAll(reader: ListReader): Promise<void> {
+  const { username, role, is_sudo: isSudo } = recordIn(await reader.get('/api/admin'));
+  // Older versions have no roles.
+  reader.seenBy(username, isSudo === true || seesAll(recordIn(role)));
+  reader.add('settings', recordIn(await reader.get('/api/settings')));
+  for (const admin of listIn(recordIn(await reader.get('/api/admins'))['admins'])) {
+    const role = recordIn(admin['role']);
+    reader.add('admins', { id: admin['id'], role_id: role['id'] });
+    reader.add('admin_roles', role);
+  }
+  const ids: string[] = [];
+  await reader.pages({
+    table: 'users',
+    field: 'users',
+    nameOf: (user) => asText(user['id']),
+    page: async (at) => {
+      const answer = recordIn(await reader.get(usersAt(at)));
+      const users = listIn(answer['users']).map((user) => {
+        return { ...user, admin_id: recordIn(user['admin'])['id'] };
+      });
+      return { ...answer, users };
+    },
+    onNew: (id) => ids.push(id),
+  });
+  if (!reader.wants('user_hwids')) return;
+  for (const [at, id] of ids.entries()) {
+    // A text could lead to another path.
+    if (!/^\d+$/.test(id)) throw reader.unusable('/api/users');
+    // The user of an answer of 404 was deleted meanwhile.
+    const { hwids } = recordIn(await reader.get(`/api/user/${id}/hwids`, [200, 404]));
+    for (const hwid of listIn(hwids)) reader.add('user_hwids', { ...hwid, user_id: id });
+    reader.onProgress(at + 1, ids.length);
+  }
+}
+
+/** It has no headers about HWIDs: its apps show the detail. */
+const DETAILS: Readonly<Record<PanelReason, readonly [status: number, detail: string]>> = {
+  hwid_required: [403, 'HWID header required'],
+  link_limit_reached: [403, 'Device limit reached'],
+  link_not_found: [404, 'Not Found'],
+  link_disabled: [404, 'Not Found'],
+};
+
+const LACKS = ['PasarGuard does not store the app of a device.'];
+
+/** `app/utils/jwt.py`: numbers of users; names until version 3.1. */
+const keys: SignedForm = {
+  pattern: String.raw`pasarguard/(?:[1-9]\d{0,14}|name/[\w@.-]{1,128})`,
+  rule: 'pasarguard/ID or pasarguard/name/NAME',
+  keyOfUser: (id) => `pasarguard/${id}`,
+  // A name may look like a number.
+  keyOfName: (name) => `pasarguard/name/${name}`,
+  oldNames: 'pasarguard/name/',
+  idAndTime: /^v[23],([1-9]\d{0,14}),(\d{1,12})$/,
+  hasMac: true,
+  digestsInHex: true,
+  strangersText: (random, time) => `v3,${random + 1},${time}`,
+};
+
 const api: PanelApi = {
   // It has API keys besides the tokens of admins, which are JWTs.
   headersOf: (token) => ({ ...bearer(token), ...(!token.includes('.') && { 'x-api-key': token }) }),
+  signIn: OAUTH_SIGN_IN,
   view: {
     path: '/api/admin',
     adminIn(answer) {
@@ -57,6 +221,8 @@ const api: PanelApi = {
     const segment = id === undefined ? segmentOf(name) : `by-id/${id}`;
     return segment ? `/api/user/${segment}` : null;
   },
+  // It says that there is no such user.
+  ofOtherAdmin: null,
   userIn(answer) {
     const record = recordIn(answer);
     if (isEmpty(record)) return null;
@@ -68,6 +234,7 @@ const api: PanelApi = {
       // The days of a user on hold begin at the first connection.
       isActive: status === 'active' || status === 'on_hold',
       createdAtMs: timeIn(record['created_at']),
+      endsAtMs: asEnd(record['expire']),
       subscriptionUrl: idIn(record['subscription_url']),
       record,
     };
@@ -83,12 +250,25 @@ const api: PanelApi = {
 };
 
 export const PASARGUARD: PanelTraits = {
+  title: 'PasarGuard',
+  version: '5.2.1',
+  keys,
   limitMeaningNone: null,
   givesLimits: true,
   keysHaveDelimiters: false,
   keysAreExact: false,
-  dropsUnknownKeys: false,
+  statusOfNoUser: 404,
+  routes: { clash: ['clash', 'clash_meta'], singBox: ['sing_box'] },
+  pageHasServers: true,
   hasOwnButton: true,
   queryNames: ['period', 'start', 'end'],
   api,
+  lacks: { database: LACKS, api: LACKS },
+  refusalOf(reason) {
+    const [status, detail] = DETAILS[reason];
+    const headers = { 'content-type': 'application/json' };
+    return { status, headers, body: JSON.stringify({ detail }) };
+  },
+  database,
+  readAll,
 };

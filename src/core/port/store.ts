@@ -23,6 +23,7 @@ import type { DistributionStore } from './distribution.ts';
 import type { DomainStore } from './domain.ts';
 import type { EventStore } from './event.ts';
 import type { FigureStore, RefusedStore } from './figure.ts';
+import type { FollowStore } from './follow.ts';
 import type { HealthStore } from './health.ts';
 import type { IdempotencyStore } from './idempotency.ts';
 import type { InboxStore } from './inbox.ts';
@@ -81,6 +82,7 @@ export interface Store
     FigureStore,
     RefusedStore,
     SightingStore,
+    FollowStore,
     KeepingStore,
     IdempotencyStore,
     OutboxStore,

@@ -79,7 +79,7 @@ export class UpstreamClient {
     request: UpstreamRequest,
     agent: http.Agent | false,
   ): Promise<UpstreamResponse | Failure | typeof STALE> {
-    const { method, path, headers } = request;
+    const { method, path, headers, body } = request;
     return new Promise((resolve) => {
       let sent: http.ClientRequest;
       try {
@@ -105,7 +105,7 @@ export class UpstreamClient {
       boundInterims(sent, () => exchange.flood());
       sent.on('response', (message) => exchange.receive(message));
       sent.on('error', (fault) => exchange.fail(fault));
-      sent.end();
+      sent.end(body);
     });
   }
 }

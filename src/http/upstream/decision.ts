@@ -17,6 +17,7 @@ import { panelOf } from '../../core/panel/kind.ts';
 import { PASSES, wayOfNewKeys } from '../../core/without-hwid.ts';
 import { type Denied, FOR_PAGE, type Forwarding, WITHOUT_SLOT } from './forwarding.ts';
 import { changesLink, type PanelFollowers } from './panel-followers.ts';
+import { sourceOf } from './panel-source.ts';
 import type { Panel } from './panels.ts';
 
 /** A request for a subscription, read. */
@@ -60,7 +61,7 @@ export async function decide(
   if (page !== null && upstream.browsers === 'pass') return page;
   let found = await judgeByName(core, request, nowMs);
   // A link that was found by its key follows the panel's API.
-  if (found?.key && upstream.panelTokenFile !== '') {
+  if (found?.key && sourceOf(upstream) !== null) {
     const holdsSlot = 'outcome' in found && found.outcome !== PASSES && found.outcome.holdsSlot;
     const refusal = 'refused' in found ? found.refused.says : null;
     const state = { holdsSlot, refusal };

@@ -10,9 +10,11 @@ export type Bounds = Pick<Upstream, 'timeoutMs' | 'answerBytesMax'>;
 
 /** A request; the path includes the query. */
 export interface UpstreamRequest {
-  method: 'GET' | 'HEAD' | 'OPTIONS';
+  method: 'GET' | 'HEAD' | 'OPTIONS' | 'POST';
   path: string;
   headers: Readonly<Record<string, string>>;
+  /** The body of a POST. */
+  body?: string;
   /** Aborts when the client disconnects. */
   signal: AbortSignal;
   /** Called once, at the end of the exchange; null: the response is complete. */
@@ -123,7 +125,7 @@ export class Exchange {
     // A listener is needed, or Bun prints the error.
     message.on('error', () => this.#settle(new Failure('upstream_away', 'CUT')));
     message.on('end', () => this.#complete());
-    this.#hasBody = this.request.method === 'GET' && status !== 204 && status !== 304;
+    this.#hasBody = WITH_BODY.includes(this.request.method) && status !== 204 && status !== 304;
     if (status < 200 || status > 599) {
       this.#settle(MALFORMED);
       return;
@@ -296,4 +298,5 @@ const SLOW = new Failure('upstream_slow', 'TIMEOUT');
 const MALFORMED = new Failure('upstream_malformed', 'HEAD');
 export const UNSENDABLE = new Failure('bad_request', 'UNSENDABLE');
 const LEFT = new Failure('client_left', 'ABORTED');
+const WITH_BODY: readonly string[] = ['GET', 'POST'];
 const CLOSED_CODES = new Set(['ECONNRESET', 'EPIPE']);

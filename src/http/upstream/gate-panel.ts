@@ -3,21 +3,27 @@
 import { knowsUsersOf, panelOf } from '../../core/panel/kind.ts';
 import type { GateSettings } from '../gate/gate.ts';
 import type { GatePanel } from '../gate/gate-panel.ts';
-import type { PanelSource } from './panel-api.ts';
 import type { PanelFollowers } from './panel-followers.ts';
+import type { PanelSource } from './panel-source.ts';
 
 type Settings = Pick<
   GateSettings,
-  'gateKey' | 'gatePanel' | 'gatePanelUrl' | 'gatePanelTokenFile' | 'gatePanelHeadersFile'
+  | 'gateKey'
+  | 'gatePanel'
+  | 'gatePanelUrl'
+  | 'gatePanelTokenFile'
+  | 'gatePanelAccountFile'
+  | 'gatePanelHeadersFile'
 >;
 
 /** Returns the API of that panel; null: the settings name none for its keys. */
 export function gateSource(settings: Settings): PanelSource | null {
   const { gateKey: key, gatePanelTokenFile: tokenFile, gatePanelUrl: url } = settings;
-  const headersFile = settings.gatePanelHeadersFile;
+  const { gatePanelAccountFile: accountFile, gatePanelHeadersFile: headersFile } = settings;
   const panel = panelOf({ panel: settings.gatePanel, key });
-  if (panel === null || tokenFile === '' || url === '' || !knowsUsersOf(panel, key)) return null;
-  return { host: '', panel, url, tokenFile, headersFile };
+  if (panel === null || url === '' || !knowsUsersOf(panel, key)) return null;
+  if (tokenFile === '' && accountFile === '') return null;
+  return { host: '', panel, url, tokenFile, accountFile, headersFile };
 }
 
 export function gatePanel(settings: Settings, { entry, users }: PanelFollowers): GatePanel {

@@ -5,53 +5,30 @@
  */
 
 import type { Clock } from '../../base/clock.ts';
+import { unlessAborted } from '../../base/deadline.ts';
 import type { Log } from '../../base/log.ts';
-import { readAccessHeaders } from '../../core/panel/access-headers.ts';
 import { type AskPanel, isStatusOfPanel, Silent } from '../../core/panel/api.ts';
 import { PANEL_TRAITS } from '../../core/panel/index.ts';
-import { knowsUsersOf, type PanelKind, panelOf } from '../../core/panel/kind.ts';
+import { idIn, recordIn } from '../../core/panel/record.ts';
 import { panelApiUser } from '../../core/panel/user.ts';
 import { MinuteLine } from '../bound/limiter.ts';
 import { UpstreamClient } from './client.ts';
-import { decodedFor } from './decoded-response.ts';
-import { Failure, type FailureKind } from './exchange.ts';
-import type { Upstream } from './settings.ts';
+import { callPanel } from './panel-call.ts';
+import type { PanelSource } from './panel-source.ts';
+import type { PanelTokens } from './panel-tokens.ts';
 
 export interface PanelApiDeps {
   clock: Clock;
   log: Log;
-  secretOf: SecretOf;
+  tokens: PanelTokens;
 }
 
-/** The API of a panel, as the settings name it. */
-export interface PanelSource {
-  /** The host of the upstream; empty: the panel behind `/gate`. */
-  readonly host: string;
-  readonly panel: PanelKind;
-  readonly url: string;
-  readonly tokenFile: string;
-  /** The file with further headers; empty: none. */
-  readonly headersFile: string;
-}
-
-/** Returns the secret in a file of the settings; null: there is none. */
-type SecretOf = (file: string) => string | null;
-
-/** Returns the headers for an access gateway, and all of them with the token, which wins. */
-function headersFor({ headersFile, panel, tokenFile }: PanelSource, secretOf: SecretOf) {
-  const access = readAccessHeaders(secretOf(headersFile) ?? '') ?? {};
-  const token = PANEL_TRAITS[panel].api.headersOf(secretOf(tokenFile) ?? '');
-  return { access, all: { ...access, ...token } };
-}
-
-/** Returns the API of the panel of an upstream; null: the settings name none for its keys. */
-export function sourceOf(upstream: Upstream): PanelSource | null {
-  const { host, key, panelTokenFile: tokenFile, panelUrl, url } = upstream;
-  const headersFile = upstream.panelHeadersFile;
-  const panel = panelOf(upstream);
-  if (panel === null || tokenFile === '' || !knowsUsersOf(panel, key)) return null;
-  return { host, panel, url: panelUrl || url, tokenFile, headersFile };
-}
+/** Returns the headers of a question with its token, which wins. */
+const withToken = (
+  access: Readonly<Record<string, string>>,
+  { panel }: PanelSource,
+  token: string,
+) => ({ ...access, ...PANEL_TRAITS[panel].api.headersOf(token) });
 
 /** The pause after a failure of the API, ms. */
 const PAUSE_MS = 60_000;
@@ -59,7 +36,6 @@ const PAUSE_MS = 60_000;
 const ASK_MAX_MS = 2_000;
 /** The time for which answers about settings hold, ms. */
 const SETTINGS_HOLD_MS = 3_600_000;
-const ANSWER_BYTES_MAX = 1024 * 1024;
 /** The most questions in flight to one panel. */
 const ASKED_AT_ONCE = 8;
 /** The most answers in memory, for each panel and kind of question. */
@@ -90,7 +66,7 @@ export class PanelApi {
   isReady(): boolean {
     if (this.#inFlight >= ASKED_AT_ONCE) return false;
     if (this.deps.clock.steadyMs() < this.#pauseUntilMs) return false;
-    return this.deps.secretOf(this.source.tokenFile) !== null;
+    return this.deps.tokens.has(this.source);
   }
 
   /**
@@ -98,14 +74,19 @@ export class PanelApi {
    * the panel, the API is left alone for a minute.
    */
   async ask<T>(question: (parts: Parts) => Promise<T>): Promise<T> {
-    const { clock, log, secretOf } = this.deps;
+    const { clock, log, tokens } = this.deps;
     const { host, url } = this.source;
     const client = new UpstreamClient(url);
-    const { access, all } = headersFor(this.source, secretOf);
+    const access = tokens.accessOf(this.source);
     const signal = AbortSignal.timeout(ASK_MAX_MS);
-    const ask = (path: string) => askApi(client, path, all, signal);
+    let token: string | null = null;
     this.#inFlight += 1;
     try {
+      // A sign-in may take longer, and goes on for the next question.
+      token = await unlessAborted(signal, tokens.of(this.source));
+      if (token === null) throw new Silent('API_SLOW', true);
+      const all = withToken(access, this.source, token);
+      const ask = (path: string) => askApi(client, path, all, signal);
       return await question({
         ask,
         settings: (path) => this.#shared(path, ask),
@@ -114,7 +95,9 @@ export class PanelApi {
     } catch (fault) {
       if (!(fault instanceof Silent)) throw fault;
       const nowMs = clock.steadyMs();
-      if (fault.isOfPanel) this.#pauseUntilMs = nowMs + PAUSE_MS;
+      const isOver = fault.code === 'API_401' && token !== null;
+      const isRenewed = isOver && tokens.refused(this.source, token ?? '');
+      if (fault.isOfPanel && !isRenewed) this.#pauseUntilMs = nowMs + PAUSE_MS;
       const count = this.#failures.due(nowMs);
       const about = { host: host || 'gate', kind: 'panel_api', code: fault.code, count };
       if (count > 0) log.warn('panel_api_failed', about);
@@ -194,44 +177,14 @@ export class Answers<T> {
   }
 }
 
-/** Sends GET. Throws {@link Silent} without a response. */
-async function get(
-  client: UpstreamClient,
-  path: string,
-  own: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-) {
-  const headers = { host: client.host, accept: 'application/json', ...own };
-  let ended: Failure | null = null;
-  const onEnd = (failure: Failure | null) => {
-    ended = failure;
-  };
-  const request = { method: 'GET' as const, path, headers, signal, onEnd };
-  const bounds = { timeoutMs: ASK_MAX_MS, answerBytesMax: ANSWER_BYTES_MAX };
-  const response = await client.send(bounds, request);
-  const silence = ({ kind, code }: Failure) =>
-    new Silent(signal.aborted ? 'API_SLOW' : code, !OF_QUESTION.includes(kind));
-  if (response instanceof Failure) throw silence(response);
-  const reading = { ...bounds, accepted: null, onFailure: onEnd };
-  const plain = await decodedFor(response, reading);
-  if (plain instanceof Failure) throw silence(plain);
-  const text = () =>
-    new Response(plain.body()).text().catch(() => {
-      throw ended === null ? new Silent('API_ANSWER') : silence(ended);
-    });
-  return { status: response.status, cancel: response.cancel, text };
-}
-
-/** Failures that one user of a panel can cause. */
-const OF_QUESTION: readonly FailureKind[] = ['upstream_too_large', 'bad_request'];
-
 async function statusOf(
   client: UpstreamClient,
   path: string,
   access: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ) {
-  const response = await get(client, path, access, signal);
+  const call = { path, headers: access, signal, timeoutMs: ASK_MAX_MS };
+  const response = await callPanel(client, call);
   response.cancel();
   return response.status;
 }
@@ -243,9 +196,9 @@ async function askApi(
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const response = await get(client, path, headers, signal);
+  const response = await callPanel(client, { path, headers, signal, timeoutMs: ASK_MAX_MS });
   const { status } = response;
-  if (status !== 200 && status !== 404) {
+  if (![200, 403, 404].includes(status)) {
     response.cancel();
     throw new Silent(`API_${status}`, isStatusOfPanel(status));
   }
@@ -254,22 +207,18 @@ async function askApi(
   try {
     json = JSON.parse(text);
   } catch {
-    throw new Silent(status === 200 ? 'API_ANSWER' : 'API_404');
+    throw new Silent(status === 200 ? 'API_ANSWER' : `API_${status}`, isStatusOfPanel(status));
   }
   if (status === 200) return json;
+  const { message, detail } = recordIn(json);
+  const said = idIn(message) || idIn(detail);
   // A path that the server does not have means a wrong URL, and not that the user is gone.
-  if (!saysNoUser(json)) throw new Silent('API_404');
-  return null;
+  if (status === 404 && NO_USER.test(said)) return null;
+  throw new Silent(`API_${status}`, isStatusOfPanel(status), said);
 }
 
-/** Returns true for the error by which panels say that they have no such user. */
-function saysNoUser(json: unknown): boolean {
-  if (typeof json !== 'object' || json === null) return false;
-  const { message, detail } = json as Record<string, unknown>;
-  return [message, detail].some(
-    (text) => typeof text === 'string' && /^user\b.*\bnot found$/i.test(text),
-  );
-}
+/** The error by which panels say that they have no such user. */
+const NO_USER = /^user\b.*\bnot found$/i;
 
 /** The answer of an API to the doctor. */
 interface ApiLook {
@@ -285,15 +234,15 @@ interface ApiLook {
  */
 export async function lookAtApi(
   source: PanelSource,
-  secretOf: SecretOf,
+  tokens: PanelTokens,
   givesLimits: boolean,
 ): Promise<ApiLook> {
   const client = new UpstreamClient(source.url);
-  const signal = AbortSignal.timeout(ASK_MAX_MS);
   const { panel } = source;
-  const { all } = headersFor(source, secretOf);
-  const ask = (path: string) => askApi(client, path, all, signal);
   try {
+    const all = withToken(tokens.accessOf(source), source, await tokens.of(source));
+    const signal = AbortSignal.timeout(ASK_MAX_MS);
+    const ask = (path: string) => askApi(client, path, all, signal);
     const { strangersKey, strangersRecord, limitOf, view } = PANEL_TRAITS[panel].api;
     await panelApiUser(panel, strangersKey(), ask);
     if (givesLimits) await limitOf(strangersRecord, ask);

@@ -1,6 +1,7 @@
 /** The APIs of panels by their settings. */
 
-import { PanelApi, type PanelApiDeps, type PanelSource } from './panel-api.ts';
+import { PanelApi, type PanelApiDeps } from './panel-api.ts';
+import type { PanelSource } from './panel-source.ts';
 
 /** The most APIs in memory: more than the settings may name. */
 const APIS_MAX = 128;
@@ -12,8 +13,8 @@ export class PanelApis {
 
   /** Returns the API of a source. Changed settings make a new one, without memory. */
   of(source: PanelSource): PanelApi {
-    const { host, panel, url, tokenFile, headersFile } = source;
-    const name = [host, panel, url, tokenFile, headersFile].join('\n');
+    const { host, panel, url, tokenFile, accountFile, headersFile } = source;
+    const name = [host, panel, url, tokenFile, accountFile, headersFile].join('\n');
     const known = this.#byName.get(name);
     if (known !== undefined) return known;
     if (this.#byName.size >= APIS_MAX) this.#byName.clear();

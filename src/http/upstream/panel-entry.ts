@@ -11,8 +11,9 @@ import { isStatusOfPanel, type PanelApiUser, Silent } from '../../core/panel/api
 import { isProvedBy } from '../../core/panel/proof.ts';
 import { panelApiUser } from '../../core/panel/user.ts';
 import { subscriptionKeyHash } from '../../core/secret.ts';
-import { type PanelApi, type PanelSource, type Parts, remember } from './panel-api.ts';
+import { type PanelApi, type Parts, remember } from './panel-api.ts';
 import { type PanelApis, perApi } from './panel-apis.ts';
+import type { PanelSource } from './panel-source.ts';
 
 interface Deps {
   core: Core;

@@ -4,10 +4,11 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Core } from '../../core/core.ts';
 import type { RefusedAtDoor } from '../../core/door.ts';
-import { type PanelApiDeps, sourceOf } from './panel-api.ts';
+import type { PanelApiDeps } from './panel-api.ts';
 import { PanelApis } from './panel-apis.ts';
 import { PanelEntry } from './panel-entry.ts';
 import { PanelLimits } from './panel-limits.ts';
+import { sourceOf } from './panel-source.ts';
 import { PanelUsers } from './panel-users.ts';
 import type { Upstream } from './settings.ts';
 

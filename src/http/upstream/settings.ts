@@ -1,8 +1,7 @@
 /** The settings of panels behind Gatepost. */
 
 import type { KeyPath, PassPath } from '../../core/key-path.ts';
-import type { PanelKind } from '../../core/panel/kind.ts';
-import type { PanelKey } from '../../core/panel/token.ts';
+import type { PanelKey, PanelKind } from '../../core/panel/kind.ts';
 import type { Way } from '../../core/port/way.ts';
 import type { AnnounceMode } from '../../core/ride/text.ts';
 import type { TextSettings } from '../gate/texts.ts';
@@ -30,8 +29,18 @@ export interface Upstream extends Way {
   readonly panelUrl: string;
   /** The file with the token of the API; empty: none. */
   readonly panelTokenFile: string;
+  /** The file with an account of the panel, in place of a token; empty: none. */
+  readonly panelAccountFile: string;
   /** The file with further headers for the API; empty: none. */
   readonly panelHeadersFile: string;
+  /** Time between two passes of `follow`, ms; 0: none. */
+  readonly followMs: number;
+  /** The panel's SQLite file, which `follow` reads; empty: it asks the API. */
+  readonly panelFile: string;
+  /** `disable`: the link of a user who is gone from the panel is disabled. */
+  readonly followGone: 'tell' | 'disable';
+  /** True: `follow` brings names and notes. */
+  readonly followNotes: boolean;
   /** The limit of links whose panel says that their user has none. */
   readonly unlimitedAs: number;
   /** The limit of a link that is created for a new key. */

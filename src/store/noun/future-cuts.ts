@@ -72,7 +72,12 @@ export const FUTURE_CUTS: readonly FutureCut[] = [
   { table: 'refused_device', column: 'last_refused_at_ms', key: 'install_id' },
   { table: 'event', column: 'at_ms' },
   { table: 'sighting', column: 'last_seen_at_ms', key: null },
-  // Whether a run is overdue.
+  // Whether a run is overdue, and whether a panel is followed still.
+  { table: 'follow', column: 'claimed_at_ms', key: null },
+  { table: 'follow', column: 'next_at_ms', aheadMs: DAY_MS, key: null },
+  { table: 'follow', column: 'passed_at_ms', key: null },
+  { table: 'follow', column: 'failed_at_ms', key: null },
+  { table: 'follow', column: 'failing_since_ms', key: null },
   { table: 'upkeep', column: 'scheduled_at_ms', key: null },
   { table: 'upkeep', column: 'succeeded_at_ms', key: null },
   { table: 'upkeep', column: 'failed_at_ms', key: null },

@@ -21,6 +21,7 @@ import { eventNoun } from './event.ts';
 import type { EventStatements } from './event-notes.ts';
 import { figureNoun } from './figure.ts';
 import type { FigureCounter } from './figure-counter.ts';
+import { followNoun } from './follow.ts';
 import { forgettingNoun } from './forgetting.ts';
 import { glanceNoun } from './glance.ts';
 import { idempotencyNoun } from './idempotency.ts';
@@ -105,6 +106,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...removalNoun(backend),
     ...importNoun(backend),
     ...panelTieNoun(backend),
+    ...followNoun(backend),
     ...domainNoun(backend),
     ...distributionNoun(backend),
     ...laneNoun(backend),

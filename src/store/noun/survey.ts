@@ -15,6 +15,7 @@ import type { Statements, Step } from '../backend.ts';
 import type { BoundHost, DatabaseReport, HostOfProvider, HostsOf, PrivateName } from '../kind.ts';
 import { columns, sql, values } from '../statement-text.ts';
 import { disabledWebhooks } from './disabled-webhook.ts';
+import { followRows } from './follow.ts';
 import { DISABLED_BY_IMPORT } from './panel-link.ts';
 import { seenSightings } from './sighting.ts';
 import { keptTimes, timesIn } from './time.ts';
@@ -46,6 +47,7 @@ export const NO_CONTENTS: Contents = {
   unlimited: [],
   paged: [],
   sightings: [],
+  follows: [],
   upkeep: [],
   names: [],
   counts: {},
@@ -216,6 +218,7 @@ function* readContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
     disabled: yield* disabledWebhooks(statements)(WEBHOOK_COUNT_MAX),
     kept: yield* keptUpstreams(statements).all(),
     sightings: yield* seenSightings(statements).all(),
+    follows: yield* followRows(statements).all(),
     upkeep: (yield* upkeepRows(statements).all()).map(upkeepOf),
   };
 }

@@ -1,18 +1,14 @@
 /** The meaning of a panel's tables: limits, states, keys and times as the panel reads them. */
 
 import { expect, test } from 'bun:test';
-import { PANEL_SCHEMAS } from '../../../src/core/moving/panel.ts';
-import {
-  asTime,
-  type Cells,
-  linkOfUser,
-  type PanelUser,
-} from '../../../src/core/moving/panel-user.ts';
+import { linkOfUser, type PanelRules } from '../../../src/core/moving/panel-user.ts';
+import { asTime, type Cells, type PanelUser } from '../../../src/core/panel/cells.ts';
+import { PANEL_TRAITS } from '../../../src/core/panel/index.ts';
 import type { PanelKind } from '../../../src/core/panel/kind.ts';
 import { subscriptionKeyHash } from '../../../src/core/secret.ts';
 
 const usersOf = (kind: PanelKind, tables: Record<string, Cells[]>) => [
-  ...PANEL_SCHEMAS[kind].readUsers(new Map(Object.entries(tables))),
+  ...PANEL_TRAITS[kind].database.readUsers(new Map(Object.entries(tables))),
 ];
 const limitsOf = (users: PanelUser[]) => users.map(({ limit }) => limit);
 
@@ -126,12 +122,15 @@ const USER: PanelUser = {
   name: 'anna',
   note: 'anna',
   limit: 2,
+  isUnlimited: false,
   isDisabled: false,
+  state: 'active',
+  endsAtMs: null,
   createdAtMs: 5,
   panelCreatedAtMs: 5,
   devices: [],
 };
-const RULES = {
+const RULES: PanelRules = {
   panel: 'remnawave',
   kind: 'remnawave',
   unlimitedAs: 3,

@@ -1,10 +1,9 @@
 /** One rule for the limit of a user: imports and the API at the door give the same. */
 
 import { expect, test } from 'bun:test';
-import { PANEL_SCHEMAS } from '../../../src/core/moving/panel.ts';
-import type { Cells } from '../../../src/core/moving/panel-user.ts';
+import type { Cells } from '../../../src/core/panel/cells.ts';
+import { PANEL_TRAITS } from '../../../src/core/panel/index.ts';
 import type { PanelKind } from '../../../src/core/panel/kind.ts';
-import { keyOfPanelUser } from '../../../src/core/panel/token.ts';
 import { panelApiUser, panelLimitOf } from '../../../src/core/panel/user.ts';
 
 type Tables = Record<string, Cells[]>;
@@ -119,6 +118,7 @@ const CASES: Record<Exclude<PanelKind, 'marzban'>, Case[]> = {
     ['role without', ...pasarguard(null, { mode: 'override' }, { ...off, fallback_limit: 5 }), 5],
   ],
   hiddify: [
+    ['that of its form', ...hiddify(10_000), null],
     ['own', ...hiddify(4), 4],
     ['default', ...hiddify(100), null],
     ['0', ...hiddify(0), null],
@@ -130,12 +130,12 @@ const ALL = Object.entries(CASES).flatMap(([kind, cases]) =>
   cases.map((one) => [kind as PanelKind, ...one] as const),
 );
 const KEYS: Partial<Record<PanelKind, string>> = {
-  pasarguard: keyOfPanelUser({ panel: 'pasarguard', id: '7' }),
+  pasarguard: 'pasarguard/7',
   hiddify: UUID,
 };
 
 test.each(ALL)('%s: %s', async (kind, _, tables, answers, limit) => {
-  const [user] = PANEL_SCHEMAS[kind].readUsers(new Map(Object.entries(tables)));
+  const [user] = PANEL_TRAITS[kind].database.readUsers(new Map(Object.entries(tables)));
   expect(user?.limit).toBe(limit);
   const ask = async (path: string) => answers[path.split('?', 1)[0] ?? ''] ?? null;
   const said = await panelLimitOf(kind, await panelApiUser(kind, KEYS[kind] ?? KEY, ask), ask);

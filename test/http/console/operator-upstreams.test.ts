@@ -105,6 +105,7 @@ test('what the configuration would refuse is refused with its words', async () =
     [given({ provider }, '[a]\nb = 1'), 'there is no such key'],
     [given({ provider }, 'provider_id_file = "/etc/shadow"'), 'only the configuration names files'],
     [given({ provider }, 'panel_headers_file = "/e"'), 'only the configuration names files'],
+    [given({ provider }, 'panel_account_file = "/e"'), 'only the configuration names files'],
     [given({ provider }, 'key_secret_file = "/etc/shadow"'), 'only the configuration names files'],
     [given({ provider, key: 'x-ui' }), 'key:'],
     [given({ provider }, 'key_path = ["/sub/ü"]'), 'key_path:'],

@@ -3,9 +3,11 @@
 import { afterEach, expect, test } from 'bun:test';
 import { PANEL_TRAITS } from '../../../src/core/panel/index.ts';
 import { PANELS } from '../../../src/core/panel/kind.ts';
-import { lookAtApi, sourceOf } from '../../../src/http/upstream/panel-api.ts';
+import { lookAtApi } from '../../../src/http/upstream/panel-api.ts';
+import { sourceOf } from '../../../src/http/upstream/panel-source.ts';
 import type { Upstream } from '../../../src/http/upstream/settings.ts';
 import { answer, PANEL_HEADERS, SUBSCRIPTION } from '../../support/panel.ts';
+import { tokensOf } from '../../support/panel-api.ts';
 import { type Fronted, KEY, startFronted, upstreamTo } from '../../support/upstream.ts';
 
 const TOKEN = 'token-of-the-panel';
@@ -86,7 +88,7 @@ test.each([...PANELS])('the doctor asks the API of %s with them', async (panel) 
   const signed = panel === 'marzban' || panel === 'pasarguard' ? { key: panel } : {};
   const more = { ...REACHED, panel, ...signed, panelUrl: api.url };
   const source = sourceOf(upstreamTo(api.url, 'EXAMPLE1', more));
-  const look = source && (await lookAtApi(source, secretOf, true));
+  const look = source && (await lookAtApi(source, tokensOf(secretOf), true));
   expect(look).toEqual({ code: 'API_403', admin: '' });
   expect(api.seen.map((headers) => headers.get('cf-access-client-secret'))).toEqual([SECRET]);
   const own = PANEL_TRAITS[panel].api.headersOf(TOKEN);

@@ -6,9 +6,11 @@ import { hereInUrl } from '../../../src/base/whereabouts.ts';
 import { baseUrlValue, outsideValue } from '../../../src/cli/values.ts';
 import { baseUrl } from '../../../src/config/readers.ts';
 import { Stage } from '../../../src/device-check/stage.ts';
-import { lookAtApi, sourceOf } from '../../../src/http/upstream/panel-api.ts';
+import { lookAtApi } from '../../../src/http/upstream/panel-api.ts';
 import { checkPanel } from '../../../src/http/upstream/panel-check.ts';
+import { sourceOf } from '../../../src/http/upstream/panel-source.ts';
 import { readPanelApi } from '../../../src/panel/panel-api.ts';
+import { tokensOf } from '../../support/panel-api.ts';
 import { READING } from '../../support/reading.ts';
 import { KEY, startFronted, upstreamTo } from '../../support/upstream.ts';
 
@@ -73,7 +75,8 @@ testIt('the doctor and the import reach it', async () => {
     state: 'answers',
   });
   const source = sourceOf(upstream);
-  const look = source && (await lookAtApi(source, () => 'token', false));
+  const tokens = tokensOf(() => 'token');
+  const look = source && (await lookAtApi(source, tokens, false));
   expect(look).toEqual({ code: null, admin: '' });
   const { rows } = await readPanelApi('3x-ui', {
     url: baseUrlValue(`${url}/`),

@@ -1,13 +1,13 @@
 /** Limits that the API of a panel says: asked once an hour and key, and kept while it is away. */
 
 import { afterEach, describe, expect, test } from 'bun:test';
-import { keyOfPanelUser } from '../../../src/core/panel/token.ts';
 import { panelApiUser, panelLimitOf } from '../../../src/core/panel/user.ts';
 import { lookAtApi } from '../../../src/http/upstream/panel-api.ts';
 import type { Upstream } from '../../../src/http/upstream/settings.ts';
 import { call, type TestApp } from '../../support/app.ts';
 import { auditEntries } from '../../support/audit.ts';
 import { answer, SUBSCRIPTION } from '../../support/panel.ts';
+import { tokensOf } from '../../support/panel-api.ts';
 import {
   ANSWERS,
   hwidSettings,
@@ -15,6 +15,7 @@ import {
   squadAnswer,
   userAnswer,
 } from '../../support/remnawave.ts';
+import { formOf } from '../../support/signed-form.ts';
 import { until } from '../../support/until.ts';
 import { type Fronted, KEY, startFronted } from '../../support/upstream.ts';
 
@@ -195,8 +196,10 @@ test.each([
   ['remnawave', 'key-of-the-panel', null],
 ] as const)('%s: the token %s goes as x-api-key: %s', async (panel, token, sent) => {
   const api = startApi({});
-  const source = { host: 'sub.example.org', panel, url: api.url, tokenFile: '/t', headersFile: '' };
-  await lookAtApi(source, (file) => (file === '/t' ? token : null), false);
+  const source = { host: 'sub.example.org', panel, url: api.url, tokenFile: '/t' };
+  const all = { ...source, accountFile: '', headersFile: '' };
+  const tokens = tokensOf((file) => (file === '/t' ? token : null));
+  await lookAtApi(all, tokens, false);
   expect(api.apiKeys.at(-1)).toBe(sent);
 });
 
@@ -337,7 +340,7 @@ describe('what each panel means', () => {
   ])('pasarguard: %s', async (_, answers, limit) => {
     const ask = async (path: string) =>
       (answers as Answers)[path.split('?', 1)[0] as string] ?? null;
-    const key = keyOfPanelUser({ panel: 'pasarguard', id: '7' });
+    const key = formOf('pasarguard').keyOfUser('7');
     const found = await panelApiUser('pasarguard', key, ask);
     expect<unknown>(await panelLimitOf('pasarguard', found, ask)).toBe(limit);
   });

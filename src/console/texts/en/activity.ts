@@ -111,6 +111,8 @@ export const activity = {
     'upstream.add': ({ host }) => `Upstream added for ${host}`,
     'upstream.update': ({ host }) => `The upstream of ${host} changed`,
     'upstream.remove': ({ host }) => `The upstream of ${host} removed`,
+    'follow.accept': ({ host, missing }) =>
+      `Following the panel of ${host} may go on: missing users ${missing}`,
     'device.forget': () => 'A device removed from everywhere',
     'database.restore': () => 'Database restored from a backup',
     'database.move': () => 'Database moved to another kind',

@@ -114,6 +114,8 @@ export const activity: Like<typeof english> = {
     'upstream.add': ({ host }) => `پنل متصل برای ${apart(host)} اضافه شد`,
     'upstream.update': ({ host }) => `پنل متصل برای ${apart(host)} تغییر کرد`,
     'upstream.remove': ({ host }) => `پنل متصل برای ${apart(host)} حذف شد`,
+    'follow.accept': ({ host, missing: n }) =>
+      `ادامهٔ همگام‌سازی با پنل ${apart(host)} تأیید شد: ${count(n)} کاربر ناپیدا`,
     'device.forget': () => 'یک دستگاه از همه‌جا حذف شد',
     'database.restore': () => 'پایگاه داده از نسخهٔ پشتیبان بازیابی شد',
     'database.move': () => 'پایگاه داده منتقل شد (SQLite ⇄ PostgreSQL)',

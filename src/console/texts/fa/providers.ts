@@ -88,6 +88,7 @@ const upstreams: Like<typeof english.upstreams> = {
   key: '\u2066{key}\u2069 چیست',
   keyPlain: 'خود شناسهٔ اشتراک',
   keySigned: (panel) => `توکن ${panel}`,
+  keyUuid: (panel) => `UUID در ${panel}`,
   enforce: 'اشتراک پر',
   enforces: 'دستگاه جدید را رد می‌کند',
   counts: 'فقط می‌شمارد',
@@ -106,6 +107,18 @@ const upstreams: Like<typeof english.upstreams> = {
   whose: 'محل نگهداری',
   inFile: 'در فایل',
   here: 'اینجا',
+  follow: {
+    begins: 'پنل دنبال می‌شود: نخستین خواندن هنوز تمام نشده است.',
+    follows: 'پنل دنبال می‌شود.',
+    partial: 'پنل دنبال می‌شود، اما توکن آن تنها کاربران یک مدیر را نشان می‌دهد.',
+    failing: 'آخرین خواندن چیزی را تغییر نداد؛ خواندن ادامه دارد.',
+    late: 'پنل دنبال نمی‌شود: آخرین خواندن کامل بسیار قدیمی است.',
+    refused: 'پنل دنبال نمی‌شود: پنل توکن یا حساب را نمی‌پذیرد.',
+    held: (host: string) =>
+      `پنل دنبال نمی‌شود: کاربران بسیاری نیستند یا کاربران دیگری دیده می‌شوند. اگر درست است: gatepost follow accept ${host}`,
+  },
+  followPass: (users: string, changes: string, when: string) =>
+    `کاربران: ${users}. تغییرها: ${changes}. آخرین خواندن کامل: ${when}.`,
   notInForce: 'فعال نیست: این دامنه در فایل هست، یا این نسخه نمی‌تواند آن را بخواند',
   changed: (who, when) => `\u2068${who}\u2069، ${when}`,
   changeOf: (host) => `تغییر \u2068${host}\u2069`,

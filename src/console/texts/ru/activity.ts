@@ -110,6 +110,8 @@ export const activity: Like<typeof english> = {
     'upstream.add': ({ host }) => `Добавлен апстрим ${host}`,
     'upstream.update': ({ host }) => `Апстрим ${host} изменён`,
     'upstream.remove': ({ host }) => `Апстрим ${host} удалён`,
+    'follow.accept': ({ host, missing }) =>
+      `Слежение за панелью ${host} может продолжаться: пропавших пользователей ${missing}`,
     'device.forget': () => 'Устройство удалено отовсюду',
     'database.restore': () => 'База восстановлена из резервной копии',
     'database.move': () => 'База перенесена в другой вид',

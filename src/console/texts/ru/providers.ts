@@ -88,6 +88,7 @@ const upstreams: Like<typeof english.upstreams> = {
   key: 'Что такое {key}',
   keyPlain: 'сам ключ',
   keySigned: (panel) => `токен ${panel}`,
+  keyUuid: (panel) => `UUID из ${panel}`,
   enforce: 'Полная подписка',
   enforces: 'отказывает новым устройствам',
   counts: 'только считает их',
@@ -106,6 +107,18 @@ const upstreams: Like<typeof english.upstreams> = {
   whose: 'Хранится',
   inFile: 'в файле',
   here: 'здесь',
+  follow: {
+    begins: 'Панель отслеживается: первый проход ещё не закончен.',
+    follows: 'Панель отслеживается.',
+    partial: 'Панель отслеживается, но её токен показывает пользователей только одного админа.',
+    failing: 'Последний проход ничего не изменил; проходы продолжаются.',
+    late: 'Панель не отслеживается: последний полный проход был слишком давно.',
+    refused: 'Панель не отслеживается: она не принимает токен или учётную запись.',
+    held: (host: string) =>
+      `Панель не отслеживается: пропало много пользователей или видны другие. Если так и надо: gatepost follow accept ${host}`,
+  },
+  followPass: (users: string, changes: string, when: string) =>
+    `Пользователей: ${users}. Изменений: ${changes}. Последний полный проход: ${when}.`,
   notInForce: 'не действует: хост есть в файле, или эта версия не может его прочитать',
   changed: (who, when) => `${who}, ${when}`,
   changeOf: (host) => `Изменить ${host}`,

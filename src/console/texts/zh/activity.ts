@@ -100,6 +100,7 @@ export const activity: Like<typeof english> = {
     'upstream.add': ({ host }) => `已添加网关上游 ${host}`,
     'upstream.update': ({ host }) => `网关上游 ${host} 已更改`,
     'upstream.remove': ({ host }) => `网关上游 ${host} 已移除`,
+    'follow.accept': ({ host, missing }) => `已同意继续跟随 ${host} 的面板：缺少 ${missing} 个用户`,
     'device.forget': () => '一台设备已从各处移除',
     'database.restore': () => '数据库已从备份恢复',
     'database.move': () => '数据库已迁移（SQLite ⇄ PostgreSQL）',

@@ -6,9 +6,9 @@ import { APPLICATION_ID, pragmaNumber, SCHEMA_VERSION } from './migrate.ts';
 
 /**
  * Tables of which nothing is lost: a server stores the time and the outcome of backups itself,
- * and a key signs for days.
+ * a key signs for days, and a panel that is followed is read again.
  */
-const OWN = new Set(['steady_time', 'signing_key', 'upkeep']);
+const OWN = new Set(['steady_time', 'signing_key', 'upkeep', 'follow', 'followed_user']);
 /** Tables that have rows in a new database already. */
 const AT_FIRST = new Set([...OWN, 'appliance', 'distribution_transition']);
 

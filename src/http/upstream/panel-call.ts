@@ -1,0 +1,51 @@
+/** One call to the API of a panel, with bounded time and answer. Redirects are not followed. */
+
+import { Silent } from '../../core/panel/api.ts';
+import type { UpstreamClient } from './client.ts';
+import { decodedFor } from './decoded-response.ts';
+import { Failure, type FailureKind } from './exchange.ts';
+
+const ANSWER_BYTES_MAX = 1024 * 1024;
+
+interface PanelCall {
+  path: string;
+  headers: Readonly<Record<string, string>>;
+  /** Ends the call; the panel may be silent for `timeoutMs`. */
+  signal: AbortSignal;
+  timeoutMs: number;
+  /** The fields of a form, which is sent by POST; absent: GET. */
+  form?: Readonly<Record<string, string>>;
+}
+
+/** Calls the API. Throws {@link Silent} without a response. */
+export async function callPanel(client: UpstreamClient, call: PanelCall) {
+  const { form, path, signal, timeoutMs } = call;
+  const body = form === undefined ? '' : new URLSearchParams(form).toString();
+  const ofForm = form !== undefined && {
+    'content-type': 'application/x-www-form-urlencoded',
+    'content-length': String(Buffer.byteLength(body)),
+  };
+  const own = { host: client.host, accept: 'application/json' };
+  const headers = { ...own, ...call.headers, ...ofForm };
+  let ended: Failure | null = null;
+  const onEnd = (failure: Failure | null) => {
+    ended = failure;
+  };
+  const method = form === undefined ? 'GET' : 'POST';
+  const bounds = { timeoutMs, answerBytesMax: ANSWER_BYTES_MAX };
+  const response = await client.send(bounds, { method, path, headers, signal, onEnd, body });
+  const silence = ({ kind, code }: Failure) =>
+    new Silent(signal.aborted ? 'API_SLOW' : code, !OF_QUESTION.includes(kind));
+  if (response instanceof Failure) throw silence(response);
+  const reading = { ...bounds, accepted: null, onFailure: onEnd };
+  const plain = await decodedFor(response, reading);
+  if (plain instanceof Failure) throw silence(plain);
+  const text = () =>
+    new Response(plain.body()).text().catch(() => {
+      throw ended === null ? new Silent('API_ANSWER') : silence(ended);
+    });
+  return { status: response.status, cancel: response.cancel, text };
+}
+
+/** Failures that one user of a panel can cause. */
+const OF_QUESTION: readonly FailureKind[] = ['upstream_too_large', 'bad_request'];
