@@ -127,6 +127,34 @@ export function askPanel(
   });
 }
 
+/** What the panel and the gate say to the same request. */
+interface Asked {
+  own: Got;
+  got: Got;
+  /** The answers are equal in status and in each byte of the body. */
+  isSame: boolean;
+}
+
+/** Asks the panel, then the gate. */
+export async function askBoth(
+  panel: RealPanel,
+  gate: Fronting,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<Asked> {
+  const own = await askPanel(panel, path, headers);
+  const got = await gate.ask(path, headers);
+  const isEqual = (read: (body: string) => string) => read(own.body) === read(got.body);
+  // Hiddify writes the minute and a random number into its answers, in base64 too.
+  const isSameBody =
+    isEqual((body) => body) ||
+    (panel.kind === 'hiddify' &&
+      (isEqual(withoutFigures) || isEqual((b) => withoutFigures(atobOf(b)))));
+  return { own, got, isSame: own.status === got.status && isSameBody };
+}
+
+const withoutFigures = (text: string) => text.replace(/\d+/g, '0');
+
 const SERVERS =
   /\b(?:vless|vmess|trojan|ss|hysteria2?|tuic|wireguard):\/\/|"outbounds"|"server_port"|^proxies:/m;
 
