@@ -5,7 +5,7 @@
 
 import { OperatorError } from '../base/operator-error.ts';
 import { boundBrokenBy, readInteger } from '../core/json-input.ts';
-import { asText, type PanelRows, type PanelSchema } from '../core/panel/cells.ts';
+import type { PanelRows, PanelSchema } from '../core/panel/cells.ts';
 import { PANEL_TRAITS } from '../core/panel/index.ts';
 import type { PanelKind } from '../core/panel/kind.ts';
 import { type ListReader, listIn, PAGE, type PagedList } from '../core/panel/lists.ts';
@@ -47,6 +47,7 @@ interface PanelView {
 export async function readPanelApi(kind: PanelKind, options: PanelApiOptions): Promise<PanelView> {
   const sink = new RowSink(options.schema ?? PANEL_TRAITS[kind].database, options.url, options);
   const api = new PanelApi(options, sink, PANEL_TRAITS[kind].api.headersOf(options.token));
+  await api.see(kind);
   await PANEL_TRAITS[kind].readAll(api);
   return { rows: sink.finish(kind), view: api.view };
 }
@@ -62,9 +63,10 @@ class PanelApi implements ListReader {
     readonly headers: Readonly<Record<string, string>>,
   ) {}
 
-  /** Notes the admin of the token, unless it sees all users. */
-  seenBy(admin: unknown, seesAll: boolean): void {
-    this.view = seesAll ? '' : asText(admin) || 'unknown';
+  /** Notes the admin whose users alone the token shows. */
+  async see(kind: PanelKind): Promise<void> {
+    const { view } = PANEL_TRAITS[kind].api;
+    if (view !== null) this.view = view.adminIn(await this.get(view.path));
   }
 
   wants(table: string): boolean {

@@ -44,17 +44,19 @@ export function realPanelTests(
   kind: RealKind,
   open: (source: string) => Promise<RealPanel>,
   checks: readonly Checks[] = ALL_CHECKS,
+  /** The database, if it is another than that of the panel's own choice. */
+  database = '',
 ): void {
   setDefaultTimeout(CHECK_MS_MAX);
   const source = sourceOf(kind);
   if (source === null) {
-    const why = process.env['PANEL_SOURCES'] ? `${kind} is not in it` : 'it is not set';
-    console.warn(`Tests are skipped: PANEL_SOURCES names sources of real panels, and ${why}.`);
+    console.warn(`Tests are skipped: PANEL_SOURCES names no folder with the source of ${kind}.`);
     test.skip(`a real ${kind}`, () => {});
     return;
   }
 
-  describe(`a real ${kind}`, () => {
+  const where = database === '' ? kind : `${kind}-${database}`;
+  describe(`a real ${where}`, () => {
     let panel: RealPanel | null = null;
     const found: Report['checks'] = [];
 
@@ -70,7 +72,7 @@ export function realPanelTests(
       mkdirSync(REPORTS, { recursive: true });
       const { version, commit } = panel;
       const report: Report = { panel: kind, version, commit, checks: found };
-      writeFileSync(join(REPORTS, `${kind}.json`), `${JSON.stringify(report, null, 2)}\n`);
+      writeFileSync(join(REPORTS, `${where}.json`), `${JSON.stringify(report, null, 2)}\n`);
     }, START_MS_MAX);
 
     const check: Check = (name, run) => {

@@ -29,8 +29,6 @@ export interface ListReader {
   add(table: string, record: PanelRecord): void;
   /** Adds all records of a paged list. */
   pages(list: PagedList): Promise<void>;
-  /** Notes the admin of the token, unless it sees all users. */
-  seenBy(admin: unknown, seesAll: boolean): void;
   onProgress(done: number, total: number): void;
   /** Returns the fault of an answer that is not that of the panel. */
   unusable(path: string): Error;

@@ -6,6 +6,7 @@ import {
   asEnd,
   asText,
   asTime,
+  type Cells,
   givenLimit,
   groupsBy,
   isDisabled,
@@ -90,6 +91,28 @@ function rolesOfAdmins(rows: PanelRows): (adminId: string) => HwidRole {
   return (adminId) => roles.get(roleOf.get(adminId) ?? '') ?? NO_ROLE;
 }
 
+const deviceIn = (device: Cells): PanelDevice => ({
+  hwid: asText(device['hwid']),
+  isHash: false,
+  os: asText(device['device_os']),
+  osVersion: asText(device['os_version']),
+  deviceName: asText(device['device_model']),
+  firstSeenAtMs: asTime(device['created_at']),
+  lastSeenAtMs: asTime(device['last_used_at']),
+});
+
+/** The most by which two readings of one time differ, ms: some databases round. */
+const ROUNDED_MS = 1_000;
+
+/**
+ * Returns the rule of devices that came with the user of that time or later. On SQLite the panel
+ * gives a new user the number of a deleted one, whose devices it keeps.
+ */
+const isSince =
+  (createdAtMs: number | null) =>
+  ({ firstSeenAtMs }: PanelDevice): boolean =>
+    createdAtMs === null || firstSeenAtMs === null || firstSeenAtMs >= createdAtMs - ROUNDED_MS;
+
 const database: PanelSchema = {
   tables: {
     users: [
@@ -128,26 +151,13 @@ const database: PanelSchema = {
           endsAtMs: asEnd(row['expire']),
           createdAtMs,
           panelCreatedAtMs: createdAtMs,
-          devices: (devices.get(id) ?? []).map(
-            (device): PanelDevice => ({
-              hwid: asText(device['hwid']),
-              isHash: false,
-              os: asText(device['device_os']),
-              osVersion: asText(device['os_version']),
-              deviceName: asText(device['device_model']),
-              firstSeenAtMs: asTime(device['created_at']),
-              lastSeenAtMs: asTime(device['last_used_at']),
-            }),
-          ),
+          devices: (devices.get(id) ?? []).map(deviceIn).filter(isSince(createdAtMs)),
         };
       });
   },
 };
 
 async function readAll(reader: ListReader): Promise<void> {
-  const { username, role, is_sudo: isSudo } = recordIn(await reader.get('/api/admin'));
-  // Older versions have no roles.
-  reader.seenBy(username, isSudo === true || seesAll(recordIn(role)));
   reader.add('settings', recordIn(await reader.get('/api/settings')));
   for (const admin of listIn(recordIn(await reader.get('/api/admins'))['admins'])) {
     const role = recordIn(admin['role']);

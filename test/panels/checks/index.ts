@@ -4,8 +4,11 @@ import type { Checks } from '../real-panel-tests.ts';
 import { agentChecks } from './agents.ts';
 import { beforeGateChecks } from './before-gate.ts';
 import { customerChecks } from './customers.ts';
+import { doctorChecks } from './doctor.ts';
 import { doorChecks } from './door.ts';
+import { importChecks } from './imports.ts';
 import { limitsChecks } from './limits.ts';
+import { listChecks } from './lists.ts';
 import { mihomoChecks } from './mihomo.ts';
 import { pageChecks } from './pages.ts';
 import { ridesChecks } from './rides.ts';
@@ -18,6 +21,9 @@ export const ALL_CHECKS: readonly Checks[] = [
   routeChecks,
   agentChecks,
   pageChecks,
+  importChecks,
+  listChecks,
+  doctorChecks,
   limitsChecks,
   ridesChecks,
   userPageChecks,

@@ -3,8 +3,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../../support/until.ts';
-import { clientOf } from '../api.ts';
-import type { Customer, RealPanel, State, UserSpec } from '../panel.ts';
+import { type Call, clientOf } from '../api.ts';
+import type { Customer, RealPanel, SecondAdmin, State, UserSpec } from '../panel.ts';
 import { commitOf, startPanel } from '../start.ts';
 import { customerOf, logIn, statesOf } from './signing.ts';
 
@@ -36,8 +36,8 @@ const ODD: readonly UserSpec[] = [
   { name: `abc.${'x'.repeat(124)}` },
 ];
 
-export async function openMarzban(source: string): Promise<RealPanel> {
-  const running = await startPanel('marzban', source);
+export async function openMarzban(source: string, env = {}): Promise<RealPanel> {
+  const running = await startPanel('marzban', source, env);
   const { origin: url } = running.address;
   const asRoot = clientOf(`${url}/api`, {
     authorization: `Bearer ${await logIn(running.address)}`,
@@ -60,9 +60,23 @@ export async function openMarzban(source: string): Promise<RealPanel> {
     });
   }
 
-  async function add({ name, note = '', state = 'active' }: UserSpec): Promise<Customer> {
+  async function made(by: Call, { name, note = '' }: UserSpec): Promise<Customer> {
     const user = { username: name, note, proxies: { shadowsocks: {} }, inbounds: {} };
-    const customer = customerOf(name, await call('POST', '/user', user));
+    return customerOf(name, await by('POST', '/user', user));
+  }
+
+  async function secondAdmin(): Promise<SecondAdmin> {
+    const name = `seller_${crypto.randomUUID().slice(0, 8)}`;
+    const account = { username: name, password: 'made-up-password-3' };
+    await call('POST', '/admin', { ...account, is_sudo: false });
+    const own = await logIn(Object.assign(new URL(url), account));
+    const callOwn = clientOf(`${url}/api`, { authorization: `Bearer ${own}` });
+    return { name, token: own, add: (customer) => made(callOwn, { name: customer }) };
+  }
+
+  async function add(spec: UserSpec): Promise<Customer> {
+    const { state = 'active' } = spec;
+    const customer = await made(call, spec);
     if (state !== 'active') await setState(customer, state);
     return customer;
   }
@@ -75,6 +89,7 @@ export async function openMarzban(source: string): Promise<RealPanel> {
     lines: `url = "${url}"\nkey = "marzban"\ndefault_limit = 2`,
     api: { url, token },
     database: { kind: 'sqlite', file: join(running.data, 'db.sqlite3') },
+    secondAdmin,
     users: {
       states: ['active', 'disabled', 'expired', 'used-up', 'on-hold'],
       add,
