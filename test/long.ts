@@ -66,6 +66,7 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
   'panels/hiddify.test.ts': 'http/upstream/real-panels.test.ts, panel/panel-api.test.ts have it',
   'panels/marzban.test.ts': 'http/upstream/real-panels.test.ts, panel/panel-api.test.ts have it',
   'panels/pasarguard.test.ts': 'http/upstream/real-panels.test.ts, panel/panel-api.test.ts have it',
+  'panels/remnawave.test.ts': 'panel/remnawave.test.ts plays the same answers',
 };
 
 /** Files whose pass on PostgreSQL is long; they run on SQLite in `make test`. */

@@ -153,7 +153,7 @@ export async function askBoth(
   return { own, got, isSame: own.status === got.status && isSameBody };
 }
 
-export const withoutFigures = (text: string) => text.replace(/\d+/g, '0');
+const withoutFigures = (text: string) => text.replace(/\d+/g, '0');
 
 const SERVERS =
   /\b(?:vless|vmess|trojan|ss|hysteria2?|tuic|wireguard):\/\/|"outbounds"|"server_port"|^proxies:/m;

@@ -198,7 +198,7 @@ async function askApi(
 ): Promise<unknown> {
   const response = await callPanel(client, { path, headers, signal, timeoutMs: ASK_MAX_MS });
   const { status } = response;
-  if (status !== 200 && status !== 404) {
+  if (![200, 403, 404].includes(status)) {
     response.cancel();
     throw new Silent(`API_${status}`, isStatusOfPanel(status));
   }
