@@ -10,8 +10,9 @@ test('without sources each panel is skipped with a sentence, and nothing fails',
     env: plainEnv({ CI: 'true', PANEL_SOURCES: '' }),
   });
   const said = String(stderr);
-  expect(said.match(/^Tests are skipped: PANEL_SOURCES names no folder .*$/gm)).toHaveLength(4);
-  expect(said).toContain('4 skip');
+  const sentences = said.match(/^Tests are skipped: PANEL_SOURCES names no folder .*$/gm) ?? [];
+  expect(sentences.length).toBeGreaterThanOrEqual(files.length);
+  expect(said).toContain(` ${sentences.length} skip`);
   expect(said).toContain('0 fail');
   expect(exitCode).toBe(0);
 });
