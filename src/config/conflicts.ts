@@ -94,6 +94,7 @@ export function gateConflicts(config: Config): string[] {
         `gate.upstream: key_secret_file of ${host} is for tokens of a panel: set key, or remove it`,
       ),
     ),
+    ...sharedFollows(gateUpstreams),
     ...gateUpstreams.flatMap((upstream) =>
       panelConflicts(upstream).map((sentence) => `gate.upstream: ${sentence} (${upstream.host})`),
     ),
@@ -193,6 +194,27 @@ function followConflicts(upstream: Upstream): string[] {
     ...when(isTokenless(upstream) && panelFile === '', sourceless),
     ...(asked === null || upstream.limits === 'panel' ? [] : strangeKey(asked, key)),
   ];
+}
+
+/**
+ * Returns a sentence if two providers follow one panel by one token: each would get links for the
+ * customers of the other.
+ */
+function sharedFollows(upstreams: readonly Upstream[]): string[] {
+  const followed = upstreams.filter(({ followMs }) => followMs > 0);
+  const sources = Map.groupBy(followed, ({ panelFile, url, ...one }) =>
+    JSON.stringify(
+      panelFile === ''
+        ? [one.panelUrl || url, one.panelTokenFile, one.panelAccountFile]
+        : [panelFile],
+    ),
+  );
+  return [...sources.values()].flatMap((same) =>
+    when(
+      new Set(same.map(({ provider }) => provider)).size > 1,
+      `gate.upstream: ${same.map(({ host }) => host).join(' and ')} follow one panel for two providers: give each the token of an admin of its own, who sees its customers alone`,
+    ),
+  );
 }
 
 const isTokenless = ({ panelAccountFile, panelTokenFile }: Upstream): boolean =>

@@ -329,6 +329,23 @@ test.each([
   expect(mistakes(load)[0]).toBe(`gate.upstream: ${sentence} (sub.example.org)`);
 });
 
+const FOLLOWS = ['panel = "3x-ui"', 'follow = "5m"'];
+const OTHER = UPSTREAM.map((line) => line.replace('Sub.', 'Two.').replace('Ab3dE5gH', 'Another1'));
+
+test('two providers follow one panel only by tokens of their own', () => {
+  const both = (first: string, second: string, other = OTHER) =>
+    loaded(...UPSTREAM, ...FOLLOWS, first, ...other, ...FOLLOWS, second);
+  const [one, two] = ['panel_token_file = "/one"', 'panel_token_file = "/two"'];
+  const file = 'panel_file = "/panel.db"';
+  const sentence =
+    'gate.upstream: sub.example.org and two.example.org follow one panel for two providers: give each the token of an admin of its own, who sees its customers alone';
+  expect(mistakes(() => both(one, one))).toEqual([sentence]);
+  expect(mistakes(() => both(file, file))).toEqual([sentence]);
+  expect(both(one, two).config.gateUpstreams).toHaveLength(2);
+  const ofOne = UPSTREAM.map((line) => line.replace('Sub.', 'Two.'));
+  expect(both(one, one, ofOne).config.gateUpstreams).toHaveLength(2);
+});
+
 test('headers of an access gateway need the token of the API', () => {
   const load = () => loaded(...UPSTREAM, 'panel_headers_file = "/h"');
   const sentence = 'panel_headers_file needs panel_token_file, the token of the API';
