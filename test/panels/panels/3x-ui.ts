@@ -14,7 +14,7 @@ interface Client {
   subId: string;
   enable: boolean;
   comment: string;
-  limitIp: number;
+  limitHwid: number;
   totalGB: number;
   expiryTime: number;
 }
@@ -67,8 +67,8 @@ export async function openThreeXUi(source: string): Promise<RealPanel> {
     type Got = { obj: { client: Client & { uuid: string } } };
     const { client } = (await call<Got>('GET', `/clients/get/${inPath(name)}`)).obj;
     // It takes a client in another form than it gives one.
-    const { email, subId, enable, comment, limitIp, totalGB, expiryTime } = client;
-    return { email, subId, enable, comment, limitIp, totalGB, expiryTime, id: client.uuid };
+    const { email, subId, enable, comment, limitHwid, totalGB, expiryTime } = client;
+    return { email, subId, enable, comment, limitHwid, totalGB, expiryTime, id: client.uuid };
   };
   const update = async (name: string, fields: Partial<Client>) => {
     await change(`update/${inPath(name)}`, { ...(await clientNamed(name)), ...fields });
@@ -84,7 +84,7 @@ export async function openThreeXUi(source: string): Promise<RealPanel> {
   async function add({ name, key, note = '', limit = 0, state = 'active' }: UserSpec) {
     const subId = key ?? crypto.randomUUID().slice(0, 16).replaceAll('-', '');
     const client = { email: name, subId, enable: true, id: crypto.randomUUID(), comment: note };
-    await change('add', { client: { ...client, limitIp: limit }, inboundIds: [inbound.obj.id] });
+    await change('add', { client: { ...client, limitHwid: limit }, inboundIds: [inbound.obj.id] });
     const customer = { name, id: name, key: subId, path: `/sub/${encodeURIComponent(subId)}` };
     if (state !== 'active') await setState(customer, state);
     return customer;
@@ -108,7 +108,7 @@ default_limit = 2`,
       change: ({ id }, { note, limit }) =>
         update(id, {
           ...(note !== undefined && { comment: note }),
-          ...(limit !== undefined && { limitIp: limit }),
+          ...(limit !== undefined && { limitHwid: limit }),
         }),
       rename: async (customer, name) => {
         await update(customer.id, { email: name });
