@@ -4,6 +4,7 @@ import { visible } from '../base/visible.ts';
 import { counted } from '../core/counted.ts';
 import type { PanelTally } from '../core/moving/panel-tally.ts';
 import type { Tally } from '../core/moving/tally.ts';
+import { PANEL_TRAITS } from '../core/panel/index.ts';
 import type { PanelKind } from '../core/panel/kind.ts';
 import { table } from './table.ts';
 
@@ -22,22 +23,6 @@ interface PanelSummary {
   view: string;
   unlimitedAs: number | null;
 }
-
-const NO_DEVICES_BY_API =
-  'The API of 3x-ui has no devices: import its database, or wait until each device takes a slot.';
-
-/** The data that each panel lacks. */
-const UNKNOWN: Readonly<Record<PanelKind, readonly string[]>> = {
-  remnawave: [],
-  '3x-ui': [
-    '3x-ui stores hashes of HWIDs: the HWID of a device is known when it first comes here.',
-  ],
-  pasarguard: ['PasarGuard does not store the app of a device.'],
-  marzban: [
-    'Marzban stores neither limits nor devices: each device takes a slot when it first comes.',
-  ],
-  hiddify: ['Hiddify stores no devices: each device takes a slot when it first comes.'],
-};
 
 export function panelSummaryJson({ kind, providerCode, tally, panel, ...more }: PanelSummary) {
   const { links, slots } = tally;
@@ -150,7 +135,7 @@ export function panelSummaryText(summary: PanelSummary): string {
     ...limitLines(summary),
     ...disabledLines(summary),
     ...missing(summary),
-    ...(kind === '3x-ui' && isFromApi ? [NO_DEVICES_BY_API] : UNKNOWN[kind]),
+    ...PANEL_TRAITS[kind].lacks[isFromApi ? 'api' : 'database'],
     ...(tally.problems.length > 0 ? ['', 'The first problems:'] : []),
     ...tally.problems.map((problem) => `  ${problem}`),
     ...namedLines(panel),

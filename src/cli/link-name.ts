@@ -4,15 +4,11 @@ import { InvalidArgumentError } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
 import { visible } from '../base/visible.ts';
 import type { Core } from '../core/core.ts';
-import {
-  LINK_SEARCH,
-  readInstallCode,
-  readLinkSearch,
-  readSubscriptionKey,
-} from '../core/formats.ts';
+import { LINK_SEARCH, readInstallCode, readLinkSearch } from '../core/formats.ts';
 import { isRefused } from '../core/outcome.ts';
 import type { OwnedLink } from '../core/port/link-view.ts';
 import { subscriptionKeyHash } from '../core/secret.ts';
+import { readSubscriptionKey } from '../core/subscription-key.ts';
 import { refusal } from './refusal.ts';
 
 export type LinkName = { text: string } | { subscriptionKey: string };

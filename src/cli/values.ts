@@ -22,12 +22,12 @@ import {
   readHwid,
   readOneLine,
   STATS_DAYS,
-  SUBSCRIPTION_KEY,
   TELEGRAM_CHAT,
 } from '../core/formats.ts';
 import { hostHash, hostName } from '../core/host-name.ts';
 import { addressOf, readOperatorUrl } from '../core/outbox/address.ts';
 import { isRefused } from '../core/outcome.ts';
+import { SUBSCRIPTION_KEY } from '../core/subscription-key.ts';
 
 const mistake = (text: string) => new InvalidArgumentError(text);
 

@@ -2,8 +2,7 @@
 
 import { bareHost } from '../core/outbox/address.ts';
 import { PANEL_TRAITS } from '../core/panel/index.ts';
-import { knowsUsersOf, type PanelKind, panelOf } from '../core/panel/kind.ts';
-import { type PanelKey, signs } from '../core/panel/token.ts';
+import { knowsUsersOf, type PanelKey, type PanelKind, panelOf, signs } from '../core/panel/kind.ts';
 import { isOnThisMachine } from './database-url.ts';
 import type { Config } from './settings/index.ts';
 

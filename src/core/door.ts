@@ -11,7 +11,6 @@ import {
   readInstallCode,
   readOwnHwid,
   readProviderCode,
-  readSubscriptionKey,
 } from './formats.ts';
 import { newLink } from './link.ts';
 import { isRefused, type Misfit, orUnsaved, Refused } from './outcome.ts';
@@ -29,6 +28,7 @@ import type {
 import { isActive } from './provider.ts';
 import { subscriptionKeyHash } from './secret.ts';
 import { type DoorVerdict, formerHwid, isAdmitted, judge } from './slot.ts';
+import { readSubscriptionKey } from './subscription-key.ts';
 
 /** A device's unread parameters. */
 export interface DeviceCall {

@@ -35,7 +35,7 @@ export type ChoiceFormat = Format<string | number> & {
 };
 
 /** Makes a format of texts; `tidy` cleans a text before it is read. */
-function text(pattern: RegExp, rule: string, tidy?: (written: string) => string) {
+export function text(pattern: RegExp, rule: string, tidy?: (written: string) => string) {
   const misfit = malformed(`must be ${rule}`);
   const read: Reader<string> = (value) =>
     typeof value === 'string' && pattern.test(value) ? value : misfit;
@@ -100,33 +100,6 @@ export const readInstallCode = INSTALL_CODE.read;
 
 /** The code of a new link. */
 export const NEW_INSTALL_CODE = text(/^[A-Za-z0-9]{12}$/, '12 letters and digits');
-
-export const SUBSCRIPTION_KEY_LENGTH_MAX = 256;
-
-// Excludes dot segments of paths, white space, control characters, and invisible characters, which
-// some servers drop, but for those that join the parts of an emoji.
-const EMOJI_JOINT = String.raw`(?<=[\p{Extended_Pictographic}\p{EMod}\uFE0F])[\uFE0F\u200D]`;
-const PLAIN_KEY = String.raw`(?!\.{1,2}$)(?:(?![\p{DI}\p{White_Space}])[^/\\\p{Cc}\p{Cs}\uFFFD]|${EMOJI_JOINT}){1,256}`;
-/** Keys of links that a panel's tokens open: see core/panel/token.ts. */
-const PANEL_USER = [
-  String.raw`marzban/[\w@.-]{1,128}`,
-  String.raw`pasarguard/(?:[1-9]\d{0,14}|name/[\w@.-]{1,128})`,
-].join('|');
-const PLAIN_KEY_RULE = `1 to ${SUBSCRIPTION_KEY_LENGTH_MAX} visible characters without / and \\`;
-
-/**
- * A panel's key of a subscription in a path, percent-decoded: base64url, an id, a UUID, a token, or
- * a name or e-mail address in any script, in its exact spelling. It has no slash: no path spells a
- * user of a panel.
- */
-export const readPlainKey = text(new RegExp(`^${PLAIN_KEY}$`, 'u'), PLAIN_KEY_RULE).read;
-
-/** The key of a link: a plain one, or the user whose tokens open it. */
-export const SUBSCRIPTION_KEY = text(
-  new RegExp(`^(?:${PLAIN_KEY}|${PANEL_USER})$`, 'u'),
-  `${PLAIN_KEY_RULE}; or marzban/NAME, pasarguard/ID or pasarguard/name/NAME`,
-);
-export const readSubscriptionKey = SUBSCRIPTION_KEY.read;
 
 export const INSTALL_LIMIT = whole(1, 100);
 export const readInstallLimit = INSTALL_LIMIT.read;

@@ -4,11 +4,11 @@
  * evades the gate.
  */
 
-import { readPlainKey } from './formats.ts';
 import { isRefused, type Misfit, malformed } from './outcome.ts';
 import { PANEL_TRAITS } from './panel/index.ts';
-import type { PanelKind } from './panel/kind.ts';
-import { isSigned, type PanelKey, readPanelToken } from './panel/token.ts';
+import type { PanelKey, PanelKind } from './panel/kind.ts';
+import { isSigned, readPanelToken } from './panel/token.ts';
+import { readPlainKey } from './subscription-key.ts';
 
 /** The decoded segments of a path; a final slash is ignored. */
 export interface Path extends ReadonlyArray<string> {
@@ -188,8 +188,10 @@ export function keyIn(
   if (template === undefined) return path.looseAt === undefined ? null : ODD_PATH;
   const segment = path[template.segments.indexOf(null)] ?? '';
   if (kind === 'plain') return plainKeyIn(segment, panel);
-  if (kind === 'hiddify') return uuidIn(segment);
-  const token = readPanelToken(kind, segment);
+  const form = PANEL_TRAITS[kind].keys;
+  if (form === 'plain') return plainKeyIn(segment, panel);
+  if (form === 'uuid') return uuidIn(segment);
+  const token = readPanelToken(form, segment);
   if (token === null || (secret !== null && !isSigned(token, secret))) return NO_TOKEN;
   const { key, signedAtMs } = token;
   return { key, isProven: secret !== null, token: { text: segment, signedAtMs } };
@@ -216,8 +218,8 @@ export function readNamedPath(
 }
 
 /**
- * Finds whether the segment of a key, or the one behind it, is a UUID, as in Hiddify's paths, and
- * its template; null: no template fits.
+ * Finds whether the segment of a key, or the one behind it, is a UUID, which some panels compare as
+ * numbers, and its template; null: no template fits.
  */
 export function uuidAt(
   keyPaths: readonly KeyPath[],
@@ -253,7 +255,7 @@ function plainKeyIn(segment: string, panel: PanelKind | null): KeyInPath | Misfi
   return isRefused(same) ? same : { key: same, isProven: true, former: { key, isSame: true } };
 }
 
-/** Hiddify compares UUIDs as numbers. */
+/** Reads a key of a panel that compares UUIDs as numbers. */
 function uuidIn(segment: string): KeyInPath | Misfit {
   if (!isUuid(segment)) return NO_UUID;
   const key = segment.toLowerCase();

@@ -1,10 +1,11 @@
 /** The fields of a link as the staff of a provider gives them: in the console and in files. */
 
 import { each, type Fields, fieldsOf, readGiven } from './field.ts';
-import { INSTALL_CODE, NOTE, SUBSCRIPTION_KEY } from './formats.ts';
+import { INSTALL_CODE, NOTE } from './formats.ts';
 import type { BulkChange } from './job/work.ts';
 import { isRefused, type Misfit } from './outcome.ts';
 import type { LinkTerms } from './port/link.ts';
+import { SUBSCRIPTION_KEY } from './subscription-key.ts';
 import { LINK_FIELDS, LINK_TERMS } from './terms.ts';
 
 /** The terms of a link that staff may set; they may be absent. */

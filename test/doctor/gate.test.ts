@@ -16,6 +16,7 @@ import { ACT } from '../support/actor.ts';
 import { freshFolder } from '../support/app.ts';
 import { addProviders, fingerprint, NOW_MS } from '../support/backup.ts';
 import { selfSigned } from '../support/certificate.ts';
+import { formOf } from '../support/signed-form.ts';
 
 const folder = freshFolder();
 const dataDir = join(folder, 'data');
@@ -218,7 +219,7 @@ test('asks a panel that signs by a key and by a token that it did not sign', asy
   const tokens = keys.filter((key) => !isUuid(key));
   expect(keys.filter(isUuid)).toHaveLength(2);
   const users = tokens.map(
-    (token) => readPanelToken(token.includes('.') ? 'pasarguard' : 'marzban', token)?.key,
+    (token) => readPanelToken(formOf(token.includes('.') ? 'pasarguard' : 'marzban'), token)?.key,
   );
   expect(users).toHaveLength(2);
   expect(users.toSorted()).toEqual([

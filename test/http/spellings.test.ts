@@ -5,8 +5,7 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { hostHash } from '../../src/core/host-name.ts';
-import type { PanelKind } from '../../src/core/panel/kind.ts';
-import type { PanelKey } from '../../src/core/panel/token.ts';
+import type { PanelKey, PanelKind } from '../../src/core/panel/kind.ts';
 import { subscriptionKeyHash } from '../../src/core/secret.ts';
 import { parseTrustedProxies } from '../../src/http/request/address.ts';
 import { call } from '../support/app.ts';

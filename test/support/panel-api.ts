@@ -6,7 +6,7 @@
 
 import { systemClock } from '../../src/base/clock.ts';
 import type { PanelKind } from '../../src/core/panel/kind.ts';
-import { keyOfPanelUser } from '../../src/core/panel/token.ts';
+import { signedForm } from '../../src/core/panel/kind.ts';
 import { PanelTokens } from '../../src/http/upstream/panel-tokens.ts';
 import { notesIn } from '../../src/http/upstream/sign-in-notes.ts';
 import { isForwarded, ANSWERS as REMNAWAVE_ANSWERS, userAnswer } from './remnawave.ts';
@@ -216,8 +216,8 @@ export function startPanelApi(
 
 /** The key of a user's link at the door, and the segment of its address. */
 export function keyOf(panel: PanelKind, { id, key, name }: ApiUser): string {
-  if (panel === 'marzban') return keyOfPanelUser({ panel, name });
-  return panel === 'pasarguard' ? keyOfPanelUser({ panel, id: String(id) }) : key;
+  const user = panel === 'marzban' ? name : String(id);
+  return signedForm(panel)?.keyOfUser(user) ?? key;
 }
 
 /** Tokens from files with these secrets; accounts are in real files. */

@@ -1,6 +1,5 @@
 import { INSTALL_LIMIT } from '../../core/formats.ts';
-import { PANELS } from '../../core/panel/kind.ts';
-import { PANEL_KEYS } from '../../core/panel/token.ts';
+import { PANEL_KEYS, PANELS } from '../../core/panel/kind.ts';
 import {
   absolutePath,
   array,

@@ -8,23 +8,23 @@ import {
   ONE_LINE_LENGTH_MAX,
   readDomainHash,
   readOwnHwid,
-  readPlainKey,
-  readSubscriptionKey,
 } from '../formats.ts';
 import { isRefused, type Misfit, malformed } from '../outcome.ts';
 import type { PanelDevice, PanelUser } from '../panel/cells.ts';
-import { keyOfPanelUser } from '../panel/token.ts';
+import { PANEL_TRAITS } from '../panel/index.ts';
+import { type PanelKind, signs } from '../panel/kind.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED } from '../port/link.ts';
 import type { ImportedLink, ImportedSlot, PanelFacts, PanelNotes } from '../port/moving.ts';
 import { randomCode, subscriptionKeyHash } from '../secret.ts';
 import { NO_TERMS } from '../slot.ts';
+import { readPlainKey, readSubscriptionKey } from '../subscription-key.ts';
 import { tidyFact, utf8InLatin1 } from '../text.ts';
 
 /** The rules by which users become links. */
 export interface PanelRules {
   panel: string;
   /** How the panel writes keys; see {@link keyOf}. */
-  kind: string;
+  kind: PanelKind;
   /** The limit of a new link whose user has none; null: the user is omitted. */
   unlimitedAs: number | null;
   /** True: links of users that are disabled in the panel become disabled. */
@@ -35,14 +35,13 @@ export interface PanelRules {
 }
 
 /** Returns the key of a user's link in the form that the gate reads from addresses. */
-function keyOf(kind: string, { key }: PanelUser): string | Misfit {
+function keyOf(kind: PanelKind, { key }: PanelUser): string | Misfit {
   if (key === '') return NO_KEY;
-  if (kind === 'marzban') return userKey(keyOfPanelUser({ panel: 'marzban', name: key }));
-  if (kind === 'pasarguard') return userKey(keyOfPanelUser({ panel: 'pasarguard', id: key }));
+  const { keys } = PANEL_TRAITS[kind];
+  if (typeof keys === 'object') return userKey(keys.keyOfUser(key));
   const plain = readPlainKey(key);
   if (isRefused(plain)) return malformed(`its subscription key ${plain.detail}`);
-  // Hiddify compares UUIDs as numbers.
-  return kind === 'hiddify' ? plain.toLowerCase() : plain;
+  return keys === 'uuid' ? plain.toLowerCase() : plain;
 }
 
 /** The panel opens no subscription for such a user. */
@@ -71,8 +70,7 @@ export function panelUserOf({ panel, kind }: PanelRules, user: PanelUser): strin
 export function keyHashesOf({ kind }: PanelRules, user: PanelUser) {
   const key = keyOf(kind, user);
   if (isRefused(key)) return null;
-  const isUser = kind === 'marzban' || kind === 'pasarguard';
-  const former = isUser ? key : user.key.normalize('NFKC');
+  const former = signs(kind) ? key : user.key.normalize('NFKC');
   return { now: subscriptionKeyHash(key), former: subscriptionKeyHash(former) };
 }
 

@@ -12,10 +12,18 @@ import {
   type PanelSchema,
   rowsOf,
 } from './cells.ts';
-import { hiddifyLimit, MAX_IPS_MEANING_NONE } from './limit-rule.ts';
+import { type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn } from './lists.ts';
 import { countIn, idIn, isEmpty, recordIn } from './record.ts';
+import { NOT_FOUND } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
+
+/** `max_ips` that is no limit: neither its form nor its API sets another. */
+const MAX_IPS_MEANING_NONE = 100;
+
+function hiddifyLimit(own: number | null): PanelLimit {
+  return own === MAX_IPS_MEANING_NONE ? null : zeroIsUnlimited(own);
+}
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
@@ -59,6 +67,8 @@ async function readAll(reader: ListReader): Promise<void> {
   for (const user of listIn(await reader.get('/api/v2/admin/user/'))) reader.add('user', user);
 }
 
+const LACKS = ['Hiddify stores no devices: each device takes a slot when it first comes.'];
+
 const api: PanelApi = {
   headersOf: (token) => ({ 'hiddify-api-key': token }),
   signIn: null,
@@ -84,6 +94,8 @@ const api: PanelApi = {
 };
 
 export const HIDDIFY: PanelTraits = {
+  // It compares UUIDs as numbers.
+  keys: 'uuid',
   limitMeaningNone: MAX_IPS_MEANING_NONE,
   givesLimits: false,
   keysHaveDelimiters: false,
@@ -103,6 +115,8 @@ export const HIDDIFY: PanelTraits = {
     'pwa',
   ],
   api,
+  lacks: { database: LACKS, api: LACKS },
+  refusalOf: () => NOT_FOUND,
   database,
   readAll,
 };

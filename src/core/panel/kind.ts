@@ -1,9 +1,33 @@
-/** The panels that Gatepost knows by name. */
+/** The panels that Gatepost knows by name, and the forms of their keys. */
 
-export const PANELS = ['remnawave', '3x-ui', 'pasarguard', 'marzban', 'hiddify'] as const;
-export type PanelKind = (typeof PANELS)[number];
+import { PANEL_TRAITS } from './index.ts';
+import type { SignedForm } from './key-form.ts';
 
-const isPanel = (name: string): name is PanelKind => (PANELS as readonly string[]).includes(name);
+export type PanelKind = keyof typeof PANEL_TRAITS;
+export const PANELS = Object.keys(PANEL_TRAITS) as readonly PanelKind[];
+
+/** The form of the segment of a key: the key itself, or that of a panel. */
+export type PanelKey = 'plain' | PanelKind;
+
+const isPanel = (name: string): name is PanelKind => Object.hasOwn(PANEL_TRAITS, name);
+
+/** Those that settings may choose. */
+export const PANEL_KEYS: readonly PanelKey[] = [
+  'plain',
+  ...PANELS.filter((panel) => PANEL_TRAITS[panel].keys !== 'plain'),
+];
+
+/** Returns the form of the tokens that a panel signs; null: it signs none. */
+export function signedForm(key: PanelKey): SignedForm | null {
+  const form = key === 'plain' ? key : PANEL_TRAITS[key].keys;
+  return typeof form === 'string' ? null : form;
+}
+
+/** The forms of all panels that sign the user into each token. */
+export const SIGNED_FORMS = PANELS.map(signedForm).filter((form) => form !== null);
+
+/** Returns true for a panel that signs the user into each token. */
+export const signs = (key: PanelKey): boolean => signedForm(key) !== null;
 
 /** Returns the panel that settings name: by `panel`, or by the form of its keys; null: none. */
 export function panelOf({ panel, key }: { panel: string; key: string }): PanelKind | null {
@@ -11,9 +35,6 @@ export function panelOf({ panel, key }: { panel: string; key: string }): PanelKi
   return isPanel(key) ? key : null;
 }
 
-/** The panels whose subscriptions have signed tokens: their APIs know users, not tokens. */
-const SIGNING: readonly PanelKind[] = ['marzban', 'pasarguard'];
-
-/** Returns whether the API of a panel knows the users of a kind of key. */
+/** Returns whether the API of a panel knows the users of a kind of key: of tokens only its own. */
 export const knowsUsersOf = (panel: PanelKind, key: string): boolean =>
-  key === panel || (key === 'plain' && !SIGNING.includes(panel));
+  key === panel || (key === 'plain' && !signs(panel));

@@ -17,7 +17,7 @@ export interface PagedList {
   onNew?(name: string): void;
 }
 
-/** Reads an API, and keeps what it says as rows. All of it throws for an answer of no such panel. */
+/** Reads an API, and keeps rows of what it says. Throws for an answer of no such panel. */
 export interface ListReader {
   get(path: string): Promise<unknown>;
   /** Notes that a table was read, although it may be empty. */

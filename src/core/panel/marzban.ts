@@ -3,8 +3,10 @@
 import { OAUTH_SIGN_IN } from './account.ts';
 import { bearer, type PanelApi, segmentOf, unexpected } from './api.ts';
 import { asText, asTime, isDisabled, noteOf, type PanelSchema, rowsOf } from './cells.ts';
+import type { SignedForm } from './key-form.ts';
 import { type ListReader, usersAt } from './lists.ts';
 import { idIn, isEmpty, recordIn, timeIn } from './record.ts';
+import { NOT_FOUND } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
 
 const nameIn = (key: string) => /^marzban\/(.+)$/.exec(key)?.[1];
@@ -39,6 +41,25 @@ async function readAll(reader: ListReader): Promise<void> {
   });
 }
 
+const LACKS = [
+  'Marzban stores neither limits nor devices: each device takes a slot when it first comes.',
+];
+
+const keyOf = (name: string) => `marzban/${name}`;
+
+/** `app/utils/jwt.py`. */
+const keys: SignedForm = {
+  pattern: String.raw`marzban/[\w@.-]{1,128}`,
+  rule: 'marzban/NAME',
+  keyOfUser: keyOf,
+  keyOfName: keyOf,
+  oldNames: null,
+  idAndTime: null,
+  hasMac: false,
+  digestsInHex: false,
+  strangersText: (random, time) => `${random.toString(36)},${time}`,
+};
+
 const api: PanelApi = {
   headersOf: bearer,
   signIn: OAUTH_SIGN_IN,
@@ -67,6 +88,7 @@ const api: PanelApi = {
 };
 
 export const MARZBAN: PanelTraits = {
+  keys,
   limitMeaningNone: null,
   givesLimits: false,
   keysHaveDelimiters: false,
@@ -75,6 +97,8 @@ export const MARZBAN: PanelTraits = {
   hasOwnButton: true,
   queryNames: ['start', 'end'],
   api,
+  lacks: { database: LACKS, api: LACKS },
+  refusalOf: () => NOT_FOUND,
   database,
   readAll,
 };

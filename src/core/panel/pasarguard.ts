@@ -17,10 +17,27 @@ import {
   type PanelSchema,
   rowsOf,
 } from './cells.ts';
-import { type HwidRole, type HwidSettings, pasarguardLimit } from './limit-rule.ts';
+import type { SignedForm } from './key-form.ts';
+import { type HwidSettings, type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn, usersAt } from './lists.ts';
 import { countIn, idIn, isEmpty, limitIn, type PanelRecord, recordIn, timeIn } from './record.ts';
+import type { PanelReason } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
+
+/** The settings in the role of an admin; `override`: they replace those of all. */
+interface HwidRole {
+  readonly mode: unknown;
+  readonly fallback: number | null;
+}
+
+function pasarguardLimit(own: number | null, role: HwidRole, settings: HwidSettings): PanelLimit {
+  if (own !== null) return zeroIsUnlimited(own);
+  if (role.mode === 'disabled') return null;
+  const overrides = role.mode === 'override';
+  if (!overrides && !settings.isOn) return null;
+  // Neither has a number: the panel admits all.
+  return zeroIsUnlimited((overrides ? role.fallback : null) ?? settings.fallback ?? 0);
+}
 
 const NO_ROLE: HwidRole = { mode: null, fallback: null };
 
@@ -144,6 +161,30 @@ async function readAll(reader: ListReader): Promise<void> {
   }
 }
 
+/** It has no headers about HWIDs: its apps show the detail. */
+const DETAILS: Readonly<Record<PanelReason, readonly [status: number, detail: string]>> = {
+  hwid_required: [403, 'HWID header required'],
+  link_limit_reached: [403, 'Device limit reached'],
+  link_not_found: [404, 'Not Found'],
+  link_disabled: [404, 'Not Found'],
+};
+
+const LACKS = ['PasarGuard does not store the app of a device.'];
+
+/** `app/utils/jwt.py`: numbers of users; names until version 3.1. */
+const keys: SignedForm = {
+  pattern: String.raw`pasarguard/(?:[1-9]\d{0,14}|name/[\w@.-]{1,128})`,
+  rule: 'pasarguard/ID or pasarguard/name/NAME',
+  keyOfUser: (id) => `pasarguard/${id}`,
+  // A name may look like a number.
+  keyOfName: (name) => `pasarguard/name/${name}`,
+  oldNames: 'pasarguard/name/',
+  idAndTime: /^v[23],([1-9]\d{0,14}),(\d{1,12})$/,
+  hasMac: true,
+  digestsInHex: true,
+  strangersText: (random, time) => `v3,${random + 1},${time}`,
+};
+
 const api: PanelApi = {
   // It has API keys besides the tokens of admins, which are JWTs.
   headersOf: (token) => ({ ...bearer(token), ...(!token.includes('.') && { 'x-api-key': token }) }),
@@ -179,6 +220,7 @@ const api: PanelApi = {
 };
 
 export const PASARGUARD: PanelTraits = {
+  keys,
   limitMeaningNone: null,
   givesLimits: true,
   keysHaveDelimiters: false,
@@ -187,6 +229,12 @@ export const PASARGUARD: PanelTraits = {
   hasOwnButton: true,
   queryNames: ['period', 'start', 'end'],
   api,
+  lacks: { database: LACKS, api: LACKS },
+  refusalOf(reason) {
+    const [status, detail] = DETAILS[reason];
+    const headers = { 'content-type': 'application/json' };
+    return { status, headers, body: JSON.stringify({ detail }) };
+  },
   database,
   readAll,
 };

@@ -15,10 +15,17 @@ import {
   type PanelSchema,
   rowsOf,
 } from './cells.ts';
-import { type HwidSettings, remnawaveLimit } from './limit-rule.ts';
+import { type HwidSettings, type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn, PAGE } from './lists.ts';
 import { countIn, idIn, isEmpty, recordIn, timeIn } from './record.ts';
+import { NOT_FOUND } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
+
+/** `settings`: those of the user's external squad, else of the panel; null: there are none. */
+function remnawaveLimit(own: number | null, settings: HwidSettings | null): PanelLimit {
+  if (own !== null) return zeroIsUnlimited(own);
+  return settings?.isOn ? zeroIsUnlimited(settings.fallback) : null;
+}
 
 /** Reads the settings of the panel or of an external squad; null: it has none. */
 function hwidSettingsIn(answer: unknown): HwidSettings | null {
@@ -150,6 +157,7 @@ const api: PanelApi = {
 };
 
 export const REMNAWAVE: PanelTraits = {
+  keys: 'plain',
   limitMeaningNone: null,
   givesLimits: true,
   keysHaveDelimiters: false,
@@ -158,6 +166,12 @@ export const REMNAWAVE: PanelTraits = {
   hasOwnButton: false,
   queryNames: [],
   api,
+  lacks: { database: [], api: [] },
+  // It answers with servers whose names are the reason; v2rayTUN reads `x-hwid-limit`.
+  refusalOf: (reason) =>
+    reason === 'hwid_required' || reason === 'link_limit_reached'
+      ? { status: 200, headers: { 'x-hwid-limit': 'true' }, body: null }
+      : NOT_FOUND,
   database,
   readAll,
 };

@@ -15,10 +15,23 @@ import {
   type PanelSchema,
   rowsOf,
 } from './cells.ts';
-import { threeXUiLimit } from './limit-rule.ts';
+import { type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn } from './lists.ts';
 import { countIn, recordIn, timeIn } from './record.ts';
+import { NOT_FOUND } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
+
+/**
+ * Returns the largest limit of the enabled clients of a subscription. Without any it opens nothing;
+ * the limits of all of them count, so that the link keeps its limit until one is enabled again.
+ */
+function threeXUiLimit(
+  clients: readonly { isEnabled: boolean; limit: number | null }[],
+): PanelLimit {
+  const enabled = clients.filter(({ isEnabled }) => isEnabled);
+  const asked = enabled.length > 0 ? enabled : clients;
+  return zeroIsUnlimited(asked.reduce((most, { limit }) => Math.max(most, limit ?? 0), 0));
+}
 
 /** Returns the clients of 3x-ui; older versions store them in the settings of inbounds. */
 function clientsOf(rows: PanelRows): readonly Cells[] {
@@ -130,6 +143,7 @@ const api: PanelApi = {
 };
 
 export const THREE_X_UI: PanelTraits = {
+  keys: 'plain',
   limitMeaningNone: null,
   givesLimits: true,
   keysHaveDelimiters: true,
@@ -138,6 +152,15 @@ export const THREE_X_UI: PanelTraits = {
   hasOwnButton: true,
   queryNames: ['format', 'html', 'view'],
   api,
+  lacks: {
+    database: [
+      '3x-ui stores hashes of HWIDs: the HWID of a device is known when it first comes here.',
+    ],
+    api: [
+      'The API of 3x-ui has no devices: import its database, or wait until each device takes a slot.',
+    ],
+  },
+  refusalOf: () => NOT_FOUND,
   database,
   readAll,
 };

@@ -1,23 +1,15 @@
 /**
- * Signed tokens of subscriptions, in the forms that Marzban and PasarGuard write
- * (`app/utils/jwt.py` of each). Both make a new token at each read of a user; the user in the token
- * is the key of the link. Other spellings are refused: a panel that accepts one would open a link
- * that Gatepost did not judge.
+ * Signed tokens of subscriptions. Panels make a new one at each read of a user; the user in the
+ * token is the key of the link. Other spellings are refused: a panel that accepts one would open a
+ * link that Gatepost did not judge.
  */
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-
-/** The kinds of key in a path: the key itself, a UUID of Hiddify, or a token of a panel. */
-export const PANEL_KEYS = ['plain', 'marzban', 'pasarguard', 'hiddify'] as const;
-export type PanelKey = (typeof PANEL_KEYS)[number];
-type SigningPanel = Exclude<PanelKey, 'plain' | 'hiddify'>;
-
-/** Returns true for a panel that signs the user into each token. */
-export const signs = (key: PanelKey): key is SigningPanel => key !== 'plain' && key !== 'hiddify';
+import type { SignedForm } from './key-form.ts';
 
 interface PanelToken {
-  readonly panel: SigningPanel;
-  /** The key of the link: `marzban/NAME`, `pasarguard/ID` or `pasarguard/name/NAME`. */
+  readonly panel: SignedForm;
+  /** The key of the link: see {@link SignedForm.rule}. */
   readonly key: string;
   /** The part of the token that is signed. */
   readonly signed: string;
@@ -34,15 +26,14 @@ const JWT_HEAD = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.';
 const MAC_LENGTH = 43;
 const DIGEST_LENGTH = 10;
 const NAME = /^[\w@.-]{1,128}$/;
-/** `NAME,SECONDS`: all users of Marzban, and those of PasarGuard before its ids. */
+/** `NAME,SECONDS`: all users of a panel without numbers, and those of old tokens. */
 const NAME_AND_TIME = /^([\w@.-]{1,128}),(\d{1,12})$/;
-const ID_AND_TIME = /^v[23],([1-9]\d{0,14}),(\d{1,12})$/;
 
 /** Parses a token without checking its signature; null: the panel makes no such token. */
-export function readPanelToken(panel: SigningPanel, text: string): PanelToken | null {
+export function readPanelToken(panel: SignedForm, text: string): PanelToken | null {
   if (!TOKEN.test(text)) return null;
   if (text.startsWith(JWT_HEAD)) return readJwt(panel, text);
-  const dot = panel === 'pasarguard' ? text.lastIndexOf('.') : -1;
+  const dot = panel.hasMac ? text.lastIndexOf('.') : -1;
   const end = dot < 0 ? text.length - DIGEST_LENGTH : dot;
   const signed = text.slice(0, end);
   const signature = text.slice(dot < 0 ? end : end + 1);
@@ -54,45 +45,25 @@ export function readPanelToken(panel: SigningPanel, text: string): PanelToken | 
 
 /** Reads the user and the time of a token. */
 function userIn(
-  panel: SigningPanel,
+  panel: SignedForm,
   text: string | null,
 ): Pick<PanelToken, 'key' | 'signedAtMs'> | null {
-  const byId = panel === 'pasarguard' ? ID_AND_TIME.exec(text ?? '') : null;
-  const [, user, seconds] = byId ?? NAME_AND_TIME.exec(text ?? '') ?? [];
-  const key =
-    byId === null
-      ? keyOfName(panel, user)
-      : keyOfPanelUser({ panel: 'pasarguard', id: user ?? '' });
-  return key === null ? null : { key, signedAtMs: Number(seconds) * 1_000 };
-}
-
-/** The prefix of names of PasarGuard, because a name may look like an id. */
-const OF_OLD_NAMES = 'pasarguard/name/';
-
-function keyOfName(panel: SigningPanel, name: unknown): string | null {
-  if (typeof name !== 'string' || !NAME.test(name)) return null;
-  return panel === 'marzban' ? keyOfPanelUser({ panel, name }) : OF_OLD_NAMES + name;
+  const byId = panel.idAndTime?.exec(text ?? '');
+  const [, user = '', seconds] = byId ?? NAME_AND_TIME.exec(text ?? '') ?? [];
+  if (!byId && !NAME.test(user)) return null;
+  const key = byId ? panel.keyOfUser(user) : panel.keyOfName(user);
+  return { key, signedAtMs: Number(seconds) * 1_000 };
 }
 
 /**
- * Returns the user in the key of an old token of PasarGuard, which signed names until version 3.1;
- * null: another key.
+ * Returns the user in the key of an old token that has a name, although the panel knows its users
+ * by number; null: another key.
  */
-export function oldNameIn(key: string): string | null {
-  return key.startsWith(OF_OLD_NAMES) ? key.slice(OF_OLD_NAMES.length) : null;
+export function oldNameIn({ oldNames }: SignedForm, key: string): string | null {
+  return oldNames !== null && key.startsWith(oldNames) ? key.slice(oldNames.length) : null;
 }
 
-/**
- * Returns the key of a user's link as in the panel's current tokens: for Marzban the name in its
- * database, for PasarGuard the number of the user.
- */
-export function keyOfPanelUser(
-  user: { panel: 'marzban'; name: string } | { panel: 'pasarguard'; id: string },
-): string {
-  return user.panel === 'marzban' ? `marzban/${user.name}` : `pasarguard/${user.id}`;
-}
-
-function readJwt(panel: SigningPanel, text: string): PanelToken | null {
+function readJwt(panel: SignedForm, text: string): PanelToken | null {
   const [head, payload, signature, ...more] = text.split('.');
   if (payload === undefined || signature?.length !== MAC_LENGTH || more.length > 0) return null;
   const claims = claimsIn(decodedText(payload));
@@ -100,8 +71,8 @@ function readJwt(panel: SigningPanel, text: string): PanelToken | null {
   // The panels write no other fields; their library would judge a time or an audience.
   const isOfPanel = access === 'subscription' && typeof iat === 'number';
   if (!isOfPanel || Object.keys(others).length > 0) return null;
-  const key = keyOfName(panel, sub);
-  if (key === null) return null;
+  if (typeof sub !== 'string' || !NAME.test(sub)) return null;
+  const key = panel.keyOfName(sub);
   const signedAtMs = Math.floor(iat * 1_000);
   return { panel, key, signedAtMs, signed: `${head}.${payload}`, signature, form: 'mac' };
 }
@@ -125,21 +96,18 @@ function decodedText(encoded: string): string | null {
  * Makes keys that no user has: a key of any text, and for a panel that signs, a token with a wrong
  * signature. Nothing in them tells Gatepost from an app.
  */
-export function strangersKeys(key: PanelKey): string[] {
+export function strangersKeys(form: SignedForm | null): string[] {
   const any = crypto.randomUUID();
-  return signs(key) ? [strangersToken(key), any] : [any];
+  return form === null ? [any] : [strangersToken(form), any];
 }
 
-function strangersToken(panel: SigningPanel): string {
+function strangersToken({ hasMac, strangersText }: SignedForm): string {
   const [random = 0, more = 0] = crypto.getRandomValues(new Uint32Array(2));
   const signature = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url');
   // A time of some year since 2020.
-  const time = 1_600_000_000 + (more % 150_000_000);
-  if (panel === 'marzban') {
-    const user = `${random.toString(36)},${time}`;
-    return `${Buffer.from(user).toString('base64url')}${signature.slice(0, DIGEST_LENGTH)}`;
-  }
-  return `${Buffer.from(`v3,${random + 1},${time}`).toString('base64url')}.${signature}`;
+  const text = Buffer.from(strangersText(random, 1_600_000_000 + (more % 150_000_000)));
+  const end = hasMac ? `.${signature}` : signature.slice(0, DIGEST_LENGTH);
+  return `${text.toString('base64url')}${end}`;
 }
 
 /** Returns whether the panel that has the secret signed a token, in constant time. */
@@ -152,7 +120,7 @@ export function isSigned({ panel, form, signed, signature }: PanelToken, secret:
     .digest();
   const isByText = isSame(digest.toString('base64url').slice(0, DIGEST_LENGTH), signature);
   const isByHex = isSame(digest.toString('hex').slice(0, DIGEST_LENGTH), signature);
-  return isByText || (panel === 'pasarguard' && isByHex);
+  return isByText || (panel.digestsInHex && isByHex);
 }
 
 /** The length of a signature is no secret. */

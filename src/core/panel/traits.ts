@@ -2,9 +2,13 @@
 
 import type { PanelApi } from './api.ts';
 import type { PanelSchema } from './cells.ts';
+import type { KeyForm } from './key-form.ts';
 import type { ListReader } from './lists.ts';
+import type { PanelReason, PanelRefusal } from './refusal.ts';
 
 export interface PanelTraits {
+  /** The form that `key` with the name of the panel reads; `plain`: it has none of its own. */
+  readonly keys: KeyForm;
   /** The limit that each user has by default, which limits no device; null: there is none. */
   readonly limitMeaningNone: number | null;
   /** False: it has no place where an operator sets the limit of a user. */
@@ -20,6 +24,10 @@ export interface PanelTraits {
   /** The query parameters that it reads with a subscription, in lower case. */
   readonly queryNames: readonly string[];
   readonly api: PanelApi;
+  /** Sentences about what an import cannot know, from its database and from its API. */
+  readonly lacks: Readonly<Record<'database' | 'api', readonly string[]>>;
+  /** Its own refusal of a request for a subscription. */
+  refusalOf(reason: PanelReason): PanelRefusal;
   readonly database: PanelSchema;
   /** Reads all users by the API, as rows of the database. */
   readAll(reader: ListReader): Promise<void>;

@@ -16,11 +16,14 @@ import {
   ONE_LINE_LENGTH_MAX,
   RECORD_ID,
   STATS_DAYS,
-  SUBSCRIPTION_KEY,
-  SUBSCRIPTION_KEY_LENGTH_MAX,
   type TextFormat,
   type WholeFormat,
 } from '../../core/formats.ts';
+import {
+  PANEL_USER,
+  SUBSCRIPTION_KEY,
+  SUBSCRIPTION_KEY_LENGTH_MAX,
+} from '../../core/subscription-key.ts';
 import { optional, required } from '../endpoint.ts';
 import type { MessageKey } from '../messages.ts';
 
@@ -70,7 +73,7 @@ export const forms = {
     minLength: 1,
     maxLength: SUBSCRIPTION_KEY_LENGTH_MAX,
     // The ASCII characters of the rule, and all other characters; or a user of a panel.
-    pattern: '^(?:[^\\x00-\\x20/\\x5c\\x7f]*|(?:marzban|pasarguard(?:/name)?)/[0-9A-Z_a-z@.-]+)$',
+    pattern: `^(?:[^\\x00-\\x20/\\x5c\\x7f]*|${PANEL_USER.replaceAll('\\w', '0-9A-Z_a-z')})$`,
   }),
   keepOldHours: ofWhole(KEEP_OLD_HOURS),
   flag: { schema: choice([0, 1]), rule: '0 or 1' },

@@ -16,8 +16,7 @@ import { type KeyInPath, type KeyPath, keyIn, type Path } from '../../core/key-p
 import { myUrlOfFetch, myUrlOfRefusal } from '../../core/my.ts';
 import { decideByName, FORGED, judgeByName, unknownTo } from '../../core/named-link.ts';
 import { isRefused } from '../../core/outcome.ts';
-import { type PanelKind, panelOf } from '../../core/panel/kind.ts';
-import type { PanelKey } from '../../core/panel/token.ts';
+import { type PanelKey, type PanelKind, panelOf } from '../../core/panel/kind.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
 import type { AdmittedDevice } from '../../core/port/link.ts';
 import { after, type Maybe, settle } from '../../core/port/maybe.ts';

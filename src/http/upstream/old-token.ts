@@ -1,10 +1,11 @@
 /**
- * Finds the number of the user in an old token of PasarGuard: old tokens have the name, new ones
- * the number, and the panel knows both.
+ * Finds the number of the user in an old token of a panel whose old tokens have the name, new ones
+ * the number, and which knows both.
  */
 
 import type { KeyInPath } from '../../core/key-path.ts';
-import { keyOfPanelUser, readPanelToken } from '../../core/panel/token.ts';
+import type { SignedForm } from '../../core/panel/key-form.ts';
+import { readPanelToken } from '../../core/panel/token.ts';
 import { Failure, type UpstreamResponse } from './exchange.ts';
 import type { ProxyError } from './responses.ts';
 
@@ -13,9 +14,9 @@ const KEPT_MAX = 10_000;
 const BODY_BYTES_MAX = 64 * 1024;
 
 /** Returns the path at which the panel describes the user of the token in a path. */
-export function infoPathOf(path: string): string {
+export function infoPathOf(form: SignedForm, path: string): string {
   const segments = path.split('/');
-  const at = segments.findIndex((segment) => readPanelToken('pasarguard', segment) !== null);
+  const at = segments.findIndex((segment) => readPanelToken(form, segment) !== null);
   return [...segments.slice(0, at + 1), 'info'].join('/');
 }
 
@@ -25,13 +26,14 @@ export function infoPathOf(path: string): string {
  * the panel refuses the token.
  */
 export async function askForUser(
+  { keyOfUser }: SignedForm,
   userIds: Map<string, string>,
   named: KeyInPath,
   name: string,
   ask: () => Promise<UpstreamResponse | Failure | ProxyError>,
 ): Promise<KeyInPath | ProxyError | null> {
   const known = userIds.get(name);
-  if (known !== undefined) return { ...named, key: keyOf(known) };
+  if (known !== undefined) return { ...named, key: keyOfUser(known) };
   const response = await ask();
   if (typeof response === 'string') return response;
   if (response instanceof Failure) return response.kind;
@@ -46,10 +48,8 @@ export async function askForUser(
   if (!Number.isSafeInteger(id) || Number(id) < 1) return 'upstream_malformed';
   if (userIds.size >= KEPT_MAX) userIds.clear();
   userIds.set(name, String(id));
-  return { key: keyOf(String(id)), isProven: true };
+  return { key: keyOfUser(String(id)), isProven: true };
 }
-
-const keyOf = (id: string) => keyOfPanelUser({ panel: 'pasarguard', id });
 
 /** Parses the JSON of a response; returns an empty record if it is invalid or too long. */
 async function readInfo(response: UpstreamResponse): Promise<{ id?: unknown; username?: unknown }> {

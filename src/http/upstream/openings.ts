@@ -1,7 +1,7 @@
 /** Finds settings of an upstream by which servers could get out without a limit. */
 
 import type { Log } from '../../base/log.ts';
-import { signs } from '../../core/panel/token.ts';
+import { signs } from '../../core/panel/kind.ts';
 import type { Upstream } from './settings.ts';
 
 type Opening = 'browsers' | 'pass_paths';

@@ -10,7 +10,7 @@ import { readNamedPath } from '../../core/key-path.ts';
 import { hasMy, myUrlOfRefusal } from '../../core/my.ts';
 import { NOT_FOUND, unknownTo, WITHOUT_HWID } from '../../core/named-link.ts';
 import { isRefused } from '../../core/outcome.ts';
-import { panelOf } from '../../core/panel/kind.ts';
+import { panelOf, signedForm } from '../../core/panel/kind.ts';
 import { oldNameIn } from '../../core/panel/token.ts';
 import type { MySites } from '../../core/port/my.ts';
 import type { Ways } from '../../core/port/way.ts';
@@ -201,12 +201,13 @@ async function withUserNumber(
   named: SubscriptionRequest,
 ): Promise<SubscriptionRequest | Denied | ProxyError> {
   const { key } = named;
-  const name = key === null || panel.upstream.key === 'plain' ? null : oldNameIn(key.key);
-  if (key === null || name === null) return named;
-  const path = infoPathOf(pathOf(target));
+  const form = signedForm(panel.upstream.key);
+  const name = key === null || form === null ? null : oldNameIn(form, key.key);
+  if (form === null || key === null || name === null) return named;
+  const path = infoPathOf(form, pathOf(target));
   const info = { path, isWhole: true, isInfo: true };
   const ask = () => forward(deps, request, panel, info, FOR_TOKEN);
-  const found = await askForUser(panel.userIds, key, name, ask);
+  const found = await askForUser(form, panel.userIds, key, name, ask);
   if (typeof found === 'string') return found;
   return found === null ? unknownTo(named.device.hwid) : { ...named, key: found };
 }

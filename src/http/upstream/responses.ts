@@ -1,9 +1,9 @@
 /** Responses of the proxy itself: refusals of devices, and failures of the panel. */
 
+import { PANEL_TRAITS } from '../../core/panel/index.ts';
 import { announcing, type GateReason, textFor } from '../gate/texts.ts';
 import { type MessageKey, messages } from '../messages.ts';
 import type { FailureKind, UpstreamResponse } from './exchange.ts';
-import { panelRefusal } from './panel-refusals.ts';
 import { placeholderFor } from './placeholder.ts';
 import type { Upstream, UpstreamSettings } from './settings.ts';
 
@@ -103,7 +103,7 @@ export function refusal(
     ...announcing(wording, page),
   };
   if (refusedAs === 'panel' && panel !== '') {
-    const as = panelRefusal(panel, reason);
+    const as = PANEL_TRAITS[panel].refusalOf(reason);
     const own = as.body === null ? placeholderFor(request.headers, pathname, name) : null;
     const type = own === null ? {} : { 'content-type': own.type };
     const all = { ...headers, ...as.headers, ...type };

@@ -1,8 +1,7 @@
 /** The settings of panels behind Gatepost. */
 
 import type { KeyPath, PassPath } from '../../core/key-path.ts';
-import type { PanelKind } from '../../core/panel/kind.ts';
-import type { PanelKey } from '../../core/panel/token.ts';
+import type { PanelKey, PanelKind } from '../../core/panel/kind.ts';
 import type { Way } from '../../core/port/way.ts';
 import type { AnnounceMode } from '../../core/ride/text.ts';
 import type { TextSettings } from '../gate/texts.ts';

@@ -3,7 +3,7 @@
  * would get a link.
  */
 
-import { panelOf } from '../../core/panel/kind.ts';
+import { panelOf, signedForm } from '../../core/panel/kind.ts';
 import { strangersKeys } from '../../core/panel/token.ts';
 import { Failure } from './exchange.ts';
 import { probe } from './probe.ts';
@@ -21,7 +21,7 @@ export interface StrangerAnswer {
 
 /** Asks all templates at once, with each form of key that the panel could take. */
 export function askAsStranger(upstream: Upstream): Promise<StrangerAnswer[]> {
-  const keys = strangersKeys(upstream.key);
+  const keys = strangersKeys(signedForm(upstream.key));
   return Promise.all(
     upstream.keyPaths.flatMap(({ text }) =>
       keys.map(async (key) => {
@@ -35,7 +35,7 @@ export function askAsStranger(upstream: Upstream): Promise<StrangerAnswer[]> {
 /** Returns the path of a key that no user has, at the first template; null: there is none. */
 export function strangersPathOf({ key, keyPaths }: Upstream): string | null {
   const [first] = keyPaths;
-  return first?.text.replace('{key}', strangersKeys(key)[0] ?? '') ?? null;
+  return first?.text.replace('{key}', strangersKeys(signedForm(key))[0] ?? '') ?? null;
 }
 
 async function responseTo(

@@ -1,7 +1,7 @@
 /** The meaning of a panel's tables: limits, states, keys and times as the panel reads them. */
 
 import { expect, test } from 'bun:test';
-import { linkOfUser } from '../../../src/core/moving/panel-user.ts';
+import { linkOfUser, type PanelRules } from '../../../src/core/moving/panel-user.ts';
 import { asTime, type Cells, type PanelUser } from '../../../src/core/panel/cells.ts';
 import { PANEL_TRAITS } from '../../../src/core/panel/index.ts';
 import type { PanelKind } from '../../../src/core/panel/kind.ts';
@@ -127,7 +127,7 @@ const USER: PanelUser = {
   panelCreatedAtMs: 5,
   devices: [],
 };
-const RULES = {
+const RULES: PanelRules = {
   panel: 'remnawave',
   kind: 'remnawave',
   unlimitedAs: 3,

@@ -4,7 +4,6 @@ import { expect, test } from 'bun:test';
 import type { Cells } from '../../../src/core/panel/cells.ts';
 import { PANEL_TRAITS } from '../../../src/core/panel/index.ts';
 import type { PanelKind } from '../../../src/core/panel/kind.ts';
-import { keyOfPanelUser } from '../../../src/core/panel/token.ts';
 import { panelApiUser, panelLimitOf } from '../../../src/core/panel/user.ts';
 
 type Tables = Record<string, Cells[]>;
@@ -130,7 +129,7 @@ const ALL = Object.entries(CASES).flatMap(([kind, cases]) =>
   cases.map((one) => [kind as PanelKind, ...one] as const),
 );
 const KEYS: Partial<Record<PanelKind, string>> = {
-  pasarguard: keyOfPanelUser({ panel: 'pasarguard', id: '7' }),
+  pasarguard: 'pasarguard/7',
   hiddify: UUID,
 };
 

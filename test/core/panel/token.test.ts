@@ -1,10 +1,11 @@
 /** Tokens of Marzban and PasarGuard: whose they are, and which the panel signed. */
 
 import { describe, expect, test } from 'bun:test';
-import { readPlainKey, readSubscriptionKey } from '../../../src/core/formats.ts';
 import { keyIn, readKeyPath, readPath } from '../../../src/core/key-path.ts';
 import { isRefused } from '../../../src/core/outcome.ts';
-import { isSigned, keyOfPanelUser, readPanelToken } from '../../../src/core/panel/token.ts';
+import { isSigned, readPanelToken } from '../../../src/core/panel/token.ts';
+import { readPlainKey, readSubscriptionKey } from '../../../src/core/subscription-key.ts';
+import { formOf } from '../../support/signed-form.ts';
 import {
   digestToken,
   jwtToken,
@@ -35,26 +36,26 @@ const OF_PANELS = [
 ] as const;
 
 test.each(OF_PANELS)('a token of %s is of %s: %.20s', (panel, key, text) => {
-  const token = readPanelToken(panel, text);
+  const token = readPanelToken(formOf(panel), text);
   if (token === null) throw new Error('it was not read');
   expect(token.key).toBe(key);
   expect(isSigned(token, SECRET)).toBe(true);
   expect(isSigned(token, OTHER_SECRET)).toBe(false);
   for (const at of [3, text.length - 12, text.length - 5]) {
     const other = text[at] === 'A' ? 'B' : 'A';
-    const bent = readPanelToken(panel, text.slice(0, at) + other + text.slice(at + 1));
+    const bent = readPanelToken(formOf(panel), text.slice(0, at) + other + text.slice(at + 1));
     expect(bent !== null && isSigned(bent, SECRET)).toBe(false);
   }
 });
 
 test('all tokens of one user have one key, which is that of an import', () => {
   for (const [at, make] of MARZBAN_FORMS.entries()) {
-    const token = readPanelToken('marzban', make('bob.2@x', NOW_S + at));
-    expect(token?.key).toBe(keyOfPanelUser({ panel: 'marzban', name: 'bob.2@x' }));
+    const token = readPanelToken(formOf('marzban'), make('bob.2@x', NOW_S + at));
+    expect(token?.key).toBe('marzban/bob.2@x');
   }
   for (const [at, make] of PASARGUARD_FORMS.entries()) {
-    const token = readPanelToken('pasarguard', make('12345', NOW_S + at));
-    expect(token?.key).toBe(keyOfPanelUser({ panel: 'pasarguard', id: '12345' }));
+    const token = readPanelToken(formOf('pasarguard'), make('12345', NOW_S + at));
+    expect(token?.key).toBe('pasarguard/12345');
   }
 });
 
@@ -88,7 +89,7 @@ describe('is no token, whoever signed it:', () => {
     ['a plain key', 'marzban', 'a1b2c3d4e5f6g7h8'],
     ['the key of a link', 'marzban', 'marzban/alice_1'],
   ] as const)('%s', (_why, panel, text) => {
-    expect(readPanelToken(panel, text)).toBeNull();
+    expect(readPanelToken(formOf(panel), text)).toBeNull();
   });
 });
 

@@ -1,7 +1,6 @@
 /** Limits that the API of a panel says: asked once an hour and key, and kept while it is away. */
 
 import { afterEach, describe, expect, test } from 'bun:test';
-import { keyOfPanelUser } from '../../../src/core/panel/token.ts';
 import { panelApiUser, panelLimitOf } from '../../../src/core/panel/user.ts';
 import { lookAtApi } from '../../../src/http/upstream/panel-api.ts';
 import type { Upstream } from '../../../src/http/upstream/settings.ts';
@@ -16,6 +15,7 @@ import {
   squadAnswer,
   userAnswer,
 } from '../../support/remnawave.ts';
+import { formOf } from '../../support/signed-form.ts';
 import { until } from '../../support/until.ts';
 import { type Fronted, KEY, startFronted } from '../../support/upstream.ts';
 
@@ -342,7 +342,7 @@ describe('what each panel means', () => {
   ])('pasarguard: %s', async (_, answers, limit) => {
     const ask = async (path: string) =>
       (answers as Answers)[path.split('?', 1)[0] as string] ?? null;
-    const key = keyOfPanelUser({ panel: 'pasarguard', id: '7' });
+    const key = formOf('pasarguard').keyOfUser('7');
     const found = await panelApiUser('pasarguard', key, ask);
     expect<unknown>(await panelLimitOf('pasarguard', found, ask)).toBe(limit);
   });

@@ -1,7 +1,7 @@
 /** Tokens that a panel signs: the user is the link, and nobody else takes a place. */
 
 import { afterEach, describe, expect, test } from 'bun:test';
-import type { PanelKey } from '../../../src/core/panel/token.ts';
+import type { PanelKey } from '../../../src/core/panel/kind.ts';
 import { parseTrustedProxies } from '../../../src/http/request/address.ts';
 import { ACT } from '../../support/actor.ts';
 import { call, type Reply, read } from '../../support/app.ts';
