@@ -4,9 +4,9 @@ import { makeLog } from '../../src/base/log.ts';
 import type { PanelApiUser } from '../../src/core/panel/api.ts';
 import type { Cells, PanelUser } from '../../src/core/panel/cells.ts';
 import { PANEL_TRAITS } from '../../src/core/panel/index.ts';
-import type { PanelKind } from '../../src/core/panel/kind.ts';
+import { type PanelKind, signedForm } from '../../src/core/panel/kind.ts';
 import type { PanelLimit } from '../../src/core/panel/limit-rule.ts';
-import { keyOfPanelUser, readPanelToken } from '../../src/core/panel/token.ts';
+import { readPanelToken } from '../../src/core/panel/token.ts';
 import { panelApiUser, panelLimitOf } from '../../src/core/panel/user.ts';
 import { PanelApi } from '../../src/http/upstream/panel-api.ts';
 import { readPanelApi } from '../../src/panel/panel-api.ts';
@@ -60,14 +60,14 @@ export async function userAt(
 
 /** The key by which the door knows the customer of a key in an address. */
 export function doorKeyOf(panel: PanelKind, key: string): string {
-  if (panel !== 'marzban' && panel !== 'pasarguard') return key;
-  const token = readPanelToken(panel, key);
+  const form = signedForm(panel);
+  if (form === null) return key;
+  const token = readPanelToken(form, key);
   if (token === null) throw new Error(`${key} is no token of ${panel}`);
   return token.key;
 }
 
 /** The key of a user whom an import read, as the door knows it. */
-export function keyOfUser(panel: PanelKind, { key, name }: PanelUser): string {
-  if (panel === 'marzban') return keyOfPanelUser({ panel, name });
-  return panel === 'pasarguard' ? keyOfPanelUser({ panel, id: key }) : key;
+export function keyOfUser(panel: PanelKind, { key }: PanelUser): string {
+  return signedForm(panel)?.keyOfUser(key) ?? key;
 }

@@ -14,7 +14,7 @@ import {
 } from './cells.ts';
 import { type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn } from './lists.ts';
-import { countIn, idIn, isEmpty, recordIn } from './record.ts';
+import { countIn, idIn, isEmpty, only, recordIn } from './record.ts';
 import { NOT_FOUND } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
 
@@ -86,7 +86,7 @@ const api: PanelApi = {
       isActive: enable && isActive === true,
       createdAtMs: null,
       subscriptionUrl: '',
-      record,
+      record: only(record, 'max_ips'),
     };
   },
   limitOf: async (record) => hiddifyLimit(countIn(record['max_ips'])),

@@ -17,7 +17,7 @@ import {
 } from './cells.ts';
 import { type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn } from './lists.ts';
-import { countIn, recordIn, timeIn } from './record.ts';
+import { countIn, only, recordIn, timeIn } from './record.ts';
 import { NOT_FOUND } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
 
@@ -127,7 +127,7 @@ const api: PanelApi = {
       isActive: clients.some((client) => client['enable'] === true),
       createdAtMs: Number.isFinite(createdAtMs) ? createdAtMs : null,
       subscriptionUrl: '',
-      record: { clients },
+      record: { clients: clients.map((client) => only(client, 'enable', 'limitHwid')) },
     };
   },
   async limitOf({ clients }) {

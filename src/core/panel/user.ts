@@ -2,7 +2,7 @@
 
 import { INSTALL_LIMIT } from '../formats.ts';
 import { subscriptionKeyHash } from '../secret.ts';
-import { type AskPanel, type PanelApiUser, Silent } from './api.ts';
+import { type AskPanel, type AskSettings, type PanelApiUser, Silent } from './api.ts';
 import { PANEL_TRAITS } from './index.ts';
 import type { PanelKind } from './kind.ts';
 import type { PanelLimit } from './limit-rule.ts';
@@ -23,7 +23,7 @@ export async function panelApiUser(
 export async function panelLimitOf(
   panel: PanelKind,
   user: PanelApiUser | null,
-  settings: AskPanel,
+  settings: AskSettings,
 ): Promise<PanelLimit> {
   const said = user === null ? null : await PANEL_TRAITS[panel].api.limitOf(user.record, settings);
   return typeof said === 'number' ? Math.min(said, INSTALL_LIMIT.maximum) : said;

@@ -4,17 +4,22 @@ import { clientOf } from '../api.ts';
 import type { Customer, RealPanel, State } from '../panel.ts';
 import { startPanel } from '../start.ts';
 
-/** A start of 60 days ago has ended. */
-const longAgo = () => new Date(Date.now() - 60 * 86_400_000).toISOString().slice(0, 10);
+/** A package that began some days ago. It takes the day with the length alone. */
+const begun = (daysAgo: number) => ({
+  package_days: 30,
+  start_date: new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10),
+});
 
 /** What a state is in the fields of a user. */
 const STATES: Readonly<Record<State, () => object>> = {
-  active: () => ({ enable: true, start_date: null, current_usage_GB: 0 }),
+  active: () => ({ enable: true, current_usage_GB: 0, ...begun(0) }),
   disabled: () => ({ enable: false }),
-  expired: () => ({ start_date: longAgo() }),
+  expired: () => begun(60),
   'used-up': () => ({ current_usage_GB: 2 }),
-  'on-hold': () => ({ start_date: null }),
+  // The days begin at the first connection.
+  'on-hold': () => ({ package_days: 30, start_date: null }),
 };
+const IS_LET_IN: readonly State[] = ['active', 'on-hold'];
 
 export async function openHiddify(source: string): Promise<RealPanel> {
   const running = await startPanel('hiddify', source);
@@ -29,7 +34,8 @@ export async function openHiddify(source: string): Promise<RealPanel> {
   const version = /^Version: (.*)$/m.exec(String(installed.stdout))?.[1] ?? 'unknown';
 
   async function setState({ id }: Customer, state: State): Promise<void> {
-    await call('PATCH', `${id}/`, STATES[state]());
+    const said = await call<{ is_active: boolean }>('PATCH', `${id}/`, STATES[state]());
+    if (said.is_active !== IS_LET_IN.includes(state)) throw new Error(`${id} is not ${state}`);
   }
 
   return {
@@ -50,7 +56,7 @@ unlimited_as = 3`,
     users: {
       states: ['active', 'disabled', 'expired', 'used-up', 'on-hold'],
       add: async ({ name, note, state = 'active' }) => {
-        const user = { name, usage_limit_GB: 1, package_days: 30, ...(note && { comment: note }) };
+        const user = { name, usage_limit_GB: 1, ...begun(0), ...(note && { comment: note }) };
         const { uuid: key } = await call<{ uuid: string }>('POST', '', user);
         const customer = { name, id: key, key, path: `/${users}/${key}/auto` };
         if (state !== 'active') await setState(customer, state);
