@@ -75,7 +75,7 @@ test('each API that the settings name is asked, that of the gate too', async () 
     'ok: the API of gate.panel answers',
   ]);
   expect(await look((file) => (file === '/t' ? null : 'another-token'))).toEqual([
-    'warning: the API of gate.panel refuses the token (API_401)',
+    'warning: the API of gate.panel refuses the token (API_403)',
   ]);
   await api.stop();
 });

@@ -92,7 +92,20 @@ export async function withCustomers<T>(
   }
 }
 
-const SERVERS = /\b(?:vless|vmess|trojan|ss|hysteria2?|tuic|wireguard):\/\/|"outbounds"|^proxies:/m;
+/** Asks the panel itself, as the appliance would. */
+export function askPanel(
+  { url }: RealPanel,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Got> {
+  return exchange(Number(new URL(url).port), 'GET', path, {
+    'user-agent': 'Happ/3.1',
+    ...headers,
+  });
+}
+
+const SERVERS =
+  /\b(?:vless|vmess|trojan|ss|hysteria2?|tuic|wireguard):\/\/|"outbounds"|"server_port"|^proxies:/m;
 
 const atobOf = (text: string) => Buffer.from(text, 'base64').toString('latin1');
 

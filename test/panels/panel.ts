@@ -46,6 +46,8 @@ export interface Users {
   /** Returns the customer under the new name; throws where the panel cannot. */
   rename(customer: Customer, name: string): Promise<Customer>;
   remove(customer: Customer): Promise<void>;
+  /** The devices that the panel itself counted; null: it counts none. */
+  deviceCount(customer: Customer): Promise<number | null>;
 }
 
 /** The database of the panel, for dumps: a file, or a URL such as `mysql://…`. */
@@ -64,6 +66,8 @@ export interface RealPanel {
   api: { url: string; token: string };
   database: Database;
   users: Users;
+  /** Names and notes of every script that it allows, the shortest and the longest. */
+  odd: readonly UserSpec[];
   /** The ways on which the panel gives this customer's servers, and nothing but servers. */
   routes(customer: Customer): readonly Route[];
   /** Ends it and starts it again with its data, on the same ports. */

@@ -17,6 +17,8 @@ const START_MS_MAX = 1_200_000;
 export interface Finding {
   held: boolean;
   note: string;
+  /** What was asked and what came, for a table of its own. */
+  rows?: readonly (readonly string[])[];
 }
 
 export interface Report {
@@ -74,7 +76,7 @@ export function realPanelTests(
     const check: Check = (name, run) => {
       test(name, async () => {
         if (panel === null) throw new Error(`${kind} did not start`);
-        const entry = { name, held: false, note: 'did not end in time' };
+        const entry: Report['checks'][number] = { name, held: false, note: 'did not end in time' };
         found.push(entry);
         try {
           const said = await run(panel);

@@ -4,8 +4,12 @@ import { textIn } from '../support/made-up.ts';
 import type { Exchange } from '../support/recorded.ts';
 
 /** Headers of answers that Gatepost reads or passes on, and a panel makes itself. */
-const KEPT_HEADERS =
-  /^(?:content-type|content-disposition|location|subscription-userinfo|profile-.*|support-url|announce.*|x-hwid-.*|routing.*)$/;
+const KEPT_HEADERS = new RegExp(
+  [
+    '^(?:content-type|content-disposition|location|subscription-userinfo|profile-.*',
+    'support-url|announce.*|x-hwid-.*|routing.*)$',
+  ].join('|'),
+);
 const LINKS_MAX = 3;
 const LIST_MAX = 3;
 const PAGE_LENGTH_MAX = 400;

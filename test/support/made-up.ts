@@ -12,19 +12,25 @@ const JWT = /\bey[\w-]{8,}\.ey[\w-]{8,}\.[\w-]{20,}/g;
 const KEY_32 = /(?:[A-Za-z\d+/]|%2[BF]){43}(?:=|%3D)/g;
 const SSH_KEY = /\bAAAA[A-Za-z\d+/]{30,}={0,2}/g;
 const ADDRESS = /\b(?:\d{1,3}\.){3}\d{1,3}\b/g;
-const HOST = /(?<=:\/\/(?:[^\s/@"'<>]*@)?)[A-Za-z\d](?:[A-Za-z\d-]*\.)+[A-Za-z]{2,}\b/g;
+const HOST = /(?<=:\/\/(?:[^\s/@"'<>]*@)?)[A-Za-z\d](?:[A-Za-z\d-]*\.)+[A-Za-z\d]+\b/g;
 const TOKEN = /[\w-]{20,}(?:\.[\w-]{43}(?![\w-]))?/g;
 const WORD = /[A-Za-z\d][\w-]{9,}/g;
 /** What may be base64 of a text. */
 const CODED = /(?<![A-Za-z\d+_-])[A-Za-z\d][A-Za-z\d+/_-]{15,}={0,2}/g;
 
 /** Addresses that belong to nobody, and resolvers that every panel names. */
-const KNOWN_ADDRESS =
-  /^(?:127\.|10\.|0\.0\.0\.0$|192\.168\.|172\.|198\.18\.|203\.0\.113\.|1\.[01]\.[01]\.1$|8\.8\.|9\.9\.9\.9$)/;
+const KNOWN_ADDRESS = new RegExp(
+  [
+    String.raw`^(?:127\.|10\.|0\.0\.0\.0$|192\.168\.|172\.|198\.18\.|203\.0\.113\.`,
+    String.raw`1\.[01]\.[01]\.1$|8\.8\.|9\.9\.9\.9$)`,
+  ].join('|'),
+);
 /** Words of protocols that look like keys. */
 const KNOWN_WORD =
   /^(?:x?chacha20|2022-blake3|aes-|ssh-ed25519|ecdsa-|\d{4}-\d\d-\d\d|upload=|rsa-sha2)/i;
-const isExample = (host: string) => /(?:^|\.)example(?:\.(?:com|org|net))?$|^localhost$/.test(host);
+/** Names and addresses that a URL may have in this project. */
+const isExample = (host: string) =>
+  /(?:^|\.)example(?:\.(?:com|org|net))?$|^localhost$|^127\./.test(host);
 
 /** Returns whether a word seems to come from a generator of keys. */
 function isRandom(word: string): boolean {

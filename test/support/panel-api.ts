@@ -1,7 +1,6 @@
 /**
- * The APIs of the five panels, as far as the door asks them: answers in the forms that the real
- * panels gave (recorded from Marzban 0.8.4, PasarGuard 5.2.1, 3x-ui and Hiddify 10.80.11; the
- * contract of Remnawave 3.3.2).
+ * The APIs of the five panels, as far as the door asks them: the answers that the real panels gave
+ * (test/fixtures/panels), with the users of a test; those of Remnawave by its contract.
  */
 
 import { systemClock } from '../../src/base/clock.ts';
@@ -9,6 +8,7 @@ import type { PanelKind } from '../../src/core/panel/kind.ts';
 import { signedForm } from '../../src/core/panel/kind.ts';
 import { PanelTokens } from '../../src/http/upstream/panel-tokens.ts';
 import { notesIn } from '../../src/http/upstream/sign-in-notes.ts';
+import { recordingOf, textOf } from './recorded.ts';
 import { isForwarded, ANSWERS as REMNAWAVE_ANSWERS, userAnswer } from './remnawave.ts';
 
 export const API_TOKEN = 'token-of-the-panel';
@@ -34,9 +34,36 @@ const NO_USER = Symbol('no user');
 const found = (user: ApiUser | undefined, answer: (user: ApiUser) => unknown) =>
   user === undefined ? NO_USER : answer(user);
 
-const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>> = {
+interface Answers {
+  answer: Answering;
+  noUser: object;
+  refused: { status: number; body: string };
+}
+
+/** Returns what a panel said to a wrong token, and of a user who was deleted. */
+function faultsOf(panel: PanelKind): Omit<Answers, 'answer'> {
+  const { faults } = recordingOf(panel);
+  const refusal = faults['a wrong token, at the door'];
+  if (refusal === undefined) throw new Error(`${panel} was recorded without a wrong token`);
+  return {
+    noUser: Object(faults['a customer who was deleted']?.body),
+    refused: { status: refusal.status, body: textOf(refusal) },
+  };
+}
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** Returns what a panel said about a user who is active, or disabled. */
+function userOf(panel: PanelKind, isActive: boolean): Body {
+  const state = isActive ? 'active' : 'disabled';
+  const recorded = recordingOf(panel).users.find(({ customer }) => customer.state === state);
+  return Object(recorded?.exchanges[0]?.body);
+}
+
+const ANSWERS: Readonly<Record<PanelKind, Answers>> = {
   remnawave: {
     noUser: REMNAWAVE_ANSWERS['no-user'],
+    refused: { status: 401, body: '{}' },
     answer(path, _, users) {
       const key = /^\/api\/users\/by-short-uuid\/(.+)$/.exec(path)?.[1];
       if (key === undefined) return null;
@@ -53,32 +80,34 @@ const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>
     },
   },
   '3x-ui': {
-    noUser: {},
+    ...faultsOf('3x-ui'),
     answer(path, url, users) {
       if (path !== '/panel/api/clients/list/paged') return null;
       const search = url.searchParams.get('search') ?? '';
       const items = users
         .filter(({ key, name }) => key.includes(search) || name.includes(search))
         .map(({ key, name, isActive, createdAtMs }) => ({
+          ...clientOf(isActive),
           email: name,
           subId: key,
           enable: isActive,
           limitHwid: 2,
           createdAt: createdAtMs,
         }));
-      return { success: true, msg: '', obj: { items, filtered: items.length } };
+      const said = userOf('3x-ui', true);
+      return { ...said, obj: { ...Object(said['obj']), items, filtered: items.length } };
     },
   },
   marzban: {
-    noUser: { detail: 'User not found' },
+    ...faultsOf('marzban'),
     answer(path, _, users) {
       const name = /^\/api\/user\/([^/]+)$/.exec(path)?.[1];
       if (name === undefined) return null;
       return found(
         users.find((user) => user.name === name),
         ({ isActive, createdAtMs }) => ({
+          ...userOf('marzban', isActive),
           username: name,
-          status: isActive ? 'active' : 'disabled',
           created_at: naive(createdAtMs),
           subscription_url: `/sub/fresh-of-${name}`,
         }),
@@ -86,16 +115,16 @@ const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>
     },
   },
   pasarguard: {
-    noUser: { detail: 'User not found' },
+    ...faultsOf('pasarguard'),
     answer(path, _, users) {
       const id = Number(/^\/api\/user\/by-id\/(\d+)$/.exec(path)?.[1]);
       if (Number.isNaN(id)) return null;
       return found(
         users.find((user) => user.id === id),
         ({ isActive, createdAtMs, name }) => ({
+          ...userOf('pasarguard', isActive),
           id,
           username: name,
-          status: isActive ? 'active' : 'disabled',
           hwid_limit: 2,
           created_at: new Date(createdAtMs).toISOString(),
           subscription_url: `https://sub.example.org/sub/fresh-of-${name}`,
@@ -104,24 +133,23 @@ const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>
     },
   },
   hiddify: {
-    noUser: { detail: {}, message: 'User not found' },
+    ...faultsOf('hiddify'),
     answer(path, _, users) {
       const key = /^\/api\/v2\/admin\/user\/([^/]+)\/$/.exec(path)?.[1];
       if (key === undefined) return null;
       return found(
         users.find((user) => user.key === key),
-        ({ id, isActive, name }) => ({
-          id,
-          name,
-          uuid: key,
-          enable: isActive,
-          is_active: isActive,
-          start_date: null,
-        }),
+        ({ id, isActive, name }) => ({ ...userOf('hiddify', isActive), id, name, uuid: key }),
       );
     },
   },
 };
+
+/** The client of 3x-ui in such an answer. */
+function clientOf(isActive: boolean): Body {
+  const { items } = Object(userOf('3x-ui', isActive)['obj']);
+  return Object(items?.[0]);
+}
 
 const AUTHORIZED: Readonly<Record<PanelKind, (headers: Headers) => boolean>> = (() => {
   const bearer = (headers: Headers) => headers.get('authorization') === `Bearer ${API_TOKEN}`;
@@ -163,7 +191,7 @@ export function startPanelApi(
   readToken: (token: string) => { name: string; signedAtMs: number } | null = () => null,
   port = 0,
 ): PanelApiServer {
-  const { answer, noUser } = ANSWERS[panel];
+  const { answer, noUser, refused } = ANSWERS[panel];
   const infoStatus = (token: string): number => {
     if (!api.passesInfo) return 404;
     const fresh = /^fresh-of-(.+)$/.exec(token)?.[1];
@@ -192,7 +220,7 @@ export function startPanelApi(
       if (token !== undefined) return Response.json({}, { status: infoStatus(token) });
       const bearer = request.headers.get('authorization')?.slice('Bearer '.length) ?? '';
       const isAuthorized = api.tokens.has(bearer) || AUTHORIZED[panel](request.headers);
-      if (!isAuthorized) return Response.json({}, { status: 401 });
+      if (!isAuthorized) return new Response(refused.body, { status: refused.status });
       const body = answer(url.pathname, url, api.users);
       if (body === null) return Response.json({ detail: 'Not Found' }, { status: 404 });
       return body === NO_USER ? Response.json(noUser, { status: 404 }) : Response.json(body);

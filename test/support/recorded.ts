@@ -63,11 +63,17 @@ export function recordingIn(folder: string): Recording {
   return { ...readJson(join(at, 'panel.json')), ...Object.fromEntries(parts) };
 }
 
+const read = new Map<PanelKind, Recording>();
+
 /** The newest recording of a panel; throws where it has none. */
 export function recordingOf(panel: PanelKind): Recording {
+  const known = read.get(panel);
+  if (known !== undefined) return known;
   const folder = recordedFolders().findLast((name) => name.startsWith(`${panel}-`));
   if (folder === undefined) throw new Error(`${panel} was not recorded`);
-  return recordingIn(folder);
+  const recording = recordingIn(folder);
+  read.set(panel, recording);
+  return recording;
 }
 
 export const textOf = ({ body }: Exchange): string =>

@@ -7,7 +7,7 @@ export const recordIn = (value: unknown): PanelRecord =>
 
 export const isEmpty = (record: PanelRecord): boolean => Object.keys(record).length === 0;
 
-/** Returns the named fields alone: answers of panels have secrets that nobody here needs. */
+/** Returns the named fields alone: an answer of a panel may have secrets in its other fields. */
 export const only = (record: PanelRecord, ...names: readonly string[]): PanelRecord =>
   Object.fromEntries(names.map((name) => [name, record[name]]));
 

@@ -138,6 +138,10 @@ test.each(ALL)('%s: %s', async (kind, _, tables, answers, limit) => {
   const [user] = PANEL_TRAITS[kind].database.readUsers(new Map(Object.entries(tables)));
   expect(user?.limit).toBe(limit);
   const ask = async (path: string) => answers[path.split('?', 1)[0] ?? ''] ?? null;
-  const said = await panelLimitOf(kind, await panelApiUser(kind, KEYS[kind] ?? KEY, ask), settingsBy(ask));
+  const said = await panelLimitOf(
+    kind,
+    await panelApiUser(kind, KEYS[kind] ?? KEY, ask),
+    settingsBy(ask),
+  );
   expect(typeof said === 'number' ? said : null).toBe(limit);
 });

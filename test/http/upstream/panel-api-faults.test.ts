@@ -192,6 +192,8 @@ test('a squad of dots is asked about at no path', async () => {
   const asked: string[] = [];
   const settings = async (path: string) => asked.push(path);
   const { limitOf } = PANEL_TRAITS.remnawave.api;
-  await expect(limitOf({ externalSquadUuid: '..' }, settingsBy(settings))).rejects.toThrow('API_ANSWER');
+  await expect(limitOf({ externalSquadUuid: '..' }, settingsBy(settings))).rejects.toThrow(
+    'API_ANSWER',
+  );
   expect(asked).toEqual([]);
 });

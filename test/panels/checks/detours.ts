@@ -2,38 +2,12 @@
 
 import { HOST } from '../../support/upstream.ts';
 import type { Customer, RealKind, RealPanel } from '../panel.ts';
+import { spellings } from './spellings.ts';
 
 interface Detour {
   name: string;
   path: string;
   headers: Record<string, string>;
-}
-
-const encoded = (text: string) =>
-  [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
-const swapped = (text: string) =>
-  [...text]
-    .map((sign) => (sign === sign.toUpperCase() ? sign.toLowerCase() : sign.toUpperCase()))
-    .join('');
-
-/** Spellings of the address of a subscription. */
-function spellings({ key, path }: Customer): Record<string, string> {
-  const [before = '', behind = ''] = path.split(key);
-  const at = (spelling: string) => `${before}${spelling}${behind}`;
-  return {
-    plain: path,
-    'in capitals': at(key.toUpperCase()),
-    'with each case swapped': at(swapped(key)),
-    'percent-encoded': at(encoded(key)),
-    'percent-encoded twice': at(encoded(key).replaceAll('%', '%25')),
-    'with its first sign percent-encoded': at(`${encoded(key.slice(0, 1))}${key.slice(1)}`),
-    'with a slash behind it': `${path}/`,
-    'with two slashes before it': `${before}/${key}${behind}`,
-    'with a dot segment': `${before}./${key}${behind}`,
-    'with a parameter': at(`${key};x=1`),
-    'with a query': `${path}?x=1`,
-    'with a space': at(`${key}%20`),
-  };
 }
 
 /** Other ways in which Hiddify takes a customer: zeros, and credentials. */

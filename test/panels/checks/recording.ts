@@ -15,20 +15,13 @@ import {
   type Recording,
   recordingIn,
 } from '../../support/recorded.ts';
-import type { Customer, RealKind, RealPanel, State } from '../panel.ts';
+import type { Customer, RealPanel, State, UserSpec } from '../panel.ts';
 import type { Checks } from '../real-panel-tests.ts';
 import { namesIn, recordApi, recordSubscription } from '../recorder.ts';
 import { Scrubber } from '../scrubber.ts';
 
-/** Notes of several scripts, with signs that mean something elsewhere; the last is for dora. */
+/** Notes of several scripts, with signs that mean something elsewhere. */
 const NOTES = ['paid until May', 'оплачено до мая', 'پرداخت شد', '付到五月', `"a" <b> & 'c' 😀`];
-/** Names in the scripts that each panel takes. */
-const ODD_NAMES: Readonly<Record<RealKind, readonly string[]>> = {
-  '3x-ui': ['анна@example.com', 'x'],
-  marzban: ['ann', 'a'.repeat(32)],
-  pasarguard: ['ann', 'a'.repeat(32)],
-  hiddify: ['анна', 'علی', '李雷', 'x'],
-};
 /** Limits of customers who are active: one of their own, one that means none. */
 const LIMITS = [5, 0];
 
@@ -39,6 +32,8 @@ const AGENTS: Readonly<Record<string, Record<string, string>>> = {
   browser: { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)', accept: 'text/html' },
 };
 
+const nameOf = (state: State) => state.replace('-', '_');
+
 type Known = Customer & Omit<RecordedCustomer, 'path'>;
 
 class Run {
@@ -46,12 +41,11 @@ class Run {
 
   constructor(readonly panel: RealPanel) {}
 
-  async add(name: string, state: State, limit: number | null): Promise<Known> {
-    const note = NOTES[this.customers.length % NOTES.length] ?? '';
-    const spec = { name, note, state, ...(limit !== null && { limit }) };
-    const known = { ...(await this.panel.users.add(spec)), note, state, limit };
-    this.customers.push(known);
-    return known;
+  async add(spec: UserSpec): Promise<void> {
+    const { note = NOTES[this.customers.length % NOTES.length] ?? '', limit = null } = spec;
+    const state = spec.state ?? 'active';
+    const made = await this.panel.users.add({ ...spec, note });
+    this.customers.push({ ...made, note, state, limit });
   }
 
   named(name: string): Known {
@@ -66,9 +60,10 @@ class Run {
 
   /** The customers as they are now. */
   now(): RecordedCustomer[] {
-    return this.customers.map(({ name, note, limit, state, key, path }) => ({
-      ...{ name, note, limit, state, key, path },
-    }));
+    return this.customers.map((known) => {
+      const { name, note, limit, state, key, path } = known;
+      return { name, note, limit, state, key, path };
+    });
   }
 }
 
@@ -90,12 +85,12 @@ async function record(panel: RealPanel): Promise<Recording> {
     if (last !== undefined) faults[name] = last;
   };
   try {
-    for (const state of users.states) await run.add(state.replace('-', '_'), state, null);
-    for (const name of ODD_NAMES[kind]) await run.add(name, 'active', null);
-    for (const limit of LIMITS) await run.add(`limit_${limit}`, 'active', limit);
+    for (const state of users.states) await run.add({ name: nameOf(state), state });
+    for (const spec of panel.odd) await run.add(spec);
+    for (const limit of LIMITS) await run.add({ name: `limit_${limit}`, limit });
     await list('they were made');
-    for (const [at_, customer] of run.now().entries()) {
-      await userAt(at, doorKeyOf(kind, run.customers[at_]?.key ?? ''));
+    for (const [nth, customer] of run.now().entries()) {
+      await userAt(at, doorKeyOf(kind, run.customers[nth]?.key ?? ''));
       made.push({ customer, exchanges: recorder.taken() });
     }
     const subscriptions = await subscriptionsOf(panel, run);
@@ -114,7 +109,7 @@ async function record(panel: RealPanel): Promise<Recording> {
     await users.remove(gone);
     run.customers.splice(run.customers.indexOf(gone), 1);
     await fault('a customer who was deleted', () => userAt(at, doorKeyOf(kind, gone.key)));
-    await run.add('limit_0', 'active', 0);
+    await run.add({ name: 'limit_0', limit: 0 });
     await list('a note, a name and two states changed, and one was deleted and made again');
 
     const wrong = { ...at, token: 'none' };
@@ -151,7 +146,7 @@ async function subscriptionsOf(panel: RealPanel, run: Run): Promise<Recording['s
     await add(`${first?.name}, ${name}`, path, headers, name !== 'browser');
   }
   for (const state of panel.users.states.slice(1)) {
-    const { path } = run.named(state.replace('-', '_'));
+    const { path } = run.named(nameOf(state));
     const before = found.length;
     await add(`a customer who is ${state}`, path, AGENTS['app'] ?? {});
     const got = found[before];

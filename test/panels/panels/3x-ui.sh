@@ -8,7 +8,8 @@
 # DATA     where its database goes
 # PORT     of the panel; its subscriptions get the next one from the tests
 #
-# Needs Go 1.26, npm and a C compiler. Prints the address with a token of its API.
+# With its Xray, without which no customer's time or traffic ends. Needs Go 1.26, npm and a C
+# compiler. Prints the address with a token of its API.
 set -euo pipefail
 [ $# = 4 ] || { sed -n '4p' "$0" >&2; exit 2; }
 mkdir -p "$2" "$3"
@@ -23,6 +24,8 @@ if [ ! -x "$build/x-ui" ]; then
   ) >/dev/null
   (cd "$source" && CGO_ENABLED=1 go build -o "$build/x-ui" .)
 fi
+[ -x "$build/xray" ] || (cd "$source" && go build -o "$build/xray" github.com/xtls/xray-core/main)
+ln -sf "$build/xray" "$data/xray-linux-$(go env GOARCH)"
 
 export XUI_DB_FOLDER="$data" XUI_LOG_FOLDER="$data" XUI_BIN_FOLDER="$data"
 export XUI_ENABLE_FAIL2BAN=false

@@ -29,6 +29,24 @@ const STATES: Readonly<Record<State, Partial<Client>>> = {
   'on-hold': { enable: true, expiryTime: -30 * DAY_MS },
 };
 
+/** It refuses spaces, `/` and `\\` in names, and nothing in notes. */
+const ODD: readonly UserSpec[] = [
+  { name: 'a' },
+  { name: 'x'.repeat(400), note: 'n'.repeat(4_000) },
+  { name: 'анна@пример', note: 'оплачено до 3 декабря' },
+  { name: 'آنا۱۲', note: 'تا پایان ماه\u200c' },
+  { name: '安娜', note: '三台设备' },
+  { name: 'อันนา', note: 'สามเครื่อง' },
+  { name: '👩‍👩‍👧', note: '👍🏽' },
+  { name: 'e\u0301', note: 'two signs that look as one' },
+  { name: 'é', note: '  spaces around it  ' },
+  { name: `o'neil"`, note: `'; DROP TABLE clients; -- "` },
+  { name: '<b>anna</b>'.replace('/', '|'), note: '<script>alert(1)</script>' },
+  { name: 'a%41&b=c?d#e;f', note: 'two\nlines\r\nand\ta tab' },
+  { name: '=1+1', note: '=HYPERLINK("http://example.com")' },
+  { name: 'a\u202Eannа', note: 'turned around\u202E' },
+];
+
 export async function openThreeXUi(source: string): Promise<RealPanel> {
   const running = await startPanel('3x-ui', source);
   const { address } = running;
@@ -45,7 +63,8 @@ export async function openThreeXUi(source: string): Promise<RealPanel> {
   const own = { subEnable: true, subJsonEnable: true, subClashEnable: true };
   const at = { subListen: '127.0.0.1', subPort };
   await call('POST', '/setting/update', { ...settings, ...own, ...at });
-  await call('POST', '/setting/restartPanel');
+  await setUpXray();
+  await running.restart();
   await servesSubscriptions();
   const inbound = await call<{ obj: { id: number } }>('POST', '/inbounds/add', {
     remark: 'one',
@@ -74,12 +93,31 @@ export async function openThreeXUi(source: string): Promise<RealPanel> {
     await change(`update/${inPath(name)}`, { ...(await clientNamed(name)), ...fields });
   };
 
+  /** Its Xray asks its own ports; the figures of it end customers. */
+  async function setUpXray(): Promise<void> {
+    type Template = { inbounds: { port: number }[]; metrics: object; routing: { rules: object[] } };
+    const { obj } = await call<{ obj: Template }>('GET', '/xray/getDefaultJsonConfig');
+    const inbounds = obj.inbounds.map((each) => ({ ...each, port: running.port + 3 }));
+    const metrics = { ...obj.metrics, listen: `127.0.0.1:${running.port + 4}` };
+    // Without the rules about addresses, for which it needs lists of them.
+    const own = { routing: { rules: obj.routing.rules.slice(0, 1) }, inbounds, metrics };
+    const outbounds = [{ protocol: 'freedom', tag: 'direct' }];
+    const body = new FormData();
+    body.set('xraySetting', JSON.stringify({ ...obj, ...own, outbounds }));
+    const headers = { authorization: `Bearer ${token}` };
+    const at = `${address.origin}/panel/api/xray/update`;
+    const said = await (await fetch(at, { method: 'POST', headers, body })).text();
+    if (!said.includes('"success":true')) throw new Error(`Xray: ${said}`);
+  }
+
   async function setState({ id }: Customer, state: State): Promise<void> {
     await update(id, STATES[state]);
     if (state === 'used-up') {
       await change(`updateTraffic/${inPath(id)}`, { upload: MEBIBYTE, download: MEBIBYTE });
     }
     if (state === 'active') await change(`resetTraffic/${inPath(id)}`);
+    const isEnabled = state === 'active' || state === 'on-hold';
+    await until(`${id} is ${state}`, async () => (await clientNamed(id)).enable === isEnabled);
   }
   async function add({ name, key, note = '', limit = 0, state = 'active' }: UserSpec) {
     const subId = key ?? crypto.randomUUID().slice(0, 16).replaceAll('-', '');
@@ -115,7 +153,15 @@ default_limit = 2`,
         return { ...customer, name, id: name };
       },
       remove: ({ id }) => change(`del/${inPath(id)}`),
+      deviceCount: async ({ id }) => {
+        const { obj } = await call<{ obj: object[] | null }>(
+          'POST',
+          `/clients/hwids/${inPath(id)}`,
+        );
+        return obj?.length ?? 0;
+      },
     },
+    odd: ODD,
     routes: ({ path, key }) => [
       { name: 'sub', path },
       { name: 'json', path: `/json/${encodeURIComponent(key)}` },

@@ -1,7 +1,7 @@
 /** Hiddify: its keys are UUIDs behind a path of users. */
 
 import { clientOf } from '../api.ts';
-import type { Customer, RealPanel, State } from '../panel.ts';
+import type { Customer, RealPanel, State, UserSpec } from '../panel.ts';
 import { startPanel } from '../start.ts';
 
 /** A package that began some days ago. It takes the day with the length alone. */
@@ -20,6 +20,18 @@ const STATES: Readonly<Record<State, () => object>> = {
   'on-hold': () => ({ package_days: 30, start_date: null }),
 };
 const IS_LET_IN: readonly State[] = ['active', 'on-hold'];
+
+/** Names of the shortest and longest form, in several scripts, some of a second customer too. */
+const ODD: readonly UserSpec[] = [
+  { name: 'a' },
+  { name: 'x'.repeat(512), note: 'n'.repeat(512) },
+  { name: 'Анна آنا 安娜 👍🏽', note: 'оплачено\nдо 3 декабря' },
+  { name: 'علی‌رضا', note: 'پرداخت شد' },
+  { name: '李雷', note: '付到五月' },
+  { name: `"O'Brien" <b>&amp; \\N`, note: `; DROP TABLE user; -- \\' "` },
+  { name: ' two  spaces ', note: '\t' },
+  { name: 'a', note: 'a second one of the name' },
+];
 
 export async function openHiddify(source: string): Promise<RealPanel> {
   const running = await startPanel('hiddify', source);
@@ -73,7 +85,9 @@ unlimited_as = 3`,
       remove: async ({ id }) => {
         await call('DELETE', `${id}/`);
       },
+      deviceCount: async () => null,
     },
+    odd: ODD,
     routes: ({ path, key }) => [
       { name: 'auto', path },
       ...['sub', 'sub64', 'clash', 'singbox', 'xray'].map((format) => ({

@@ -2,9 +2,16 @@
 
 import { join } from 'node:path';
 import { clientOf } from '../api.ts';
-import type { Customer, RealPanel, State } from '../panel.ts';
+import type { Customer, RealPanel, State, UserSpec } from '../panel.ts';
 import { commitOf, startPanel } from '../start.ts';
 import { customerOf, logIn, statesOf } from './signing.ts';
+
+/** Names of the shortest and longest form, notes of several scripts. */
+const ODD: readonly UserSpec[] = [
+  { name: 'abc' },
+  { name: 'x'.repeat(32), note: 'n'.repeat(500) },
+  { name: 'Anna_1', note: 'оплачено\nتا پایان 三 👍🏽' },
+];
 
 export async function openMarzban(source: string): Promise<RealPanel> {
   const running = await startPanel('marzban', source);
@@ -44,7 +51,9 @@ export async function openMarzban(source: string): Promise<RealPanel> {
           if (!fault.message.includes(': 500 ')) throw fault;
         });
       },
+      deviceCount: async () => null,
     },
+    odd: ODD,
     routes: ({ path }) =>
       ['', 'clash', 'clash-meta', 'sing-box', 'outline', 'v2ray', 'v2ray-json'].map((format) => ({
         name: format === '' ? 'by the agent' : format,

@@ -2,9 +2,16 @@
 
 import { join } from 'node:path';
 import { clientOf } from '../api.ts';
-import type { Customer, RealPanel, State } from '../panel.ts';
+import type { Customer, RealPanel, State, UserSpec } from '../panel.ts';
 import { commitOf, startPanel } from '../start.ts';
 import { customerOf, logIn, statesOf } from './signing.ts';
+
+/** Names of the shortest and longest form, notes of several scripts. */
+const ODD: readonly UserSpec[] = [
+  { name: 'abc' },
+  { name: 'x'.repeat(128), note: 'n'.repeat(500) },
+  { name: 'An-na_1', note: 'оплачено\nتا پایان 三 👍🏽' },
+];
 
 export async function openPasarGuard(source: string): Promise<RealPanel> {
   const running = await startPanel('pasarguard', source);
@@ -52,7 +59,12 @@ export async function openPasarGuard(source: string): Promise<RealPanel> {
       remove: async ({ id }) => {
         await call('DELETE', `/user/${id}`);
       },
+      deviceCount: async ({ id }) => {
+        const { id: number } = await call<{ id: number }>('GET', `/user/${id}`);
+        return (await call<{ count: number }>('GET', `/user/${number}/hwids`)).count;
+      },
     },
+    odd: ODD,
     routes: ({ path }) =>
       ['', 'links', 'links_base64', 'clash', 'clash_meta', 'sing_box', 'xray', 'outline'].map(
         (format) => ({
