@@ -5,6 +5,7 @@ import { agentChecks } from './agents.ts';
 import { customerChecks } from './customers.ts';
 import { doorChecks } from './door.ts';
 import { pageChecks } from './pages.ts';
+import { recipeChecks } from './recipes.ts';
 import { recordingChecks } from './recording.ts';
 import { routeChecks } from './routes.ts';
 
@@ -14,5 +15,6 @@ export const ALL_CHECKS: readonly Checks[] = [
   routeChecks,
   agentChecks,
   pageChecks,
+  recipeChecks,
   recordingChecks,
 ];

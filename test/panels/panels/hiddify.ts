@@ -45,6 +45,10 @@ export async function openHiddify(source: string): Promise<RealPanel> {
   const installed = Bun.spawnSync([`${running.build}/packages/bin/pip`, 'show', 'hiddifypanel']);
   const version = /^Version: (.*)$/m.exec(String(installed.stdout))?.[1] ?? 'unknown';
 
+  // It comes with a user of its own.
+  for (const { uuid } of await call<{ uuid: string }[]>('GET', ''))
+    await call('DELETE', `${uuid}/`);
+
   async function setState({ id }: Customer, state: State): Promise<void> {
     const said = await call<{ is_active: boolean }>('PATCH', `${id}/`, STATES[state]());
     if (said.is_active !== IS_LET_IN.includes(state)) throw new Error(`${id} is not ${state}`);
