@@ -9,6 +9,7 @@ import type { AnswerRow, Meaning } from '../src/gateway/answer.ts';
 import { APNS_ANSWERS } from '../src/gateway/apns-answers.ts';
 import { FCM_ANSWERS } from '../src/gateway/fcm-answers.ts';
 import { WEBPUSH_ANSWERS } from '../src/gateway/webpush-answers.ts';
+import { PANEL_TABLES } from './panel-reports.ts';
 import { RIDE_TABLES } from './ride-tables.ts';
 
 const code = (text: string) => `\`${text}\``;
@@ -124,6 +125,11 @@ export const TABLES: readonly { page: string; head: string; table: string }[] = 
     head: "Operator's",
     table: table(["Operator's", 'What happened', '`data`'], eventRows([...OPERATOR_EVENTS])),
   },
+  ...PANEL_TABLES.map(({ page, head, rows }) => ({
+    page,
+    head: head[0] ?? '',
+    table: table(head, rows),
+  })),
   ...RIDE_TABLES.map(({ head, rows }) => ({
     page: 'docs/messages-in-apps.md',
     head: head[0] ?? '',

@@ -48,6 +48,10 @@ export interface Recording {
 const PARTS = ['lists', 'users', 'faults', 'subscriptions'] as const;
 export type RecordedPart = (typeof PARTS)[number];
 
+/** The folder of what a panel of that version answered, and of what was found with it. */
+export const recordedFolder = (panel: PanelKind, version: string): string =>
+  `${panel}-${version.replace(/^v/, '')}`;
+
 /** The folders of recordings: `PANEL-VERSION`. */
 export const recordedFolders = (): string[] =>
   readdirSync(RECORDED, { withFileTypes: true })

@@ -1,10 +1,10 @@
 /**
  * Records what a panel answers, for the tests that play it without a panel. `PANEL_RECORD=1` writes
- * it to test/fixtures/panels; without, the answers must have the form of those that are there.
+ * it to test/fixtures/panels; else the answers must have the form of those that are there.
  */
 
 import { expect } from 'bun:test';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { layersOf, strangeIn } from '../../support/made-up.ts';
 import { doorKeyOf, userAt, usersAt } from '../../support/panel-readers.ts';
@@ -13,6 +13,7 @@ import {
   RECORDED,
   type RecordedCustomer,
   type Recording,
+  recordedFolder,
   recordingIn,
 } from '../../support/recorded.ts';
 import type { Customer, RealPanel, State, UserSpec } from '../panel.ts';
@@ -183,7 +184,6 @@ const pathsIn = ({ customers }: Recording['lists'][number]) =>
 function write(folder: string, recording: Recording): void {
   const { panel, version, commit, ...parts } = recording;
   const at = join(RECORDED, folder);
-  rmSync(at, { recursive: true, force: true });
   mkdirSync(at, { recursive: true });
   const all = { panel: { panel, version, commit }, ...parts };
   for (const [name, part] of Object.entries(all)) {
@@ -201,7 +201,7 @@ const formOf = ({ lists, users, faults }: Recording) => {
 export const recordingChecks: Checks = (check) => {
   check('its answers have the form of those that are recorded', async (panel) => {
     const recording = cleaned(panel, await record(panel));
-    const folder = `${panel.kind}-${panel.version.replace(/^v/, '')}`;
+    const folder = recordedFolder(panel.kind, panel.version);
     if (process.env['PANEL_RECORD'] === '1') write(folder, recording);
     if (!existsSync(join(RECORDED, folder))) {
       return { held: false, note: `nothing is recorded of ${folder}` };
