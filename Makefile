@@ -2,7 +2,7 @@
 # each target does its own set-up first.
 
 .DEFAULT_GOAL := help
-.PHONY: FORCE help setup run demo console build executables deb release package-test check format test test-panels test-kits test-long migration generate bench \
+.PHONY: FORCE help setup run demo console build executables deb release package-test check format test test-panels test-kits generators test-long migration generate bench \
 	bench-tools screenshots failover failover-tools test-tools kit-tools fuzz mutation clean
 
 # The Bun that package.json pins, whatever else the machine has. Installs dependencies if need be.
@@ -97,7 +97,7 @@ test-tools: ## install the proxies, the copiers, the browser and the Python libr
 	apt-get update --quiet && apt-get install --yes --no-install-recommends $$missing || exit 1; \
 	for name in $$missing; do service $$name stop 2>/dev/null || true; done
 
-kit-tools: ## install gcc, a JDK and the Kotlin compiler for test-kits (Debian, Ubuntu; as root)
+kit-tools: ## install gcc, a JDK, the Kotlin compiler and the library of the kit in Go for test-kits (Debian, Ubuntu; as root)
 	@.ci/bun >/dev/null
 	@missing=; command -v gcc >/dev/null || missing="$$missing gcc libc6-dev"; \
 	command -v javac >/dev/null || missing="$$missing default-jdk-headless"; \
@@ -105,6 +105,18 @@ kit-tools: ## install gcc, a JDK and the Kotlin compiler for test-kits (Debian, 
 	  apt-get install --yes --no-install-recommends $$missing; }
 	@mkdir -p .bootstrap/kotlin && cd .bootstrap/kotlin && echo '{}' >package.json && \
 	  $(abspath $(BUN)) add --exact kotlin-compiler@2.4.20 >/dev/null
+	@! command -v go >/dev/null || (cd sdk/go && go mod download)
+
+GENERATORS := .bootstrap/generators
+generators: ## install five generators of API clients for test-kits (with Node, Python 3 and Go; from their registries)
+	@.ci/bun >/dev/null
+	@rm -rf $(GENERATORS) && mkdir -p $(GENERATORS)/go && cd $(GENERATORS) && echo '{"type":"module"}' >package.json && \
+	  $(abspath $(BUN)) add --exact openapi-typescript@7.13.0 openapi-fetch@0.17.0 \
+	    @hey-api/openapi-ts@0.95.0 @redocly/cli@2.77.0 typescript@5.9.3 @types/node@22.19.1 >/dev/null && \
+	  python3 -m venv python && python/bin/pip install --quiet openapi-python-client==0.29.1 ruff==0.14.7 && \
+	  cd go && export GOFLAGS=-mod=mod GOBIN="$$PWD" && go mod init example.com/client 2>/dev/null && \
+	  go get github.com/oapi-codegen/oapi-codegen/v2@v2.8.2 github.com/oapi-codegen/runtime@v1.6.0 && \
+	  go install github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen && touch ../installed
 
 fuzz: build ## odd requests, frames, files and commands (FUZZ_SECONDS=60, FUZZ_SEED to repeat a run)
 	@$(BUN) test/fuzz/run.ts

@@ -1,4 +1,4 @@
-/** What was found with the real panels, as `make test-panels` recorded it, for their pages. */
+/** What held with the real panels, as `make test-panels` recorded it. Their pages show it. */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

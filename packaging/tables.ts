@@ -4,6 +4,10 @@ import { GATE_TABLES } from '../src/config/settings/gate.ts';
 import { settingRows } from '../src/config/settings/index.ts';
 import type { TableKeys } from '../src/config/tables.ts';
 import { EVENT_MEANINGS } from '../src/core/event/meanings.ts';
+import { PANEL_TRAITS } from '../src/core/panel/index.ts';
+import { PANELS, type PanelKind } from '../src/core/panel/kind.ts';
+import type { PanelReason } from '../src/core/panel/refusal.ts';
+import type { PanelTraits } from '../src/core/panel/traits.ts';
 import { OPERATOR_EVENTS, PROVIDER_EVENTS } from '../src/core/port/event.ts';
 import type { AnswerRow, Meaning } from '../src/gateway/answer.ts';
 import { APNS_ANSWERS } from '../src/gateway/apns-answers.ts';
@@ -72,6 +76,35 @@ const eventRows = (kinds: readonly (keyof typeof EVENT_MEANINGS)[]) =>
     return [code(kind), about, isSaid ? `as ${code(first)}` : fields.map(code).join(', ')];
   });
 
+const KEYS = { plain: 'the key itself', uuid: 'a UUID in any case of letters' };
+const yes = (is: boolean) => (is ? 'yes' : 'no');
+
+/** The facts about panels of docs/panels.md. */
+const PANEL_FACTS: Readonly<Record<string, (of: PanelTraits, panel: PanelKind) => string>> = {
+  Version: ({ version }) => version,
+  'The key in a path': ({ keys }) => (typeof keys === 'string' ? KEYS[keys] : 'a signed token'),
+  'Its `key`': ({ keys }, panel) => code(keys === 'plain' ? keys : panel),
+  'A limit of devices for each user': ({ givesLimits }) => yes(givesLimits),
+  'A limit that is none': ({ limitMeaningNone }) =>
+    limitMeaningNone === null ? '0' : `0, and from ${limitMeaningNone} up`,
+  'Refuses a device without a HWID': (of) => refusedWith(of, 'hwid_required'),
+  'Refuses one over the limit': (of) => refusedWith(of, 'link_limit_reached'),
+  'Answers an unknown key': ({ statusOfNoUser }) =>
+    statusOfNoUser === null ? 'not at all' : String(statusOfNoUser),
+  'Its page has the servers': ({ pageHasServers }) => yes(pageHasServers),
+  'Names its page to apps': ({ hasOwnButton }) => yes(hasOwnButton),
+  'Parameters that pass': ({ queryNames }) => queryNames.map(code).join(', ') || 'none',
+  'Tokens of its API': ({ api }) =>
+    api.signIn === null ? 'last' : 'end; an account gives new ones',
+};
+
+/** Returns the refusal of a device; a panel without limits has none. */
+function refusedWith({ givesLimits, refusalOf }: PanelTraits, reason: PanelReason): string {
+  const { status, body } = refusalOf(reason);
+  if (!givesLimits) return 'never';
+  return body === null ? `${status}, the reason as a server` : String(status);
+}
+
 /** Tables by the document that has them; the first cell of the head tells where they are. */
 export const TABLES: readonly { page: string; head: string; table: string }[] = [
   {
@@ -130,6 +163,17 @@ export const TABLES: readonly { page: string; head: string; table: string }[] = 
     head: head[0] ?? '',
     table: table(head, rows),
   })),
+  {
+    page: 'docs/panels.md',
+    head: 'Fact',
+    table: table(
+      ['Fact', ...PANELS.map((panel) => PANEL_TRAITS[panel].title)],
+      Object.entries(PANEL_FACTS).map(([fact, cell]) => [
+        fact,
+        ...PANELS.map((panel) => cell(PANEL_TRAITS[panel], panel)),
+      ]),
+    ),
+  },
   ...RIDE_TABLES.map(({ head, rows }) => ({
     page: 'docs/messages-in-apps.md',
     head: head[0] ?? '',

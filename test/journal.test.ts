@@ -1,16 +1,15 @@
 /** Lines for the journal of systemd begin with their priority; all others do not. */
 
-import { expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { closeSync, fstatSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeLog } from '../src/base/log.ts';
 import { isJournal, withPriority } from '../src/cli/journal.ts';
 import { plainEnv, ROOT, temporaryFolder } from './support/process.ts';
-import { PATIENCE_MS, until } from './support/until.ts';
+import { until } from './support/until.ts';
 import { useProcesses } from './support/use-processes.ts';
 
 useProcesses();
-setDefaultTimeout(PATIENCE_MS);
 
 /** A file in the place of the journal's stream. */
 function stream() {

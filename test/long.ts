@@ -48,6 +48,8 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
     'backup/restore.test.ts and cli/backup.test.ts restore a file that was moved elsewhere',
   'guides/panels.test.ts':
     'http/upstream/real-panels.test.ts has the panels, e2e/gate-example.test.ts the files',
+  'kits/generators.test.ts': 'http/openapi.test.ts, http/openapi-bodies.test.ts have the document',
+  'kits/go.test.ts': 'kits/c.test.ts, kits/java.test.ts drive the same app by the same orders',
   'kits/java-app.test.ts':
     'kits/java.test.ts has the kit, kits/device-check.test.ts what each case finds',
   'kits/java-check.test.ts':

@@ -4,6 +4,8 @@
  */
 
 import { expect, test } from 'bun:test';
+import { PANEL_TRAITS } from '../src/core/panel/index.ts';
+import { PANELS } from '../src/core/panel/kind.ts';
 import { ruleFor } from './support/import-rules.ts';
 import { BANNED_WORDS, CLEAN } from './support/plain-words.ts';
 import {
@@ -132,6 +134,38 @@ test('only the core changes records: all surfaces call the same function for a c
   );
   expect(writers).toEqual(Object.keys(WRITERS));
 });
+
+/** Where the name of a panel may stand outside of its file, each with its reason. */
+const NAMERS: Readonly<Record<string, string>> = {
+  'src/core/app-agent.ts': 'Hiddify is an app, too',
+  'src/core/app-moves.ts': 'Hiddify is an app, too',
+  'src/core/final-link.ts': 'Hiddify is an app, too',
+  'src/core/ride/app.ts': 'Hiddify is an app, too, and a source is named',
+  'src/demo/phones.ts': 'Hiddify is an app, too',
+};
+
+test('a panel is known in its file alone: what is true of one stands in the table of panels', () => {
+  const titles = PANELS.map((panel) => PANEL_TRAITS[panel].title);
+  const names = new RegExp(`\\b(?:${[...PANELS, ...titles].join('|')})\\b`);
+  const others = sources.filter((path) => !path.startsWith('src/core/panel/'));
+  const namers = others.filter((path) => names.test(withoutComments(readText(path))));
+  expect(namers).toEqual(Object.keys(NAMERS));
+});
+
+test('the rules for panels that are the same for all name none', () => {
+  const general = sources.filter((path) => path.startsWith('src/core/panel/') && !isOfPanel(path));
+  const names = new RegExp(`['"\`/](?:${PANELS.join('|')})\\b`);
+  expect(general.length).toBeGreaterThan(10);
+  const namers = general.filter((path) => names.test(withoutComments(readText(path))));
+  // The table imports the file of each.
+  expect(namers).toEqual(['src/core/panel/index.ts']);
+});
+
+const isOfPanel = (path: string) => /: PanelTraits = \{/.test(readText(path));
+
+/** Comments name panels as sources and examples. */
+const withoutComments = (text: string) =>
+  text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '');
 
 interface Ban {
   pattern: RegExp;

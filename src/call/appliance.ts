@@ -7,6 +7,7 @@ import type { Finding } from '../base/finding.ts';
 import type { Core } from '../core/core.ts';
 import type { SendOnce } from '../core/outbox/gateway-test.ts';
 import type { Misfit, Refused } from '../core/outcome.ts';
+import type { PanelKind } from '../core/panel/kind.ts';
 import type { PushGateway } from '../core/port/registration.ts';
 import type { PanelReaction, UpstreamKeys } from '../core/port/upstream.ts';
 
@@ -101,7 +102,16 @@ interface UpstreamSummary {
   toml: string;
 }
 
+/** A panel that Gatepost knows by name. */
+interface KnownPanel {
+  name: PanelKind;
+  title: string;
+  /** The form that `key` with its name reads. */
+  keys: 'plain' | 'uuid' | 'signed';
+}
+
 export interface ListedUpstreams {
+  panels: KnownPanel[];
   /** The upstreams of the configuration. */
   own: UpstreamSummary[];
   kept: (UpstreamSummary & {

@@ -1,8 +1,15 @@
 /** Settings that exclude each other, each with the reason. */
 
 import { bareHost } from '../core/outbox/address.ts';
-import { PANEL_TRAITS } from '../core/panel/index.ts';
-import { knowsUsersOf, type PanelKey, type PanelKind, panelOf, signs } from '../core/panel/kind.ts';
+import {
+  knowsUsersOf,
+  type PanelKey,
+  type PanelKind,
+  panelOf,
+  signs,
+  signsIn,
+  titlesOf,
+} from '../core/panel/kind.ts';
 import { isOnThisMachine } from './database-url.ts';
 import type { Config } from './settings/index.ts';
 
@@ -129,13 +136,12 @@ function accountConflicts({ panel, url, tokenFile, accountFile }: Access, place 
   if (accountFile === '') return [];
   const name = `${place}panel_account_file`;
   const isOpen = url !== '' && !/^https:/.test(url) && !isLocalUrl(url);
-  const signsIn = panel !== null && PANEL_TRAITS[panel].api.signIn !== null;
   return [
     ...when(panel === null && place === '', `${name} needs panel, the kind of panel to ask`),
     ...when(tokenFile !== '', `${name} and ${place}panel_token_file cannot be combined`),
     ...when(
-      panel !== null && !signsIn,
-      `${name} is for Marzban and PasarGuard: tokens of ${panel} last, see ${place}panel_token_file`,
+      panel !== null && !signsIn(panel),
+      `${name} is for ${titlesOf(signsIn)}: tokens of ${panel} last, see ${place}panel_token_file`,
     ),
     ...when(
       isOpen,

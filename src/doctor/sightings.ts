@@ -2,6 +2,8 @@
 
 import { about, type Finding } from '../base/finding.ts';
 import { counted } from '../core/counted.ts';
+import { PANEL_TRAITS } from '../core/panel/index.ts';
+import { PANELS } from '../core/panel/kind.ts';
 import type { SeenSighting, SightingKind } from '../core/port/sighting.ts';
 
 const say = about('gate');
@@ -35,7 +37,13 @@ const EXPLANATIONS: Readonly<Record<SightingKind, Explanation>> = {
   keys_are_uuids: {
     what: (templates, host) =>
       `nearly all keys of ${host} are UUIDs (${templates}): another spelling of a key is another link`,
-    todo: () => 'if the panel is Hiddify, add the line  key = "hiddify"  to its gate.upstream',
+    todo: () =>
+      PANELS.filter((panel) => PANEL_TRAITS[panel].keys === 'uuid')
+        .map((panel) => {
+          const { title } = PANEL_TRAITS[panel];
+          return `if the panel is ${title}, add the line  key = "${panel}"  to its gate.upstream`;
+        })
+        .join('; '),
   },
   dropped_header: {
     what: (headers, host) =>

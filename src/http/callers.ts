@@ -5,7 +5,7 @@
  * | Connection | Trusted proxy | May ask `/gate` | Of this machine |
  * |---|---|---|---|
  * | of its own | in `server.trusted_proxies` | in `gate.proxies` | by its address |
- * | with a PROXY header | there, unless the address is this machine's | never | never |
+ * | with a PROXY header, never of this machine | there | never | never |
  * | by the Unix socket | always | always | never |
  */
 
@@ -29,12 +29,13 @@ interface CallersDeps {
   scheme: Connection['scheme'];
 }
 
+/** Returns the addresses of this machine. */
+export const ownAddresses = () =>
+  Object.values(networkInterfaces()).flatMap((of) => (of ?? []).map(({ address }) => address));
+
 export type Callers = ReturnType<typeof makeCallers>;
 
 export function makeCallers({ listener, settings, scheme }: CallersDeps) {
-  const own = new Set(
-    Object.values(networkInterfaces()).flatMap((of) => (of ?? []).map(({ address }) => address)),
-  );
   const peerOf = (request: Request) => listener().peerOf(request);
   const kindOf = (request: Request) => listener().kindOf(request);
 
@@ -43,9 +44,7 @@ export function makeCallers({ listener, settings, scheme }: CallersDeps) {
     peer = peerOf(request),
     trusted = settings.trustedProxies,
   ) => {
-    const kind = kindOf(request);
-    if (kind === 'proxy') return true;
-    return trusted.includes(peer) && (kind === 'peer' || !own.has(peer));
+    return kindOf(request) === 'proxy' || trusted.includes(peer);
   };
 
   function addressOf(request: Request): string {

@@ -11,7 +11,7 @@ import { Crowd } from './bound/crowd.ts';
 import { MinuteLimiter, RunLimiter } from './bound/limiter.ts';
 import { Polls } from './bound/polls.ts';
 import type { RoomBounds } from './bound/room.ts';
-import { type Callers, makeCallers } from './callers.ts';
+import { type Callers, makeCallers, ownAddresses } from './callers.ts';
 import type { ConsoleFiles } from './console/page.ts';
 import { type Hasher, makePasswords } from './console/passwords.ts';
 import { LiveStreams } from './console/stream.ts';
@@ -209,7 +209,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const crowd = new Crowd({ clientOf, isGone });
   const listener = await openListener(
     (request) => crowd.begin(request, answer),
-    { ...options, tls: options.tls ?? null },
+    { ownAddresses: ownAddresses(), ...options, tls: options.tls ?? null },
     streams.handlers as Bun.WebSocketHandler<unknown>,
     { log, nowMs: clock.nowMs, onClosed: countClosed },
   );

@@ -23,6 +23,8 @@ import type { Core } from '../core/core.ts';
 import { hostHash } from '../core/host-name.ts';
 import { keepUpstream, removeUpstream } from '../core/kept-upstream.ts';
 import { isRefused, type Misfit, malformed, Refused } from '../core/outcome.ts';
+import { PANEL_TRAITS } from '../core/panel/index.ts';
+import { PANELS } from '../core/panel/kind.ts';
 import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
 import type { KeptUpstream, UpstreamKeys } from '../core/port/upstream.ts';
 import { activityWord } from '../core/status-word.ts';
@@ -85,9 +87,19 @@ export class LiveUpstreams implements UpstreamDesk {
     const kept = (this.#kept ?? []).map(({ host, settings, updatedAtMs, updatedBy }) => {
       const keys = JSON.parse(settings) as UpstreamKeys;
       const isInForce = inForce.has(host) && !hosts.has(host);
-      return { ...summaryOf(keys), keys, updatedAtMs, updatedBy, isInForce };
+      return {
+        ...summaryOf(keys),
+        keys,
+        updatedAtMs,
+        updatedBy,
+        isInForce,
+      };
     });
-    return { own, kept };
+    const panels = PANELS.map((name) => {
+      const { keys, title } = PANEL_TRAITS[name];
+      return { name, title, keys: typeof keys === 'string' ? keys : ('signed' as const) };
+    });
+    return { panels, own, kept };
   };
 
   check: UpstreamDesk['check'] = async (given, sessionId, nowMs) => {

@@ -129,6 +129,11 @@ export interface Dialect {
 type LockedTable = 'provider' | 'install' | 'device' | 'device_token' | MessageTable;
 type MessageTable = 'distribution' | 'recipient' | 'destination';
 
+/** Rows that a write locks: providers and links by id, devices by HWID. */
+export type NeededRows = Readonly<
+  Record<'provider' | 'install' | 'device', readonly (number | string)[]>
+>;
+
 /** Prepares and runs the statements of steps. */
 export interface Statements extends Dialect {
   /** Most rows of a step of a long write, and the time after which it takes no more work, ms. */
@@ -142,9 +147,11 @@ export interface Statements extends Dialect {
   /** Locks rows by id: devices in the order of their HWIDs, others in the order of their ids. */
   lockRows(rows: Partial<Record<LockedTable, readonly number[]>>): Step<void>;
   /**
-   * Reads, locks the rows on which the result depends, and repeats until they were locked before.
+   * Reads, locks the rows that the result needs, and repeats until they were locked before. It is
+   * the first in a write: if a later read needs what comes before a held lock, the write is
+   * repeated and locks all of them first.
    */
-  readLocked<T>(read: () => Step<T>, locks: () => (result: T) => Step<boolean>): Step<T>;
+  readLocked<T>(read: () => Step<T>, needs: (result: T) => Step<NeededRows>): Step<T>;
   /** Prevents other writes from sealing or pruning the audit log, or changing operator webhooks. */
   lockAuditLog(): Step<void>;
   /** Sets the ids of new rows above this one; no other write adds rows until this one ends. */

@@ -1,7 +1,7 @@
 /** Malicious backups: right checksums, and contents that no Gatepost writes. */
 
 import { Database } from 'bun:sqlite';
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,8 +24,6 @@ import {
 } from '../support/backup.ts';
 import { openBeside } from '../support/database.ts';
 import { IS_LONG } from '../support/scale.ts';
-
-setDefaultTimeout(60_000);
 
 /** Of the schemas that were released one of so many is tried, the newest in any case. */
 const SCHEMA_STEP = IS_LONG ? 1 : 5;

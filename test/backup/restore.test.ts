@@ -1,7 +1,7 @@
 /** Restoring: what is refused, what is kept, and what is there afterwards. */
 
 import { Database } from 'bun:sqlite';
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterEach, beforeEach, expect, test } from 'bun:test';
 import {
   chmodSync,
   existsSync,
@@ -31,8 +31,6 @@ import {
   restoreBackup,
   verifyBackup,
 } from '../support/backup.ts';
-
-setDefaultTimeout(60_000);
 
 /** Devices that no provider holds were counted: the only row besides those of people. */
 const SEEN_STRANGERS = 'UPDATE appliance SET stranger_count = 5';

@@ -1,6 +1,6 @@
 /** Scheduled backups: names, rotation, and one of several servers makes them. */
 
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readPassphrase } from '../../src/backup/passphrase.ts';
@@ -20,8 +20,6 @@ import { addProviders, verifyBackup } from '../support/backup.ts';
 import { FakeClock } from '../support/clock.ts';
 import { MAY_MOUNT, mountSmallDisk } from '../support/small-disk.ts';
 import { ROOT } from '../support/tree.ts';
-
-setDefaultTimeout(60_000);
 
 let dataDir: string;
 let folder: string;

@@ -1,15 +1,14 @@
 /** `gatepost config --check` fails where a reload is refused, by the same sentence. */
 
-import { expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runHere } from '../support/command-line.ts';
 import { run, startServe, temporaryFolder } from '../support/process.ts';
-import { PATIENCE_MS, until } from '../support/until.ts';
+import { until } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
 useProcesses();
-setDefaultTimeout(PATIENCE_MS);
 
 const folder = temporaryFolder();
 const file = join(folder, 'gatepost.toml');

@@ -1,6 +1,6 @@
 /** `gatepost update --check`: believes the publisher alone, and changes nothing. */
 
-import { afterEach, beforeEach, expect, setDefaultTimeout } from 'bun:test';
+import { afterEach, beforeEach, expect } from 'bun:test';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { VERSION } from '../../src/base/version.ts';
@@ -9,8 +9,6 @@ import { type CommandLine, commandLine, failureLine } from '../support/command-l
 import { testWith } from '../support/needs.ts';
 import { RELEASE_TOOLS, type ReleasePage, releasePage } from '../support/release.ts';
 import { IS_LONG } from '../support/scale.ts';
-
-setDefaultTimeout(30_000);
 
 const test = testWith(...RELEASE_TOOLS);
 const NEWER = `${Number.parseInt(VERSION, 10) + 10}.0.0`;

@@ -8,6 +8,7 @@ import { CaseFile } from '../../src/conformance/format.ts';
 import { DRAWS, KINDS } from '../../src/conformance/words.ts';
 import { SPEC_MESSAGES, SPEC_NOTICES } from '../http/scenarios/spec-messages.ts';
 import { committedFiles, readText } from '../support/tree.ts';
+import { FAULTS } from './faults.ts';
 
 const CASES = allCases();
 
@@ -81,4 +82,10 @@ test('the README has every caller, pattern and word', () => {
     ...Object.keys(DRAWS).map((name) => `\`{${name}}\``),
   ];
   expect(words.filter((word) => !readme.includes(word))).toEqual([]);
+});
+
+test('each planted fault has its text in its file exactly once', () => {
+  const wrong = FAULTS.filter(({ file, text }) => readText(file).split(text).length !== 2);
+  expect(wrong).toEqual([]);
+  expect(FAULTS.length).toBeGreaterThanOrEqual(30);
 });

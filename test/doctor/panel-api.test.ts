@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
+import { PANELS, signs } from '../../src/core/panel/kind.ts';
 import { checkApis, checkDisabled } from '../../src/doctor/panel-api.ts';
 import { notesIn } from '../../src/http/upstream/sign-in-notes.ts';
 import { freshFolder } from '../support/app.ts';
@@ -77,6 +78,19 @@ test('each API that the settings name is asked, that of the gate too', async () 
   expect(await look((file) => (file === '/t' ? null : 'another-token'))).toEqual([
     'warning: the API of gate.panel refuses the token (API_403)',
   ]);
+  await api.stop();
+});
+
+test.each(PANELS)('%s: a wrong token is called refused', async (panel) => {
+  const api = startPanelApi(panel, []);
+  const key = signs(panel) ? panel : 'plain';
+  const config = configWith({ panel, key, panel_url: api.url, panel_token_file: '/t' });
+  const [found] = await checkApis(
+    config,
+    asking(() => 'another-token'),
+  );
+  const [, code] = /refuses the token \(API_(\d+)\)$/.exec(found?.what ?? '') ?? [];
+  expect(code).toBe(panel === 'hiddify' ? '403' : '401');
   await api.stop();
 });
 

@@ -4,7 +4,7 @@
  * a small disk.
  */
 
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -20,9 +20,8 @@ import { MAY_MOUNT, mountSmallDisk, type SmallDisk } from '../support/small-disk
 import { PATIENCE_MS } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
-setDefaultTimeout(3 * PATIENCE_MS);
 const testIf = test.skipIf(!MAY_MOUNT);
-useProcesses();
+useProcesses(3 * PATIENCE_MS);
 
 const CODE = 'Provide1';
 const LINK = 'LinkCode0001';

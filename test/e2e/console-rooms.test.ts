@@ -169,8 +169,10 @@ async function comeBack(visited: Visit, words: BaseTexts): Promise<void> {
   const begun = page.waitForResponse((answer) => answer.url().endsWith('account.totp-begin'));
   await hand.press(words.account.beginFactor);
   const { ok } = (await (await begun).json()) as { ok: { uri: string } };
-  // The step before the present one: that of the sign-in is another.
-  await hand.type(words.signIn.code, codeAt(ok.uri, Date.now() - STEP_MS));
+  // A code is taken for a step before and after its own, and each step once: these two are taken
+  // for half a minute at least.
+  const nowMs = Date.now();
+  await hand.type(words.signIn.code, codeAt(ok.uri, nowMs));
   await hand.press(words.account.confirm);
   await page.locator('.codes li').nth(9).waitFor();
   await hand.press(words.shell.leave);
@@ -179,7 +181,7 @@ async function comeBack(visited: Visit, words: BaseTexts): Promise<void> {
   await hand.type(words.common.password, PASSWORD);
   await hand.press(words.signIn.enter);
   await page.getByLabel(words.signIn.code, { exact: true }).waitFor();
-  await hand.type(words.signIn.code, codeAt(ok.uri, Date.now()));
+  await hand.type(words.signIn.code, codeAt(ok.uri, nowMs + STEP_MS));
   await hand.press(words.signIn.enter);
   await page.locator('.shell h1').waitFor();
   await hand.press(words.shell.leave);

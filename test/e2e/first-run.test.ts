@@ -19,8 +19,8 @@ import { useProcesses } from '../support/use-processes.ts';
 
 useProcesses();
 
-/** Far less than the 8 s after which `serve` gives up on what still runs. */
-const STOP_MAX_MS = 5_000;
+/** Less than the 8 s after which `serve` gives up on what still runs. */
+const STOP_MAX_MS = 7_800;
 
 const KEY_LINE = /^ {2}auth_key {7}([-_A-Za-z0-9]{32})$/m;
 

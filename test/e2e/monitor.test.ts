@@ -57,7 +57,7 @@ testWith('prlimit')(
     const executable = join(temporaryFolder(), 'gatepost');
     writeFileSync(executable, `#!/bin/sh\ntrap '' XFSZ\nexec '${binary()}' "$@"\n`);
     chmodSync(executable, 0o700);
-    const server = await startServe({ executable, env: MONITORED });
+    const server = await startServe({ executable, isPiped: true, env: MONITORED });
     const own = await addProviderByCommand(server.dataDir);
     const query = new URLSearchParams({ provider_code: own.code, auth_key: own.authKey });
     const add = async () => {

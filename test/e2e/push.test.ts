@@ -187,7 +187,7 @@ test('a gateway that never answers holds up neither the others nor later message
   await servers.behave('fcm', { always: { kind: 'blackhole' } });
   const startMs = performance.now();
   const stuck = await notify(server, by, 'All', { hwid: 'phone,tablet,browser' });
-  for (let n = 0; n < 20; n++) {
+  for (let n = 0; n < 8; n++) {
     const id = await notify(server, by, `${n}`, { hwid: 'tablet,browser' });
     expect(await ended(server, by, id)).toBe(100);
   }
@@ -195,7 +195,7 @@ test('a gateway that never answers holds up neither the others nor later message
   expect(performance.now() - startMs).toBeLessThan(10_000);
   expect(await statusOf(server, by, stuck)).toBe(40);
   for (const name of ['apns', 'webpush'] as const) {
-    expect((await servers.totals(name)).deliveries).toBe(21);
+    expect((await servers.totals(name)).deliveries).toBe(9);
   }
   await servers.behave('fcm', {});
   await servers.resetConnections('fcm');

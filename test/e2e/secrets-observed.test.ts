@@ -105,6 +105,7 @@ describe.each(['human', 'json'])('with everything told, %s', (format) => {
     const server = await startServe({
       dataDir,
       executable: withoutFileSizeSignal(folder),
+      isPiped: true,
       args: ['--config', file],
       env: { GATEPOST_MONITOR_PORT: '' },
     });

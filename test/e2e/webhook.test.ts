@@ -194,8 +194,8 @@ test('a webhook that never answers holds up neither the others nor the API', asy
   await servers.setHook('well', [well.secret]);
   await servers.behave('webhook2', { always: { kind: 'blackhole' } });
   const startMs = performance.now();
-  for (let n = 0; n < 50; n++) await addLink(server, by, null);
-  await delivered(50);
+  for (let n = 0; n < 20; n++) await addLink(server, by, null);
+  await delivered(20);
   // Far less than one call to the other is waited for.
   expect(performance.now() - startMs).toBeLessThan(14_000);
   const { underWay, deliveries } = await servers.totals('webhook2');

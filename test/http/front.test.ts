@@ -168,7 +168,13 @@ test('a port inside has a caller until one side leaves it', async () => {
     },
   });
   const silent = { onRefused: () => {}, onFull: () => {} };
-  const front = new Front({ named: null, isSocket: false, port: inside.port, ...silent });
+  const front = new Front({
+    own: new Set(),
+    named: null,
+    isSocket: false,
+    port: inside.port,
+    ...silent,
+  });
   const listening = Bun.listen({
     hostname: '127.0.0.1',
     port: 0,
@@ -286,6 +292,7 @@ function fakeSocket(remoteAddress: string | undefined) {
 
 const bareFront = (named: string) =>
   new Front({
+    own: new Set(),
     innerPort: 1,
     named: parseTrustedProxies([named]),
     isSocket: false,

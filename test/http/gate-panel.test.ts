@@ -48,9 +48,10 @@ function readToken(token: string): { name: string; signedAtMs: number } | null {
 /** A panel with anna, her imported link, and an appliance that a proxy asks about it. */
 async function openGate(
   panel: PanelKind,
-  { status = 10, isTyped = false, limit = 2, hasGateway = false } = {},
+  { status = 10, isTyped = false, limit = 2, hasGateway = false, key = UUID } = {},
 ) {
-  const api = startPanelApi(panel, [ANNA], readToken);
+  const anna = { ...ANNA, key };
+  const api = startPanelApi(panel, [anna], readToken);
   closers.push(() => api.stop());
   const isSigned = panel === 'marzban' || panel === 'pasarguard';
   const app = await startTestApp({
@@ -73,7 +74,7 @@ async function openGate(
   const own = await seedProvider(app);
   await bind(app, own, hostHash(HOST));
   const provider = await app.core.store.findProvider(own.code);
-  const keyHash = subscriptionKeyHash(keyOf(panel, ANNA));
+  const keyHash = subscriptionKeyHash(keyOf(panel, anna));
   const link = {
     id: null,
     installCode: 'CodeOfAnna01',
@@ -217,6 +218,16 @@ describe.each(['remnawave', '3x-ui', 'hiddify'] as const)('%s: plain keys', (pan
     expect(api.asked).toEqual([]);
   });
 });
+
+// SQLite makes only letters of ASCII small, and the panel all letters of a search.
+test.each(['Анна', 'ЯЮЭ', 'Émile-Жук', 'İzmir', 'SOME%_Key', 'Anna'])(
+  '3x-ui: the client of %s is found',
+  async (key) => {
+    const { ask, slots } = await openGate('3x-ui', { key });
+    expect(await ask(encodeURIComponent(key), 'phone')).toBe('admitted');
+    expect(await slots()).toEqual(['phone']);
+  },
+);
 
 test.each(['marzban', 'hiddify'] as const)(
   '%s: a link that an import disabled comes back',

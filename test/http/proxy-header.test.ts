@@ -64,6 +64,8 @@ test('the client is that of the header, in both versions, whole or byte by byte'
   expect(served.server.limited()).toMatchObject({ connections: 0, proxy_headers: 0 });
 });
 
+const OWN = ['8.8.4.9', '2a00:1450::9'];
+
 const REFUSED: [why: string, header: string | Buffer][] = [
   ['missing', get('/nowhere')],
   ['missing', 'PROXIES are not it\r\n'],
@@ -94,10 +96,14 @@ const REFUSED: [why: string, header: string | Buffer][] = [
     'an address that is not public',
     line(address, 'TCP6'),
   ]),
+  ...[
+    ...[line('8.8.4.9'), binaryFrom('8.8.4.9'), line('::ffff:8.8.4.9', 'TCP6')],
+    line('2A00:1450:0::9'),
+  ].map((header): [string, string | Buffer] => ['an address of this machine', header]),
 ];
 
 test('a header that is missing, malformed, sent twice or not of a client is refused', async () => {
-  const served = await start();
+  const served = await start({ ownAddresses: OWN });
   for (const [at, [why, header]] of REFUSED.entries()) {
     expect(await exchange(served, header, get('/nowhere'))).toBe('');
     served.clock.advance(60_000);

@@ -6,13 +6,14 @@ import {
   chownSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseTrustedProxies } from '../../src/http/request/address.ts';
 import { freshFolder, startTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
 import { selfSigned } from '../support/certificate.ts';
@@ -88,6 +89,7 @@ test('a folder that is missing is made for owner and group alone', async () => {
 });
 
 const isRoot = process.geteuid?.() === 0;
+const NOBODY = 65_534;
 
 test.skipIf(!isRoot)('the socket of another user is left there', async () => {
   const path = place();
@@ -109,6 +111,43 @@ test('the socket of a killed server is replaced, and nothing else is', async () 
   expect(lstatSync(path).isSocket()).toBe(true);
   await start(path);
   expect(await exchange(path, get('/nowhere'))).toStartWith('HTTP/1.1 404');
+});
+
+test('a server that stops leaves the socket of a newer one, and nothing else in the folder', async () => {
+  const path = place();
+  const old = await start(path);
+  rmSync(path);
+  await start(path);
+  await old.close();
+  expect(readdirSync(dirname(path))).toEqual(['gatepost.sock']);
+  expect(await exchange(path, get('/nowhere'))).toStartWith('HTTP/1.1 404');
+});
+
+test.skipIf(!isRoot)(
+  'a socket that cannot be tried is left there, and the reason told',
+  async () => {
+    const path = place();
+    const server = createServer().listen(path);
+    await new Promise((resolve) => server.once('listening', resolve));
+    chownSync(dirname(path), NOBODY, NOBODY);
+    chmodSync(path, 0o600);
+    process.seteuid?.(NOBODY);
+    try {
+      const started = start(path);
+      expect(started).rejects.toThrow('a program may listen there, but to connect to it fails');
+      await started.catch(() => {});
+    } finally {
+      process.seteuid?.(0);
+    }
+    expect(lstatSync(path).isSocket()).toBe(true);
+    await new Promise((resolve) => server.close(resolve));
+  },
+);
+
+test.skipIf(!isRoot)('a folder of another user is refused', async () => {
+  const path = place();
+  chownSync(dirname(path), NOBODY, NOBODY);
+  expect(start(path)).rejects.toThrow(`another user (id ${NOBODY}) owns the folder`);
 });
 
 test('the start is refused, with the reason, where the place is not free or not safe', async () => {

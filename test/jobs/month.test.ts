@@ -1,6 +1,6 @@
 /** A month by a moved clock with the real jobs: what the chat of the operator gets, in order. */
 
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { OperatorError } from '../../src/base/operator-error.ts';
 import { noticeAppliance } from '../../src/jobs/notice.ts';
@@ -10,8 +10,6 @@ import { freshFolder } from '../support/app.ts';
 import { filesIn, selfSigned, writePair } from '../support/certificate.ts';
 import { DAY_MS, HOUR_MS } from '../support/delivery.ts';
 import { type FakeChat, Nights } from '../support/nights.ts';
-
-setDefaultTimeout(60_000);
 
 const FULL = new OperatorError('no space left on the disk of /b: nothing was changed', 'disk_full');
 const FAILING = { from: 15, to: 21 };

@@ -1,6 +1,6 @@
 /** A newer version: asked for once a day, and said once by each door, on either store. */
 
-import { afterEach, beforeEach, expect, setDefaultTimeout } from 'bun:test';
+import { afterEach, beforeEach, expect } from 'bun:test';
 import { COMMIT, VERSION } from '../../src/base/version.ts';
 import { noticeAppliance, noticeUpkeep } from '../../src/jobs/notice.ts';
 import { makeReleaseCheck } from '../../src/jobs/release.ts';
@@ -14,8 +14,6 @@ import { type FakeChat, Nights } from '../support/nights.ts';
 import { operatorBrowser } from '../support/operator.ts';
 import { parseMetrics, seriesValue } from '../support/prometheus.ts';
 import { RELEASE_TOOLS, type ReleasePage, releasePage } from '../support/release.ts';
-
-setDefaultTimeout(30_000);
 
 const test = testWith(...RELEASE_TOOLS);
 const NEWER = `${Number.parseInt(VERSION, 10) + 10}.0.0`;

@@ -1,6 +1,6 @@
 /** The manual page holds every command, option and setting. */
 
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, describe, expect, test } from 'bun:test';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { commandTree } from '../../packaging/command-tree.ts';
@@ -9,8 +9,6 @@ import { buildProgram } from '../../src/cli/program.ts';
 import { settingRows } from '../../src/config/settings/index.ts';
 import { freshFolder } from '../support/app.ts';
 import { testWith } from '../support/needs.ts';
-
-setDefaultTimeout(60_000);
 
 // Nothing is run: only names and descriptions are read.
 const program = buildProgram({} as Parameters<typeof buildProgram>[0]);

@@ -1,6 +1,6 @@
 /** The Debian package: documents, examples, first words, and the same bytes each time. */
 
-import { afterAll, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { afterAll, beforeAll, expect } from 'bun:test';
 import {
   chmodSync,
   existsSync,
@@ -15,8 +15,6 @@ import { commandTree } from '../../packaging/command-tree.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { freshFolder } from '../support/app.ts';
 import { testWith } from '../support/needs.ts';
-
-setDefaultTimeout(60_000);
 
 const folder = freshFolder();
 const root = join(folder, 'root');

@@ -1,6 +1,6 @@
 /** The install script: installs what the publisher signed, and nothing else. */
 
-import { afterEach, beforeEach, expect, setDefaultTimeout } from 'bun:test';
+import { afterEach, beforeEach, expect } from 'bun:test';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testWith } from '../support/needs.ts';
@@ -10,8 +10,6 @@ import {
   type ReleasePage,
   releasePage,
 } from '../support/release.ts';
-
-setDefaultTimeout(60_000);
 
 const SCRIPT = join(import.meta.dir, '../../packaging/install.sh');
 const test = testWith(...RELEASE_TOOLS, 'curl', 'sha256sum', 'dash');

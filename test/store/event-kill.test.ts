@@ -102,4 +102,4 @@ test('an event is never there without its change, and never missing', async () =
   } finally {
     db.close();
   }
-}, 60_000);
+});

@@ -328,5 +328,5 @@ describe('a place that is good', () => {
     const db = new Database(file, { readonly: true });
     expect(db.query('PRAGMA user_version').get()).toEqual({ user_version: SCHEMA_VERSION });
     db.close();
-  }, 60_000);
+  });
 });

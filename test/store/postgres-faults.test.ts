@@ -56,7 +56,7 @@ describePostgres('an error of PostgreSQL', () => {
     const first = server.connect();
     await first.unsafe(FAIL).simple();
     await first.close();
-  }, 60_000);
+  });
   afterAll(() => server.stop('crash'));
   afterEach(async () => {
     await db.close();

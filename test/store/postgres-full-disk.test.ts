@@ -24,7 +24,7 @@ describePostgres('PostgreSQL on a full disk', () => {
 
   beforeAll(async () => {
     server = await startPostgres();
-  }, 60_000);
+  });
   afterAll(() => server.stop('crash'));
   beforeEach(async () => {
     watched = await WatchedStore.open(server);

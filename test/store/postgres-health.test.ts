@@ -24,7 +24,7 @@ describePostgres('a node and its database', () => {
 
   beforeAll(async () => {
     server = await startPostgres();
-  }, 60_000);
+  });
   afterAll(() => server.stop('fast'));
   beforeEach(async () => {
     database = await freshDatabase(server);
@@ -67,7 +67,7 @@ describePostgres('a node and its database', () => {
     expect(lines.toSorted()).toEqual([
       ...['database_away', 'database_back', 'not_ready', 'ready_again'],
     ]);
-  }, 60_000);
+  });
 
   test('a newer schema ends readiness, unless its programs can work beside this one', async () => {
     const become = (version: number, readableFrom: number) =>

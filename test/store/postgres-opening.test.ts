@@ -20,7 +20,7 @@ describePostgres('a node and its database', () => {
 
   beforeAll(async () => {
     server = await startPostgres();
-  }, 60_000);
+  });
   afterAll(() => server.stop('crash'));
   beforeEach(async () => {
     watched = await WatchedStore.open(server);
@@ -48,7 +48,7 @@ describePostgres('a node and its database', () => {
     expect(String(await given)).toContain('does not answer');
     await server.start();
     await (await opening).close();
-  }, 30_000);
+  });
 
   test('a database that a newer program changed is written by no older one', async () => {
     const { id } = await addProvider(store, 'Provide1');
@@ -73,5 +73,5 @@ describePostgres('a node and its database', () => {
     await database.sql`UPDATE gatepost_schema SET move = NULL`;
     await until('it is ready again', async () => (await watched.readiness.problem()) === null);
     stopWatching();
-  }, 30_000);
+  });
 });

@@ -24,7 +24,7 @@ describePostgres('an outage of PostgreSQL', () => {
 
   beforeAll(async () => {
     server = await startPostgres({ max_connections: '20', superuser_reserved_connections: '5' });
-  }, 60_000);
+  });
   afterAll(() => server.stop('crash'));
   beforeEach(async () => {
     watched = await WatchedStore.open(server);

@@ -44,7 +44,7 @@ describePostgres('the way to PostgreSQL', () => {
     const keyFile = fileOf('server.key', key);
     server = await startPostgres({ ssl: 'on', ssl_cert_file: certFile, ssl_key_file: keyFile });
     database = await freshDatabase(server);
-  }, 60_000);
+  });
   afterAll(async () => {
     await database.drop();
     await server.stop('fast');

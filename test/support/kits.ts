@@ -30,7 +30,7 @@ const BUILD = `[ "$(cat "$1/key" 2>/dev/null)" = "$2" ] && exit
  * Builds a kit as an app's developer does, once for its sources: files that run beside each other
  * share what was built. Returns the folder.
  */
-export function buildKit(name: 'c' | 'java'): string {
+export function buildKit(name: 'c' | 'go' | 'java'): string {
   const [folder, sources] = [join(ROOT, 'dist/kits', name), join(ROOT, 'sdk', name)];
   const key = new Bun.CryptoHasher('sha256');
   for (const compiler of ['CC', 'JAVAC', 'JAR']) key.update(`${compiler}=${ENV[compiler]}\n`);
@@ -42,6 +42,20 @@ export function buildKit(name: 'c' | 'java'): string {
   const { exitCode, stderr } = Bun.spawnSync(['flock', `${folder}.lock`, ...command], { env: ENV });
   if (exitCode !== 0) throw new Error(`sdk/${name}/build.sh failed:\n${stderr}`);
   return folder;
+}
+
+/** Returns whether the kit in Go can be built: its one library comes with `make kit-tools`. */
+export function hasGo(): boolean {
+  goIsHere ??= Bun.which('go') !== null && listsKit();
+  if (!goIsHere) console.warn('Kit go is skipped: there is no Go with its library.');
+  return goIsHere;
+}
+let goIsHere: boolean | undefined;
+
+function listsKit(): boolean {
+  const env = { ...process.env, GOFLAGS: '-mod=readonly', GOPROXY: 'off' };
+  const words = ['go', 'list', '-deps', './...'];
+  return Bun.spawnSync(words, { cwd: join(ROOT, 'sdk/go'), env }).exitCode === 0;
 }
 
 /** Starts a program in Java soon: its classes follow. */
@@ -63,6 +77,12 @@ const ALL: readonly Kit[] = [
     needs: [process.env['CC'] ?? 'gcc'],
     takesTime: true,
     build: () => [join(buildKit('c'), 'driver')],
+  },
+  {
+    name: 'go',
+    needs: hasGo() ? [] : ['go'],
+    takesTime: false,
+    build: () => [join(buildKit('go'), 'driver')],
   },
   {
     name: 'java',

@@ -83,9 +83,11 @@ const ANSWERS: Readonly<Record<PanelKind, Answers>> = {
     ...faultsOf('3x-ui'),
     answer(path, url, users) {
       if (path !== '/panel/api/clients/list/paged') return null;
-      const search = url.searchParams.get('search') ?? '';
+      // SQLite makes only letters of ASCII small.
+      const small = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+      const search = (url.searchParams.get('search') ?? '').toLowerCase();
       const items = users
-        .filter(({ key, name }) => key.includes(search) || name.includes(search))
+        .filter((user) => small(user.key).includes(search) || small(user.name).includes(search))
         .map(({ key, name, isActive, createdAtMs }) => ({
           ...clientOf(isActive),
           email: name,
@@ -162,6 +164,14 @@ const AUTHORIZED: Readonly<Record<PanelKind, (headers: Headers) => boolean>> = (
   };
 })();
 
+/** The answer to a wrong token: 3x-ui hides its API from all but its own page. */
+function refusalOf(panel: PanelKind, headers: Headers): Response {
+  const isOfPage = headers.get('x-requested-with') === 'XMLHttpRequest';
+  if (panel === '3x-ui' && !isOfPage) return new Response(null, { status: 404 });
+  const { refused } = ANSWERS[panel];
+  return new Response(refused.body, { status: refused.status });
+}
+
 export interface PanelApiServer {
   url: string;
   /** The paths that were asked with the token of the API. */
@@ -191,7 +201,7 @@ export function startPanelApi(
   readToken: (token: string) => { name: string; signedAtMs: number } | null = () => null,
   port = 0,
 ): PanelApiServer {
-  const { answer, noUser, refused } = ANSWERS[panel];
+  const { answer, noUser } = ANSWERS[panel];
   const infoStatus = (token: string): number => {
     if (!api.passesInfo) return 404;
     const fresh = /^fresh-of-(.+)$/.exec(token)?.[1];
@@ -220,7 +230,7 @@ export function startPanelApi(
       if (token !== undefined) return Response.json({}, { status: infoStatus(token) });
       const bearer = request.headers.get('authorization')?.slice('Bearer '.length) ?? '';
       const isAuthorized = api.tokens.has(bearer) || AUTHORIZED[panel](request.headers);
-      if (!isAuthorized) return new Response(refused.body, { status: refused.status });
+      if (!isAuthorized) return refusalOf(panel, request.headers);
       const body = answer(url.pathname, url, api.users);
       if (body === null) return Response.json({ detail: 'Not Found' }, { status: 404 });
       return body === NO_USER ? Response.json(noUser, { status: 404 }) : Response.json(body);

@@ -72,6 +72,11 @@ interface StartOptions {
   preload?: string;
   /** Another executable, such as a copy. */
   executable?: string;
+  /**
+   * True: what the server prints goes through pipes, whose text may come after an answer. For a
+   * server whose files may not grow.
+   */
+  isPiped?: boolean;
 }
 
 interface Exit {
@@ -194,19 +199,43 @@ export function shell(line: string): CliResult {
   return { code: made.exitCode, stdout: String(made.stdout), stderr: String(made.stderr) };
 }
 
+/** Files: what the server wrote before an answer is there when the answer is. A pipe may lag. */
+async function spawnToFiles(argv: readonly string[], options: StartOptions) {
+  const folder = temporaryFolder();
+  const [outFile, errFile] = [join(folder, 'stdout'), join(folder, 'stderr')];
+  const child = await spawn(argv, options, [Bun.file(outFile), Bun.file(errFile)]);
+  const printed = (file: string) => () => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+  return { child, stdout: printed(outFile), stderr: printed(errFile), ended: Promise.resolve() };
+}
+
+async function spawnPiped(argv: readonly string[], options: StartOptions) {
+  const child = await spawn(argv, options, ['pipe', 'pipe']);
+  const [out, err] = [collect(child.stdout), collect(child.stderr)];
+  const ended = Promise.all([out.ended, err.ended]).then(() => undefined);
+  return { child, stdout: out.text, stderr: err.text, ended };
+}
+
+function collect(stream: ReadableStream<Uint8Array>) {
+  let text = '';
+  const decoder = new TextDecoder();
+  const ended = (async () => {
+    for await (const chunk of stream) text += decoder.decode(chunk, { stream: true });
+  })();
+  return { text: () => text, ended };
+}
+
 /** Starts `serve` on a free port and waits until it says that it is ready. */
 export async function startServe(options: StartOptions = {}): Promise<ServerProcess> {
   const dataDir = options.dataDir ?? join(temporaryFolder(), 'data');
   const args = ['serve', '--port', '0', '--data', dataDir, ...(options.args ?? [])];
-  // Files: what the server wrote before an answer is there when the answer is. A pipe may lag.
-  const folder = temporaryFolder();
-  const [outFile, errFile] = [join(folder, 'stdout'), join(folder, 'stderr')];
-  const child = await spawn(args, options, [Bun.file(outFile), Bun.file(errFile)]);
-  const printed = (file: string) => () => (existsSync(file) ? readFileSync(file, 'utf8') : '');
-  const [stdout, stderr] = [printed(outFile), printed(errFile)];
-  const exited = child.exited.then(
-    (): Exit => ({ code: child.exitCode, signal: child.signalCode }),
+  const { child, stdout, stderr, ended } = await (options.isPiped ? spawnPiped : spawnToFiles)(
+    args,
+    options,
   );
+  const exited = child.exited.then(async (): Promise<Exit> => {
+    await ended;
+    return { code: child.exitCode, signal: child.signalCode };
+  });
   let hasEnded = false;
   void exited.then(() => {
     hasEnded = true;

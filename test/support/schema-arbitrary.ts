@@ -59,15 +59,29 @@ function fittingText(schema: JsonSchema, samples: Samples): Arbitrary {
   return fc.string({ unit: 'grapheme', ...size });
 }
 
-/** The object schemas that a schema with anyOf and oneOf stands for. */
+/** The object schemas that a schema with anyOf, oneOf and if stands for. */
 function branchesOf(schema: JsonSchema): JsonSchema[] {
   const combine = (bases: JsonSchema[], keyword: string) => {
     const choices = schema[keyword] as JsonSchema[] | undefined;
     if (choices === undefined) return bases;
     return bases.flatMap((base) => choices.map((choice) => merged(base, choice)));
   };
-  const { anyOf: _any, oneOf: _one, ...base } = schema;
-  return combine(combine([base], 'anyOf'), 'oneOf');
+  const { anyOf: _any, oneOf: _one, if: when, then, else: otherwise, ...base } = schema;
+  const bases = combine(combine([base], 'anyOf'), 'oneOf');
+  if (when === undefined) return bases;
+  return bases.flatMap((one) => [
+    merged(merged(one, when as JsonSchema), then as JsonSchema),
+    merged(merged(one, notOf(when as JsonSchema, one)), otherwise as JsonSchema),
+  ]);
+}
+
+/** The values of an enumeration that a condition of constants leaves out. */
+function notOf(when: JsonSchema, { properties }: JsonSchema): JsonSchema {
+  const [[name, { const: only }] = ['', {}]] = Object.entries(
+    when['properties'] as Record<string, JsonSchema>,
+  );
+  const values = (properties as Record<string, JsonSchema>)[name]?.['enum'] as unknown[];
+  return { properties: { [name]: { enum: values.filter((value) => value !== only) } } };
 }
 
 function merged(base: JsonSchema, choice: JsonSchema): JsonSchema {

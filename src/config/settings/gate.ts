@@ -1,5 +1,6 @@
 import { INSTALL_LIMIT } from '../../core/formats.ts';
-import { PANEL_KEYS, PANELS } from '../../core/panel/kind.ts';
+import { PANEL_TRAITS } from '../../core/panel/index.ts';
+import { listed, PANEL_KEYS, PANELS, signs, signsIn, titlesOf } from '../../core/panel/kind.ts';
 import {
   absolutePath,
   array,
@@ -23,6 +24,18 @@ import { live } from '../setting.ts';
 import { exampleKey, listOfTables, namedTables, tableKey } from '../tables.ts';
 
 const panelKey = oneOf(...PANEL_KEYS);
+
+const named = (panels: readonly string[]) =>
+  listed(
+    panels.map((panel) => `\`${panel}\``),
+    'or',
+  );
+const TOKENS = named(PANELS.filter(signs));
+const UUIDS = named(PANELS.filter((panel) => PANEL_TRAITS[panel].keys === 'uuid'));
+const ODD = listed(
+  PANELS.filter((panel) => PANEL_TRAITS[panel].keysHaveDelimiters).map((one) => `\`"${one}"\``),
+  'or',
+);
 const rideLevel = oneOf('off', 'notifications', 'on');
 /** A week at most: an app that fetches less often misses messages. */
 const UPDATE_INTERVAL = integer(0, 168);
@@ -43,8 +56,8 @@ const upstreamKeys = {
     '`other_paths`.',
   ]),
   key: tableKey('key', 'plain', panelKey, [
-    'What that segment is: `plain`, the key itself; `hiddify`, a UUID in any case of letters; or',
-    '`marzban` or `pasarguard`, a signed token of which the user is the key: all tokens of one user',
+    `What that segment is: \`plain\`, the key itself; ${UUIDS}, a UUID in any case of letters; or`,
+    `${TOKENS}, a signed token of which the user is the key: all tokens of one user`,
     'are one link.',
   ]),
   keySecretFile: exampleKey('key_secret_file', '', '/etc/gatepost/panel-secret', text, [
@@ -79,8 +92,9 @@ const upstreamKeys = {
     ],
   ),
   panel: exampleKey('panel', '', 'remnawave', oneOf('', ...PANELS), [
-    'The panel, whose API `limits` asks, and as which `refused_as` refuses: `remnawave`, `3x-ui`,',
-    '`pasarguard`, `marzban` or `hiddify`. Empty: the one that `key` names, if it names one.',
+    'The panel, whose API `limits` asks, and as which `refused_as` refuses:',
+    `${named(PANELS)}. Empty: the one that \`key\` names, if it`,
+    'names one.',
   ]),
   panelUrl: exampleKey('panel_url', '', 'http://127.0.0.1:3000', optionalBaseUrl, [
     'The URL of that API, with the path under which the panel has it; empty: `url`.',
@@ -89,7 +103,7 @@ const upstreamKeys = {
     'The file with a token for that API (mode 0600).',
   ]),
   panelAccountFile: exampleKey('panel_account_file', '', '/etc/gatepost/panel-account', text, [
-    'In place of a token that ends, for Marzban and PasarGuard: the file with the name and, in its',
+    `In place of a token that ends, for ${titlesOf(signsIn)}: the file with the name and, in its`,
     'second line, the password of an account (mode 0600). The URL of the API must be `https` or on',
     'this machine.',
   ]),
@@ -212,14 +226,14 @@ export const gateSettings = {
     'follow. The first match counts.',
   ]),
   gateKey: live('gate.key', 'plain', panelKey, [
-    'What that segment is: as `key` of an upstream. Tokens of Marzban and PasarGuard need',
+    `What that segment is: as \`key\` of an upstream. Tokens of ${titlesOf(signs)} need`,
     '`gate.key_secret_file`.',
   ]),
   gateKeySecretFile: live('gate.key_secret_file', '', text, [
     'The file with the secret by which the panel signs (mode 0600), for `gate.key`.',
   ]),
   gatePanel: live('gate.panel', '', oneOf('', ...PANELS), [
-    'The panel behind the proxies that call `/gate`: as `panel` of an upstream. With `"3x-ui"` a key',
+    `The panel behind the proxies that call \`/gate\`: as \`panel\` of an upstream. With ${ODD} a key`,
     'may hold `;`, `%` and `&`. Empty: the one that `gate.key` names, if it names one.',
   ]),
   gatePanelUrl: live('gate.panel_url', '', optionalBaseUrl, [

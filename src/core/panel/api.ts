@@ -26,6 +26,8 @@ export class Silent extends Error {
     readonly code: string,
     /** True: other questions would fail too. False: only the one about this user. */
     readonly isOfPanel = false,
+    /** The text of the panel about it; empty: none. */
+    readonly said = '',
   ) {
     super(code);
   }
@@ -53,6 +55,8 @@ export interface PanelApi {
   idIn(key: string): string | null | undefined;
   /** Returns the path at which the API describes the user of a key; null: it knows no such key. */
   userPath(key: string): string | null;
+  /** The text of its 403 there for a user of another admin than that of the token; null: none. */
+  readonly ofOtherAdmin: RegExp | null;
   /**
    * Reads the user of a key from the answer at that path; null: the panel has no such user. Throws
    * {@link Silent} if the answer decides neither.

@@ -18,11 +18,11 @@ import { countIn, idIn, isEmpty, only, recordIn } from './record.ts';
 import { NOT_FOUND } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
 
-/** `max_ips` that is no limit: neither its form nor its API sets another. */
+/** `max_ips` of users from its API. Its form and old versions write 1,000 or 10,000. */
 const MAX_IPS_MEANING_NONE = 100;
 
 function hiddifyLimit(own: number | null): PanelLimit {
-  return own === MAX_IPS_MEANING_NONE ? null : zeroIsUnlimited(own);
+  return own !== null && own >= MAX_IPS_MEANING_NONE ? null : zeroIsUnlimited(own);
 }
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
@@ -75,6 +75,7 @@ const api: PanelApi = {
   idIn: () => undefined,
   // To another key it answers 500.
   userPath: (key) => (UUID.test(key) ? `/api/v2/admin/user/${key}/` : null),
+  ofOtherAdmin: /^You don't have permission to access this user$/,
   userIn(answer) {
     const record = recordIn(answer);
     if (isEmpty(record)) return null;
@@ -94,13 +95,20 @@ const api: PanelApi = {
 };
 
 export const HIDDIFY: PanelTraits = {
+  title: 'Hiddify',
+  version: '10.80.11',
   // It compares UUIDs as numbers.
   keys: 'uuid',
   limitMeaningNone: MAX_IPS_MEANING_NONE,
   givesLimits: false,
   keysHaveDelimiters: false,
   keysAreExact: false,
-  dropsUnknownKeys: false,
+  statusOfNoUser: 302,
+  routes: {
+    clash: ['clash', 'clashmeta'],
+    singBox: ['singbox', 'singbox.json', 'full-singbox.json'],
+  },
+  pageHasServers: false,
   hasOwnButton: true,
   queryNames: [
     'asn',

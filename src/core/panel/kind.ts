@@ -29,6 +29,23 @@ export const SIGNED_FORMS = PANELS.map(signedForm).filter((form) => form !== nul
 /** Returns true for a panel that signs the user into each token. */
 export const signs = (key: PanelKey): boolean => signedForm(key) !== null;
 
+/** Returns the names for people of the panels that fit: `Marzban and PasarGuard`. */
+export const titlesOf = (fits: (panel: PanelKind) => boolean): string =>
+  listed(
+    PANELS.filter(fits).map((panel) => PANEL_TRAITS[panel].title),
+    'and',
+  );
+
+/** Returns words in alphabetical order as a text: `one, two and three`. */
+export function listed(words: readonly string[], conjunction: 'and' | 'or'): string {
+  const sorted = words.toSorted();
+  const last = sorted.pop() ?? '';
+  return sorted.length === 0 ? last : `${sorted.join(', ')} ${conjunction} ${last}`;
+}
+
+/** Returns whether the API of a panel gives tokens for a name and a password. */
+export const signsIn = (panel: PanelKind): boolean => PANEL_TRAITS[panel].api.signIn !== null;
+
 /** Returns the panel that settings name: by `panel`, or by the form of its keys; null: none. */
 export function panelOf({ panel, key }: { panel: string; key: string }): PanelKind | null {
   if (isPanel(panel)) return panel;

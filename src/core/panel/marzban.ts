@@ -68,6 +68,7 @@ const api: PanelApi = {
     const name = segmentOf(nameIn(key) ?? '');
     return name ? `/api/user/${name}` : null;
   },
+  ofOtherAdmin: /^You're not allowed$/,
   userIn(answer) {
     const record = recordIn(answer);
     if (isEmpty(record)) return null;
@@ -88,12 +89,16 @@ const api: PanelApi = {
 };
 
 export const MARZBAN: PanelTraits = {
+  title: 'Marzban',
+  version: '0.8.4',
   keys,
   limitMeaningNone: null,
   givesLimits: false,
   keysHaveDelimiters: false,
   keysAreExact: false,
-  dropsUnknownKeys: false,
+  statusOfNoUser: 404,
+  routes: { clash: ['clash', 'clash-meta'], singBox: ['sing-box'] },
+  pageHasServers: true,
   hasOwnButton: true,
   queryNames: ['start', 'end'],
   api,

@@ -210,6 +210,8 @@ const api: PanelApi = {
     const segment = id === undefined ? segmentOf(name) : `by-id/${id}`;
     return segment ? `/api/user/${segment}` : null;
   },
+  // It says that there is no such user.
+  ofOtherAdmin: null,
   userIn(answer) {
     const record = recordIn(answer);
     if (isEmpty(record)) return null;
@@ -238,12 +240,16 @@ const api: PanelApi = {
 };
 
 export const PASARGUARD: PanelTraits = {
+  title: 'PasarGuard',
+  version: '5.2.1',
   keys,
   limitMeaningNone: null,
   givesLimits: true,
   keysHaveDelimiters: false,
   keysAreExact: false,
-  dropsUnknownKeys: false,
+  statusOfNoUser: 404,
+  routes: { clash: ['clash', 'clash_meta'], singBox: ['sing_box'] },
+  pageHasServers: true,
   hasOwnButton: true,
   queryNames: ['period', 'start', 'end'],
   api,

@@ -129,6 +129,7 @@ const api: PanelApi = {
     const segment = segmentOf(key);
     return segment ? `/api/users/by-short-uuid/${segment}` : null;
   },
+  ofOtherAdmin: null,
   userIn(answer) {
     if (answer === null) return null;
     const record = recordIn(recordIn(answer)['response']);
@@ -157,12 +158,16 @@ const api: PanelApi = {
 };
 
 export const REMNAWAVE: PanelTraits = {
+  title: 'Remnawave',
+  version: '3.3.2, not run',
   keys: 'plain',
   limitMeaningNone: null,
   givesLimits: true,
   keysHaveDelimiters: false,
   keysAreExact: false,
-  dropsUnknownKeys: true,
+  statusOfNoUser: null,
+  routes: { clash: ['clash', 'mihomo', 'stash'], singBox: ['singbox'] },
+  pageHasServers: true,
   hasOwnButton: false,
   queryNames: [],
   api,

@@ -106,12 +106,23 @@ async function readAll(reader: ListReader): Promise<void> {
   for (const client of listIn(obj)) reader.add('clients', client);
 }
 
+/**
+ * Returns the part of a key by which a search finds its clients: the panel makes all letters of a
+ * search small, but SQLite only those of ASCII in the sub ids that it compares.
+ */
+function searchFor(key: string): string {
+  const parts = key.split(/(?![A-Z])\p{Changes_When_Lowercased}/u);
+  return encodeURIComponent(parts.reduce((a, b) => (b.length > a.length ? b : a), ''));
+}
+
 const api: PanelApi = {
-  headersOf: bearer,
+  // To others it hides a wrong token behind a 404.
+  headersOf: (token) => ({ ...bearer(token), 'x-requested-with': 'XMLHttpRequest' }),
   signIn: null,
   idIn: () => null,
   // The search also matches names and comments.
-  userPath: (key) => `/panel/api/clients/list/paged?search=${encodeURIComponent(key)}&pageSize=200`,
+  userPath: (key) => `/panel/api/clients/list/paged?search=${searchFor(key)}&pageSize=200`,
+  ofOtherAdmin: null,
   userIn(answer, key) {
     const { obj, success } = recordIn(answer);
     const { items, filtered } = recordIn(obj);
@@ -143,12 +154,16 @@ const api: PanelApi = {
 };
 
 export const THREE_X_UI: PanelTraits = {
+  title: '3x-ui',
+  version: '3.6.0',
   keys: 'plain',
   limitMeaningNone: null,
   givesLimits: true,
   keysHaveDelimiters: true,
   keysAreExact: true,
-  dropsUnknownKeys: false,
+  statusOfNoUser: 404,
+  routes: { clash: ['clash'], singBox: [] },
+  pageHasServers: true,
   hasOwnButton: true,
   queryNames: ['format', 'html', 'view'],
   api,

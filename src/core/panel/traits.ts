@@ -7,9 +7,13 @@ import type { ListReader } from './lists.ts';
 import type { PanelReason, PanelRefusal } from './refusal.ts';
 
 export interface PanelTraits {
+  /** Its name for people. */
+  readonly title: string;
+  /** The version of which these facts are. */
+  readonly version: string;
   /** The form that `key` with the name of the panel reads; `plain`: it has none of its own. */
   readonly keys: KeyForm;
-  /** The limit that each user has by default, which limits no device; null: there is none. */
+  /** The least limit that limits no device, because users have it by default; null: none but 0. */
   readonly limitMeaningNone: number | null;
   /** False: it has no place where an operator sets the limit of a user. */
   readonly givesLimits: boolean;
@@ -17,8 +21,12 @@ export interface PanelTraits {
   readonly keysHaveDelimiters: boolean;
   /** True if it compares keys byte by byte: two Unicode forms of a text are two keys. */
   readonly keysAreExact: boolean;
-  /** True if it closes the connection on a path without a key that it knows. */
-  readonly dropsUnknownKeys: boolean;
+  /** Its status for a key that no user has; null: it closes the connection, for other paths too. */
+  readonly statusOfNoUser: number | null;
+  /** The segments of paths at which it gives a format whatever the app, in lower case. */
+  readonly routes: Readonly<Record<'clash' | 'singBox', readonly string[]>>;
+  /** True if its page for browsers has the servers of the user. */
+  readonly pageHasServers: boolean;
   /** True if each of its subscriptions names an address for the button of an app. */
   readonly hasOwnButton: boolean;
   /** The query parameters that it reads with a subscription, in lower case. */

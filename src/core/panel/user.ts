@@ -2,7 +2,13 @@
 
 import { INSTALL_LIMIT } from '../formats.ts';
 import { subscriptionKeyHash } from '../secret.ts';
-import { type AskPanel, type AskSettings, type PanelApiUser, Silent } from './api.ts';
+import {
+  type AskPanel,
+  type AskSettings,
+  type PanelApi,
+  type PanelApiUser,
+  Silent,
+} from './api.ts';
 import { PANEL_TRAITS } from './index.ts';
 import type { PanelKind } from './kind.ts';
 import type { PanelLimit } from './limit-rule.ts';
@@ -16,7 +22,13 @@ export async function panelApiUser(
   const { api } = PANEL_TRAITS[panel];
   const path = api.userPath(key);
   if (path === null) throw new Silent('API_KEY');
-  return api.userIn(await ask(path), key);
+  return api.userIn(await ask(path).catch((fault) => asOfUser(fault, api)), key);
+}
+
+/** Throws the fault of a question about a user: a token of one admin stops no other question. */
+function asOfUser(fault: unknown, { ofOtherAdmin }: PanelApi): never {
+  if (!(fault instanceof Silent) || fault.code !== 'API_403') throw fault;
+  throw ofOtherAdmin?.test(fault.said) ? new Silent(fault.code) : fault;
 }
 
 /** Returns the limit of a user. One above the largest of links becomes the largest. */

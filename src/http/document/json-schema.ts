@@ -37,6 +37,9 @@ export class SchemaBook {
     const values = literalsOf(schema as TSchema);
     if (values !== null) {
       const { anyOf: _anyOf, ...rest } = schema;
+      const types = new Set(values.map(typeOf));
+      // Numbers and words together are values of the query: texts. Generators take one type alone.
+      if (types.size > 1) return { type: 'string', enum: values.map(String), ...rest };
       return { type: typeOf(values[0]), enum: values, ...rest };
     }
     return Object.fromEntries(

@@ -168,6 +168,11 @@ function parametersOf(
     ];
   }
   if (header === undefined) return [{ name, in: 'query', required, description, ...content }];
+  if (header.replaceAll('-', '_') === name) {
+    // Generators give both one name.
+    const same = `${description} Also in the header \`${header}\`, which takes precedence.`;
+    return [{ name, in: 'query', required, description: same, ...content }];
+  }
   return [
     { name: header, in: 'header', required, description, ...content },
     {

@@ -35,43 +35,55 @@ const SUBSCRIPTION_EXAMPLE = {
   },
 };
 
+const WebPushSubscription = Type.Object(
+  {
+    endpoint: Type.RegExp(/^https:\/\//, {
+      format: 'uri',
+      description: 'An `https` URL on the public Internet, or any URL that the operator allows.',
+    }),
+    keys: Type.Object(
+      {
+        p256dh: Type.String({
+          contentEncoding: 'base64url',
+          contentMediaType: 'application/octet-stream',
+          description: 'A point of P-256, uncompressed: 65 bytes in base64url.',
+        }),
+        auth: Type.RegExp(/^[A-Za-z0-9_-]{22}$/, { description: '16 bytes in base64url.' }),
+      },
+      { title: 'WebPushKeys' },
+    ),
+  },
+  {
+    title: 'WebPushSubscription',
+    description:
+      'The standard subscription object: `endpoint`, `expirationTime`, and `p256dh` and `auth` in `keys`; nothing else in it is stored.',
+    examples: [SUBSCRIPTION_EXAMPLE],
+  },
+);
+
+// Each part has a title, and so a name of its own in generated clients.
 const PushAddress = Type.Unsafe<unknown>({
   title: 'PushAddress',
   description: `A faster way to the same inbox; at most ${PUSH_TOKEN_BYTES_MAX} bytes of text.`,
   oneOf: [
-    Type.Object({
-      gateway: Type.Literal('fcm'),
-      token: Type.String({ minLength: 1, maxLength: PUSH_TOKEN_BYTES_MAX }),
-    }),
-    Type.Object({
-      gateway: Type.Literal('apns'),
-      token: Type.RegExp(APNS_TOKEN, { description: 'In hexadecimal digits.' }),
-    }),
-    Type.Object({
-      gateway: Type.Literal('webpush'),
-      token: Type.Object(
-        {
-          endpoint: Type.RegExp(/^https:\/\//, {
-            format: 'uri',
-            description:
-              'An `https` URL on the public Internet, or any URL that the operator allows.',
-          }),
-          keys: Type.Object({
-            p256dh: Type.String({
-              contentEncoding: 'base64url',
-              contentMediaType: 'application/octet-stream',
-              description: 'A point of P-256, uncompressed: 65 bytes in base64url.',
-            }),
-            auth: Type.RegExp(/^[A-Za-z0-9_-]{22}$/, { description: '16 bytes in base64url.' }),
-          }),
-        },
-        {
-          description:
-            'The standard subscription object: `endpoint`, `expirationTime`, and `p256dh` and `auth` in `keys`; nothing else in it is stored.',
-          examples: [SUBSCRIPTION_EXAMPLE],
-        },
-      ),
-    }),
+    Type.Object(
+      {
+        gateway: Type.Literal('fcm'),
+        token: Type.String({ minLength: 1, maxLength: PUSH_TOKEN_BYTES_MAX }),
+      },
+      { title: 'FcmAddress' },
+    ),
+    Type.Object(
+      {
+        gateway: Type.Literal('apns'),
+        token: Type.RegExp(APNS_TOKEN, { description: 'In hexadecimal digits.' }),
+      },
+      { title: 'ApnsAddress' },
+    ),
+    Type.Object(
+      { gateway: Type.Literal('webpush'), token: WebPushSubscription },
+      { title: 'WebPushAddress' },
+    ),
   ],
 });
 

@@ -239,10 +239,11 @@ const SubChange = {
     change_type: 'domain',
     change_value: 'example.com',
   }),
-  oneOf: [
-    { properties: { change_type: { const: 'domain' }, change_value: HOST_AND_PORT } },
-    { properties: { change_type: { const: 'url' }, change_value: WEB_URL } },
-  ],
+  // Beside `anyOf`, a `oneOf` is what generators of clients make two types of one name from.
+  if: { properties: { change_type: { const: 'domain' } } },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: { properties: { change_value: HOST_AND_PORT } },
+  else: { properties: { change_value: WEB_URL } },
 };
 
 const commandInputs = [ImportData, UpdateSubscription, SetSettings, SubChange];

@@ -34,6 +34,8 @@ interface FrontOptions {
   isSocket: boolean;
   /** The port of the server inside. */
   port: number;
+  /** The addresses of this machine: no header may name one. */
+  own: ReadonlySet<string>;
   /** Hears of each refused header, with the peer and the reason. */
   onRefused(peer: string, why: string): void;
   /** Hears of each connection that is closed because there are too many. */
@@ -210,6 +212,9 @@ class Connection {
       this.#refuse(read.malformed);
     } else if (read.address !== null && !isCallable(read.address, [])) {
       this.#refuse('an address that is not public');
+    } else if (read.address !== null && this.front.options.own.has(read.address)) {
+      // Programs of this machine and all customers of a tunnel that ends here come from it.
+      this.#refuse('an address of this machine');
     } else {
       this.#known(read.address, read.length);
     }

@@ -27,6 +27,8 @@ export interface DoorOptions extends ListenOptions {
   socket?: SocketFile | null;
   /** True: connections of that socket begin with a header too. */
   isSocketProxied?: boolean;
+  /** The addresses of this machine. */
+  ownAddresses?: readonly string[];
   /** The time for a whole header, ms, for tests. */
   headerMaxMs?: number;
 }
@@ -49,7 +51,8 @@ export async function openListener(
   deps: FrontDeps,
 ): Promise<Listener> {
   const { headerMaxMs, host, isSocketProxied, port, proxyProtocol: named, socket } = options;
-  const front = { ...(headerMaxMs !== undefined && { headerMaxMs }), ...hears(deps) };
+  const own = new Set(options.ownAddresses);
+  const front = { ...(headerMaxMs !== undefined && { headerMaxMs }), own, ...hears(deps) };
   const main = !named
     ? listen(answer, options, websocket)
     : behind(answer, options, websocket, (inside) => {
@@ -65,13 +68,13 @@ export async function openListener(
   try {
     const place = await bindSocketFile(socket);
     // At proxies of requests TLS has ended; those of connections pass it on.
-    const own = isSocketProxied ? options : { ...options, tls: null };
-    const beside = behind(answerSocket, own, websocket, (inside) => {
+    const within = isSocketProxied ? options : { ...options, tls: null };
+    const beside = behind(answerSocket, within, websocket, (inside) => {
       const all = isSocketProxied ? { named: null } : {};
       const made = new Front({ ...front, ...all, isSocket: true, port: inside });
       return { front: made, ...place(made) };
     });
-    return both(main, beside, ofSocket, own.tls !== null);
+    return both(main, beside, ofSocket, within.tls !== null);
   } catch (error) {
     await main.stop();
     throw error;

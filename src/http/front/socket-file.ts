@@ -6,10 +6,11 @@ import {
   lstatSync,
   mkdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   type Stats,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { messageOf, OperatorError } from '../../base/operator-error.ts';
 import type { Front } from './front.ts';
 
@@ -35,37 +36,49 @@ const UNSEEN_GID = 65_534;
 export async function bindSocketFile(file: SocketFile) {
   const gid = file.group === '' ? null : groupId(file);
   const folder = prepareFolder(file, gid);
-  await makeRoom(file);
+  await checkPlace(file);
   return (front: Front) => {
+    // The socket is renamed to its place when it is ready. At its end Bun removes the name at which
+    // it was made, and whatever is there: that could be the socket of a newer server.
+    const made = join(dirname(file.path), `.${crypto.randomUUID().slice(0, 8)}`);
     // Until its mode is set, the owner alone may connect.
     const mask = process.umask(0o177);
     let listening: ReturnType<typeof Bun.listen>;
     try {
       const socket = front.handlers;
-      listening = Bun.listen({ unix: file.path, allowHalfOpen: true, socket }) as never;
+      listening = Bun.listen({ unix: made, allowHalfOpen: true, socket }) as never;
     } catch (error) {
       throw failure(file, messageOf(error));
     } finally {
       process.umask(mask);
     }
+    let own: Stats;
     try {
-      setGroup(file, file.path, gid, folder);
-      chmodSync(file.path, file.mode);
+      setGroup(file, made, gid, folder);
+      chmodSync(made, file.mode);
+      own = lstatSync(made);
+      renameSync(made, file.path);
     } catch (error) {
       listening.stop(true);
-      throw error;
+      throw error instanceof OperatorError ? error : failure(file, messageOf(error));
     }
-    const { ino } = lstatSync(file.path);
+    const remove = () => {
+      const there = statOf(file.path);
+      // A number is given again after its file is gone.
+      if (there?.ino === own.ino && there.birthtimeMs === own.birthtimeMs) {
+        rmSync(file.path, { force: true });
+      }
+    };
     return {
       url: `unix:${file.path}`,
       rejectNew: () => {
         // The next connections find no socket; accepted ones go on.
-        if (statOf(file.path)?.ino === ino) rmSync(file.path, { force: true });
+        remove();
         return true;
       },
       stop: () => {
         listening.stop(false);
-        if (statOf(file.path)?.ino === ino) rmSync(file.path, { force: true });
+        remove();
       },
     };
   };
@@ -93,6 +106,10 @@ function prepareFolder(file: SocketFile, gid: number | null): Stats {
   }
   const stats = lstatSync(path);
   if (!stats.isDirectory()) throw failure(file, `${path} is no directory`);
+  if (stats.uid !== 0 && stats.uid !== process.geteuid?.()) {
+    const why = `another user (id ${stats.uid}) owns the folder ${path}, and could replace the socket`;
+    throw failure(file, `${why}: give it to this user or to root`);
+  }
   if ((stats.mode & OPEN_FOLDER) !== 0) {
     const why = `other users can reach the folder ${path} (mode ${(stats.mode & 0o777).toString(8)})`;
     throw failure(file, `${why}: give the socket a folder of its own, with 'chmod g-w,o= ${path}'`);
@@ -100,27 +117,32 @@ function prepareFolder(file: SocketFile, gid: number | null): Stats {
   return stats;
 }
 
-/** Removes the socket of a killed server. */
-async function makeRoom(file: SocketFile): Promise<void> {
+/** Checks that the place is free, or has the socket of a killed server, which is replaced. */
+async function checkPlace(file: SocketFile): Promise<void> {
   const there = statOf(file.path);
   if (there === null) return;
   if (!there.isSocket()) throw failure(file, 'another file is there: remove it, or choose another');
-  if (await answers(file.path)) {
+  const fault = await faultOf(file.path);
+  if (fault === null) {
     throw failure(file, 'a running program listens there: stop it, or choose another');
+  }
+  if (fault !== 'ECONNREFUSED' && fault !== 'ENOENT') {
+    const why = `a program may listen there, but to connect to it fails (${fault})`;
+    throw failure(file, `${why}: remove it if it is an old one`);
   }
   if (there.uid !== process.geteuid?.()) {
     throw failure(file, 'the socket there belongs to another user: remove it, or choose another');
   }
-  rmSync(file.path);
 }
 
-async function answers(path: string): Promise<boolean> {
+/** Returns the code of the fault of a connection to a socket; null: a program listens. */
+async function faultOf(path: string): Promise<string | null> {
   try {
     const socket = await Bun.connect({ unix: path, socket: { data: () => {} } });
     socket.terminate();
-    return true;
-  } catch {
-    return false;
+    return null;
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : messageOf(error);
   }
 }
 

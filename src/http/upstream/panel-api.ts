@@ -15,6 +15,7 @@ import {
   settingsBy,
 } from '../../core/panel/api.ts';
 import { PANEL_TRAITS } from '../../core/panel/index.ts';
+import { idIn, recordIn } from '../../core/panel/record.ts';
 import { panelApiUser, panelLimitOf } from '../../core/panel/user.ts';
 import { MinuteLine } from '../bound/limiter.ts';
 import { UpstreamClient } from './client.ts';
@@ -203,7 +204,7 @@ async function askApi(
 ): Promise<unknown> {
   const response = await callPanel(client, { path, headers, signal, timeoutMs: ASK_MAX_MS });
   const { status } = response;
-  if (status !== 200 && status !== 404) {
+  if (![200, 403, 404].includes(status)) {
     response.cancel();
     throw new Silent(`API_${status}`, isStatusOfPanel(status));
   }
@@ -212,22 +213,18 @@ async function askApi(
   try {
     json = JSON.parse(text);
   } catch {
-    throw new Silent(status === 200 ? 'API_ANSWER' : 'API_404');
+    throw new Silent(status === 200 ? 'API_ANSWER' : `API_${status}`, isStatusOfPanel(status));
   }
   if (status === 200) return json;
+  const { message, detail } = recordIn(json);
+  const said = idIn(message) || idIn(detail);
   // A path that the server does not have means a wrong URL, and not that the user is gone.
-  if (!saysNoUser(json)) throw new Silent('API_404');
-  return null;
+  if (status === 404 && NO_USER.test(said)) return null;
+  throw new Silent(`API_${status}`, isStatusOfPanel(status), said);
 }
 
-/** Returns true for the error by which panels say that they have no such user. */
-function saysNoUser(json: unknown): boolean {
-  if (typeof json !== 'object' || json === null) return false;
-  const { message, detail } = json as Record<string, unknown>;
-  return [message, detail].some(
-    (text) => typeof text === 'string' && /^user\b.*\bnot found$/i.test(text),
-  );
-}
+/** The error by which panels say that they have no such user. */
+const NO_USER = /^user\b.*\bnot found$/i;
 
 /**
  * Asks the API of a panel for a user that it does not have. Returns the code of the failure; null:

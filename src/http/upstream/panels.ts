@@ -108,7 +108,7 @@ export class Panel {
   /** True if the panel closes the connection on all that it does not know. */
   get dropsAlways(): boolean {
     const kind = panelOf(this.upstream);
-    return kind !== null && PANEL_TRAITS[kind].dropsUnknownKeys;
+    return kind !== null && PANEL_TRAITS[kind].statusOfNoUser === null;
   }
 
   /**

@@ -5,18 +5,29 @@
  *
  * | `User-Agent` | or else the path | the subscription is |
  * |---|---|---|
- * | {@link CLASH} | {@link CLASH_ROUTE} | Clash YAML |
- * | {@link SING_BOX} | {@link SING_BOX_ROUTE} | a configuration of sing-box, 1.10 or later |
+ * | {@link CLASH} | {@link isRouteOf} `clash` | Clash YAML |
+ * | {@link SING_BOX} | {@link isRouteOf} `singBox` | a configuration of sing-box, 1.10 or later |
  * | others | others | links in base64, which most apps read |
  */
+
+import { PANEL_TRAITS } from '../../core/panel/index.ts';
+import { PANELS } from '../../core/panel/kind.ts';
 
 /** Apps with the core of Clash or mihomo. Prizrak-Box calls itself `clash-verge`. */
 const CLASH = /^(?:clash|flclash|flowvy|koala-clash|mihomo|murge|prizrak-box|stash)/i;
 const SING_BOX = /^(?:karing|sf[aimt]\b|sing-?box)/i;
 
-/** Routes of panels: `/sub/KEY/clash-meta` of Marzban, `clash/meta/all.yml` of Hiddify. */
-const CLASH_ROUTE = /\/(?:clash|clash[-_]meta|mihomo)(?:\/|$)/i;
-const SING_BOX_ROUTE = /\/(?:full-)?sing[-_]?box(?:\.json)?(?:\/|$)/i;
+/** Returns whether a path has a segment at which some panel gives a format. */
+const isRouteOf = (format: 'clash' | 'singBox', path: string): boolean =>
+  path
+    .toLowerCase()
+    .split('/')
+    .some((part) => ROUTES[format].has(part));
+
+const ROUTES = {
+  clash: new Set(PANELS.flatMap((panel) => PANEL_TRAITS[panel].routes.clash)),
+  singBox: new Set(PANELS.flatMap((panel) => PANEL_TRAITS[panel].routes.singBox)),
+};
 
 /** A server that discards all traffic: no device listens on the port. */
 const NOWHERE = { server: '127.0.0.1', port: 1 };
@@ -42,10 +53,10 @@ export function placeholderFor(headers: Headers, path: string, text: string): Pl
   const isClash = CLASH.test(app);
   const isSingBox = SING_BOX.test(app);
   const route = isClash || isSingBox ? '' : path;
-  if (isClash || CLASH_ROUTE.test(route)) {
+  if (isClash || isRouteOf('clash', route)) {
     return { type: 'text/yaml; charset=utf-8', body: clashOf(name) };
   }
-  if (isSingBox || SING_BOX_ROUTE.test(route)) {
+  if (isSingBox || isRouteOf('singBox', route)) {
     return { type: 'application/json; charset=utf-8', body: singBoxOf(name) };
   }
   return { type: 'text/plain; charset=utf-8', body: linksOf(name) };

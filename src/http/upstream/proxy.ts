@@ -309,11 +309,14 @@ const originAt = (
 const provesNoKey = ({ isNewKey }: Forwarding, { status }: UpstreamResponse): boolean =>
   isNewKey && status >= 300 && status !== NOT_MODIFIED;
 
-/** Returns whether servers could read the host differently: two of them, or an upgrade. */
+/**
+ * Returns whether servers could read the request differently: two hosts, or a WebSocket. Any other
+ * upgrade is an offer, which a server may ignore (RFC 9110, 7.8); it never reaches a panel.
+ */
 function isOdd(headers: Headers, upstream: Upstream): boolean {
   const host = headers.get('host') ?? '';
   const isOther = host !== upstream.host && hostName(host) !== upstream.host;
-  return isOther || headers.has('upgrade');
+  return isOther || /\bwebsocket\b/i.test(headers.get('upgrade') ?? '');
 }
 
 const absent = (): ProxyResponse => ({

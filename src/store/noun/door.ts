@@ -8,7 +8,7 @@ import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
 import type { DoorRides } from '../../core/port/ride.ts';
 import type { AdmittedLink, Door, NoLink, SlotKey } from '../../core/port/slot.ts';
 import { hwidHash } from '../../core/secret.ts';
-import type { Dialect, Statements, Step } from '../backend.ts';
+import type { Dialect, NeededRows, Statements, Step } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
 import { ACTIVE_BINDING } from '../status.ts';
 import { type Asking, type FullDoor, fullLinkSteps } from './full-link.ts';
@@ -117,10 +117,6 @@ function statements(backend: Statements) {
           ON p.device_id = s.device_id AND p.provider_id = s.provider_id
         WHERE s.install_id = ${once('installId')}
           AND s.device_id = (SELECT d.id FROM device d WHERE d.hwid = ${once('hashed')})`),
-    lockLink: backend.lockOnly(sql`SELECT id FROM install WHERE id = :installId ${backend.locked}`),
-    lockDevices: backend.lockOnly(sql`
-        SELECT id FROM device WHERE hwid ${backend.among('hwids', 'text')}
-        ORDER BY hwid ${backend.locked}`),
   };
 }
 
@@ -182,29 +178,19 @@ export const doorSteps = shared((backend: Statements) => {
     return yield* doorOf(bound.length > 0 ? bound : yield* on.byKey.all(values), key);
   }
 
-  /** Returns the step that locks the rows on which a door depends: see `readLocked`. */
-  function locksOf(key: SlotKey): (door: DoorHere | NoLink) => Step<boolean> {
-    const links = new Set<number>();
-    const providers = new Set<number>();
-    const hwids = new Set<string>();
-    return function* (door) {
-      if (typeof door === 'string') return true;
-      const { installId, providerId } = door.link;
-      const others = othersAt(door, key.hwid);
-      // It may have changed since the door was read; the value that may free a slot counts.
-      const isMore =
-        door.full !== null || door.counts || (yield* changesMore(installId, key.enforces));
-      const isFreer = isMore && !providers.has(providerId);
-      const hasDevices = others.every((hwid) => hwids.has(hwid));
-      if (links.has(installId) && !isFreer && hasDevices) return true;
+  /** Returns the rows on which a door depends. */
+  function* rowsOf(key: SlotKey, door: DoorHere | NoLink): Step<NeededRows> {
+    if (typeof door === 'string') return { provider: [], install: [], device: [] };
+    const { installId, providerId } = door.link;
+    const others = othersAt(door, key.hwid);
+    // It may have changed since the door was read; the value that may free a slot counts.
+    const isMore =
+      door.full !== null || door.counts || (yield* changesMore(installId, key.enforces));
+    return {
       // The provider counts ends of slots and may begin to enforce limits meanwhile.
-      if (isFreer) yield* backend.lockProvider(providerId);
-      if (isMore) providers.add(providerId);
-      if (!links.has(installId)) yield* on.lockLink.run({ installId });
-      links.add(installId);
-      if (!hasDevices) yield* on.lockDevices.run({ hwids: [key.hwid, ...others] });
-      for (const hwid of others) hwids.add(hwid);
-      return false;
+      provider: isMore ? [providerId] : [],
+      install: [installId],
+      device: others.length > 0 ? [key.hwid, ...others] : [],
     };
   }
 
@@ -220,7 +206,7 @@ export const doorSteps = shared((backend: Statements) => {
     findDoorLocked: (key: SlotKey): Step<DoorHere | NoLink> =>
       backend.readLocked(
         () => findDoor(key),
-        () => locksOf(key),
+        (door) => rowsOf(key, door),
       ),
   };
 });

@@ -1,7 +1,8 @@
 /** Steps and statements on PostgreSQL: a step waits for each of its statements. */
 
 import type { SQL } from 'drizzle-orm';
-import type { Dialect, Prepared, Statements, Step, Values } from '../backend.ts';
+import { WriteFailed } from '../../core/port/store.ts';
+import type { Dialect, NeededRows, Prepared, Statements, Step, Values } from '../backend.ts';
 import { inRounds } from '../rounds.ts';
 import { sql } from '../statement-text.ts';
 import { type Bound, prepare, type Runner, type Statement } from './statement.ts';
@@ -102,6 +103,37 @@ const ROWS = {
   destination: lockRows('destination'),
 };
 
+/**
+ * Thrown within a write to roll it back: it holds a lock that comes after one that it needs. It is
+ * repeated, and locks these rows first.
+ */
+export class LocksOutOfOrder extends WriteFailed {
+  constructor(readonly rows: NeededRows) {
+    super('the rows to lock changed at each attempt');
+  }
+}
+
+/** Locks rows by what names them in {@link NeededRows}, in the order of locks. */
+const NEEDED = {
+  provider: ROWS.provider,
+  install: ROWS.install,
+  device: prepare(sql`
+    SELECT id FROM device WHERE hwid = ANY(:ids::text[]) ORDER BY hwid FOR NO KEY UPDATE`),
+};
+const IN_ORDER = ['provider', 'install', 'device'] as const;
+const eachTable = (rowsOf: (table: keyof NeededRows) => NeededRows[keyof NeededRows]) => ({
+  provider: rowsOf('provider'),
+  install: rowsOf('install'),
+  device: rowsOf('device'),
+});
+const NO_ROWS = eachTable(() => []);
+
+async function lockNeeded(on: Runner, rows: NeededRows): Promise<void> {
+  for (const table of IN_ORDER) {
+    if (rows[table].length > 0) await NEEDED[table].run(on, { ids: rows[table] });
+  }
+}
+
 const lockAuditHead = prepare(sql`SELECT id FROM audit_head FOR UPDATE`);
 
 /** Statements about the sequence that gives a table its ids. */
@@ -131,11 +163,24 @@ export const STATEMENTS: Statements = {
       if (ids.length > 0) yield* waitFor((on) => ROWS[table as keyof typeof rows].run(on, { ids }));
     }
   },
-  *readLocked(read, locks) {
-    const lock = locks();
+  *readLocked(read, needs) {
+    let held = yield* waitFor(async (on) => {
+      await lockNeeded(on, on.locksFirst ?? NO_ROWS);
+      return on.locksFirst ?? NO_ROWS;
+    });
     for (;;) {
       const result = yield* read();
-      if (yield* lock(result)) return result;
+      const needed = yield* needs(result);
+      const missing = eachTable((table) =>
+        needed[table].filter((row) => !held[table].includes(row)),
+      );
+      const first = IN_ORDER.findIndex((table) => missing[table].length > 0);
+      if (first < 0) return result;
+      const all = eachTable((table) => [...held[table], ...missing[table]]);
+      const isLate = IN_ORDER.slice(first).some((table) => held[table].length > 0);
+      if (isLate) throw new LocksOutOfOrder(all);
+      yield* waitFor((on) => lockNeeded(on, missing));
+      held = all;
     }
   },
   *lockAuditLog() {

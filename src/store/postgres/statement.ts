@@ -2,6 +2,7 @@
 
 import { type SQL, sql } from 'drizzle-orm';
 import { PgDialect } from 'drizzle-orm/pg-core';
+import type { NeededRows } from '../backend.ts';
 import { columnOf, numberValues, type StatementText } from '../statement-text.ts';
 
 type Scalar = string | number | boolean | null | Uint8Array;
@@ -19,6 +20,8 @@ export interface QueryResult<Row> {
 /** The pool, or the connection of a transaction. */
 export interface Runner {
   ask<Row>(text: string, params: readonly Bound[]): Promise<QueryResult<Row>>;
+  /** The rows that a repeated write locks first. */
+  readonly locksFirst?: NeededRows | undefined;
 }
 
 export interface Statement<Row> {

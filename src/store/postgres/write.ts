@@ -5,18 +5,20 @@
  * All transactions and groups take locks in one order, which prevents deadlocks: providers by id,
  * links by id, devices by HWID or id, rows of devices at providers, tokens, distributions,
  * recipients, destinations, the outbox, webhooks. A statement sees commits from before it began: a
- * write that depends on a row locks it first and reads it by a later statement.
+ * write that depends on a row locks it first and reads it by a later statement. One that finds too
+ * late which row it needs is repeated and locks it in its turn (`readLocked` of dialect.ts).
  */
 
 import { type Clock, systemClock } from '../../base/clock.ts';
 import type { Countdown } from '../../base/deadline.ts';
 import { StoreAway, StoreBusy, WriteFailed } from '../../core/port/store.ts';
+import type { NeededRows } from '../backend.ts';
 import type { LeastMs, StoreOptions } from '../kind.ts';
 import type { FigureCounter } from '../noun/figure-counter.ts';
 import { noteStatements, WriteNotes } from '../noun/notes.ts';
 import { Refusal } from '../refusal.ts';
 import type { Database } from './database.ts';
-import { runOn, STATEMENTS, waitFor } from './dialect.ts';
+import { LocksOutOfOrder, runOn, STATEMENTS, waitFor } from './dialect.ts';
 import { isConflict, isLost, isStorageFault, retryReason } from './fault.ts';
 import type { Sealer } from './sealer.ts';
 import type { Signals } from './signals.ts';
@@ -64,6 +66,7 @@ export class Write implements Runner {
   constructor(
     { figures, sealer, signals, observers }: WriteParts,
     private readonly on: Runner,
+    readonly locksFirst?: NeededRows,
   ) {
     this.notes = new WriteNotes(NOTES, {
       figures,
@@ -107,11 +110,12 @@ async function repeating<T>(
 ): Promise<T> {
   const { db, observers } = parts;
   const beganMs = systemClock.steadyMs();
+  let locksFirst: NeededRows | undefined;
   for (let attempt = 1; ; attempt++) {
     let own: Write | null = null;
     try {
       const value = await db.transaction(async (on) => {
-        own = new Write(parts, on);
+        own = new Write(parts, on, locksFirst);
         const done = await work(own);
         await own.seal();
         return done;
@@ -124,6 +128,10 @@ async function repeating<T>(
     } catch (fault) {
       (own as Write | null)?.notes.clear(false);
       if (fault instanceof Refusal) return fault.value as T;
+      if (fault instanceof LocksOutOfOrder && attempt < ATTEMPTS_MAX && call.leftMs() > 0) {
+        locksFirst = fault.rows;
+        continue;
+      }
       if (isRepeatable(fault) && attempt < ATTEMPTS_MAX && call.leftMs() > 0) {
         observers.onRetry?.(retryReason(fault));
         await pause(attempt);

@@ -119,6 +119,7 @@ const CASES: Record<Exclude<PanelKind, 'marzban'>, Case[]> = {
     ['role without', ...pasarguard(null, { mode: 'override' }, { ...off, fallback_limit: 5 }), 5],
   ],
   hiddify: [
+    ['that of its form', ...hiddify(10_000), null],
     ['own', ...hiddify(4), 4],
     ['default', ...hiddify(100), null],
     ['0', ...hiddify(0), null],

@@ -129,9 +129,19 @@ const OF_KEY: Readonly<Record<string, NonNullable<PanelApiServer['odd']>>> = {
 };
 
 /** Answers that speak of the panel. */
-const OF_PANEL: typeof OF_KEY = Object.fromEntries(
+const OF_PANEL: Record<string, NonNullable<PanelApiServer['odd']>> = Object.fromEntries(
   [401, 403, 429, 500, 502, 503].map((code) => [code, status(code)]),
 );
+
+/** What panels said of a user of another admin; Hiddify also answers 403 to a wrong token. */
+const FORBIDDEN: Partial<Record<PanelKind, string>> = {
+  marzban: "You're not allowed",
+  hiddify: "You don't have permission to access this user",
+};
+for (const text of [...Object.values(FORBIDDEN), 'Unathorized']) {
+  const body = text === FORBIDDEN.marzban ? { detail: text } : { detail: {}, message: text };
+  OF_PANEL[text] = () => Response.json(body, { status: 403 });
+}
 
 const CASES = PANELS.flatMap((panel) =>
   Object.entries(READERS).map(([name, read]) => [panel, name, read] as const),
@@ -158,7 +168,7 @@ test.each(CASES)('%s, %s: an answer about Anna, and questions about Boris', asyn
     clock.advance(HOUR_MS);
     const last = await isAsked(anna);
     const logged = world.lines.filter((line) => line.includes('panel_api_failed')).length;
-    const isOfKey = Object.hasOwn(OF_KEY, name);
+    const isOfKey = Object.hasOwn(OF_KEY, name) || name === FORBIDDEN[panel];
     // The state of a user holds for a minute, other answers for an hour.
     const isOld = !isOfKey || read === READERS['users'];
     expect({ name, first, again, others, later, last, logged }).toEqual({

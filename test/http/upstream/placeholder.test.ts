@@ -109,6 +109,7 @@ test.each([
   ['/sub/KEY/clash-meta', 'text/yaml'],
   ['/sub/KEY/clash_meta', 'text/yaml'],
   ['/CL/KEY/clash/meta/all.yml', 'text/yaml'],
+  ['/CL/KEY/clashmeta/', 'text/yaml'],
   ['/clash/KEY', 'text/yaml'],
   ['/sub/KEY/sing-box', 'application/json'],
   ['/sub/KEY/sing_box', 'application/json'],

@@ -333,6 +333,17 @@ test('other methods, bodies and upgrades do not reach the panel', async () => {
   expect(at.panel.calls[0]?.head).not.toMatch(/content-length/i);
 });
 
+test('an offer of another protocol is ignored, as it is before the API', async () => {
+  const at = await front();
+  const port = Number(new URL(at.app.url).port);
+  const offer = { Connection: 'Upgrade, HTTP2-Settings, close', Upgrade: 'h2c' };
+  const headers = { 'x-hwid': 'a', 'HTTP2-Settings': 'AAMAAABkAAQAAP__', ...offer };
+  expect((await exchange(port, 'GET', `/sub/${KEY}`, headers)).status).toBe(200);
+  expect(at.panel.calls[0]?.head).not.toMatch(/upgrade|http2-settings/i);
+  const own = { ...offer, Host: `127.0.0.1:${port}` };
+  expect((await exchange(port, 'GET', '/api/list-install', own)).status).toBe(200);
+});
+
 test('every path of the host is the panel’s, every path of another is not', async () => {
   const at = await front(behaveWell, { otherPaths: 'pass' });
   for (const path of ['/install', '/api/list-install', '/openapi.json', '/', '/gate']) {

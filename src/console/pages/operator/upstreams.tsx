@@ -14,6 +14,7 @@ import { Status, useLoaded } from '../../parts/loaded.tsx';
 import { may, texts } from '../../state.ts';
 
 type Listed = Got<'upstreams.list'>;
+type Panels = Listed['panels'];
 type Kept = Listed['kept'][number];
 type Upstream = Given<'upstreams.check'>;
 type Found = Got<'upstreams.check'>;
@@ -98,7 +99,7 @@ function Findings({ of }: { of: Found }) {
 }
 
 /** The fields of an upstream; the first two and the limit are required. */
-function Fields({ from, isNew }: { from: Typed; isNew: boolean }) {
+function Fields({ from, isNew, panels }: { from: Typed; isNew: boolean; panels: Panels }) {
   const words = texts.upstreams;
   const passing = [
     ['refuse', words.refuses],
@@ -141,8 +142,12 @@ function Fields({ from, isNew }: { from: Typed; isNew: boolean }) {
       <div class="fields">
         {choice('key', words.key, [
           ['plain', words.keyPlain],
-          ['marzban', words.keySigned('Marzban')],
-          ['pasarguard', words.keySigned('PasarGuard')],
+          ...panels.flatMap(({ keys, name, title }) => {
+            if (keys === 'plain') return [];
+            return [
+              [name, keys === 'uuid' ? words.keyUuid(title) : words.keySigned(title)] as const,
+            ];
+          }),
         ])}
         {choice('enforce', words.enforce, [
           ['true', words.enforces],
@@ -152,7 +157,7 @@ function Fields({ from, isNew }: { from: Typed; isNew: boolean }) {
         {choice('other_paths', words.otherPaths, passing)}
         {choice('panel', words.panelKind, [
           ['', words.panelOther],
-          ...['remnawave', '3x-ui', 'pasarguard'].map((name) => [name, name] as const),
+          ...panels.map(({ name, title }) => [name, title] as const),
         ])}
         {choice('refused_as', words.refusedAs, [
           ['own', words.refusedAsOwn],
@@ -173,11 +178,12 @@ function Fields({ from, isNew }: { from: Typed; isNew: boolean }) {
 interface EditProps {
   /** The upstream to change; null: a new one. */
   kept: Kept | null;
+  panels: Panels;
   onDone: () => Promise<unknown>;
 }
 
 /** The form of an upstream: the first click checks it, the second saves what was checked. */
-function Edit({ kept, onDone }: EditProps) {
+function Edit({ kept, panels, onDone }: EditProps) {
   const words = texts.upstreams;
   const checked = useSignal<{ given: string; found: Found } | null>(null);
   const isSaved = useSignal(false);
@@ -209,7 +215,7 @@ function Edit({ kept, onDone }: EditProps) {
       {/* A change makes the last check invalid. */}
       <div onInput={() => (checked.value = null)}>
         <Form submit={checked.value === null ? words.check : keep} keeps onSubmit={submit}>
-          <Fields from={from} isNew={isNew} />
+          <Fields from={from} isNew={isNew} panels={panels} />
           {checked.value !== null && <Findings of={checked.value.found} />}
         </Form>
       </div>
@@ -305,6 +311,7 @@ export function UpstreamsPage() {
               <Edit
                 key={changed.value?.host ?? ''}
                 kept={changed.value}
+                panels={found.panels}
                 onDone={() => loaded.load()}
               />
             )}

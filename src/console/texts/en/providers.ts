@@ -85,6 +85,7 @@ const upstreams = {
   key: 'What {key} is',
   keyPlain: 'the key itself',
   keySigned: (panel: string) => `a token of ${panel}`,
+  keyUuid: (panel: string) => `a UUID of ${panel}`,
   enforce: 'A full subscription',
   enforces: 'refuses new devices',
   counts: 'only counts them',

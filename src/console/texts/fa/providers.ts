@@ -88,6 +88,7 @@ const upstreams: Like<typeof english.upstreams> = {
   key: '\u2066{key}\u2069 چیست',
   keyPlain: 'خود شناسهٔ اشتراک',
   keySigned: (panel) => `توکن ${panel}`,
+  keyUuid: (panel) => `UUID در ${panel}`,
   enforce: 'اشتراک پر',
   enforces: 'دستگاه جدید را رد می‌کند',
   counts: 'فقط می‌شمارد',

@@ -88,6 +88,7 @@ const upstreams: Like<typeof english.upstreams> = {
   key: 'Что такое {key}',
   keyPlain: 'сам ключ',
   keySigned: (panel) => `токен ${panel}`,
+  keyUuid: (panel) => `UUID из ${panel}`,
   enforce: 'Полная подписка',
   enforces: 'отказывает новым устройствам',
   counts: 'только считает их',

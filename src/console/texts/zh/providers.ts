@@ -85,6 +85,7 @@ const upstreams: Like<typeof english.upstreams> = {
   key: '{key} 的内容',
   keyPlain: '订阅 ID 本身',
   keySigned: (panel) => `${panel} 的令牌`,
+  keyUuid: (panel) => `${panel} 的 UUID`,
   enforce: '已满的订阅',
   enforces: '拒绝新设备',
   counts: '只计数',

@@ -1,0 +1,166 @@
+package device
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"unicode"
+)
+
+// AckState is what became of a message.
+type AckState string
+
+// The states of the protocol. Kept is no state: the app wrote [Delivery.State] itself.
+const (
+	Received AckState = "received"
+	Opened   AckState = "opened"
+	Executed AckState = "executed"
+	Failed   AckState = "failed"
+	Kept     AckState = "kept"
+)
+
+// Store keeps one text of the app over restarts. Write replaces it whole: a text that is written
+// in part must never be read. Read returns an empty text if there is none.
+type Store interface {
+	Read() (string, error)
+	Write(text string) error
+}
+
+// FileStore is a [Store] in the file of its name, which it replaces by renaming.
+type FileStore string
+
+// Read returns the text of the file.
+func (f FileStore) Read() (string, error) {
+	text, err := os.ReadFile(string(f))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return string(text), err
+}
+
+// Write replaces the file.
+func (f FileStore) Write(text string) error {
+	next := string(f) + ".new"
+	if err := os.WriteFile(next, []byte(text), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(next, string(f))
+}
+
+type ack struct {
+	ID     int64    `json:"id"`
+	State  AckState `json:"state"`
+	Detail string   `json:"detail,omitempty"`
+}
+
+func (a ack) is(other ack) bool { return a.ID == other.ID && a.State == other.State }
+
+// seenMessage is a pair in JSON: an id and the state that was acknowledged.
+type seenMessage struct {
+	id    int64
+	state AckState
+}
+
+func (s seenMessage) MarshalJSON() ([]byte, error) { return json.Marshal([]any{s.id, s.state}) }
+
+func (s *seenMessage) UnmarshalJSON(text []byte) error {
+	return json.Unmarshal(text, &[]any{&s.id, &s.state})
+}
+
+// state is what a device keeps. Its methods return changed copies.
+type state struct {
+	Version int    `json:"version"`
+	HWID    string `json:"hwid"`
+	// Token is empty until the device is registered.
+	Token string `json:"token,omitempty"`
+	// Seen has the last messages, the oldest first.
+	Seen []seenMessage `json:"seen"`
+	// Acks are those that the server has not confirmed.
+	Acks []ack `json:"acks"`
+}
+
+const (
+	seenMax   = 1_000
+	acksMax   = 1_000
+	detailMax = 255
+)
+
+// readState reads a text. A missing or broken one, or one of another HWID, makes a new device.
+func readState(text, hwid string) state {
+	var kept state
+	err := json.Unmarshal([]byte(text), &kept)
+	// The token belongs to the HWID that was registered.
+	if err == nil && kept.Version == 1 && kept.HWID != "" && (hwid == "" || hwid == kept.HWID) {
+		return kept
+	}
+	if hwid == "" {
+		// Random: it does not identify the phone.
+		digits := make([]byte, 16)
+		_, _ = rand.Read(digits)
+		hwid = hex.EncodeToString(digits)
+	}
+	return state{Version: 1, HWID: hwid, Seen: []seenMessage{}, Acks: []ack{}}
+}
+
+func (s state) text() string {
+	text, _ := json.Marshal(s)
+	return string(text)
+}
+
+// seen returns the acknowledged state of a message; empty: it is new.
+func (s state) seen(id int64) AckState {
+	for _, one := range s.Seen {
+		if one.id == id {
+			return one.state
+		}
+	}
+	return ""
+}
+
+// knowing returns the state with a message and its acknowledgement, which waits.
+func (s state) knowing(a ack) state {
+	seen := make([]seenMessage, 0, len(s.Seen)+1)
+	for _, one := range s.Seen {
+		if one.id != a.ID {
+			seen = append(seen, one)
+		}
+	}
+	s.Seen = last(append(seen, seenMessage{a.ID, a.State}), seenMax)
+	return s.owing(a)
+}
+
+// owing returns the state with one more acknowledgement that waits.
+func (s state) owing(a ack) state {
+	control := func(r rune) bool { return unicode.Is(unicode.Cc, r) }
+	detail := []rune(strings.Join(strings.FieldsFunc(a.Detail, control), " "))
+	a.Detail = string(detail[:min(len(detail), detailMax)])
+	s.Acks = last(append(s.without([]ack{a}).Acks, a), acksMax)
+	return s
+}
+
+// without returns the state without acknowledgements that the server confirmed.
+func (s state) without(sent []ack) state {
+	left := make([]ack, 0, len(s.Acks)+1)
+	for _, one := range s.Acks {
+		if !contains(sent, one) {
+			left = append(left, one)
+		}
+	}
+	s.Acks = left
+	return s
+}
+
+func contains(acks []ack, wanted ack) bool {
+	for _, one := range acks {
+		if one.is(wanted) {
+			return true
+		}
+	}
+	return false
+}
+
+func last[T any](all []T, most int) []T { return all[max(0, len(all)-most):] }

@@ -1,0 +1,37 @@
+/** The kit in Go, built as an app's developer builds it. */
+
+import { beforeAll, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildKit, hasGo } from '../support/kits.ts';
+import { ROOT } from '../support/process.ts';
+import { checkKit, type Driven, driveKit, killKit, useKits } from './driven.ts';
+
+const BUILT = join(ROOT, 'dist/kits/go');
+const SOURCES = ['device.go', 'line.go', 'message.go', 'state.go'];
+
+const testKit = test.skipIf(!hasGo());
+
+beforeAll(() => {
+  if (hasGo()) buildKit('go');
+});
+
+testKit('its size is what was promised', () => {
+  const lines = SOURCES.flatMap((name) =>
+    readFileSync(join(ROOT, 'sdk/go', name), 'utf8').split('\n'),
+  );
+  expect(lines.filter((line) => !/^\s*(?:\/\/.*)?$/.test(line)).length).toBeLessThan(900);
+});
+
+const built: Driven = {
+  pace: 0.05,
+  driver: [join(BUILT, 'driver')],
+  sample: [join(BUILT, 'sample')],
+  sampleState: 'device.json',
+  stateIn: (folder) => JSON.parse(readFileSync(join(folder, 'device.json'), 'utf8')).state,
+};
+
+useKits();
+checkKit(testKit, built);
+driveKit(testKit, built);
+killKit(testKit, built);
