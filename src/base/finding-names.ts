@@ -112,6 +112,7 @@ export const FINDINGS = {
   panel_sign_in_refused: 'A panel refuses the name and password in panel_account_file.',
   panel_token_ends: 'The token for the API of a panel ends within a day.',
   panel_token_secret_unknown: 'The secret by which a panel signs is not known here.',
+  panel_token_sees_part: 'The token for the API of a panel shows only the users of one admin.',
   port_in_use: 'Another program has the port.',
   port_not_usable: 'The address cannot be listened on.',
   postgres_archiving_failed: 'PostgreSQL cannot archive its log.',

@@ -3,6 +3,7 @@
 import { systemClock } from '../base/clock.ts';
 import { ERRNO_WORDS, wordsOfErrno } from '../base/errno.ts';
 import { about, type Finding } from '../base/finding.ts';
+import { visible } from '../base/visible.ts';
 import type { Config } from '../config/settings/index.ts';
 import { counted } from '../core/counted.ts';
 import { tokenEndMs } from '../core/panel/account.ts';
@@ -34,12 +35,13 @@ export async function checkApis(config: Config, asking: Asking): Promise<Finding
     ...config.gateUpstreams.map((upstream) => {
       const follows = upstream.limits === 'panel';
       const effect = follows ? 'links keep their limits until then' : BACK_BY_HAND;
-      const of = { name: `the API of the panel of ${upstream.host}`, effect, follows };
+      const name = `the API of the panel of ${upstream.host}`;
+      const of = { name, effect, follows, seesPart: KEPT };
       return checkApi(sourceOf(upstream), of, 'of gate.upstream', ask);
     }),
     checkApi(
       gateSource(config),
-      { name: 'the API of gate.panel', effect: ADMITTED, follows: false },
+      { name: 'the API of gate.panel', effect: ADMITTED, follows: false, seesPart: REFUSED },
       'of gate',
       ask,
     ),
@@ -49,10 +51,22 @@ export async function checkApis(config: Config, asking: Asking): Promise<Finding
 
 const BACK_BY_HAND = 'no link that an import disabled comes back until then';
 const ADMITTED = 'new devices are admitted without the panel until then';
+/** The effects of a token without the users of other admins on their links. */
+const KEPT = 'the links of all other users keep their limits, and none comes back until then';
+const REFUSED = 'new devices of all other users are refused until then';
+
+interface ApiEffects {
+  name: string;
+  /** The effects of an API that does not answer, and of a token that shows a part of the users. */
+  effect: string;
+  seesPart: string;
+  /** True: links take their limits from it. */
+  follows: boolean;
+}
 
 async function checkApi(
   source: PanelSource | null,
-  { name, effect, follows }: { name: string; effect: string; follows: boolean },
+  { name, effect, follows, seesPart }: ApiEffects,
   place: string,
   { nowMs, notes, secretOf, signsIn, tokens }: Asking & { tokens: PanelTokens },
 ): Promise<Finding[]> {
@@ -66,9 +80,19 @@ async function checkApi(
   );
   if (accountFile !== '' && notes.isRefused(accountFile, url)) return [refused];
   if (accountFile !== '' && !signsIn) return [];
-  const code = await lookAtApi(source, tokens);
+  const { admin, code } = await lookAtApi(source, tokens, follows);
   if (code === SIGN_IN_REFUSED) return [refused];
   const ends = checkEnd(source, name, secretOf, nowMs);
+  const file = accountFile === '' ? 'panel_token_file' : 'panel_account_file';
+  if (code === null && admin !== '') {
+    const part = say.warning(
+      'panel_token_sees_part',
+      `the token for ${name} shows only the users of the admin ${visible(admin)}`,
+      `name an admin who sees all users in ${file} ${place}; ${seesPart}`,
+      name,
+    );
+    return [part, ...ends];
+  }
   if (code === null) return [say.ok(`${name} ${follows ? 'returns limits' : 'answers'}`), ...ends];
   if (code === 'API_SLOW' || Object.hasOwn(ERRNO_WORDS, code)) {
     const why = code === 'API_SLOW' ? 'no answer in time' : wordsOfErrno(code);

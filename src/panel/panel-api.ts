@@ -5,7 +5,7 @@
 
 import { OperatorError } from '../base/operator-error.ts';
 import { boundBrokenBy, readInteger } from '../core/json-input.ts';
-import { asText, type PanelRows } from '../core/panel/cells.ts';
+import type { PanelRows } from '../core/panel/cells.ts';
 import { PANEL_TRAITS } from '../core/panel/index.ts';
 import type { PanelKind } from '../core/panel/kind.ts';
 import { type ListReader, listIn, PAGE, type PagedList } from '../core/panel/lists.ts';
@@ -42,6 +42,7 @@ interface PanelView {
 export async function readPanelApi(kind: PanelKind, options: PanelApiOptions): Promise<PanelView> {
   const sink = new RowSink(PANEL_TRAITS[kind].database, options.url, options);
   const api = new PanelApi(options, sink, PANEL_TRAITS[kind].api.headersOf(options.token));
+  await api.see(kind);
   await PANEL_TRAITS[kind].readAll(api);
   return { rows: sink.finish(kind), view: api.view };
 }
@@ -57,9 +58,10 @@ class PanelApi implements ListReader {
     readonly headers: Readonly<Record<string, string>>,
   ) {}
 
-  /** Notes the admin of the token, unless it sees all users. */
-  seenBy(admin: unknown, seesAll: boolean): void {
-    this.view = seesAll ? '' : asText(admin) || 'unknown';
+  /** Notes the admin whose users alone the token shows. */
+  async see(kind: PanelKind): Promise<void> {
+    const { view } = PANEL_TRAITS[kind].api;
+    if (view !== null) this.view = view.adminIn(await this.get(view.path));
   }
 
   table(name: string): void {
@@ -120,13 +122,13 @@ class PanelApi implements ListReader {
     }
   }
 
-  async get(path: string): Promise<unknown> {
+  async get(path: string, statuses: readonly number[] = [200]): Promise<unknown> {
     const { callsPerSecondMax, signal, sleep } = this.options;
     for (let attempt = 1; ; attempt++) {
       await sleep(1_000 / callsPerSecondMax);
       this.options.onSign();
       if (signal.aborted) throw new OperatorError('stopped', 'interrupted');
-      const got = await this.#attempt(path);
+      const got = await this.#attempt(path, statuses);
       if (typeof got === 'object') return got.json;
       if (attempt === ATTEMPTS_MAX) throw this.#failed(got);
       await sleep(PAUSE_MS * 2 ** attempt);
@@ -134,7 +136,7 @@ class PanelApi implements ListReader {
   }
 
   /** Returns the answer, or the reason of a retry. */
-  async #attempt(path: string): Promise<{ json: unknown } | string> {
+  async #attempt(path: string, statuses: readonly number[]): Promise<{ json: unknown } | string> {
     const { headers, url, userAgent, signal } = this.options;
     const patience = AbortSignal.timeout(TIMEOUT_MS);
     let response: Response;
@@ -160,7 +162,9 @@ class PanelApi implements ListReader {
     if (status === 429 || status >= 500) return `it answers HTTP ${status}`;
     if (status === 401) throw this.#failed('it refuses the token (401)');
     if (status === 403) throw this.#failed(`it refuses ${path.split('?')[0]} to this token (403)`);
-    if (status !== 200) throw this.#failed(`it answers HTTP ${status} at ${path.split('?')[0]}`);
+    if (!statuses.includes(status)) {
+      throw this.#failed(`it answers HTTP ${status} at ${path.split('?')[0]}`);
+    }
     const broken = boundBrokenBy(body, ANSWER);
     if (broken !== null)
       throw this.#failed(`its answer to ${path.split('?')[0]} must not ${broken}`);

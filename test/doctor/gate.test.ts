@@ -156,7 +156,10 @@ test('asks the API whose limits are followed, and says when it refuses the token
   const api = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
-    fetch: () => Response.json({ message }, { status }),
+    fetch: ({ url }) =>
+      new URL(url).pathname === '/api/subscription-settings'
+        ? Response.json({ response: { hwidSettings: null } })
+        : Response.json({ message }, { status }),
   });
   const ask = async () => {
     const follows = { limits: 'panel', panel: 'remnawave', panel_token_file: file };

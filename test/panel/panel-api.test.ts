@@ -134,11 +134,16 @@ test.each([...PANELS])('%s', async (kind) => {
 });
 
 const own = { users: { read: { scope: 1 } } };
+// The list of PasarGuard asks for the right to read simply.
+const ownList = { users: { read: { scope: 2 }, read_simple: { scope: 1 } } };
+const unscoped = { users: { read: true } };
 
 test.each([
   ['marzban', { username: 'reseller', is_sudo: false }, 'reseller'],
   ['marzban', {}, 'unknown'],
   ['pasarguard', { username: 'reseller', role: { permissions: own } }, 'reseller'],
+  ['pasarguard', { username: 'reseller', role: { permissions: ownList } }, 'reseller'],
+  ['pasarguard', { username: 'root', role: { permissions: unscoped } }, ''],
   ['pasarguard', { username: 'root', role: { is_owner: true } }, ''],
   ['pasarguard', { username: 'root', is_sudo: true }, ''],
   ['hiddify', { uuid: 'u-1', mode: 'agent' }, 'u-1'],
@@ -204,4 +209,17 @@ test('an answer of 502 is asked for again, a few times', async () => {
   expect((await read('marzban', url)).rows.get('users')).toEqual([{ username: 'anna' }]);
   const down = serve(() => new Response('', { status: 502 }));
   await expect(read('marzban', down)).rejects.toThrow('it answers HTTP 502');
+});
+
+test('pasarguard: a user who is deleted while devices are read has none', async () => {
+  const device = { hwid: 'a-phone', created_at: '2026-01-01T00:00:00', last_used_at: null };
+  const url = serve(({ pathname, searchParams }) => {
+    if (pathname === '/api/user/1/hwids') return Response.json({}, { status: 404 });
+    if (pathname === '/api/user/2/hwids') return Response.json({ hwids: [device], count: 1 });
+    const users = [1, 2].map((id) => ({ id, username: `user_${id}` }));
+    return Response.json({ ...paged(users, searchParams, 'users'), admins: [] });
+  });
+  const { rows } = await read('pasarguard', url);
+  expect(rows.get('users')).toHaveLength(2);
+  expect(rows.get('user_hwids')).toMatchObject([{ user_id: '2', hwid: 'a-phone' }]);
 });

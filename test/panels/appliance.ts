@@ -1,7 +1,10 @@
 /** An appliance in front of a real panel, by the lines of the panel's page in `docs/`. */
 
+import { Database } from 'bun:sqlite';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { signedForm } from '../../src/core/panel/kind.ts';
+import { readPanelToken } from '../../src/core/panel/token.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { call } from '../support/app.ts';
 import {
@@ -12,7 +15,7 @@ import {
   temporaryFolder,
 } from '../support/process.ts';
 import { exchange, type Got, HOST } from '../support/upstream.ts';
-import type { Customer, RealPanel, UserSpec } from './panel.ts';
+import type { Customer, RealKind, RealPanel, UserSpec } from './panel.ts';
 
 export interface Fronting {
   server: ServerProcess;
@@ -60,16 +63,36 @@ export async function front(
   };
 }
 
+/** Returns the key of a customer's link, as the gate reads it from the address. */
+export function linkKeyOf(kind: RealKind, { key }: Customer): string {
+  const form = signedForm(kind);
+  if (form === null) return key;
+  const token = readPanelToken(form, key);
+  if (token === null) throw new Error(`no token of ${kind}: ${key}`);
+  return token.key;
+}
+
+/** Returns the secret that signs the tokens of a panel; null: it signs none. */
+export function secretOf({ kind, database }: RealPanel): string | null {
+  if (kind !== 'marzban' && kind !== 'pasarguard') return null;
+  if (database.kind !== 'sqlite') throw new Error('its secret is read from SQLite alone');
+  const file = new Database(database.file, { readonly: true });
+  const row = file.query<{ secret_key: string }, []>('SELECT secret_key FROM jwt').get();
+  file.close();
+  return row?.secret_key ?? null;
+}
+
 /** Imports by the panel's API, with the words of its page; throws where the command fails. */
 export async function importByApi(
   { api, kind }: RealPanel,
   dataDir: string,
   code: string,
+  more: readonly string[] = [],
 ): Promise<string> {
   const key = join(temporaryFolder(), 'token');
   writeFileSync(key, api.token, { mode: 0o600 });
   const from = ['--from', api.url, '--panel', kind, '--key-file', key];
-  const made = await run(['import', ...from, '--code', code, '--data', dataDir]);
+  const made = await run(['import', ...from, '--code', code, '--data', dataDir, ...more]);
   if (made.code !== 0) throw new Error(`import failed: ${made.stderr}`);
   return made.stdout;
 }
@@ -104,12 +127,40 @@ export function askPanel(
   });
 }
 
+/** What the panel and the gate say to the same request. */
+interface Asked {
+  own: Got;
+  got: Got;
+  /** The answers are equal in status and in each byte of the body. */
+  isSame: boolean;
+}
+
+/** Asks the panel, then the gate. */
+export async function askBoth(
+  panel: RealPanel,
+  gate: Fronting,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<Asked> {
+  const own = await askPanel(panel, path, headers);
+  const got = await gate.ask(path, headers);
+  const isEqual = (read: (body: string) => string) => read(own.body) === read(got.body);
+  // Hiddify writes the minute and a random number into its answers, in base64 too.
+  const isSameBody =
+    isEqual((body) => body) ||
+    (panel.kind === 'hiddify' &&
+      (isEqual(withoutFigures) || isEqual((b) => withoutFigures(atobOf(b)))));
+  return { own, got, isSame: own.status === got.status && isSameBody };
+}
+
+const withoutFigures = (text: string) => text.replace(/\d+/g, '0');
+
 const SERVERS =
   /\b(?:vless|vmess|trojan|ss|hysteria2?|tuic|wireguard):\/\/|"outbounds"|"server_port"|^proxies:/m;
 
 const atobOf = (text: string) => Buffer.from(text, 'base64').toString('latin1');
 
 /** Returns whether an answer lists servers, in clear or in base64. */
-export function hasServers({ status, body }: Got): boolean {
+export function hasServers({ status, body }: Pick<Got, 'status' | 'body'>): boolean {
   return status === 200 && (SERVERS.test(body) || SERVERS.test(atobOf(body)));
 }

@@ -51,7 +51,17 @@ export interface Users {
 }
 
 /** The database of the panel, for dumps: a file, or a URL such as `mysql://…`. */
-export type Database = { kind: 'sqlite'; file: string } | { kind: 'mariadb'; url: string };
+export type Database =
+  | { kind: 'sqlite'; file: string }
+  | { kind: 'mariadb' | 'postgres'; url: string };
+
+/** An admin who sees the users alone whom he made. */
+export interface SecondAdmin {
+  /** As the API names the admin of the token. */
+  name: string;
+  token: string;
+  add(name: string): Promise<Customer>;
+}
 
 export interface RealPanel {
   kind: RealKind;
@@ -65,6 +75,8 @@ export interface RealPanel {
   /** What `import --from` and `panel_url` take, with a token. */
   api: { url: string; token: string };
   database: Database;
+  /** Makes one; absent: each token shows all users. */
+  secondAdmin?: () => Promise<SecondAdmin>;
   users: Users;
   /** Names and notes of every script that it allows, the shortest and the longest. */
   odd: readonly UserSpec[];

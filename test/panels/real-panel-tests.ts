@@ -46,17 +46,19 @@ export function realPanelTests(
   kind: RealKind,
   open: (source: string) => Promise<RealPanel>,
   checks: readonly Checks[] = ALL_CHECKS,
+  /** The database, if it is another than that of the panel's own choice. */
+  database = '',
 ): void {
   setDefaultTimeout(CHECK_MS_MAX);
   const source = sourceOf(kind);
   if (source === null) {
-    const why = process.env['PANEL_SOURCES'] ? `${kind} is not in it` : 'it is not set';
-    console.warn(`Tests are skipped: PANEL_SOURCES names sources of real panels, and ${why}.`);
+    console.warn(`Tests are skipped: PANEL_SOURCES names no folder with the source of ${kind}.`);
     test.skip(`a real ${kind}`, () => {});
     return;
   }
 
-  describe(`a real ${kind}`, () => {
+  const where = database === '' ? kind : `${kind}-${database}`;
+  describe(`a real ${where}`, () => {
     let panel: RealPanel | null = null;
     const found: Report['checks'] = [];
     let registered = 0;
@@ -74,9 +76,10 @@ export function realPanelTests(
       const { version, commit } = panel;
       const report: Report = { panel: kind, version, commit, checks: found };
       const text = `${JSON.stringify(report, null, 2)}\n`;
-      writeFileSync(join(REPORTS, `${kind}.json`), text);
+      writeFileSync(join(REPORTS, `${where}.json`), text);
       // A run of a part of the checks is no report for readers.
-      if (process.env['PANEL_RECORD'] !== '1' || found.length < registered) return;
+      if (process.env['PANEL_RECORD'] !== '1' || database !== '' || found.length < registered)
+        return;
       if (strangeIn(text).length > 0) throw new Error(`a secret: ${strangeIn(text)}`);
       writeFileSync(join(RECORDED, recordedFolder(kind, version), 'report.json'), text);
     }, START_MS_MAX);

@@ -48,6 +48,8 @@ interface Behind {
   panel: number;
   /** The provider that the proxy names. */
   provider?: string;
+  /** The folder of the subscriptions in place of `/sub/`. */
+  folder?: string;
 }
 
 /** The end of the gate's address in a file, with the provider where one is named. */
@@ -80,6 +82,7 @@ export async function startNginx(behind: Behind, workers = 1): Promise<FrontProx
       ['server 127.0.0.1:8080;', servers],
       ['127.0.0.1:8000', `127.0.0.1:${behind.panel}`],
       gateOf(behind, ';\n        proxy_http_version'),
+      ['location /sub/ {', `location ${behind.folder ?? '/sub/'} {`],
       ['listen 443 ssl;', `listen 127.0.0.1:${port} ssl;`],
       ['/etc/nginx/gatepost/', `${folder}/`],
       ['/etc/ssl/certs/sub.example.com.pem', certFile],
@@ -110,12 +113,13 @@ export function nginxAround(folder: string, workers: number): string {
 }
 
 export async function startCaddy(behind: Behind): Promise<FrontProxy> {
-  const { gateposts, panel, provider = '' } = behind;
+  const { gateposts, panel, provider = '', folder: subscriptions = '/sub/' } = behind;
   const folder = temporaryFolder();
   const port = freePort();
   const site = await documented('Caddyfile', [
     // Its own authority would be installed into the machine.
     ['sub.example.com {', `http://${SUB_HOST}:${port} {\n\tbind 127.0.0.1`],
+    ['handle /sub/* {', `handle ${subscriptions}* {`],
     ['127.0.0.1:8080', `127.0.0.1:${gateposts[0]}`],
     ['127.0.0.1:8000', `127.0.0.1:${panel}`],
     ['rewrite /gate?\n', `rewrite /gate?${provider && `provider_code=${provider}`}\n`],

@@ -46,9 +46,18 @@ export interface PanelApiUser {
   readonly record: PanelRecord;
 }
 
+/** Where the API says whose users a token shows. */
+interface PanelTokenView {
+  readonly path: string;
+  /** Returns the admin whose users alone the token shows; empty: it shows all users. */
+  adminIn(answer: unknown): string;
+}
+
 export interface PanelApi {
   /** Returns the headers by which a token authorizes a request. */
   headersOf(token: string): Readonly<Record<string, string>>;
+  /** Null: each token shows all users. */
+  readonly view: PanelTokenView | null;
   /** Gives a token for a name and a password; null: its tokens last until they are revoked. */
   readonly signIn: PanelSignIn | null;
   /** Returns the id in a key, null if the key is the id; undefined: only the API knows it. */
@@ -66,6 +75,8 @@ export interface PanelApi {
   limitOf(record: PanelRecord, settings: AskSettings): Promise<PanelLimit>;
   /** A key that no user has. */
   strangersKey(): string;
+  /** A made-up user whose limit needs each record of settings that a limit can need. */
+  readonly strangersRecord: PanelRecord;
 }
 
 /**

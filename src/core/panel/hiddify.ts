@@ -61,8 +61,6 @@ const database: PanelSchema = {
 };
 
 async function readAll(reader: ListReader): Promise<void> {
-  const { mode, uuid } = recordIn(await reader.get('/api/v2/admin/me/'));
-  reader.seenBy(uuid, mode === 'super_admin');
   reader.table('user');
   for (const user of listIn(await reader.get('/api/v2/admin/user/'))) reader.add('user', user);
 }
@@ -71,6 +69,13 @@ const LACKS = ['Hiddify stores no devices: each device takes a slot when it firs
 
 const api: PanelApi = {
   headersOf: (token) => ({ 'hiddify-api-key': token }),
+  view: {
+    path: '/api/v2/admin/me/',
+    adminIn(answer) {
+      const { mode, uuid } = recordIn(answer);
+      return mode === 'super_admin' ? '' : idIn(uuid) || 'unknown';
+    },
+  },
   signIn: null,
   idIn: () => undefined,
   // To another key it answers 500.
@@ -92,6 +97,7 @@ const api: PanelApi = {
   },
   limitOf: async (record) => hiddifyLimit(countIn(record['max_ips'])),
   strangersKey: () => crypto.randomUUID(),
+  strangersRecord: {},
 };
 
 export const HIDDIFY: PanelTraits = {

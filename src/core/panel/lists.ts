@@ -19,15 +19,14 @@ export interface PagedList {
 
 /** Reads an API, and keeps rows of what it says. Throws for an answer of no such panel. */
 export interface ListReader {
-  get(path: string): Promise<unknown>;
+  /** Returns the JSON of an answer with one of the statuses; default: 200. */
+  get(path: string, statuses?: readonly number[]): Promise<unknown>;
   /** Notes that a table was read, although it may be empty. */
   table(name: string): void;
   /** Adds a record under the column names of the database; unwanted fields are dropped. */
   add(table: string, record: PanelRecord): void;
   /** Adds all records of a paged list. */
   pages(list: PagedList): Promise<void>;
-  /** Notes the admin of the token, unless it sees all users. */
-  seenBy(admin: unknown, seesAll: boolean): void;
   onProgress(done: number, total: number): void;
   /** Returns the fault of an answer that is not that of the panel. */
   unusable(path: string): Error;

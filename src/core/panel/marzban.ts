@@ -31,8 +31,6 @@ const database: PanelSchema = {
 };
 
 async function readAll(reader: ListReader): Promise<void> {
-  const { username, is_sudo: isSudo } = recordIn(await reader.get('/api/admin'));
-  reader.seenBy(username, isSudo === true);
   await reader.pages({
     table: 'users',
     field: 'users',
@@ -62,6 +60,13 @@ const keys: SignedForm = {
 
 const api: PanelApi = {
   headersOf: bearer,
+  view: {
+    path: '/api/admin',
+    adminIn(answer) {
+      const { username, is_sudo: isSudo } = recordIn(answer);
+      return isSudo === true ? '' : idIn(username) || 'unknown';
+    },
+  },
   signIn: OAUTH_SIGN_IN,
   idIn: nameIn,
   userPath(key) {
@@ -86,6 +91,7 @@ const api: PanelApi = {
   // It knows no devices.
   limitOf: async () => null,
   strangersKey: () => 'marzban/gatepost_asks_for_no_user',
+  strangersRecord: {},
 };
 
 export const MARZBAN: PanelTraits = {

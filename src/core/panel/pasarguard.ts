@@ -5,6 +5,7 @@ import { type AskSettings, bearer, type PanelApi, segmentOf, unexpected } from '
 import {
   asText,
   asTime,
+  type Cells,
   givenLimit,
   groupsBy,
   isDisabled,
@@ -73,6 +74,20 @@ const hwidIn = ({ enabled, fallback_limit: limit }: PanelRecord): HwidSettings =
 
 const hwidOfAll = (answer: unknown) => hwidIn(recordIn(recordIn(answer)['hwid']));
 
+/** The scopes in a role: the users of the admin himself, and those of all. */
+const SCOPE = { own: 1, all: 2 };
+
+/**
+ * Returns whether a role shows the users of all admins. `read` decides for one user, and
+ * `read_simple`, of which nothing means all, for the list.
+ */
+function seesAll({ is_owner: isOwner, permissions }: PanelRecord): boolean {
+  if (isOwner === true) return true;
+  const { read, read_simple: list } = recordIn(recordIn(permissions)['users']);
+  const isAll = read === true || recordIn(read)['scope'] === SCOPE.all;
+  return isAll && recordIn(list)['scope'] !== SCOPE.own;
+}
+
 const KEY = /^pasarguard\/(?:(\d+)|name\/(.+))$/;
 
 /** Returns the function of the HWID settings in the role of an admin. */
@@ -88,6 +103,28 @@ function rolesOfAdmins(rows: PanelRows): (adminId: string) => HwidRole {
   );
   return (adminId) => roles.get(roleOf.get(adminId) ?? '') ?? NO_ROLE;
 }
+
+const deviceIn = (device: Cells): PanelDevice => ({
+  hwid: asText(device['hwid']),
+  isHash: false,
+  os: asText(device['device_os']),
+  osVersion: asText(device['os_version']),
+  deviceName: asText(device['device_model']),
+  firstSeenAtMs: asTime(device['created_at']),
+  lastSeenAtMs: asTime(device['last_used_at']),
+});
+
+/** The most by which two readings of one time differ, ms: some databases round. */
+const ROUNDED_MS = 1_000;
+
+/**
+ * Returns the rule of devices that came with the user of that time or later. On SQLite the panel
+ * gives a new user the number of a deleted one, whose devices it keeps.
+ */
+const isSince =
+  (createdAtMs: number | null) =>
+  ({ firstSeenAtMs }: PanelDevice): boolean =>
+    createdAtMs === null || firstSeenAtMs === null || firstSeenAtMs >= createdAtMs - ROUNDED_MS;
 
 const database: PanelSchema = {
   tables: {
@@ -121,32 +158,13 @@ const database: PanelSchema = {
           isDisabled: isDisabled(row),
           createdAtMs,
           panelCreatedAtMs: createdAtMs,
-          devices: (devices.get(id) ?? []).map(
-            (device): PanelDevice => ({
-              hwid: asText(device['hwid']),
-              isHash: false,
-              os: asText(device['device_os']),
-              osVersion: asText(device['os_version']),
-              deviceName: asText(device['device_model']),
-              firstSeenAtMs: asTime(device['created_at']),
-              lastSeenAtMs: asTime(device['last_used_at']),
-            }),
-          ),
+          devices: (devices.get(id) ?? []).map(deviceIn).filter(isSince(createdAtMs)),
         };
       });
   },
 };
 
-/** The scope in a role that reaches the users of all admins. */
-const SCOPE_ALL = 2;
-
 async function readAll(reader: ListReader): Promise<void> {
-  const { username, role, is_sudo: isSudo } = recordIn(await reader.get('/api/admin'));
-  const { is_owner: isOwner, permissions } = recordIn(role);
-  const { scope } = recordIn(recordIn(recordIn(permissions)['users'])['read']);
-  // Older versions have no roles.
-  const seesAll = isOwner === true || isSudo === true || scope === SCOPE_ALL;
-  reader.seenBy(username, seesAll);
   reader.add('settings', recordIn(await reader.get('/api/settings')));
   for (const admin of listIn(recordIn(await reader.get('/api/admins'))['admins'])) {
     const role = recordIn(admin['role']);
@@ -170,7 +188,8 @@ async function readAll(reader: ListReader): Promise<void> {
   for (const [at, id] of ids.entries()) {
     // A text could lead to another path.
     if (!/^\d+$/.test(id)) throw reader.unusable('/api/users');
-    const { hwids } = recordIn(await reader.get(`/api/user/${id}/hwids`));
+    // The user of an answer of 404 was deleted meanwhile.
+    const { hwids } = recordIn(await reader.get(`/api/user/${id}/hwids`, [200, 404]));
     for (const hwid of listIn(hwids)) reader.add('user_hwids', { ...hwid, user_id: id });
     reader.onProgress(at + 1, ids.length);
   }
@@ -203,6 +222,14 @@ const keys: SignedForm = {
 const api: PanelApi = {
   // It has API keys besides the tokens of admins, which are JWTs.
   headersOf: (token) => ({ ...bearer(token), ...(!token.includes('.') && { 'x-api-key': token }) }),
+  view: {
+    path: '/api/admin',
+    adminIn(answer) {
+      const { username, role, is_sudo: isSudo } = recordIn(answer);
+      // Older versions have no roles.
+      return isSudo === true || seesAll(recordIn(role)) ? '' : idIn(username) || 'unknown';
+    },
+  },
   signIn: OAUTH_SIGN_IN,
   idIn: (key) => KEY.exec(key)?.[1],
   userPath(key) {
@@ -237,6 +264,7 @@ const api: PanelApi = {
     return pasarguardLimit(null, await roleOf(record['admin'], settings), common);
   },
   strangersKey: () => 'pasarguard/999999999',
+  strangersRecord: { admin: { username: 'gatepost_asks_for_no_admin' } },
 };
 
 export const PASARGUARD: PanelTraits = {

@@ -123,6 +123,7 @@ const api: PanelApi = {
     'x-forwarded-for': '127.0.0.1',
     'x-forwarded-proto': 'https',
   }),
+  view: null,
   signIn: null,
   idIn: () => undefined,
   userPath(key) {
@@ -155,6 +156,7 @@ const api: PanelApi = {
     );
   },
   strangersKey: () => crypto.randomUUID(),
+  strangersRecord: {},
 };
 
 export const REMNAWAVE: PanelTraits = {

@@ -118,6 +118,7 @@ function searchFor(key: string): string {
 const api: PanelApi = {
   // To others it hides a wrong token behind a 404.
   headersOf: (token) => ({ ...bearer(token), 'x-requested-with': 'XMLHttpRequest' }),
+  view: null,
   signIn: null,
   idIn: () => null,
   // The search also matches names and comments.
@@ -151,6 +152,7 @@ const api: PanelApi = {
     );
   },
   strangersKey: () => crypto.randomUUID(),
+  strangersRecord: {},
 };
 
 export const THREE_X_UI: PanelTraits = {

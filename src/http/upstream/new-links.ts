@@ -10,19 +10,27 @@ import { AT_DOOR, admitNewKey, type RefusedAtDoor } from '../../core/door.ts';
 import { isRefused, type Refused } from '../../core/outcome.ts';
 import type { AdmittedDevice } from '../../core/port/link.ts';
 import { admitNewKeyWithoutHwid } from '../../core/without-hwid.ts';
+import { Failure } from './exchange.ts';
 import type { WantedSlot } from './forwarding.ts';
 import type { PanelFollowers } from './panel-followers.ts';
 import type { Panel } from './panels.ts';
 import type { Upstream } from './settings.ts';
-import { askAsStranger } from './strangers.ts';
+import { askAsStranger, type StrangerAnswer } from './strangers.ts';
 
 interface Deps {
   core: Core;
   clock: Clock;
   log: Log;
   panels: Pick<PanelFollowers, 'limits'>;
-  /** Asks a panel with made-up keys. */
-  servesStrangers(upstream: Upstream): Promise<boolean>;
+  /** Asks a panel with made-up keys; null: no answer. */
+  servesStrangers(upstream: Upstream): Promise<boolean | null>;
+}
+
+/** The last answer of a panel, and until when it holds by the steady clock. */
+interface Asked {
+  untilMs: number;
+  url: string;
+  served: Promise<boolean>;
 }
 
 type NewLink = AdmittedDevice | RefusedAtDoor | Refused<'install_code_limit_reached'>;
@@ -39,12 +47,13 @@ export type LinkLimit = (
 /** The length from which a note shows the beginning of a key: of a shorter one it would be half. */
 const TELLING_LENGTH_MIN = 12;
 
-/** The time for which an answer holds, ms. */
+/** The time for which an answer holds, ms; without one the panel is asked sooner. */
 const HOLDS_MS = 3_600_000;
+const UNKNOWN_HOLDS_MS = 60_000;
 
 export class NewLinks {
   /** By panel: a panel object lives through changes of its settings. */
-  readonly #asked = new WeakMap<Panel, { atMs: number; url: string; served: Promise<boolean> }>();
+  readonly #asked = new WeakMap<Panel, Asked>();
 
   constructor(private readonly deps: Deps) {}
 
@@ -71,22 +80,33 @@ export class NewLinks {
     return limit(make, (made) => !isRefused(made) && made.isNew === true);
   }
 
-  /** Returns whether the panel serves strangers; asks at most once an hour. */
+  /**
+   * Returns whether the panel serves strangers; asks at most once an hour, and once a minute while
+   * it gives no answer.
+   */
   async #areServed(panel: Panel): Promise<boolean> {
     const { upstream } = panel;
     const nowMs = this.deps.clock.steadyMs();
     const last = this.#asked.get(panel);
-    if (last !== undefined && last.url === upstream.url && nowMs - last.atMs < HOLDS_MS) {
+    if (last !== undefined && last.url === upstream.url && nowMs < last.untilMs) {
       return last.served;
     }
-    const served = this.#ask(upstream);
-    this.#asked.set(panel, { atMs: nowMs, url: upstream.url, served });
-    return served;
+    const asked: Asked = {
+      untilMs: nowMs + HOLDS_MS,
+      url: upstream.url,
+      served: this.#ask(upstream, () => {
+        asked.untilMs = nowMs + UNKNOWN_HOLDS_MS;
+      }),
+    };
+    this.#asked.set(panel, asked);
+    return asked.served;
   }
 
-  async #ask(upstream: Upstream): Promise<boolean> {
+  async #ask(upstream: Upstream, onUnknown: () => void): Promise<boolean> {
     const { clock, core, log, servesStrangers } = this.deps;
-    if (!(await servesStrangers(upstream))) return false;
+    const isServed = await servesStrangers(upstream);
+    if (isServed === null) onUnknown();
+    if (!isServed) return false;
     const { host } = upstream;
     log.warn('upstream_serves_strangers', { host });
     core.store.noteSighting({ host, kind: 'stranger_served', subject: '' }, clock.nowMs());
@@ -94,9 +114,18 @@ export class NewLinks {
   }
 }
 
-/** Returns true if a response of the panel to a made-up key would make a link. */
-export const servesStrangers = async (upstream: Upstream): Promise<boolean> =>
-  (await askAsStranger(upstream)).some(({ makesLink }) => makesLink);
+/**
+ * Returns true if a response of the panel to a made-up key would make a link; null: none would, and
+ * some did not come. The panel has the time that it has for customers: one that serves guesses
+ * slowly serves them too.
+ */
+export async function servesStrangers(upstream: Upstream): Promise<boolean | null> {
+  const answers = await askAsStranger(upstream, upstream.timeoutMs);
+  if (answers.some(({ makesLink }) => makesLink)) return true;
+  const isAnswered = ({ outcome }: StrangerAnswer) =>
+    !(outcome instanceof Failure) || outcome.isDropped;
+  return answers.every(isAnswered) ? false : null;
+}
 
 /** Makes the note of a new link: the user of a panel, or a part of the key too short to use. */
 function noteOf(host: string, key: string): string {

@@ -16,7 +16,7 @@ import {
 } from '../../core/panel/api.ts';
 import { PANEL_TRAITS } from '../../core/panel/index.ts';
 import { idIn, recordIn } from '../../core/panel/record.ts';
-import { panelApiUser, panelLimitOf } from '../../core/panel/user.ts';
+import { panelApiUser } from '../../core/panel/user.ts';
 import { MinuteLine } from '../bound/limiter.ts';
 import { UpstreamClient } from './client.ts';
 import { callPanel } from './panel-call.ts';
@@ -226,22 +226,35 @@ async function askApi(
 /** The error by which panels say that they have no such user. */
 const NO_USER = /^user\b.*\bnot found$/i;
 
+/** The answer of an API to the doctor. */
+interface ApiLook {
+  /** The code of the failure; null: it answers. */
+  code: string | null;
+  /** The admin whose users alone the token shows; empty: it shows all users. */
+  admin: string;
+}
+
 /**
- * Asks the API of a panel for a user that it does not have. Returns the code of the failure; null:
- * it answers.
+ * Asks the API of a panel for a user that it does not have, whose users its token shows, and, if
+ * `givesLimits`, for the settings that a limit needs.
  */
-export async function lookAtApi(source: PanelSource, tokens: PanelTokens): Promise<string | null> {
+export async function lookAtApi(
+  source: PanelSource,
+  tokens: PanelTokens,
+  givesLimits: boolean,
+): Promise<ApiLook> {
   const client = new UpstreamClient(source.url);
   const { panel } = source;
   try {
     const all = withToken(tokens.accessOf(source), source, await tokens.of(source));
     const signal = AbortSignal.timeout(ASK_MAX_MS);
     const ask = (path: string) => askApi(client, path, all, signal);
-    const user = await panelApiUser(panel, PANEL_TRAITS[panel].api.strangersKey(), ask);
-    await panelLimitOf(panel, user, settingsBy(ask));
-    return null;
+    const { strangersKey, strangersRecord, limitOf, view } = PANEL_TRAITS[panel].api;
+    await panelApiUser(panel, strangersKey(), ask);
+    if (givesLimits) await limitOf(strangersRecord, settingsBy(ask));
+    return { code: null, admin: view === null ? '' : view.adminIn(await ask(view.path)) };
   } catch (fault) {
-    if (fault instanceof Silent) return fault.code;
+    if (fault instanceof Silent) return { code: fault.code, admin: '' };
     throw fault;
   } finally {
     client.close();

@@ -5,12 +5,14 @@ import { UpstreamClient } from './client.ts';
 import { Failure, type UpstreamResponse } from './exchange.ts';
 import type { Upstream } from './settings.ts';
 
-/** The time limit of a response of a panel, ms. */
+/** The time limit of a response of a panel without another one, ms. */
 const PROBE_MAX_MS = 3_000;
 
 export interface Probe {
   method: 'GET' | 'HEAD' | 'OPTIONS';
   path: string;
+  /** The time limit of the response, ms; default: three seconds. */
+  timeoutMs?: number | undefined;
   /** Headers beside those of each request of the proxy. */
   headers?: Readonly<Record<string, string>>;
 }
@@ -18,7 +20,7 @@ export interface Probe {
 /** Asks on a connection of its own; `read` takes what it needs of the response. */
 export async function probe<T>(
   upstream: Upstream,
-  { method, path, headers: more = {} }: Probe,
+  { method, path, timeoutMs = PROBE_MAX_MS, headers: more = {} }: Probe,
   read: (response: UpstreamResponse) => Promise<T>,
 ): Promise<T | Failure> {
   const { host, hostHeader, url } = upstream;
@@ -33,7 +35,7 @@ export async function probe<T>(
   };
   const { signal } = new AbortController();
   const request = { method, path, headers, signal, onEnd: () => {} };
-  const response = await client.send({ ...upstream, timeoutMs: PROBE_MAX_MS }, request);
+  const response = await client.send({ ...upstream, timeoutMs }, request);
   try {
     if (response instanceof Failure) return response;
     const found = await read(response);

@@ -51,7 +51,7 @@ interface ProxyOptions extends Omit<ForwardDeps, 'isEnding'> {
   /** Returns what reads the network of the client; null: only that of a proxy is known. */
   sharedAddressOf(request: Request): () => string | null;
   /** Asks a panel with made-up keys; returns whether it serves one. */
-  servesStrangers(upstream: Upstream): Promise<boolean>;
+  servesStrangers(upstream: Upstream): Promise<boolean | null>;
 }
 
 interface ProxyDeps extends ProxyOptions, ForwardDeps {

@@ -6,7 +6,7 @@
 import { panelOf, signedForm } from '../../core/panel/kind.ts';
 import { strangersKeys } from '../../core/panel/token.ts';
 import { Failure } from './exchange.ts';
-import { probe } from './probe.ts';
+import { type Probe, probe } from './probe.ts';
 import { isProof, proofIn } from './proof.ts';
 import type { Upstream } from './settings.ts';
 
@@ -19,14 +19,17 @@ export interface StrangerAnswer {
   makesLink: boolean;
 }
 
-/** Asks all templates at once, with each form of key that the panel could take. */
-export function askAsStranger(upstream: Upstream): Promise<StrangerAnswer[]> {
+/**
+ * Asks all templates at once, with each form of key that the panel could take. `timeoutMs`: see
+ * {@link Probe}.
+ */
+export function askAsStranger(upstream: Upstream, timeoutMs?: number): Promise<StrangerAnswer[]> {
   const keys = strangersKeys(signedForm(upstream.key));
   return Promise.all(
     upstream.keyPaths.flatMap(({ text }) =>
       keys.map(async (key) => {
         const path = text.replace('{key}', key);
-        return { text, ...(await responseTo(upstream, path)) };
+        return { text, ...(await responseTo(upstream, { method: 'GET', path, timeoutMs })) };
       }),
     ),
   );
@@ -40,10 +43,10 @@ export function strangersPathOf({ key, keyPaths }: Upstream): string | null {
 
 async function responseTo(
   upstream: Upstream,
-  path: string,
+  asked: Probe,
 ): Promise<Pick<StrangerAnswer, 'outcome' | 'makesLink'>> {
   const believesOther = panelOf(upstream) === null;
-  const response = await probe(upstream, { method: 'GET', path }, async (given) => {
+  const response = await probe(upstream, asked, async (given) => {
     const proof = await proofIn(given, true);
     const makesLink =
       isProof(proof) && (proof === 'subscription' || (believesOther && proof === 'other'));

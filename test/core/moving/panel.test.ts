@@ -100,6 +100,24 @@ test('PasarGuard: the role of the admin overrides the fallback, or switches it o
   expect(limitsOf(usersOf('pasarguard', off))).toEqual([2, null, null, 6, null]);
 });
 
+test('PasarGuard: a new user has no device of the deleted one whose number it got', () => {
+  const device = (hwid: string, at: string | null) => ({ user_id: 7, hwid, created_at: at });
+  const user_hwids = [
+    device('of-the-old', '2026-03-01 09:59:58'),
+    // Some databases round times to seconds.
+    device('rounded', '2026-03-01 10:00:00'),
+    device('later', '2026-03-02 00:00:00.5'),
+    device('at-no-time', null),
+  ];
+  const users = [{ id: 7, username: 'anna', created_at: '2026-03-01 10:00:00.6' }];
+  const named = (created_at: string | null) =>
+    usersOf('pasarguard', { users: users.map((user) => ({ ...user, created_at })), user_hwids })
+      .flatMap(({ devices }) => devices)
+      .map(({ hwid }) => hwid);
+  expect(named('2026-03-01 10:00:00.6')).toEqual(['rounded', 'later', 'at-no-time']);
+  expect(named(null)).toEqual(['of-the-old', 'rounded', 'later', 'at-no-time']);
+});
+
 test.each([
   ['2026-01-02 03:04:05.678901', Date.UTC(2026, 0, 2, 3, 4, 5, 678)],
   ['2026-01-02 03:04:05', Date.UTC(2026, 0, 2, 3, 4, 5)],

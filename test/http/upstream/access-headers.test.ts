@@ -88,7 +88,8 @@ test.each([...PANELS])('the doctor asks the API of %s with them', async (panel) 
   const signed = panel === 'marzban' || panel === 'pasarguard' ? { key: panel } : {};
   const more = { ...REACHED, panel, ...signed, panelUrl: api.url };
   const source = sourceOf(upstreamTo(api.url, 'EXAMPLE1', more));
-  expect(source && (await lookAtApi(source, tokensOf(secretOf)))).toBe('API_403');
+  const look = source && (await lookAtApi(source, tokensOf(secretOf), true));
+  expect(look).toEqual({ code: 'API_403', admin: '' });
   expect(api.seen.map((headers) => headers.get('cf-access-client-secret'))).toEqual([SECRET]);
   const own = PANEL_TRAITS[panel].api.headersOf(TOKEN);
   for (const [name, value] of Object.entries(own)) expect(api.seen[0]?.get(name)).toBe(value);

@@ -75,5 +75,19 @@ test.each([
 });
 
 test('a panel that is away stops nothing', async () => {
-  expect(await servesStrangers(upstreamTo('http://127.0.0.1:1', 'EXAMPLE1'))).toBe(false);
+  expect(await servesStrangers(upstreamTo('http://127.0.0.1:1', 'EXAMPLE1'))).toBeNull();
+});
+
+test('a panel that gives strangers no answer is asked again a minute later', async () => {
+  let behave = async (asked: PanelCall) => {
+    if (!MADE_UP.test(asked.target)) await behaveWell(asked);
+  };
+  const at = await front((asked) => behave(asked), { timeoutMs: 500 });
+  expect((await at.get('/sub/guess-0000000001', 'a')).status).toBe(200);
+  behave = serveAll;
+  expect((await at.get('/sub/guess-0000000002', 'a')).status).toBe(200);
+  expect(strangersAsked(at)).toBe(1);
+  at.app.clock.advance(60_000);
+  expect((await at.get('/sub/guess-0000000003', 'a')).status).toBe(404);
+  expect([strangersAsked(at), (await at.links()).length]).toEqual([2, 2]);
 });

@@ -199,10 +199,8 @@ test.each([
   const api = startApi({});
   const source = { host: 'sub.example.org', panel, url: api.url, tokenFile: '/t' };
   const all = { ...source, accountFile: '', headersFile: '' };
-  await lookAtApi(
-    all,
-    tokensOf((file) => (file === '/t' ? token : null)),
-  );
+  const tokens = tokensOf((file) => (file === '/t' ? token : null));
+  await lookAtApi(all, tokens, false);
   expect(api.apiKeys.at(-1)).toBe(sent);
 });
 

@@ -2,7 +2,7 @@
 
 import { expect } from 'bun:test';
 import type { Got } from '../../support/upstream.ts';
-import { askPanel, front, hasServers, withCustomers } from '../appliance.ts';
+import { askBoth, front, hasServers, withCustomers } from '../appliance.ts';
 import type { Checks } from '../real-panel-tests.ts';
 
 /** Apps in use and tools, as they call themselves. */
@@ -49,21 +49,13 @@ export const agentChecks: Checks = (check) => {
             'x-hwid': 'phone-0001',
             ...(encoding !== '' && { 'accept-encoding': encoding }),
           };
-          const own = await askPanel(panel, customer.path, headers);
-          const got = await gate.ask(customer.path, headers);
+          const { own, got, isSame } = await askBoth(panel, gate, customer.path, headers);
           encodings.add(own.headers.get('content-encoding') ?? 'none');
           compared += 1;
           const isLeftOut = (header: string) => !own.headers.has(header) || header === 'announce';
-          const isSame =
-            own.status === got.status &&
-            own.body === got.body &&
-            Bun.deepEquals(headersOf(own, isLeftOut), headersOf(got, isLeftOut));
-          if (!isSame) {
-            wrong.push(
-              `${name} ${encoding}: ${own.status} ${own.body.length}, ` +
-                `${got.status} ${got.body.length} ` +
-                JSON.stringify([headersOf(own, isLeftOut), headersOf(got, isLeftOut)]),
-            );
+          const [theirs, ours] = [headersOf(own, isLeftOut), headersOf(got, isLeftOut)];
+          if (!isSame || !Bun.deepEquals(theirs, ours)) {
+            wrong.push(`${name} ${encoding}: ${isSame} ${JSON.stringify([theirs, ours])}`);
           }
           if (!hasServers(got) && (own.headers.get('content-encoding') ?? '') === '') {
             expect({ name, body: own.body.slice(0, 80) }).toEqual({ name, body: 'servers' });

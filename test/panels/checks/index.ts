@@ -2,12 +2,20 @@
 
 import type { Checks } from '../real-panel-tests.ts';
 import { agentChecks } from './agents.ts';
+import { beforeGateChecks } from './before-gate.ts';
 import { customerChecks } from './customers.ts';
+import { doctorChecks } from './doctor.ts';
 import { doorChecks } from './door.ts';
+import { importChecks } from './imports.ts';
+import { limitsChecks } from './limits.ts';
+import { listChecks } from './lists.ts';
+import { mihomoChecks } from './mihomo.ts';
 import { pageChecks } from './pages.ts';
 import { recipeChecks } from './recipes.ts';
 import { recordingChecks } from './recording.ts';
+import { ridesChecks } from './rides.ts';
 import { routeChecks } from './routes.ts';
+import { userPageChecks } from './user-page.ts';
 
 export const ALL_CHECKS: readonly Checks[] = [
   doorChecks,
@@ -17,4 +25,12 @@ export const ALL_CHECKS: readonly Checks[] = [
   pageChecks,
   recipeChecks,
   recordingChecks,
+  importChecks,
+  listChecks,
+  doctorChecks,
+  limitsChecks,
+  ridesChecks,
+  userPageChecks,
+  beforeGateChecks,
+  mihomoChecks,
 ];

@@ -47,8 +47,8 @@ const ODD: readonly UserSpec[] = [
   { name: 'a\u202Eannа', note: 'turned around\u202E' },
 ];
 
-export async function openThreeXUi(source: string): Promise<RealPanel> {
-  const running = await startPanel('3x-ui', source);
+export async function openThreeXUi(source: string, env = {}): Promise<RealPanel> {
+  const running = await startPanel('3x-ui', source, env);
   const { address } = running;
   const token = address.username;
   const call = clientOf(`${address.origin}/panel/api`, { authorization: `Bearer ${token}` });

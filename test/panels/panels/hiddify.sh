@@ -38,11 +38,14 @@ fi
 # After each change the panel runs a program of the installation by sudo.
 printf '#!/bin/sh\nexit 0\n' >"$data/stand-ins/sudo"
 chmod +x "$data/stand-ins/sudo"
-# At its first start the panel asks the internet for names of hosts: it gets made-up ones.
+# At its first start the panel asks the internet for names of hosts: it gets made-up ones. With each
+# subscription it asks for addresses of its own names, which are made up: none is found, at once.
 cat >"$data/stand-ins/sitecustomize.py" <<'PYTHON'
+import socket
+
 import requests
 
-ask = requests.get
+ask, look_up = requests.get, socket.getaddrinfo
 
 
 class Names:
@@ -57,7 +60,19 @@ def answer(url, *args, **more):
     return Names() if 'ooni' in str(url) else ask(url, *args, **{'timeout': 2, **more})
 
 
+def addresses(host, *args, **more):
+    if host not in (None, 'localhost', '127.0.0.1', '0.0.0.0'):
+        raise socket.gaierror(socket.EAI_NONAME, 'made up')
+    return look_up(host, *args, **more)
+
+
+def address(host):
+    return addresses(host, None, socket.AF_INET)[0][4][0]
+
+
 requests.get = answer
+socket.getaddrinfo, socket.gethostbyname = addresses, address
+socket.gethostbyname_ex = lambda host: (host, [], [address(host)])
 PYTHON
 cat >"$data/panel/app.cfg" <<END
 HIDDIFY_CONFIG_PATH=$data/panel/

@@ -53,8 +53,10 @@ export UVICORN_HOST=127.0.0.1 UVICORN_PORT="$port"
 export SUDO_USERNAME=admin SUDO_PASSWORD=made-up-password-1 DEBUG=True
 export SQLALCHEMY_DATABASE_URL="${PANEL_DATABASE:-sqlite+aiosqlite:////srv/data/db.sqlite3}"
 echo "http://admin:made-up-password-1@127.0.0.1:$port"
-# Each run sees its own data there; the panel reads figures of the machine.
+# Each run sees its own data there; the panel reads figures of the machine. By itself it would
+# listen on all addresses with DEBUG.
 exec unshare --mount sh -c 'mount --bind "$1" "$2/srv/data" && mount -t proc proc "$2/proc" &&
   exec chroot "$2" sh -c "
   cd /srv/panel && PATH=/srv/packages/bin:\$PATH && export PATH &&
-  python -m alembic upgrade head && exec python main.py"' sh "$data" "$root" >"$data/log" 2>&1
+  python -m alembic upgrade head && exec python -m uvicorn --factory main:create_app \\
+    --host 127.0.0.1 --port $UVICORN_PORT"' sh "$data" "$root" >"$data/log" 2>&1

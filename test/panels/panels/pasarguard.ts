@@ -1,20 +1,34 @@
 /** PasarGuard: its subscriptions have signed tokens, its users a limit of HWIDs. */
 
 import { join } from 'node:path';
-import { clientOf } from '../api.ts';
-import type { Customer, RealPanel, State, UserSpec } from '../panel.ts';
+import { type Call, clientOf } from '../api.ts';
+import type { Customer, RealPanel, SecondAdmin, State, UserSpec } from '../panel.ts';
 import { commitOf, startPanel } from '../start.ts';
 import { customerOf, logIn, statesOf } from './signing.ts';
 
-/** Names of the shortest and longest form, notes of several scripts. */
+/** Names are of letters, digits and `-_@.`, no two of these in a row; notes may hold anything. */
 const ODD: readonly UserSpec[] = [
   { name: 'abc' },
   { name: 'x'.repeat(128), note: 'n'.repeat(500) },
-  { name: 'An-na_1', note: 'оплачено\nتا پایان 三 👍🏽' },
+  { name: '12345', note: 'a name that looks as the number of another' },
+  { name: 'An-na_1@b.example', note: 'оплачено\nتا پایان 三 👍🏽' },
+  { name: 'anna.1', note: `\\N \\. ' "; -- $$ \u202E\t%41`, limit: 2 },
+  { name: 'no-limit', note: '   ', limit: -1 },
+  { name: 'limit-above', limit: 2_147_483_647 },
 ];
 
-export async function openPasarGuard(source: string): Promise<RealPanel> {
-  const running = await startPanel('pasarguard', source);
+/** The rights of an admin who sees his own users, and what an import needs beside them. */
+const OWN = {
+  users: Object.fromEntries(
+    ['create', 'read', 'read_simple', 'update', 'delete'].map((right) => [right, { scope: 1 }]),
+  ),
+  settings: { read: true },
+  admins: { read: true },
+  hwids: { read: true },
+};
+
+export async function openPasarGuard(source: string, env = {}): Promise<RealPanel> {
+  const running = await startPanel('pasarguard', source, env);
   const { origin: url } = running.address;
   const token = await logIn(running.address);
   const call = clientOf(`${url}/api`, { authorization: `Bearer ${token}` });
@@ -32,6 +46,22 @@ export async function openPasarGuard(source: string): Promise<RealPanel> {
     if (state !== 'disabled') await call('PUT', `/user/${id}`, statesOf('words')[state]);
   }
 
+  async function add(by: Call, { name, note = '', limit }: UserSpec): Promise<Customer> {
+    const user = { username: name, note, group_ids: [groupId], hwid_limit: limit ?? null };
+    return customerOf(name, await by('POST', '/user', user));
+  }
+
+  async function secondAdmin(): Promise<SecondAdmin> {
+    const name = `seller_${crypto.randomUUID().slice(0, 8)}`;
+    const role = await call<{ id: number }>('POST', '/admin-role', { name, permissions: OWN });
+    const password = 'Made-Up-Pass-12';
+    await call('POST', '/admin', { username: name, password, role_id: role.id });
+    const at = Object.assign(new URL(running.address), { username: name, password });
+    const own = await logIn(at);
+    const callOwn = clientOf(`${url}/api`, { authorization: `Bearer ${own}` });
+    return { name, token: own, add: (customer) => add(callOwn, { name: customer }) };
+  }
+
   return {
     kind: 'pasarguard',
     version,
@@ -40,11 +70,15 @@ export async function openPasarGuard(source: string): Promise<RealPanel> {
     lines: `url = "${url}"\nkey = "pasarguard"\ndefault_limit = 2`,
     api: { url, token },
     database: { kind: 'sqlite', file: join(running.data, 'db.sqlite3') },
+    secondAdmin,
     users: {
       states: ['active', 'disabled', 'expired', 'on-hold'],
-      add: async ({ name, note = '', limit = 0, state = 'active' }) => {
-        const user = { username: name, note, group_ids: [groupId], hwid_limit: limit };
-        const customer = customerOf(name, await call('POST', '/user', user));
+      add: async (spec) => {
+        const customer = await add(call, spec);
+        // Of a deleted user with this number: only `secondAdmin` leaves them.
+        const { id } = await call<{ id: number }>('GET', `/user/${customer.name}`);
+        await call('POST', `/user/${id}/hwids/reset`);
+        const { state = 'active' } = spec;
         if (state !== 'active') await setState(customer, state);
         return customer;
       },
