@@ -1,4 +1,4 @@
-/** What held with the real panels, as `make test-panels` recorded it. Their pages show it. */
+/** The findings of `make test-panels` with the real panels, for the pages of these panels. */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ function rowsOf(all: readonly Report[]): string[][] {
       if (found === undefined) return '';
       const { held, note } = found;
       if (note.startsWith('skipped: ')) return note.replace('skipped: ', 'not tried: ');
-      // What the test of a failure printed is for `dist/panel-reports`.
+      // `dist/panel-reports` has the text of the fault.
       if (/^\w*Error: |^did not end/.test(note)) return '**no**: the check failed';
       return [held ? 'yes' : '**no**', note].filter(Boolean).join(': ');
     }),

@@ -38,7 +38,7 @@ function recorded(kind: Exclude<PanelKind, 'remnawave'>, isOne: (name: string) =
 const pageOf = (kind: Exclude<PanelKind, 'remnawave'>) =>
   recorded(kind, (name) => name.endsWith('browser'));
 const refusalOf = (kind: Exclude<PanelKind, 'remnawave'>) =>
-  recorded(kind, (name) => name === 'a key that nobody has');
+  recorded(kind, (name) => name === 'a key that no customer has');
 const links = { status: 200, type: 'text/plain; charset=utf-8', body: LINKS };
 
 /** Marzban, and PasarGuard 5.2.1 (`app/routers/subscription.py`), which grew from it. */

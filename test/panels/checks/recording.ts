@@ -155,7 +155,7 @@ async function subscriptionsOf(panel: RealPanel, run: Run): Promise<Recording['s
     if (got !== undefined) got.isSubscription = got.status === 200 && got.body !== '';
   }
   const stranger = active.path.replace(active.key, crypto.randomUUID());
-  await add('a key that nobody has', stranger, AGENTS['app'] ?? {}, false);
+  await add('a key that no customer has', stranger, AGENTS['app'] ?? {}, false);
   return found;
 }
 
