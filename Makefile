@@ -82,7 +82,7 @@ test-panels: build ## try the real panels behind Gatepost (PANEL_SOURCES=folder 
 	@$(BUN) test --timeout=300000 ./test/panels
 
 test-kits: ## check the kits for devices in sdk/ (gcc, a JDK and Kotlin: make kit-tools; without them, it says so)
-	@$(BUN) test --timeout=60000 ./test/kits
+	@$(BUN) test --timeout=240000 ./test/kits
 
 test-long: build ## run every test; kills, races and models for longer (half an hour or more)
 	@TEST_LONG=1 $(BUN) test/run.ts
@@ -97,7 +97,7 @@ test-tools: ## install the proxies, the copiers, the browser and the Python libr
 	apt-get update --quiet && apt-get install --yes --no-install-recommends $$missing || exit 1; \
 	for name in $$missing; do service $$name stop 2>/dev/null || true; done
 
-kit-tools: ## install gcc, a JDK, the Kotlin compiler and the library of the kit in Go for test-kits (Debian, Ubuntu; as root)
+kit-tools: ## install gcc, a JDK, the Kotlin compiler and the libraries of the kits in Go and Python for test-kits (Debian, Ubuntu; as root)
 	@.ci/bun >/dev/null
 	@missing=; command -v gcc >/dev/null || missing="$$missing gcc libc6-dev"; \
 	command -v javac >/dev/null || missing="$$missing default-jdk-headless"; \
@@ -106,6 +106,7 @@ kit-tools: ## install gcc, a JDK, the Kotlin compiler and the library of the kit
 	@mkdir -p .bootstrap/kotlin && cd .bootstrap/kotlin && echo '{}' >package.json && \
 	  $(abspath $(BUN)) add --exact kotlin-compiler@2.4.20 >/dev/null
 	@! command -v go >/dev/null || (cd sdk/go && go mod download)
+	@python3 -m venv .bootstrap/python && .bootstrap/python/bin/pip install --quiet aiohttp==3.13.2
 
 GENERATORS := .bootstrap/generators
 generators: ## install five generators of API clients for test-kits (with Node, Python 3 and Go; from their registries)

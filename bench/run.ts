@@ -31,6 +31,7 @@ const CASES: Readonly<Record<string, () => Promise<Case>>> = {
   beside: async () => (await import('./beside.ts')).beside,
   backup: async () => (await import('./backup.ts')).backup,
   move: async () => (await import('./move.ts')).move,
+  follow: async () => (await import('./follow.ts')).follow,
   soak: async () => (await import('./soak.ts')).soak,
   'row-bytes': async () => (await import('./row-bytes.ts')).rowBytes,
   peers: async () => (await import('./peers/run.ts')).peers,

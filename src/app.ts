@@ -13,12 +13,13 @@ import { SecretFiles } from './config/secret-files.ts';
 import { keepNote } from './config/server-note.ts';
 import type { Config } from './config/settings/index.ts';
 import type { Core } from './core/core.ts';
+import { followingIn } from './core/follow-standing.ts';
 import { certifiedNames } from './doctor/certificate.ts';
 import { type RunningServer, startServer } from './http/server.ts';
-import { PanelTokens } from './http/upstream/panel-tokens.ts';
-import { notesIn } from './http/upstream/sign-in-notes.ts';
+import { type PanelTokens, tokensIn } from './http/upstream/panel-tokens.ts';
 import type { BackupJob } from './jobs/backup.ts';
 import { makeWorker } from './jobs/deliver.ts';
+import type { Follower } from './jobs/follow.ts';
 import { type JobWorker, makeJobWorker } from './jobs/link-jobs.ts';
 import { startJobs } from './jobs/table.ts';
 import { makeMetrics } from './monitor/metrics.ts';
@@ -30,6 +31,7 @@ import { readOutgoingFiles } from './outgoing/authorities.ts';
 import type { Outgoing } from './outgoing/outgoing.ts';
 import { type ApplianceParts, makeAppliance, serverFlags } from './parts/appliance.ts';
 import { consoleFiles } from './parts/console-files.ts';
+import { followPanels } from './parts/live-follow.ts';
 import { LiveGateways } from './parts/live-gateways.ts';
 import { LiveStrangerPage } from './parts/live-stranger-page.ts';
 import { LiveUpstreams } from './parts/live-upstreams.ts';
@@ -148,6 +150,16 @@ interface Beginning {
 }
 
 /** Starts the worker for jobs of the console. */
+function startFollower(
+  { core, log, parts, settings }: Beginning,
+  clock: Clock,
+  tokens: PanelTokens,
+): Follower {
+  const follower = followPanels({ core, clock, log, settings, tokens });
+  parts.push({ name: 'follow', stop: follower.stop });
+  return follower;
+}
+
 function startJobWorker({ core, log, parts }: Beginning, clock: Clock): JobWorker {
   const worker = makeJobWorker(core, clock, log);
   parts.push({ name: 'link jobs', stop: worker.stop });
@@ -254,6 +266,7 @@ async function startParts(beginning: Beginning): Promise<App> {
     isDatabaseUp: () => (settings.databaseUrl === null ? null : !beginning.outages.isAway),
     http: () => listening,
     leap: () => timekeeper.leap(),
+    following: () => followingIn(settings.gateUpstreams),
   });
   const backups = await startBackups(beginning);
   parts.push({ name: 'backup', stop: backups.stop });
@@ -270,8 +283,7 @@ async function startParts(beginning: Beginning): Promise<App> {
   gateways.prepare(settings, log)();
   const secrets = new SecretFiles();
   secrets.prepare(settings)();
-  const notes = notesIn(settings.dataDir);
-  const panelTokens = new PanelTokens({ clock, secretOf: secrets.of, notes });
+  const panelTokens = tokensIn(settings.dataDir, clock, secrets.of);
   const strangerPage = new LiveStrangerPage({ settings, outgoing, log });
   const outbox = gateways.worker(core, clock, eventSenders, log, tallies);
   parts.push({ name: 'outbox', stop: () => outbox.stop() });
@@ -301,8 +313,9 @@ async function startParts(beginning: Beginning): Promise<App> {
   const leave = () => core.store.removeNode().catch(() => undefined);
   const node = { name: nodeNameOf(settings), address: server.url, version: VERSION, startedAtMs };
   const jobWorker = startJobWorker(beginning, clock);
+  const follower = startFollower(beginning, clock, panelTokens);
   const checkRelease = releaseCheck(beginning, clock);
-  const working = { worker, jobWorker, outbox, upstreams, strangerPage, checkRelease };
+  const working = { worker, jobWorker, outbox, follower, upstreams, strangerPage, checkRelease };
   const jobs = startJobs({ core, clock, timekeeper, log, ...working, tls, settings, node });
   parts.push({ name: 'jobs', stop: () => jobs.stop().then(leave) });
   for (const name of ['node', 'stranger-page']) void jobs.run(name);

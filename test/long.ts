@@ -57,6 +57,7 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
   'kits/java-kills.test.ts':
     'kits/java.test.ts keeps token and HWID over a kill, kits/c.test.ts the same promises',
   'kits/kotlin.test.ts': 'kits/java.test.ts has the code under the face for Kotlin',
+  'kits/python.test.ts': 'kits/c.test.ts, kits/java.test.ts drive the same app by the same orders',
   'kits/real-nginx.test.ts':
     'kits/c.test.ts, kits/java.test.ts, kits/typescript.test.ts break a scripted server',
   'kits/real.test.ts':
@@ -65,6 +66,7 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
   'panels/hiddify.test.ts': 'http/upstream/real-panels.test.ts, panel/panel-api.test.ts have it',
   'panels/marzban.test.ts': 'http/upstream/real-panels.test.ts, panel/panel-api.test.ts have it',
   'panels/pasarguard.test.ts': 'http/upstream/real-panels.test.ts, panel/panel-api.test.ts have it',
+  'panels/remnawave.test.ts': 'panel/remnawave.test.ts plays the same answers',
 };
 
 /** Files whose pass on PostgreSQL is long; they run on SQLite in `make test`. */

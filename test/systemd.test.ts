@@ -1,6 +1,6 @@
 /** Notifications to systemd, over a real datagram socket. Bun has none, so python3 listens. */
 
-import { afterEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterEach, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { OperatorError } from '../src/base/operator-error.ts';
@@ -11,9 +11,7 @@ import {
 } from '../src/cli/systemd.ts';
 import { freshFolder } from './support/app.ts';
 import { cleanUp, startServe } from './support/process.ts';
-import { PATIENCE_MS, until } from './support/until.ts';
-
-setDefaultTimeout(2 * PATIENCE_MS);
+import { until } from './support/until.ts';
 
 const LISTEN = `
 import socket, sys

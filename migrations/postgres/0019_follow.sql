@@ -44,4 +44,4 @@ CREATE TABLE followed_user (
   CONSTRAINT followed_user_is_over CHECK (is_over IN (0, 1))
 );
 
-CREATE INDEX followed_user_by_key ON followed_user (key_hash, follow_id);
+CREATE INDEX followed_user_by_key ON followed_user (key_hash, follow_id, user_hash);

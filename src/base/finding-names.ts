@@ -64,6 +64,12 @@ export const FINDINGS = {
   doctor_failed: 'A check of the doctor failed by itself.',
   doctor_runs_as_other_user: 'The doctor runs as another user than the service.',
   environment_of_server_unseen: 'The running server has variables that this command lacks.',
+  follow_failing: 'The last pass over a followed panel changed nothing.',
+  follow_held:
+    'A pass over a followed panel waits for the operator: many users are missing, or others are shown.',
+  follow_late: 'The last whole pass over a followed panel is too old.',
+  follow_partial: 'The token for a followed panel shows the users of one admin alone.',
+  follow_refused: 'A followed panel refuses the token, or the account.',
   gate_open_to_every_proxy:
     'Every trusted proxy may ask the gate, also one that passes all paths on.',
   gate_open_to_no_proxy: 'The gate is set up, and no proxy may ask it.',

@@ -35,6 +35,8 @@ export const ERROR_CODES = {
   cancel_refused: 'The distribution cannot be cancelled, or no longer.',
   send_refused: 'The message is refused: by plan, subscription, recipients, content or a limit.',
   send_too_soon: 'Too many messages were sent: try again later.',
+  follow_not_found: 'The panel of this host is not followed.',
+  follow_not_held: 'No pass over the panel of this host waits for the operator.',
   webhook_not_found: 'No webhook has this id.',
   webhook_limit_reached: 'The provider, or the operator, has reached its limit of webhooks.',
   account_not_found: 'No account of the console has this name.',

@@ -5,6 +5,7 @@
 
 import type { Finding } from '../base/finding.ts';
 import type { Core } from '../core/core.ts';
+import type { FollowStanding } from '../core/follow-standing.ts';
 import type { SendOnce } from '../core/outbox/gateway-test.ts';
 import type { Misfit, Refused } from '../core/outcome.ts';
 import type { PanelKind } from '../core/panel/kind.ts';
@@ -102,6 +103,16 @@ interface UpstreamSummary {
   toml: string;
 }
 
+/** How the following of an upstream's panel stands. */
+export interface ListedFollow {
+  host: string;
+  standing: FollowStanding;
+  /** The last whole pass; null: there was none. */
+  pass: { atMs: number; userCount: number; changeCount: number } | null;
+  /** Why the last pass changed nothing; null: it was whole, or there was none. */
+  reason: string | null;
+}
+
 /** A panel that Gatepost knows by name. */
 interface KnownPanel {
   name: PanelKind;
@@ -112,6 +123,8 @@ interface KnownPanel {
 
 export interface ListedUpstreams {
   panels: KnownPanel[];
+  /** The panels that are followed. */
+  follows: ListedFollow[];
   /** The upstreams of the configuration. */
   own: UpstreamSummary[];
   kept: (UpstreamSummary & {
@@ -141,7 +154,7 @@ export interface UpstreamCheck {
 
 /** The upstreams of the gate; `src/parts/live-upstreams.ts` implements them. */
 export interface UpstreamDesk {
-  list(): ListedUpstreams;
+  list(): Promise<ListedUpstreams>;
   /**
    * Tries an upstream without saving it, for at most ten seconds. Refuses `malformed` with the
    * reason, and `too_many_requests` while another check of the session runs.

@@ -20,6 +20,7 @@ import { addDoctorCommand } from './doctor.ts';
 import { addDomainCommands } from './domain.ts';
 import { addExplainCommand } from './explain.ts';
 import { addExportCommand } from './export.ts';
+import { addFollowCommands } from './follow.ts';
 import { addGatewayCommands } from './gateway.ts';
 import { addImportCommands } from './import.ts';
 import { addLinkCommands } from './link.ts';
@@ -79,6 +80,7 @@ export function buildProgram(context: CliContext): Command {
   addAccountCommands(program, context);
   addNodeCommands(program, context);
   addClockCommands(program, context);
+  addFollowCommands(program, context);
   addStatsCommand(program, context);
   addReadyCommand(program, context);
   addAuditCommands(program, context);

@@ -27,6 +27,8 @@ const SENTENCES = {
   distribution_ended: (id, state) =>
     `distribution ${id} has ended (${state}) and cannot be blocked`,
   account_not_found: (name) => `there is no account '${name}': see 'gatepost account list'`,
+  follow_not_found: (host) => `the panel of '${host}' is not followed: see 'gatepost follow list'`,
+  follow_not_held: (host) => `no pass over the panel of '${host}' waits: nothing to accept`,
   webhook_not_found: (id) => `there is no webhook ${id}: see 'gatepost webhook list'`,
   webhook_limit_reached: (owner) =>
     `${owner} has reached the limit of webhooks (the setting webhook.per_owner_max)`,

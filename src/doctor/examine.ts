@@ -10,6 +10,7 @@ import type { LoadedConfig } from '../config/load.ts';
 import { SecretFiles } from '../config/secret-files.ts';
 import { mergeUpstreams } from '../config/upstreams.ts';
 import { counted } from '../core/counted.ts';
+import { followingIn } from '../core/follow-standing.ts';
 import { addressOf, isCallable } from '../core/outbox/address.ts';
 import { notesIn } from '../http/upstream/sign-in-notes.ts';
 import type { DatabaseReport, StoreKind } from '../store/kind.ts';
@@ -19,6 +20,7 @@ import { checkBackups } from './backups.ts';
 import { causesOf, withBackup } from './causes.ts';
 import { certifiedNames, checkCertificate } from './certificate.ts';
 import { checkDirectory } from './directory.ts';
+import { checkFollows } from './follow.ts';
 import { checkFronts, isBehindProxies, streamDescriptors } from './fronts.ts';
 import {
   checkJunk,
@@ -150,6 +152,7 @@ export async function examine({
       gateUpstreams.map(({ host }) => host),
     ),
     ...checkDisabled(database.disabledByImport, config),
+    ...checkFollows(followingIn(gateUpstreams), database.follows, nowMs),
     ...checkUnlimited(database.unlimited),
     ...checkPagePath(config, database.paged),
     ...checkNames(config, names),

@@ -83,15 +83,16 @@ async function checkApi(
   const { admin, code } = await lookAtApi(source, tokens, follows);
   if (code === SIGN_IN_REFUSED) return [refused];
   const ends = checkEnd(source, name, secretOf, nowMs);
-  const file = accountFile === '' ? 'panel_token_file' : 'panel_account_file';
   if (code === null && admin !== '') {
-    const part = say.warning(
-      'panel_token_sees_part',
-      `the token for ${name} shows only the users of the admin ${visible(admin)}`,
-      `name an admin who sees all users in ${file} ${place}; ${seesPart}`,
-      name,
-    );
-    return [part, ...ends];
+    return [
+      say.warning(
+        'panel_token_sees_part',
+        `the token for ${name} shows only the users of the admin ${visible(admin)}`,
+        `put the token of an admin who sees all users into ${fileKeyOf(source)} ${place}; ${seesPart}`,
+        name,
+      ),
+      ...ends,
+    ];
   }
   if (code === null) return [say.ok(`${name} ${follows ? 'returns limits' : 'answers'}`), ...ends];
   if (code === 'API_SLOW' || Object.hasOwn(ERRNO_WORDS, code)) {
@@ -104,11 +105,15 @@ async function checkApi(
     say.warning(
       'panel_api_refused',
       `${name} ${isRefused ? 'refuses the token' : 'gives an unexpected answer'} (${code})`,
-      `check panel_url and ${accountFile === '' ? 'panel_token_file' : 'panel_account_file'} ${place}; ${effect}`,
+      `check panel_url and ${fileKeyOf(source)} ${place}; ${effect}`,
       name,
     ),
   ];
 }
+
+/** Returns the key of the setting that gives the token. */
+const fileKeyOf = ({ accountFile }: PanelSource) =>
+  accountFile === '' ? 'panel_token_file' : 'panel_account_file';
 
 /** The time before its end at which a token is a finding, ms. */
 const ENDING_MS = 24 * 3_600_000;

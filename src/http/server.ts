@@ -32,10 +32,9 @@ import { type EndpointTally, Traffic, type TrafficSettings } from './traffic.ts'
 import { gatePanel } from './upstream/gate-panel.ts';
 import { servesStrangers } from './upstream/new-links.ts';
 import { makeFollowers } from './upstream/panel-followers.ts';
-import { PanelTokens } from './upstream/panel-tokens.ts';
+import { type PanelTokens, tokensIn } from './upstream/panel-tokens.ts';
 import { makeProxy } from './upstream/proxy.ts';
 import type { UpstreamSettings } from './upstream/settings.ts';
-import { notesIn } from './upstream/sign-in-notes.ts';
 
 /** Settings that are read for each request, so that a change applies at once. */
 export interface ServerSettings
@@ -178,8 +177,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const { consoleFiles: files = new Map(), secretOf = () => null } = options;
   const own = { ...strangersOf(options, callers), core, clock, log, settings, secretOf };
-  const notes = notesIn(null);
-  const tokens = options.panelTokens ?? new PanelTokens({ clock, secretOf, notes });
+  const tokens = options.panelTokens ?? tokensIn(null, clock, secretOf);
   const panels = makeFollowers({ ...own, tokens });
   const doors = { ...own, traffic, panels, rides: new RideDesk(own) };
   const proxy = makeProxy({

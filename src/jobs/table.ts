@@ -10,6 +10,7 @@ import { isAway } from '../core/port/store.ts';
 import type { Timekeeper } from '../core/timekeeper.ts';
 import { nextTurn } from '../core/turn.ts';
 import type { Worker } from './deliver.ts';
+import type { Follower } from './follow.ts';
 import {
   endHandedOver,
   expireMessages,
@@ -34,6 +35,8 @@ interface JobDeps {
   worker: Worker;
   jobWorker: Pick<JobWorker, 'tick' | 'wake'>;
   outbox: Pick<Outbox, 'tick'>;
+  /** The panels that are followed. */
+  follower: Pick<Follower, 'tick'>;
   /** The upstreams of the gate that the database keeps. */
   upstreams: { refresh(): Promise<void> };
   /** The answer to strangers. */
@@ -66,6 +69,7 @@ function jobs({
   worker,
   jobWorker,
   outbox,
+  follower,
   upstreams,
   strangerPage,
   checkRelease,
@@ -84,6 +88,7 @@ function jobs({
     // Takes over jobs of a killed node; one read.
     job('left-jobs', '*/5 * * * * *', async () => jobWorker.wake()),
     job('upstreams', '*/5 * * * * *', () => upstreams.refresh()),
+    job('follow', '*/5 * * * * *', () => follower.tick()),
     job('stranger-page', '5 * * * * *', strangerPage.refresh),
     job('release', '35 * * * * *', checkRelease),
     job('node', '*/5 * * * * *', () => core.store.noteNode(node)),

@@ -178,6 +178,21 @@ export const LOG_EVENTS: Readonly<Record<string, LogEvent>> = {
     'reason',
     'outcomes could not be saved, or a step failed; logged once until something is saved',
   ),
+  follow_passed: event(
+    'info',
+    'host users added changed gone took_ms',
+    '`follow` read a panel whole, and something changed, or it could not before',
+  ),
+  follow_failed: event(
+    'warn',
+    'host problem reason',
+    'a pass of `follow` changed nothing for this reason; once until another reason, or a whole pass',
+  ),
+  follow_gone: event(
+    'warn',
+    'host count links',
+    'so many users were missing in two whole passes of `follow`; `links` is `follow_gone` of the upstream',
+  ),
   job_fault: event('error', 'job reason', 'a scheduled job failed; it is retried at its next time'),
   clock_leapt: event('warn', 'ahead_s', "the machine's clock leapt: deletion is suspended"),
   clock_back: event('info', '', 'it is right again'),

@@ -1,6 +1,8 @@
 /** The form of a metric's row, and the snapshot from which its values are read. */
 
 import type { Counts, Histogram } from '../base/counts.ts';
+import type { Following } from '../core/follow-standing.ts';
+import type { Follow } from '../core/port/follow.ts';
 import type { QueueFacts, ServerFacts, StorageFacts } from '../core/port/health.ts';
 import type { OutboxTotals } from '../core/port/outbox.ts';
 import type { Upkeep } from '../core/port/upkeep.ts';
@@ -33,6 +35,8 @@ export interface Snapshot {
   http: HttpFacts | null;
   certificateExpiresAtMs: number | null;
   upkeep: readonly Upkeep[] | null;
+  /** The panels that the settings follow; `follow` is null before the first pass. */
+  follows: readonly (Following & { follow: Follow | null })[] | null;
   /** Null: the clock has not leapt. */
   leap: Pick<LeapFacts, 'isSuspended' | 'leadMs'> | null;
   tallies: Tallies;

@@ -1,6 +1,7 @@
 /** The table of metrics: name, meaning, and source of the values. */
 
 import { COMMIT, VERSION } from '../base/version.ts';
+import { FOLLOWS } from './follow-metrics.ts';
 import { counted, type MetricRow, one, row, spread } from './metric-row.ts';
 import { OUTBOX } from './outbox-metrics.ts';
 import { SERVER } from './server-metrics.ts';
@@ -239,5 +240,6 @@ export const METRICS: readonly MetricRow[] = [
   ...MESSAGES,
   ...OUTBOX,
   ...UPKEEP,
+  ...FOLLOWS,
   ...PROCESS,
 ];

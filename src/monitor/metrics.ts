@@ -1,6 +1,7 @@
 /** Gathers the counts of all parts, and writes them in Prometheus' text format, version 0.0.4. */
 
 import { type Log, reasonOf } from '../base/log.ts';
+import type { Following } from '../core/follow-standing.ts';
 import { isAway, type Store } from '../core/port/store.ts';
 import type { HttpFacts, MetricRow, Snapshot } from './metric-row.ts';
 import { METRICS } from './metric-table.ts';
@@ -12,6 +13,7 @@ interface MetricSources {
   startedAtMs: number;
   store: Pick<
     Store,
+    | 'listFollows'
     | 'listUpkeep'
     | 'readDisabledWebhooks'
     | 'readOutboxTotals'
@@ -27,6 +29,8 @@ interface MetricSources {
   certificateExpiresAtMs(): number | null;
   /** Returns the leap of the clock; null: none. */
   leap?(): Snapshot['leap'];
+  /** Returns the panels that the settings follow. */
+  following?(): readonly Following[];
   tallies: Tallies;
   log: Log;
 }
@@ -65,15 +69,19 @@ async function takeSnapshot(sources: MetricSources): Promise<Snapshot> {
     if (!isAway(fault)) log.warn('metrics_incomplete', { reason: reasonOf(fault) });
     return null;
   };
-  const [storage, server, queue, outbox, disabled, upkeep, processNow] = await Promise.all([
-    store.readStorageFacts().catch(orNull),
-    store.readServerFacts().catch(orNull),
-    store.readQueueFacts(nowMs).catch(orNull),
-    store.readOutboxTotals().catch(orNull),
-    store.readDisabledWebhooks(0).catch(orNull),
-    Promise.resolve(store.listUpkeep()).catch(orNull),
-    processFacts(),
-  ]);
+  const following = sources.following?.() ?? [];
+  const [storage, server, queue, outbox, disabled, upkeep, follows, processNow] = await Promise.all(
+    [
+      store.readStorageFacts().catch(orNull),
+      store.readServerFacts().catch(orNull),
+      store.readQueueFacts(nowMs).catch(orNull),
+      store.readOutboxTotals().catch(orNull),
+      store.readDisabledWebhooks(0).catch(orNull),
+      Promise.resolve(store.listUpkeep()).catch(orNull),
+      following.length === 0 ? [] : Promise.resolve(store.listFollows()).catch(orNull),
+      processFacts(),
+    ],
+  );
   return {
     nowMs,
     startedAtMs,
@@ -83,6 +91,13 @@ async function takeSnapshot(sources: MetricSources): Promise<Snapshot> {
     outbox,
     disabled,
     upkeep,
+    follows:
+      follows === null
+        ? null
+        : following.map((one) => ({
+            ...one,
+            follow: follows.find(({ host }) => host === one.host) ?? null,
+          })),
     tallies,
     process: processNow,
     http: http(),

@@ -5,7 +5,7 @@
 
 import { OperatorError } from '../base/operator-error.ts';
 import { boundBrokenBy, readInteger } from '../core/json-input.ts';
-import type { PanelRows } from '../core/panel/cells.ts';
+import type { PanelRows, PanelSchema } from '../core/panel/cells.ts';
 import { PANEL_TRAITS } from '../core/panel/index.ts';
 import type { PanelKind } from '../core/panel/kind.ts';
 import { type ListReader, listIn, PAGE, type PagedList } from '../core/panel/lists.ts';
@@ -13,6 +13,8 @@ import type { PanelRecord } from '../core/panel/record.ts';
 import { type Reading, RowSink } from './rows.ts';
 
 interface PanelApiOptions extends Reading {
+  /** The tables to read, without that of devices if they are not asked for; absent: all. */
+  schema?: PanelSchema;
   /** The address before `/api`; for 3x-ui and Hiddify with the secret path. */
   url: string;
   token: string;
@@ -32,6 +34,9 @@ const ATTEMPTS_MAX = 4;
 const BACKS_MAX = 20;
 const PAUSE_MS = 1_000;
 
+/** The words of an error after 401. */
+export const TOKEN_REFUSED = 'it refuses the token';
+
 /** The users of a panel, and the admin who alone sees them; empty: these are all users. */
 interface PanelView {
   rows: PanelRows;
@@ -40,7 +45,7 @@ interface PanelView {
 
 /** Reads the users of a panel. Throws {@link OperatorError}; its text never has the token. */
 export async function readPanelApi(kind: PanelKind, options: PanelApiOptions): Promise<PanelView> {
-  const sink = new RowSink(PANEL_TRAITS[kind].database, options.url, options);
+  const sink = new RowSink(options.schema ?? PANEL_TRAITS[kind].database, options.url, options);
   const api = new PanelApi(options, sink, PANEL_TRAITS[kind].api.headersOf(options.token));
   await api.see(kind);
   await PANEL_TRAITS[kind].readAll(api);
@@ -62,6 +67,10 @@ class PanelApi implements ListReader {
   async see(kind: PanelKind): Promise<void> {
     const { view } = PANEL_TRAITS[kind].api;
     if (view !== null) this.view = view.adminIn(await this.get(view.path));
+  }
+
+  wants(table: string): boolean {
+    return this.sink.columnsOf(table) !== null;
   }
 
   table(name: string): void {
@@ -122,6 +131,7 @@ class PanelApi implements ListReader {
     }
   }
 
+  /** Returns the JSON of an answer with one of the statuses. */
   async get(path: string, statuses: readonly number[] = [200]): Promise<unknown> {
     const { callsPerSecondMax, signal, sleep } = this.options;
     for (let attempt = 1; ; attempt++) {
@@ -160,7 +170,7 @@ class PanelApi implements ListReader {
     }
     const { status } = response;
     if (status === 429 || status >= 500) return `it answers HTTP ${status}`;
-    if (status === 401) throw this.#failed('it refuses the token (401)');
+    if (status === 401) throw this.#failed(`${TOKEN_REFUSED} (401)`);
     if (status === 403) throw this.#failed(`it refuses ${path.split('?')[0]} to this token (403)`);
     if (!statuses.includes(status)) {
       throw this.#failed(`it answers HTTP ${status} at ${path.split('?')[0]}`);

@@ -1,7 +1,7 @@
 /** Reads the database of a panel from a file: SQLite, or a dump as text, perhaps gzipped. */
 
 import { OperatorError } from '../base/operator-error.ts';
-import type { PanelRows } from '../core/panel/cells.ts';
+import type { PanelRows, PanelSchema } from '../core/panel/cells.ts';
 import { PANEL_TRAITS } from '../core/panel/index.ts';
 import type { PanelKind } from '../core/panel/kind.ts';
 import { nextTurn } from '../core/turn.ts';
@@ -26,10 +26,10 @@ const SIGN_MS = 1_000;
 export async function readPanelFile(
   path: string,
   panel: PanelKind,
-  reading: Reading,
+  reading: Reading & { schema?: PanelSchema },
 ): Promise<PanelRows> {
   const origin = path === '-' ? 'stdin' : path;
-  const sink = new RowSink(PANEL_TRAITS[panel].database, origin, reading);
+  const sink = new RowSink(reading.schema ?? PANEL_TRAITS[panel].database, origin, reading);
   try {
     const magic = path === '-' ? '' : await Bun.file(path).slice(0, HEAD_BYTES).text();
     if (magic === SQLITE_MAGIC) await readSqliteFile(path, sink);

@@ -1,7 +1,7 @@
 /** Reads the users of a panel from its database or its API. */
 
 import { VERSION } from '../base/version.ts';
-import type { PanelUser } from '../core/panel/cells.ts';
+import { type PanelUser, withoutDevices } from '../core/panel/cells.ts';
 import { PANEL_TRAITS } from '../core/panel/index.ts';
 import type { PanelKind } from '../core/panel/kind.ts';
 import { readPanelApi } from './panel-api.ts';
@@ -9,7 +9,11 @@ import { readPanelFile } from './panel-file.ts';
 import type { Reading } from './rows.ts';
 
 /** The panel to read: a file, with `-` for standard input, or an API. */
-export type PanelJob = { panel: PanelKind } & (
+export type PanelJob = {
+  panel: PanelKind;
+  /** True: users alone, without their devices. */
+  isOfUsers?: boolean;
+} & (
   | { path: string }
   | {
       url: string;
@@ -40,10 +44,13 @@ export async function readPanel(
   job: PanelJob,
   reading: PanelCalls,
 ): Promise<PanelReading<Iterable<PanelUser>>> {
-  const { panel } = job;
+  const { panel, isOfUsers = false } = job;
+  const { database } = PANEL_TRAITS[panel];
+  const schema = isOfUsers ? withoutDevices(database) : database;
+  const userAgent = `gatepost-${isOfUsers ? 'follow' : 'import'}/${VERSION}`;
   const { rows, view } =
     'url' in job
-      ? await readPanelApi(panel, { ...job, ...reading, userAgent: `gatepost-import/${VERSION}` })
-      : { rows: await readPanelFile(job.path, panel, reading), view: '' };
-  return { users: PANEL_TRAITS[panel].database.readUsers(rows), view };
+      ? await readPanelApi(panel, { ...job, ...reading, schema, userAgent })
+      : { rows: await readPanelFile(job.path, panel, { ...reading, schema }), view: '' };
+  return { users: schema.readUsers(rows), view };
 }

@@ -1,12 +1,13 @@
 /**
- * The process that reads a panel for an import: files and answers that another person made can
- * take all memory or never end, and the import kills only this process.
+ * The process that reads a panel for an import or for `follow`: files and answers that another
+ * person made can take all memory or never end, and only this process is killed then.
  */
 
 import { readFileSync, rmSync, writeSync } from 'node:fs';
 import { messageOf, OperatorError } from '../base/operator-error.ts';
+import { listedUsers } from '../core/moving/follow-user.ts';
 import { originOf, readPanel } from './panel-read.ts';
-import type { ReaderLine, ReaderTask } from './reader-line.ts';
+import type { ReaderInput, ReaderLine, ReaderTask } from './reader-line.ts';
 
 const [STDIN, STDOUT] = [0, 1];
 /** Lines are written together, in pieces of about this many characters. */
@@ -37,7 +38,10 @@ export async function readForImport(text: string, { sleep, exit }: Program): Pro
     if (process.ppid !== importPid) out.leave();
   }, LOOK_MS);
   try {
-    if ('url' in job) Object.assign(job, JSON.parse(readFileSync(STDIN, 'utf8')));
+    const isFollowed = job.isOfUsers === true;
+    const hasInput = 'url' in job || isFollowed;
+    const given = hasInput ? (JSON.parse(readFileSync(STDIN, 'utf8')) as ReaderInput) : null;
+    if ('url' in job) Object.assign(job, given?.secrets);
     const { users, view } = await readPanel(job, {
       // The import kills this process to stop it.
       signal: new AbortController().signal,
@@ -46,7 +50,14 @@ export async function readForImport(text: string, { sleep, exit }: Program): Pro
       onProgress: (done, total) => out.send({ progress: [done, total] }),
     });
     out.add({ view });
-    for (const user of users) out.add({ user });
+    if (given?.listing != null) {
+      const all = listedUsers(users, given.listing);
+      for (const listed of all) out.add({ listed });
+      out.add({ isRound: true });
+      for (const listed of all) out.add({ listed });
+    } else {
+      for (const user of users) out.add({ user });
+    }
     out.send({ isWhole: true });
     return 0;
   } catch (error) {

@@ -4,9 +4,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OperatorError } from '../base/operator-error.ts';
+import type { FollowLine } from '../core/moving/follow.ts';
+import type { Listing } from '../core/moving/follow-user.ts';
 import type { PanelUser } from '../core/panel/cells.ts';
+import { nextTurn } from '../core/turn.ts';
 import { originOf, type PanelJob, type PanelReading } from './panel-read.ts';
-import { PANEL_READER, type ReaderLine, type ReaderTask } from './reader-line.ts';
+import { PANEL_READER, type ReaderInput, type ReaderLine, type ReaderTask } from './reader-line.ts';
 
 /** The longest time without a row, ms: of a file, and of an API, whose calls may take 30 s. */
 const QUIET_MS = 20_000;
@@ -29,6 +32,13 @@ interface Watch {
 
 export type ReadPanel = (job: PanelJob, watch: Watch) => Promise<PanelReading>;
 
+/** Yields the users of a panel to follow; throws as {@link readPanelInProcess} says. */
+export type ReadFollowed = (
+  job: PanelJob,
+  listing: Listing,
+  watch: Watch,
+) => AsyncIterable<FollowLine>;
+
 /**
  * Makes a reader that starts this program again; `program` begins its command line, in `env`. It
  * throws {@link OperatorError} with the reason if the process fails or breaks a bound. It removes
@@ -37,43 +47,65 @@ export type ReadPanel = (job: PanelJob, watch: Watch) => Promise<PanelReading>;
 export const readPanelInProcess =
   (program: readonly string[], env: Environment, quietMs: number | null = null): ReadPanel =>
   async (job, watch) => {
-    const folder = mkdtempSync(join(tmpdir(), 'gatepost-import-'));
-    try {
-      const limitMs = quietMs ?? ('url' in job ? QUIET_API_MS : QUIET_MS);
-      return await new Reader(job, watch, limitMs).read(
-        program,
-        environment(env, folder, watch.memoryMaxMib),
-        folder,
-      );
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
+    const reader = new Reader(job, watch, quietMs);
+    const users: PanelUser[] = [];
+    let view = '';
+    let length = 0;
+    for await (const line of reader.lines(program, env)) {
+      length += line.length;
+      if (length > watch.memoryMaxMib * MIB) throw reader.overMemory();
+      if (line.user !== undefined) users.push(line.user);
+      view = line.view ?? view;
+    }
+    return { users, view };
+  };
+
+/** Makes a reader as {@link readPanelInProcess} does, for `follow`: it holds no list of users. */
+export const readFollowedInProcess = (program: readonly string[], env: Environment): ReadFollowed =>
+  async function* (job, listing, watch) {
+    const reader = new Reader({ ...job, isOfUsers: true }, watch, null, listing);
+    for await (const { view, listed, isRound } of reader.lines(program, env)) {
+      if (view !== undefined) yield { view };
+      if (listed !== undefined) yield { listed };
+      if (isRound) yield 'round';
     }
   };
 
 class Reader {
-  readonly #users: PanelUser[] = [];
-  #view = '';
   #isWhole = false;
-  #length = 0;
   /** The reason of a kill. */
   #problem: OperatorError | null = null;
+
+  readonly #quietMs: number;
 
   constructor(
     readonly job: PanelJob,
     readonly watch: Watch,
-    readonly quietMs: number,
-  ) {}
+    quietMs: number | null,
+    readonly listing: Listing | null = null,
+  ) {
+    this.#quietMs = quietMs ?? ('url' in job ? QUIET_API_MS : QUIET_MS);
+  }
 
-  async read(program: readonly string[], env: Environment, folder: string): Promise<PanelReading> {
+  /** Yields the lines of a process until the last one, each with its length. */
+  async *lines(program: readonly string[], env: Environment) {
+    const folder = mkdtempSync(join(tmpdir(), 'gatepost-import-'));
+    try {
+      yield* this.#linesIn(program, environment(env, folder, this.watch.memoryMaxMib), folder);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+
+  async *#linesIn(program: readonly string[], env: Environment, folder: string) {
     const { job, watch } = this;
-    const isApi = 'url' in job;
     const task: ReaderTask = {
-      job: isApi ? { ...job, ...NO_SECRETS } : job,
+      job: 'url' in job ? { ...job, ...NO_SECRETS } : job,
       folder,
       importPid: process.pid,
     };
     const child = Bun.spawn([...program, PANEL_READER, JSON.stringify(task)], {
-      stdin: isApi ? secretsOf(job) : job.path === '-' ? 'inherit' : 'ignore',
+      stdin: this.#stdin(),
       stdout: 'pipe',
       stderr: 'ignore',
       env,
@@ -84,17 +116,19 @@ class Reader {
     };
     const stop = () => kill(INTERRUPTED);
     const look = setInterval(() => {
-      if (memoryMibOf(child.pid) > watch.memoryMaxMib) kill(this.#overMemory());
+      if (memoryMibOf(child.pid) > watch.memoryMaxMib) kill(this.overMemory());
     }, LOOK_MS);
-    const quiet = setTimeout(() => kill(this.#tooQuiet()), this.quietMs);
+    const quiet = setTimeout(() => kill(this.#tooQuiet()), this.#quietMs);
     watch.signal.addEventListener('abort', stop);
     if (watch.signal.aborted) stop();
     try {
-      for await (const line of linesOf(child.stdout)) {
+      for await (const text of linesOf(child.stdout)) {
+        if (text === null) throw this.overMemory();
+        const line = JSON.parse(text) as ReaderLine;
+        this.#note(line);
+        yield { ...line, length: text.length };
+        // The process waits while this side works.
         quiet.refresh();
-        this.#length += line?.length ?? 0;
-        if (line === null || this.#length > watch.memoryMaxMib * MIB) throw this.#overMemory();
-        this.#take(JSON.parse(line) as ReaderLine);
       }
       await child.exited;
     } catch (error) {
@@ -109,18 +143,23 @@ class Reader {
     }
     if (this.#problem !== null) throw this.#problem;
     if (!this.#isWhole) throw this.#ended(child.signalCode);
-    return { users: this.#users, view: this.#view };
   }
 
-  #take({ progress, view, user, failed, isWhole }: ReaderLine): void {
+  #stdin() {
+    const { job, listing } = this;
+    if (!('url' in job) && listing === null) return job.path === '-' ? 'inherit' : 'ignore';
+    const { token, headers } = 'url' in job ? job : NO_SECRETS;
+    const input: ReaderInput = { secrets: { token, headers }, listing };
+    return Buffer.from(JSON.stringify(input));
+  }
+
+  #note({ progress, failed, isWhole }: ReaderLine): void {
     if (failed !== undefined) throw new OperatorError(failed.message, failed.code);
     if (progress !== undefined) this.watch.onProgress(...progress);
-    if (user !== undefined) this.#users.push(user);
-    this.#view = view ?? this.#view;
     this.#isWhole = isWhole ?? false;
   }
 
-  #overMemory(): OperatorError {
+  overMemory(): OperatorError {
     return new OperatorError(
       `nothing was stored: ${originOf(this.job)} takes more than ${this.watch.memoryMaxMib} MiB of memory to read (--memory allows more)`,
     );
@@ -128,7 +167,7 @@ class Reader {
 
   #tooQuiet(): OperatorError {
     return new OperatorError(
-      `nothing was stored: ${originOf(this.job)} gave no row for ${this.quietMs / 1000} seconds`,
+      `nothing was stored: ${originOf(this.job)} gave no row for ${this.#quietMs / 1000} seconds`,
     );
   }
 
@@ -142,8 +181,6 @@ class Reader {
 }
 
 const NO_SECRETS = { token: '', headers: {} };
-const secretsOf = ({ token, headers }: typeof NO_SECRETS) =>
-  Buffer.from(JSON.stringify({ token, headers }));
 
 /** Adds the folder of the process; makes its runtime collect garbage early. */
 const environment = (env: Environment, folder: string, memoryMaxMib: number) => ({
@@ -163,6 +200,8 @@ async function* linesOf(bytes: ReadableStream<Uint8Array>): AsyncGenerator<strin
   let rest: string[] = [];
   let length = 0;
   for await (const chunk of bytes) {
+    // The next chunk may be here already: other work has a turn.
+    await nextTurn();
     const lines = decoder.decode(chunk, { stream: true }).split('\n');
     const last = lines.pop() ?? '';
     for (const [at, line] of lines.entries()) {

@@ -31,7 +31,12 @@ export async function readSqliteFile(path: string, sink: RowSink): Promise<void>
     // The definitions in the file may have been made by a stranger.
     opened.db.run('PRAGMA trusted_schema = OFF');
     opened.db.run('BEGIN');
-    for (const name of Object.keys(sink.schema.tables)) readTable(opened.db, name, sink);
+    const { tables, userTables } = sink.schema;
+    for (const name of Object.keys(tables)) {
+      // An older table of users has their secrets in its cells.
+      if (userTables.includes(name) && sink.hasUserTable) continue;
+      readTable(opened.db, name, sink);
+    }
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     throw new OperatorError(`cannot read ${path}: ${(error as Error).message}`);

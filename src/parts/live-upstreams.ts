@@ -8,6 +8,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type {
   GivenUpstream,
+  ListedFollow,
   ListedUpstreams,
   UpstreamCheck,
   UpstreamDesk,
@@ -20,6 +21,7 @@ import {
   upstreamToml,
 } from '../config/upstreams.ts';
 import type { Core } from '../core/core.ts';
+import { changesOf, followingIn, standingOf } from '../core/follow-standing.ts';
 import { hostHash } from '../core/host-name.ts';
 import { keepUpstream, removeUpstream } from '../core/kept-upstream.ts';
 import { isRefused, type Misfit, malformed, Refused } from '../core/outcome.ts';
@@ -80,7 +82,7 @@ export class LiveUpstreams implements UpstreamDesk {
     await this.apply();
   }
 
-  list = (): ListedUpstreams => {
+  list = async (): Promise<ListedUpstreams> => {
     const inForce = new Set(this.parts.settings.gateUpstreams.map(({ host }) => host));
     const own = ownUpstreamKeys(this.parts.own().text).map(summaryOf);
     const hosts = new Set(own.map(({ host }) => host));
@@ -99,8 +101,28 @@ export class LiveUpstreams implements UpstreamDesk {
       const { keys, title } = PANEL_TRAITS[name];
       return { name, title, keys: typeof keys === 'string' ? keys : ('signed' as const) };
     });
-    return { panels, own, kept };
+    return { panels, follows: await this.#follows(), own, kept };
   };
+
+  async #follows(): Promise<ListedFollow[]> {
+    const { clock, core, settings } = this.parts;
+    const following = followingIn(settings.gateUpstreams);
+    const known = following.length === 0 ? [] : await core.store.listFollows();
+    return following.map((one) => {
+      const follow = known.find(({ host }) => host === one.host) ?? null;
+      const { failure = null, pass = null } = follow ?? {};
+      return {
+        host: one.host,
+        standing: standingOf(follow, one, clock.nowMs()),
+        pass: pass && {
+          atMs: pass.atMs,
+          userCount: pass.userCount,
+          changeCount: changesOf(pass),
+        },
+        reason: failure?.reason ?? null,
+      };
+    });
+  }
 
   check: UpstreamDesk['check'] = async (given, sessionId, nowMs) => {
     const read = upstreamOf(given);

@@ -21,6 +21,13 @@ export function keepSettings(env: Readonly<Record<string, string | undefined>>):
   settings = Object.fromEntries(own);
 }
 
+/** Returns the environment of a process that reads what a stranger made: no settings are in it. */
+export const bareEnvironment = () => ({
+  PATH: process.env['PATH'],
+  HOME: process.env['HOME'],
+  TMPDIR: process.env['TMPDIR'],
+});
+
 /** The output of a command, and how it ended. */
 export interface Ended {
   /** The exit code; null: it took too long, or the server stops. */

@@ -1,6 +1,6 @@
 /** Damage to a backup is found before anything is replaced. */
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readContainer } from '../../src/backup/container.ts';
@@ -18,8 +18,6 @@ import {
   verifyBackup,
 } from '../support/backup.ts';
 import { IS_LONG } from '../support/scale.ts';
-
-setDefaultTimeout(180_000);
 
 /** Of the bytes that are packed one of so many is tried: a sum stands over all of them. */
 const STEP = IS_LONG ? 1 : 7;

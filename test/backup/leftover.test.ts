@@ -19,10 +19,9 @@ import { openBeside } from '../support/database.ts';
 import { plainEnv, startServe } from '../support/process.ts';
 import { scaleOf } from '../support/scale.ts';
 import { ROOT } from '../support/tree.ts';
-import { PATIENCE_MS } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
-useProcesses(4 * PATIENCE_MS);
+useProcesses();
 
 let folder: string;
 let dataDir: string;

@@ -103,7 +103,11 @@ const COMMANDS_BY_HAND: Readonly<Record<string, readonly string[]>> = {
   'sends to a receiver of the test, and changes no row': [
     ...['gateway test', 'device simulate', 'device check', 'conformance'],
   ],
-  'of the machine alone: neither console nor API has it': ['clock trust', 'console link'],
+  'of the machine alone: neither console nor API has it': [
+    'clock trust',
+    'console link',
+    'follow accept',
+  ],
   'the same as `device forget`': ['forget'],
 };
 
@@ -112,7 +116,16 @@ const READING_COMMANDS = [
   ...['provider list', 'provider show', 'domain list', 'link list', 'link show', 'link why'],
   ...['link qr', 'device list', 'device show', 'distribution list', 'distribution show'],
   ...['distribution receipts', 'gateway list', 'webhook list', 'webhook deliveries'],
-  ...['account list', 'node list', 'clock show', 'stats', 'ready', 'audit list', 'audit verify'],
+  ...[
+    'account list',
+    'node list',
+    'clock show',
+    'follow list',
+    'stats',
+    'ready',
+    'audit list',
+    'audit verify',
+  ],
   ...['audit head', 'audit export', 'doctor', 'explain', 'export', 'config', 'openapi', 'version'],
 ];
 

@@ -12,10 +12,10 @@ import {
   startServe,
   temporaryFolder,
 } from '../support/process.ts';
-import { PATIENCE_MS, until } from '../support/until.ts';
+import { until } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
-useProcesses(3 * PATIENCE_MS);
+useProcesses();
 
 async function makeData() {
   const folder = temporaryFolder();

@@ -311,6 +311,20 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
       return words;
     },
   ],
+  follow_not_found: [
+    async () => {
+      await addProvider();
+      return ['follow', 'accept', 'sub.example.org', '--yes'];
+    },
+  ],
+  follow_not_held: [
+    async () => {
+      await addProvider();
+      spoil(`INSERT INTO follow (host, source, hash_key, claimed_at_ms, next_at_ms)
+        VALUES ('sub.example.org', '', zeroblob(32), 0, 0)`);
+      return ['follow', 'accept', 'sub.example.org', '--check'];
+    },
+  ],
   webhook_not_found: [
     async () => ['webhook', 'set', '7', '--enable'],
     async () => ['webhook', 'rotate', '7'],

@@ -164,7 +164,7 @@ describe('patience', () => {
   test('an answer that does not come is given up and asked for again', async () => {
     const hang = Promise.withResolvers<unknown>();
     first(() => hang.promise);
-    const impatient = await answered({ timeoutMs: 200 });
+    const impatient = await answered({ timeoutMs: 1_500 });
     expect(await impatient.list(LIST, {})).toHaveLength(1);
     hang.resolve(undefined);
     expect(source.calls).toHaveLength(2);
@@ -177,7 +177,7 @@ describe('patience', () => {
       });
       return new Response(half);
     });
-    expect(await (await answered({ timeoutMs: 200 })).list(LIST, {})).toHaveLength(1);
+    expect(await (await answered({ timeoutMs: 1_500 })).list(LIST, {})).toHaveLength(1);
     expect(source.calls).toHaveLength(2);
   });
 

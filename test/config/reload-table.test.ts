@@ -32,6 +32,7 @@ const OTHERS: Partial<Record<SettingName, string>> = {
   gatePanel: '3x-ui',
   gatePanelUrl: 'http://127.0.0.1:2',
   gatePanelTokenFile: '/token',
+  gatePanelAccountFile: '/account',
   gatePanelHeadersFile: '/headers',
   gateLanguage: 'ru',
   gateRide: 'notifications',

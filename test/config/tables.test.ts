@@ -427,6 +427,8 @@ test('tables are shown by their keys, each with its origin', () => {
     ['gate.text.ru.link_not_found', '', 'default'],
     ['gate.text.ru.link_disabled', 'Нет', `${file}:7`],
     ['gate.text.ru.link_limit_reached', '', 'default'],
+    ['gate.text.ru.subscription_ended', '', 'default'],
+    ['gate.text.ru.traffic_used_up', '', 'default'],
   ]);
   const bare = shownSettings(loaded('')).filter(({ key }) => key === 'gate.upstream');
   expect(bare).toMatchObject([{ value: '', origin: 'default' }]);

@@ -11,6 +11,7 @@ import { ConsoleBrowser } from '../support/console.ts';
 import { faultsOf, openTab, useConsoleSite } from '../support/console-page.ts';
 import { operatorEntry } from '../support/operator.ts';
 import { codeAt } from '../support/totp.ts';
+import { becomes } from '../support/until.ts';
 
 const site = useConsoleSite();
 
@@ -24,7 +25,7 @@ testChromium('a provider that signed in with its key sees its sessions, and ends
   const { page } = tab;
   await page.getByRole('link', { name: en.shell.account }).click();
   await page.getByText(words.byKey).waitFor();
-  expect(await page.getByText(words.passwordHint).count()).toBe(0);
+  await becomes(() => page.getByText(words.passwordHint).count(), 0);
   await page.getByText(words.thisOne).waitFor();
   await page.getByRole('button', { name: words.end }).click();
   await page.getByRole('button', { name: words.end }).waitFor({ state: 'detached' });

@@ -7,6 +7,7 @@ import { jobStep } from '../../src/core/job/step.ts';
 import { call, seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
 import { faultsOf, openTab, useConsoleSite } from '../support/console-page.ts';
+import { becomes } from '../support/until.ts';
 
 const DOMAIN_HASH = 'c'.repeat(64);
 
@@ -56,10 +57,10 @@ testChromium('those that match are changed after a preview; the others stay', as
   await dialog.getByText(words.willChange(3)).waitFor();
   await dialog.getByText(words.stayAsTheyAre(1)).waitFor();
   await dialog.getByText('Anna 2').waitFor();
-  expect(await dialog.getByText(words.areAll).count()).toBe(0);
+  await becomes(() => dialog.getByText(words.areAll).count(), 0);
   // Another wish is shown anew.
   await dialog.getByLabel(en.heads.status).selectOption('5');
-  expect(await main.textContent()).toBe(words.preview);
+  await becomes(() => main.textContent(), words.preview);
   await main.click();
   await dialog.getByText(words.willChange(3)).waitFor();
   await main.click();
@@ -78,7 +79,7 @@ testChromium('a removal says which devices lose access, and is taken back', asyn
   const main = dialog.locator('.main');
   await main.click();
   await dialog.getByText(words.cannotUpdate(2)).waitFor();
-  expect(await main.textContent()).toBe(words.removeMany(3));
+  await becomes(() => main.textContent(), words.removeMany(3));
   await main.click();
   await page.locator('.jobs').getByText(en.jobs.removing).waitFor();
   await page.getByRole('button', { name: en.jobs.undo }).click();

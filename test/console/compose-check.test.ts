@@ -5,6 +5,7 @@ import { texts as en } from '../../src/console/texts/en.ts';
 import { testChromium } from '../support/chromium.ts';
 import { callFrom, useConsoleSite } from '../support/console-page.ts';
 import { openSend } from '../support/console-send.ts';
+import { becomes } from '../support/until.ts';
 
 const site = useConsoleSite();
 
@@ -25,7 +26,7 @@ testChromium('other targets are checked anew', async () => {
   await page.getByText(words.reaches('1', 1)).waitFor();
   await page.getByRole('button', { name: words.byOs }).click();
   await page.locator('.reach').waitFor({ state: 'detached' });
-  expect(await main.textContent()).toBe(words.check);
+  await becomes(() => main.textContent(), words.check);
   await main.click();
   await page.getByText(words.reaches('2', 2)).waitFor();
   const ways = (await page.locator('.ways-of dd').allInnerTexts()).map(Number);
@@ -43,7 +44,7 @@ testChromium('a language that is removed is checked and previewed anew', async (
   await page.locator('.reach').waitFor();
   await page.getByRole('button', { name: words.removeLanguage }).click();
   await page.locator('.phone').nth(1).waitFor({ state: 'detached' });
-  expect(await main.textContent()).toBe(words.check);
+  await becomes(() => main.textContent(), words.check);
 });
 
 testChromium('a check that comes late does not stand for what was typed meanwhile', async () => {
@@ -60,7 +61,7 @@ testChromium('a check that comes late does not stand for what was typed meanwhil
   gate.resolve();
   await answered;
   await page.locator('form.send-form[aria-busy=false]').waitFor();
-  expect(await main.textContent()).toBe(words.check);
+  await becomes(() => main.textContent(), words.check);
   expect(await sent()).toEqual([]);
 });
 
@@ -121,7 +122,7 @@ testChromium('a line that sets nothing is not left out unseen', async () => {
     'document.querySelector("textarea[name=custom]").validationMessage',
   );
   expect(said).toBe(en.command.customWrong);
-  expect(await main.textContent()).toBe(words.check);
+  await becomes(() => main.textContent(), words.check);
   await custom.fill('my-key=1\n\nping-type=tcp');
   await main.click();
   await page.getByText(words.reaches('1', 1)).waitFor();

@@ -5,6 +5,7 @@ import { texts as en } from '../../src/console/texts/en.ts';
 import { testChromium } from '../support/chromium.ts';
 import { callFrom, faultsOf, useConsoleSite } from '../support/console-page.ts';
 import { openSend } from '../support/console-send.ts';
+import { becomes } from '../support/until.ts';
 
 const site = useConsoleSite();
 
@@ -28,7 +29,7 @@ testChromium('a filter finds devices, and the send names them', async () => {
   await page.getByText(en.refusals.no_devices_found).waitFor();
   await page.getByLabel(words.filterSeen).selectOption('since 7');
   await page.getByText(words.finds('2', 2)).waitFor();
-  expect(await page.locator('.send-form .copy').isVisible()).toBe(false);
+  await becomes(() => page.locator('.send-form .copy').isVisible(), false);
   expect(await faultsOf(page)).toEqual([]);
   await main.click();
   await page.getByText(words.reaches('2', 2)).waitFor();
@@ -73,7 +74,7 @@ testChromium('a copy that the API would refuse is not offered as a call of it', 
   await page.getByRole('button', { name: words.byHwid }).click();
   const hwids = page.getByLabel(words.hwids, { exact: true });
   await hwids.fill('a, b, c, d, e');
-  expect(await curl.isVisible()).toBe(true);
+  await becomes(() => curl.isVisible(), true);
   await hwids.fill('a, b, c, d, e, f');
   await curl.waitFor({ state: 'hidden' });
 });

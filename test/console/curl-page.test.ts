@@ -1,14 +1,11 @@
 /** Every form that has a public call copies it as the form is filled in. */
 
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { afterAll, afterEach, beforeAll, expect } from 'bun:test';
 import type { Locator, Page } from 'playwright-core';
 import { texts as en } from '../../src/console/texts/en.ts';
 import { testChromium } from '../support/chromium.ts';
 import { type ConsoleSite, startConsoleSite, type Tab } from '../support/console-page.ts';
 import { openSend } from '../support/console-send.ts';
-import { PATIENCE_MS } from '../support/until.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
 
 let site: ConsoleSite;
 beforeAll(async () => {

@@ -5,6 +5,7 @@ import { texts as en } from '../../src/console/texts/en.ts';
 import { seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
 import { openTab, useConsoleSite } from '../support/console-page.ts';
+import { becomes } from '../support/until.ts';
 
 const site = useConsoleSite();
 
@@ -21,9 +22,9 @@ testChromium('a Telegram chat is typed after an address; neither goes into the o
   await page.getByLabel(words.address).fill('https://bot.example.com/hook');
   await page.getByRole('button', { name: words.telegram, exact: true }).click();
   const chat = page.getByLabel(words.chat, { exact: true });
-  expect(await chat.inputValue()).toBe('');
+  await becomes(() => chat.inputValue(), '');
   await chat.pressSequentially('-1001234567890');
-  expect(await chat.inputValue()).toBe('-1001234567890');
+  await becomes(() => chat.inputValue(), '-1001234567890');
   await page.getByLabel(words.token).fill('123456:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA');
   await page.getByLabel(en.heads.locale).last().selectOption('fa');
   await page.getByRole('button', { name: words.add, exact: true }).click();
@@ -31,7 +32,7 @@ testChromium('a Telegram chat is typed after an address; neither goes into the o
   const [webhook] = await site.app.core.store.listWebhooks(providerId);
   expect(webhook?.target).toMatchObject({ kind: 'telegram', chat: '-1001234567890', locale: 'fa' });
   // The form of an address is empty and takes a whole one.
-  expect(await page.getByLabel(en.heads.locale).last().inputValue()).toBe('en');
+  await becomes(() => page.getByLabel(en.heads.locale).last().inputValue(), 'en');
   await page.getByRole('button', { name: en.common.address, exact: true }).click();
   await page.getByLabel(words.address).fill('https://bot.example.com/again');
   await page.getByRole('button', { name: words.add, exact: true }).click();
@@ -49,20 +50,20 @@ testChromium('after an invitation and a key the forms choose what they chose bef
   const { page, providerId } = await open('/console/staff');
   const words = en.staff;
   const role = page.getByLabel(words.role, { exact: true });
-  expect(await role.inputValue()).toBe('support');
+  await becomes(() => role.inputValue(), 'support');
   await role.selectOption('reader');
   await page.getByRole('button', { name: words.invite }).click();
   await page.locator('.secret .code').waitFor();
-  expect(await role.inputValue()).toBe('support');
+  await becomes(() => role.inputValue(), 'support');
 
   const ends = page.getByLabel(words.ends, { exact: true });
-  expect(await ends.inputValue()).toBe('365');
+  await becomes(() => ends.inputValue(), '365');
   for (const name of ['one', 'two']) {
     await page.getByLabel(en.common.name).fill(name);
     await page.getByRole('button', { name: words.addKey }).click();
     await page.locator('tbody').getByText(name).waitFor();
-    expect(await ends.inputValue()).toBe('365');
-    expect(await page.getByLabel(words.scope).inputValue()).toBe('read');
+    await becomes(() => ends.inputValue(), '365');
+    await becomes(() => page.getByLabel(words.scope).inputValue(), 'read');
   }
   const keys = await site.app.core.store.listKeys(providerId);
   const days = keys.map(({ createdAtMs, untilMs }) => ((untilMs ?? 0) - createdAtMs) / 86_400_000);
@@ -79,13 +80,13 @@ testChromium('the address of a customer is offered for no other, nor stored', as
     await dialog.getByRole('button', { name: en.links.create }).click();
     const address = page.getByLabel(en.link.address, { exact: true });
     await address.waitFor();
-    expect(await address.inputValue()).toBe('');
+    await becomes(() => address.inputValue(), '');
     const start = n === 0 ? '' : 'https://sub.example.com/…';
     expect(await address.getAttribute('placeholder')).toBe(start);
     await address.fill(`https://sub.example.com/s/secret-of-${note}?token=${note}`);
     await page.getByRole('button', { name: en.link.make }).click();
     await page.locator('.final .code').getByText(`secret-of-${note}`).waitFor();
-    expect(await address.inputValue()).toBe('');
+    await becomes(() => address.inputValue(), '');
     await page.getByRole('button', { name: en.common.close }).first().click();
   }
   expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toMatch(/secret|token/);
@@ -102,6 +103,6 @@ testChromium('an address that an older version stored is removed', async () => {
   await page.getByRole('dialog').getByRole('button', { name: en.links.create }).click();
   const address = page.getByLabel(en.link.address, { exact: true });
   await address.waitFor();
-  expect(await address.inputValue()).toBe('');
+  await becomes(() => address.inputValue(), '');
   expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('secret');
 });

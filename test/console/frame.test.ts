@@ -15,7 +15,7 @@ import {
   useConsoleSite,
 } from '../support/console-page.ts';
 import { startRelay } from '../support/relay.ts';
-import { until } from '../support/until.ts';
+import { becomes, until } from '../support/until.ts';
 
 const site = useConsoleSite({ clock: systemClock }, { expectsTrouble: true });
 let code: string;
@@ -71,10 +71,10 @@ testChromium('the palette opens pages, links and actions by keys alone', async (
   await find.press('Enter');
   await page.locator('dialog[open]').waitFor();
   await page.keyboard.press('ArrowDown');
-  expect(await page.locator('[aria-selected=true]').count()).toBe(1);
+  await becomes(() => page.locator('[aria-selected=true]').count(), 1);
   await page.keyboard.press('Escape');
   await field.waitFor({ state: 'detached' });
-  expect(await page.locator('.find:focus').count()).toBe(1);
+  await becomes(() => page.locator('.find:focus').count(), 1);
   await page.keyboard.press('?');
   await page.getByRole('dialog', { name: en.palette.keys }).waitFor();
   expect(await faultsOf(page)).toEqual([]);
@@ -149,7 +149,7 @@ testChromium(
       await until('it believes', () => page.evaluate('!navigator.onLine') as Promise<boolean>);
       // The page has handled what it was told of the network.
       await page.evaluate('new Promise((done) => requestAnimationFrame(done))');
-      expect(await banner.isVisible()).toBe(false);
+      await becomes(() => banner.isVisible(), false);
       await session.send(`Network.${method}` as never, { offline: false, ...none } as never);
     }
     // Offline in truth, with the stream gone.

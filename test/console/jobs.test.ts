@@ -7,7 +7,7 @@ import { jobStep } from '../../src/core/job/step.ts';
 import { call, seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
 import { faultsOf, openTab, untilFollowed, useConsoleSite } from '../support/console-page.ts';
-import { until } from '../support/until.ts';
+import { becomes, until } from '../support/until.ts';
 
 const DOMAIN_HASH = 'e'.repeat(64);
 const HOUR_MS = 3_600_000;
@@ -75,7 +75,7 @@ testChromium('all slots are freed when the time is over', async () => {
   const { page, hwids } = await open();
   await page.getByRole('button', { name: en.link.freeAll }).dblclick();
   await page.locator('.jobs').getByText(en.jobs.freeingAll).waitFor();
-  expect(await page.locator('.jobs li').count()).toBe(1);
+  await becomes(() => page.locator('.jobs li').count(), 1);
   await pass();
   await page.getByText(en.link.noDevices).waitFor();
   expect(await hwids()).toEqual([]);
@@ -113,5 +113,5 @@ testChromium('a failed job is shown with its reason until it is dismissed', asyn
   await page.waitForFunction("document.activeElement.id === 'content'");
   await page.reload();
   await page.locator('.message-panel .list').first().waitFor();
-  expect(await page.locator('.jobs').count()).toBe(0);
+  await becomes(() => page.locator('.jobs').count(), 0);
 });

@@ -8,6 +8,7 @@ import { call, seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
 import { faultsOf, openTab, useConsoleSite } from '../support/console-page.ts';
 import { moveIn } from '../support/moving-in.ts';
+import { becomes } from '../support/until.ts';
 
 const DOMAIN_HASH = 'f'.repeat(64);
 const XSS = '<img src=x onerror=alert(1)>';
@@ -84,7 +85,7 @@ testChromium('the final link has a QR code, and the panel closes by Escape', asy
   await page.getByLabel(words.address).fill(`https://sub.example.com/${'ж'.repeat(1_900)}`);
   await page.getByRole('button', { name: words.make }).click();
   await page.getByText(words.tooLong).waitFor();
-  expect(await page.getByRole('link', { name: 'PNG' }).count()).toBe(0);
+  await becomes(() => page.getByRole('link', { name: 'PNG' }).count(), 0);
   await page.getByLabel(words.form).selectOption('query');
   await page.keyboard.press('Escape');
   await page.locator('.message-panel').waitFor({ state: 'detached' });
@@ -97,7 +98,7 @@ testChromium(
     const { page, of, link } = await open();
     const words = en.link;
     const code = page.getByRole('img', { name: words.pageQr });
-    expect(await code.count()).toBe(0);
+    await becomes(() => code.count(), 0);
     await site.app.core.store.updateProvider(of.code, { my: 1 }, ACT);
     await page.reload();
     await code.waitFor();

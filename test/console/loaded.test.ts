@@ -6,7 +6,7 @@ import { texts as en } from '../../src/console/texts/en.ts';
 import { call, seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
 import { openTab, untilFollowed, useConsoleSite } from '../support/console-page.ts';
-import { until } from '../support/until.ts';
+import { becomes, until } from '../support/until.ts';
 
 const DOMAIN_HASH = 'e'.repeat(64);
 
@@ -50,24 +50,24 @@ testChromium(
     await page.route('**/call/links.show', down);
     await page.getByRole('button', { name: en.common.disable, exact: true }).click();
     await page.locator('.message-panel').getByText(en.refusals.offline).waitFor();
-    expect(await note.inputValue()).toBe('half a sent');
+    await becomes(() => note.inputValue(), 'half a sent');
     await page.unroute('**/call/links.show');
     await page.getByRole('button', { name: en.retry }).click();
     await page.getByRole('button', { name: en.common.enable, exact: true }).waitFor();
-    expect(await note.inputValue()).toBe('half a sent');
+    await becomes(() => note.inputValue(), 'half a sent');
     // Another person raises the limit.
     await untilFollowed(site.app);
     await call(site.app, '/api/update-install', of, { id, install_limit: 7 });
     site.app.clock.advance(1_000);
     await page.locator('.facts').getByText(en.links.ofLimit('0', '7')).waitFor();
-    expect(await note.inputValue()).toBe('half a sent');
+    await becomes(() => note.inputValue(), 'half a sent');
     expect(
       await page.locator('.message-panel').getByLabel(en.heads.install_limit).inputValue(),
     ).toBe('7');
     await call(site.app, '/api/remove-install', of, { id });
     await page.getByRole('button', { name: en.common.enable, exact: true }).click();
     await page.locator('.message-panel .notice').getByText(en.refusals.install_not_found).waitFor();
-    expect(await note.count()).toBe(0);
+    await becomes(() => note.count(), 0);
   },
 );
 
@@ -96,5 +96,5 @@ testChromium('an answer that was overtaken is dropped', async () => {
   held.resolve();
   await page.waitForResponse('**/call/setup.read');
   await page.waitForFunction('true');
-  expect(await page.locator('tbody').getByText('c.d').count()).toBe(1);
+  await becomes(() => page.locator('tbody').getByText('c.d').count(), 1);
 });

@@ -12,7 +12,7 @@ import { testChromium } from '../support/chromium.ts';
 import { faultsOf, openTab, useConsoleSite } from '../support/console-page.ts';
 import { byBinding, post, register } from '../support/messaging.ts';
 import { bind, HASH } from '../support/shop.ts';
-import { until } from '../support/until.ts';
+import { becomes, until } from '../support/until.ts';
 import { XSS_VECTORS } from '../support/xss-vectors.ts';
 
 const MINUTE_MS = 60_000;
@@ -127,10 +127,10 @@ testChromium('a panel says what became of a message, and keys close it', async (
   await panel.getByRole('button', { name: words.ledgerShows.waiting }).click();
   await panel.locator('.receipt', { hasText: 'phone' }).waitFor({ state: 'detached' });
   await panel.getByText('Pixel 9').waitFor();
-  expect(await panel.locator('.receipt').count()).toBe(2);
+  await becomes(() => panel.locator('.receipt').count(), 2);
   await page.keyboard.press('Escape');
   await panel.waitFor({ state: 'detached' });
-  expect(await page.locator(`#message-${sent}:focus`).count()).toBe(1);
+  await becomes(() => page.locator(`#message-${sent}:focus`).count(), 1);
   await context.close();
 });
 
@@ -162,10 +162,10 @@ testChromium('a scheduled message is cancelled after one question', async () => 
   await panel.getByText(words.states.cancelled, { exact: true }).waitFor();
   await panel.getByRole('timer').waitFor({ state: 'detached' });
   await panel.getByRole('status').getByText(words.isCancelled).waitFor();
-  expect(await page.locator('#panel-title:focus').count()).toBe(1);
+  await becomes(() => page.locator('#panel-title:focus').count(), 1);
   await page.goto(`${site.url}/console/activity?group=messages`);
   await page.getByText(`Message ${later} cancelled`).waitFor();
-  expect(await page.locator('.activity li').count()).toBe(4);
+  await becomes(() => page.locator('.activity li').count(), 4);
   await context.close();
 });
 
@@ -212,12 +212,12 @@ testChromium('what providers and devices set comes out as text', async () => {
   const { context, page, troubles } = await open(`/console/messages?message=${id}`);
   const panel = panelOf(page);
   await panel.locator('.receipt').nth(12).waitFor();
-  expect(await panel.locator('.said strong').textContent()).toBe(title);
-  expect(await page.locator('.message-title').first().textContent()).toBe(title.slice(0, 120));
+  await becomes(() => panel.locator('.said strong').textContent(), title);
+  await becomes(() => page.locator('.message-title').first().textContent(), title.slice(0, 120));
   await page.goto(`${site.url}/console/messages?message=${command}`);
   await panel.locator('.why').waitFor();
-  expect(await panel.locator('.why').textContent()).toBe(failed.detail);
-  expect(await page.locator('main :is(img, script, iframe, style, object)').count()).toBe(0);
+  await becomes(() => panel.locator('.why').textContent(), failed.detail);
+  await becomes(() => page.locator('main :is(img, script, iframe, style, object)').count(), 0);
   expect(troubles).toEqual([]);
   await context.close();
 });

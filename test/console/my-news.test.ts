@@ -20,7 +20,7 @@ import { faultsOf } from '../support/console-page.ts';
 import { notify } from '../support/messaging.ts';
 import { openedCount, pushed, subscriber, VAPID } from '../support/my-news.ts';
 import { addLink, LINK, seedShop } from '../support/shop.ts';
-import { until } from '../support/until.ts';
+import { becomes, until } from '../support/until.ts';
 
 /** Registers the browser of a page, as its script does after the push service has answered. */
 async function join(page: Page) {
@@ -125,7 +125,7 @@ testChromium(
         const { page } = await openPage(context, app.url);
         await page.goto(`${app.url}/my/news?link=${LINK}`);
         await page.locator('#apple svg').waitFor();
-        expect(await page.locator('#get').isVisible()).toBe(false);
+        await becomes(() => page.locator('#get').isVisible(), false);
         expect(await faultsOf(page)).toEqual([]);
         const shots = process.env['MY_SHOTS'];
         if (shots) await page.screenshot({ path: `${shots}/apple-${locale}.png`, fullPage: true });
@@ -134,7 +134,7 @@ testChromium(
       const bare = await browser.newContext({ javaScriptEnabled: false });
       const { page } = await openPage(bare, app.url);
       await page.goto(`${app.url}/my/news?link=${LINK}`);
-      expect(await page.getByText('Scripts are switched off').isVisible()).toBe(true);
+      await becomes(() => page.getByText('Scripts are switched off').isVisible(), true);
     } finally {
       await closePages();
       await app.close();

@@ -8,6 +8,7 @@ import { call, seedProvider, startTestApp, type TestApp } from '../support/app.t
 import { closePages, openPage, sharedShell, testChromium } from '../support/chromium.ts';
 import { faultsOf, openTab, startConsoleSite } from '../support/console-page.ts';
 import { addLink, HASH, LINK, seedShop } from '../support/shop.ts';
+import { becomes } from '../support/until.ts';
 
 const MODELS = [
   ...(['Pixel 9', 'iPhone 17', 'Galaxy S25', 'ThinkPad X1', 'iPad Air'] as const),
@@ -85,9 +86,9 @@ async function freeAPlace(browser: Browser, app: TestApp): Promise<void> {
   await last.locator('summary').click();
   await last.getByRole('button').click();
   await page.getByRole('status').waitFor();
-  expect(await page.getByText('Devices: 8 of 10').count()).toBe(1);
-  expect(await page.getByText('iPhone 16').count()).toBe(0);
-  expect(await page.locator('summary').count()).toBe(0);
+  await becomes(() => page.getByText('Devices: 8 of 10').count(), 1);
+  await becomes(() => page.getByText('iPhone 16').count(), 0);
+  await becomes(() => page.locator('summary').count(), 0);
   expect(troubles).toEqual([]);
 }
 

@@ -7,6 +7,7 @@ import { seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
 import { faultsOf, openTab, useConsoleSite } from '../support/console-page.ts';
 import { operatorEntry } from '../support/operator.ts';
+import { becomes } from '../support/until.ts';
 
 const words = own.upstreams;
 const site = useConsoleSite({}, { expectsTrouble: true });
@@ -72,9 +73,9 @@ testChromium('an upstream is checked, added, changed and removed', async () => {
       refusedAs: 'panel',
     },
   ]);
-  expect(await field(words.key).inputValue()).toBe('pasarguard');
-  expect(await field(words.refusedAs).inputValue()).toBe('panel');
-  expect(await page.locator('textarea[name=more]').inputValue()).toBe('placeholder = true');
+  await becomes(() => field(words.key).inputValue(), 'pasarguard');
+  await becomes(() => field(words.refusedAs).inputValue(), 'panel');
+  await becomes(() => page.locator('textarea[name=more]').inputValue(), 'placeholder = true');
 
   await row.getByRole('button', { name: words.remove }).click();
   await page.getByRole('dialog').getByRole('button', { name: words.remove }).click();

@@ -7,7 +7,7 @@ import { seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
 import { openTab, useConsoleSite } from '../support/console-page.ts';
 import { operatorEntry } from '../support/operator.ts';
-import { until } from '../support/until.ts';
+import { becomes, until } from '../support/until.ts';
 
 const en = { ...base, ...own };
 
@@ -47,7 +47,7 @@ testChromium('a provider is added, its key is shown once, and its terms change',
   await panel.getByRole('button', { name: words.suspend }).click();
   await page.locator('tbody').getByText(words.states.suspended).waitFor();
   await page.keyboard.press('Escape');
-  expect(await page.locator(':focus').textContent()).toBe(XSS);
+  await becomes(() => page.locator(':focus').textContent(), XSS);
 });
 
 testChromium('an operator acts for a provider, and comes back', async () => {
@@ -66,7 +66,7 @@ testChromium('an operator acts for a provider, and comes back', async () => {
   await page.getByText(en.activity.sentences['provider.visit']({})).waitFor();
   await page.getByRole('button', { name: words.back }).click();
   await page.getByRole('heading', { name: words.title }).waitFor();
-  expect(await page.getByRole('link', { name: en.shell.links }).count()).toBe(0);
+  await becomes(() => page.getByRole('link', { name: en.shell.links }).count(), 0);
   // The palette finds a provider too.
   await page.keyboard.press('Control+k');
   await page.locator('.palette input').fill('ромаш');

@@ -1,6 +1,6 @@
 /** The page of the console from its sources: what it says, and that axe finds no fault in it. */
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
 import { agentIn } from '../../src/console/parts/agent.ts';
 import { texts as en } from '../../src/console/texts/en.ts';
@@ -14,9 +14,6 @@ import { texts as zh } from '../../src/console/texts/zh.ts';
 import { call, seedProvider, type TestApp } from '../support/app.ts';
 import { openPage, testChromium } from '../support/chromium.ts';
 import { type ConsoleSite, faultsOf, startConsoleSite } from '../support/console-page.ts';
-import { PATIENCE_MS } from '../support/until.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
 
 describe('texts', () => {
   test('numbers have the forms of the language', () => {

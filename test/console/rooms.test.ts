@@ -6,6 +6,7 @@ import { ACT } from '../support/actor.ts';
 import { seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
 import { openTab, useConsoleSite } from '../support/console-page.ts';
+import { becomes } from '../support/until.ts';
 
 const site = useConsoleSite();
 
@@ -43,7 +44,7 @@ testChromium('a domain is hashed in the browser, bound, disabled and enabled', a
   await page.getByRole('button', { name: en.common.disable }).waitFor();
   expect(await bound()).toMatchObject({ status: 10 });
   // The first step is done, and the next one is marked.
-  expect(await page.locator('.steps [aria-current=step] h3').textContent()).toBe(words.linkStep);
+  await becomes(() => page.locator('.steps [aria-current=step] h3').textContent(), words.linkStep);
   await page.getByLabel(words.host).fill('not a host');
   await page.locator('.hash').getByText(words.wrongHost).waitFor();
 });

@@ -14,6 +14,7 @@ import { testChromium } from '../support/chromium.ts';
 import { openTab, useConsoleSite } from '../support/console-page.ts';
 import { makeWorld, type World } from '../support/console-world.ts';
 import { operatorEntry } from '../support/operator.ts';
+import { becomes } from '../support/until.ts';
 
 const en = { ...base, ...own };
 
@@ -208,7 +209,7 @@ testChromium('the page of health shows each fact of its answer beside its name',
     `${words.clock} ${words.milliseconds('11')}`,
   ]);
   // A certificate that ends within a fortnight is marked.
-  expect(await page.locator('dl.facts .badge.bad').count()).toBe(1);
+  await becomes(() => page.locator('dl.facts .badge.bad').count(), 1);
 });
 
 testChromium('health without what a file has not says so', async () => {
@@ -230,7 +231,7 @@ testChromium('health without what a file has not says so', async () => {
   });
   await page.locator('dl.facts').first().waitFor();
   const facts = await textsOf(page, 'dl.facts > div');
-  expect(await page.getByRole('alert').count()).toBe(0);
+  await becomes(() => page.getByRole('alert').count(), 0);
   for (const fact of [
     `${words.loop} ${words.unknown}`,
     `${words.openFiles} ${words.unknown}`,
@@ -314,8 +315,8 @@ testChromium(
       `hooks.example.org ${words.ofOperator} ${words.states.failing} 55 status 500 `,
     );
     expect(provider).toStartWith(`bot.example.org ${world.own.code} ${en.common.off} 0 gone`);
-    expect(await page.locator('tbody .badge.bad').count()).toBe(2);
+    await becomes(() => page.locator('tbody .badge.bad').count(), 2);
     // The operator's own webhook is at no provider, so nothing is opened there.
-    expect(await page.getByRole('button', { name: words.open, exact: true }).count()).toBe(1);
+    await becomes(() => page.getByRole('button', { name: words.open, exact: true }).count(), 1);
   },
 );

@@ -3,7 +3,7 @@
  * messages from the ledger. It begins at noon, so that a UTC day ends in the middle.
  */
 
-import { expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { utcDay } from '../../src/core/calendar.ts';
 import { checkIn } from '../../src/core/device.ts';
 import { addDomain } from '../../src/core/domain.ts';
@@ -29,9 +29,6 @@ import {
   openEngine,
 } from '../support/delivery.ts';
 import { Random } from '../support/random.ts';
-import { PATIENCE_MS } from '../support/until.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
 
 const CALLS = 100_000;
 const BATCH = 250;

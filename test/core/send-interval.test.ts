@@ -1,14 +1,11 @@
 /** One general notification in five minutes: over HTTP, with two servers, across a restart. */
 
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { Credentials } from '../../src/core/provider.ts';
 import { GENERAL_INTERVAL_MS } from '../../src/core/send.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
 import { besideOf } from '../support/beside.ts';
 import { makeDevices, openCoreOn, putOnLinks } from '../support/delivery.ts';
-import { PATIENCE_MS } from '../support/until.ts';
-
-setDefaultTimeout(2 * PATIENCE_MS);
 
 const TOO_SOON = 'You can send general notifications only once every 5 minutes';
 const AT_ONCE = 40;

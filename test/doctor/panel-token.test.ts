@@ -63,7 +63,7 @@ async function look(panel: string, answers: Answers, more: object = {}) {
   const upstream = { ...where, default_limit: 3, key: panel, ...api, ...more };
   const env = { GATEPOST_CONFIG: 'none', GATEPOST_GATE_UPSTREAM: JSON.stringify([upstream]) };
   const found = await checkApis(loadConfig({}, env).config, {
-    nowMs: 0,
+    nowMs: Date.now(),
     secretOf: () => 'token',
     notes: notesIn(null),
     signsIn: true,

@@ -17,11 +17,10 @@ import { noPostgres } from '../support/postgres.ts';
 import { bareDatabase, freshDatabase } from '../support/postgres-data.ts';
 import { run } from '../support/process.ts';
 import { MAY_MOUNT, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
-import { PATIENCE_MS } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
 const testIf = test.skipIf(!MAY_MOUNT);
-useProcesses(3 * PATIENCE_MS);
+useProcesses();
 
 const CODE = 'Provide1';
 const LINK = 'LinkCode0001';

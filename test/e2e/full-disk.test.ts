@@ -5,7 +5,7 @@
  */
 
 import { Database } from 'bun:sqlite';
-import { afterAll, afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, afterEach, beforeEach, expect, test } from 'bun:test';
 import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { examineDatabase } from '../../src/store/sqlite/file/copy.ts';
@@ -21,9 +21,7 @@ import {
 } from '../support/process.ts';
 import { MAY_MOUNT, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
 import { readText } from '../support/tree.ts';
-import { PATIENCE_MS } from '../support/until.ts';
 
-setDefaultTimeout(3 * PATIENCE_MS);
 const testIf = test.skipIf(!MAY_MOUNT);
 
 let disk: SmallDisk;

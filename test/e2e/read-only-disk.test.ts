@@ -3,15 +3,13 @@
  * backup to another disk is what one wants then. Needs root, who may mount a small disk.
  */
 
-import { afterAll, afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, afterEach, beforeEach, expect, test } from 'bun:test';
 import { copyFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { call, freshFolder } from '../support/app.ts';
 import { addProviderByCommand, cleanUp, run, startServe } from '../support/process.ts';
 import { MAY_MOUNT, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
-import { PATIENCE_MS } from '../support/until.ts';
 
-setDefaultTimeout(3 * PATIENCE_MS);
 const testIf = test.skipIf(!MAY_MOUNT);
 
 let disk: SmallDisk;

@@ -7,7 +7,6 @@ import { expect, test } from 'bun:test';
 import { call } from '../support/app.ts';
 import { startServe } from '../support/process.ts';
 import { openShop } from '../support/shop.ts';
-import { PATIENCE_MS } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
 const ORDERS = 60;
@@ -16,7 +15,7 @@ const CALLERS = 3;
 /** A server is killed whenever so many orders more were answered. */
 const BETWEEN_KILLS = 20;
 
-useProcesses(3 * PATIENCE_MS);
+useProcesses();
 
 test('an order makes one link, however often it comes and whatever is killed', async () => {
   const { dataDir, own, servers } = await openShop({ serverCount: 2, limits: [] });

@@ -3,7 +3,7 @@
  * secrets are planted wherever one can come in, and what comes out is searched for them.
  */
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,9 +18,8 @@ import {
   temporaryFolder,
 } from '../support/process.ts';
 import { Lane } from '../support/raw-http.ts';
-import { PATIENCE_MS, until } from '../support/until.ts';
+import { until } from '../support/until.ts';
 
-setDefaultTimeout(2 * PATIENCE_MS);
 beforeAll(() => void binary());
 afterAll(cleanUp);
 

@@ -3,7 +3,7 @@
  * needs the provider's key.
  */
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hostHash } from '../../src/core/host-name.ts';
@@ -17,10 +17,8 @@ import {
   temporaryFolder,
 } from '../support/process.ts';
 import { startSmallPanel } from '../support/small-panel.ts';
-import { PATIENCE_MS, until } from '../support/until.ts';
+import { until } from '../support/until.ts';
 import { exchange, HOST } from '../support/upstream.ts';
-
-setDefaultTimeout(2 * PATIENCE_MS);
 
 const HASH = hostHash(HOST);
 const COMMANDS_MAX = 2;

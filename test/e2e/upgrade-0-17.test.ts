@@ -19,11 +19,10 @@ import {
 } from '../support/installed-0-17.ts';
 import { writeOldDatabase } from '../support/old-database.ts';
 import { run, type ServerProcess, startServe, temporaryFolder } from '../support/process.ts';
-import { PATIENCE_MS } from '../support/until.ts';
 import { exchange } from '../support/upstream.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
-useProcesses(4 * PATIENCE_MS);
+useProcesses();
 
 /** The hosts whose pages passed, as the printed files said. */
 const OPEN_HOSTS = SITES.filter(({ kind }) => kind !== '3x-ui').map(({ host }) => host);

@@ -4,7 +4,7 @@
  * domains and settings are refused, so that each that was done has its own entry.
  */
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { AuditEntry } from '../../src/core/audit/entry.ts';
 import { providerOf } from '../../src/core/audit/entry.ts';
 import { verifyAudit } from '../../src/core/audit/verify.ts';
@@ -14,9 +14,6 @@ import { ACT } from '../support/actor.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
 import { auditEntries } from '../support/audit.ts';
 import { ConsoleBrowser } from '../support/console.ts';
-import { PATIENCE_MS } from '../support/until.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
 
 /** With it a provider has a hundred entries a day, fifty of each kind. */
 const ENTRIES_MAX = 1_000;

@@ -1,6 +1,6 @@
 /** A slot that ends moves no inbox, in whatever way it ends, and locks its device out of none. */
 
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { DAY_MS } from '../../src/core/calendar.ts';
 import { hostHash } from '../../src/core/host-name.ts';
 import { type KeyPath, readKeyPath } from '../../src/core/key-path.ts';
@@ -22,10 +22,7 @@ import {
   tryRegister,
 } from '../support/messaging.ts';
 import { addLink, bind, enter, type Link } from '../support/shop.ts';
-import { PATIENCE_MS } from '../support/until.ts';
 import { type Fronted, HOST, KEY, startFronted } from '../support/upstream.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
 
 const HASH = hostHash(HOST);
 const VICTIM = 'victim';

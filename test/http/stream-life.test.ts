@@ -205,7 +205,7 @@ describe('a handshake is refused', () => {
 
 describe('a link', () => {
   test('that is silently dead is noticed by pings, also while messages are written', async () => {
-    const quick = await startTestApp({ hasWorker: true, pingIntervalMs: 200 });
+    const quick = await startTestApp({ hasWorker: true, pingIntervalMs: 500 });
     try {
       const shop = await seedShop(quick);
       const dead = await openRawStream(quick, await register(quick, byBinding('dead', shop)));
@@ -260,7 +260,7 @@ describe('a link', () => {
   });
 
   test('that holds for days is a sight of its token on each of them', async () => {
-    const quick = await startTestApp({ pingIntervalMs: 50 });
+    const quick = await startTestApp({ pingIntervalMs: 200 });
     const db = besideOf(quick);
     const seen = db.query<{ at: number }, []>('SELECT last_seen_at_ms AS at FROM device_token');
     try {

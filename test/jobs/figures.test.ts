@@ -38,6 +38,7 @@ function jobsOf({ core, clock }: Engine) {
     outbox: { tick: () => undefined },
     strangerPage: { refresh: async () => undefined },
     checkRelease: async () => undefined,
+    follower: { tick: async () => undefined },
     upstreams: { refresh: async () => undefined },
     jobWorker: { tick: () => undefined, wake: () => undefined },
     node: { name: 'one', address: '', version: '', startedAtMs: 0 },

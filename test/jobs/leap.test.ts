@@ -54,6 +54,7 @@ beforeEach(async () => {
     clock: { ...clock, nowMs: timekeeper.nowMs },
     worker: { wake: () => undefined, tick: async () => undefined, stop: async () => undefined },
     outbox: { tick: () => undefined },
+    follower: { tick: async () => undefined },
     upstreams: { refresh: async () => undefined },
     strangerPage: { refresh: async () => undefined },
     checkRelease: async () => undefined,

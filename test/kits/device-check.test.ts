@@ -8,34 +8,19 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CASES, type CheckVerdict, checkDriver } from '../../src/device-check/check.ts';
 import { binary, ROOT, run, temporaryFolder } from '../support/process.ts';
+import { faultsOf } from './driven.ts';
 
 const KIT = join(ROOT, 'sdk/typescript');
-const PACE = 0.03;
+/** A busy machine hides faults of time: a case that does not find its fault is played again. */
+const PACES = [0.03, 0.3, 2];
 
-type Times = Parameters<typeof checkDriver>[2];
-
-/** Cases that a slow machine would take for well done at that pace. */
-const UNHURRIED: Readonly<Record<string, number>> = {
-  'close-1001': 2,
-  'acknowledgement-later': 2,
-  malformed: 0.3,
-  replaced: 0.3,
-};
+/** Cases in which pauses of some 20 ms would have to be seen at the first pace. */
+const UNHURRIED = ['acknowledgement-later', 'close-1001'];
 
 const driverIn = (folder: string) => `${process.execPath} ${join(folder, 'driver.ts')}`;
 
-async function verdicts(folder: string, names: readonly string[], own: Partial<Times> = {}) {
-  const found: CheckVerdict[] = [];
-  const cases = CASES.filter(({ name }) => names.includes(name));
-  const times = { pace: PACE, ...own };
-  await checkDriver(driverIn(folder), cases, times, (verdict) => found.push(verdict));
-  return found;
-}
-
 test('the kit for TypeScript passes every case', async () => {
-  const names = CASES.map(({ name }) => name);
-  const faults = (await verdicts(KIT, names)).filter(({ verdict }) => verdict !== 'passed');
-  expect(faults).toEqual([]);
+  expect(await faultsOf(driverIn(KIT), 0.03)).toEqual([]);
 });
 
 const DEVICE = 'src/device.ts';
@@ -226,10 +211,14 @@ describe('a fault is found', () => {
       join(folder, file),
       source.replace(text, () => instead),
     );
-    const [verdict] = await verdicts(folder, [name], {
-      slackMs: 1_000,
-      pace: UNHURRIED[name] ?? PACE,
-    });
+    const cases = CASES.filter((one) => one.name === name);
+    let verdict: CheckVerdict | null = null as CheckVerdict | null;
+    for (const pace of UNHURRIED.includes(name) ? PACES.slice(-1) : PACES) {
+      await checkDriver(driverIn(folder), cases, { pace, slackMs: 1_000 }, (found) => {
+        verdict = found;
+      });
+      if (verdict?.verdict === 'failed' && did.test(verdict.did ?? '')) break;
+    }
     expect(verdict).toMatchObject({
       case: name,
       verdict: 'failed',

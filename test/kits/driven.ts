@@ -94,14 +94,32 @@ function startPhone(built: Driven, url: string, terms: Record<string, unknown> =
   return made;
 }
 
+/**
+ * Plays cases with a driver; returns those that it did not pass. A busy machine brings faults of
+ * time: they are played again, more slowly.
+ */
+export async function faultsOf(
+  command: string,
+  pace: number,
+  cases = CASES,
+): Promise<CheckVerdict[]> {
+  let faults: CheckVerdict[] = [];
+  let left = cases;
+  for (const slower of [1, 5, 25]) {
+    faults = [];
+    await checkDriver(command, left, { pace: Math.min(1, slower * pace) }, (verdict) => {
+      if (verdict.verdict !== 'passed') faults.push(verdict);
+    });
+    left = cases.filter(({ name }) => faults.some((fault) => fault.case === name));
+    if (left.length === 0) break;
+  }
+  return faults;
+}
+
 /** Declares the test of a kit against `gatepost device check`. */
 export function checkKit(testKit: ReturnType<typeof test.skipIf>, built: Driven): void {
   testKit('it passes every case of the check', async () => {
-    const faults: CheckVerdict[] = [];
-    await checkDriver(built.driver.join(' '), CASES, { pace: built.pace }, (verdict) => {
-      if (verdict.verdict !== 'passed') faults.push(verdict);
-    });
-    expect(faults).toEqual([]);
+    expect(await faultsOf(built.driver.join(' '), built.pace)).toEqual([]);
   });
 }
 

@@ -1,6 +1,6 @@
 /** A release page as `make release` makes it, from a small executable: complete, signed, usable. */
 
-import { afterAll, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { afterAll, beforeAll, expect } from 'bun:test';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { VERSION } from '../../src/base/version.ts';
@@ -8,8 +8,6 @@ import { freshFolder } from '../support/app.ts';
 import { commandLine } from '../support/command-line.ts';
 import { testWith } from '../support/needs.ts';
 import { fakeExecutable } from '../support/release.ts';
-
-setDefaultTimeout(120_000);
 
 const ROOT = join(import.meta.dir, '../..');
 const test = testWith('ssh-keygen', 'dpkg-deb', 'curl');

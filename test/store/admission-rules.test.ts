@@ -3,7 +3,7 @@
  * cells of the rule it admits exactly the devices that the rule admits without freeing a slot.
  */
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { DAY_MS, HOUR_MS } from '../../src/core/calendar.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED } from '../../src/core/port/link.ts';
 import type { ImportedSlot } from '../../src/core/port/moving.ts';
@@ -15,11 +15,8 @@ import { ACT } from '../support/actor.ts';
 import { describePostgres } from '../support/needs.ts';
 import { placeOf } from '../support/place.ts';
 import { freshDatabase, type TestDatabase } from '../support/postgres-data.ts';
-import { PATIENCE_MS } from '../support/until.ts';
 import { addProvider, bind, CLOCK, FACTS, heard, NOW_MS } from './contract/fixture.ts';
 import { addWebhook } from './contract/webhook.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
 
 const HASHES = { active: 'a'.repeat(64), disabled: 'b'.repeat(64), none: 'c'.repeat(64) };
 const STATUSES = { active: INSTALL_ACTIVE, disabled: INSTALL_DISABLED };

@@ -1,6 +1,6 @@
 /** On a file, what a process held that was killed is free at once; what the living hold is not. */
 
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,12 +8,10 @@ import { systemClock } from '../../src/base/clock.ts';
 import type { Store } from '../../src/core/port/store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/actor.ts';
-import { PATIENCE_MS, until } from '../support/until.ts';
+import { until } from '../support/until.ts';
 import { addDoor } from './contract/fixture.ts';
 import { draft, to, UNGUARDED } from './contract/message-fixture.ts';
 import { apns, registerAt } from './contract/outbox-fixture.ts';
-
-setDefaultTimeout(2 * PATIENCE_MS);
 
 const HOUR_MS = 3_600_000;
 let folder: string;

@@ -68,6 +68,7 @@ const AHEAD_HOURS: Readonly<Record<string, number>> = {
   'webhook.previous_until_ms': 168,
   'outbox.next_at_ms': 72,
   'destination.retry_at_ms': 72,
+  'follow.next_at_ms': 24,
   'ride.from_ms': 10 / 60,
   'ride.until_ms': 2 * 720,
 };

@@ -1,7 +1,7 @@
 /** `gatepost move-database`: all data there and back, and whatever comes between. */
 
 import { Database } from 'bun:sqlite';
-import { afterEach, beforeEach, expect, setDefaultTimeout } from 'bun:test';
+import { afterEach, beforeEach, expect } from 'bun:test';
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -13,9 +13,7 @@ import { describePostgres, testPostgres } from '../support/needs.ts';
 import { writeOldDatabase } from '../support/old-database.ts';
 import { openPlace } from '../support/place.ts';
 import { bareDatabase, type TestDatabase } from '../support/postgres-data.ts';
-import { PATIENCE_MS, until } from '../support/until.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
+import { until } from '../support/until.ts';
 
 /** Texts that the format of the copy, or the server, could take for something else. */
 const NOTES = ['\\N', '\\', 'a\tb\nc\rd', "it's \\. and \\x00", 'žluť 🐧', '', '  '];

@@ -12,7 +12,6 @@ import { describePostgres, testPostgres } from '../support/needs.ts';
 import { openPlace } from '../support/place.ts';
 import { freshDatabase, type TestDatabase } from '../support/postgres-data.ts';
 import { Random } from '../support/random.ts';
-import { PATIENCE_MS } from '../support/until.ts';
 import { addLink, addProvider, bind, CLOCK, FACTS, HASH, NOW_MS } from './contract/fixture.ts';
 import { deliver, onBinding, onLink, registration, tokenHash } from './contract/message-fixture.ts';
 
@@ -169,32 +168,29 @@ describePostgres('devices', () => {
     }),
   );
 
-  testPostgres(
-    'everything at once fails nowhere, waits in no circle, and leaves true counts',
-    () =>
-      inDatabase(async (database) => {
-        const opening = Array.from({ length: CONNECTIONS }, () => open(database));
-        const stores = await Promise.all(opening);
-        const [first] = stores as [Store];
-        const providerId = await addDoors(first);
-        const caller = async (n: number) => {
-          const random = new Random(SEED + n);
-          const store = random.pick(stores);
-          for (let call = 0; call < CALLS; call++) {
-            await random.pick(CALLS_OF)(store, random, `${n} ${call}`);
-          }
-        };
-        const sender = async () => {
-          for (let n = 0; n < 5; n++) await deliver(first, providerId);
-        };
-        await Promise.all([sender(), ...Array.from({ length: CALLERS }, (_, n) => caller(n))]);
-        expect(Array.from(await database.sql.unsafe(WRONG))).toEqual([]);
-        await Promise.all(stores.map((store) => store.close()));
-        const [told] = await database.sql`
+  testPostgres('everything at once fails nowhere, waits in no circle, and leaves true counts', () =>
+    inDatabase(async (database) => {
+      const opening = Array.from({ length: CONNECTIONS }, () => open(database));
+      const stores = await Promise.all(opening);
+      const [first] = stores as [Store];
+      const providerId = await addDoors(first);
+      const caller = async (n: number) => {
+        const random = new Random(SEED + n);
+        const store = random.pick(stores);
+        for (let call = 0; call < CALLS; call++) {
+          await random.pick(CALLS_OF)(store, random, `${n} ${call}`);
+        }
+      };
+      const sender = async () => {
+        for (let n = 0; n < 5; n++) await deliver(first, providerId);
+      };
+      await Promise.all([sender(), ...Array.from({ length: CALLERS }, (_, n) => caller(n))]);
+      expect(Array.from(await database.sql.unsafe(WRONG))).toEqual([]);
+      await Promise.all(stores.map((store) => store.close()));
+      const [told] = await database.sql`
           SELECT deadlocks::integer AS count FROM pg_stat_database
           WHERE datname = current_database()`;
-        expect(told.count).toBe(0);
-      }),
-    PATIENCE_MS,
+      expect(told.count).toBe(0);
+    }),
   );
 });

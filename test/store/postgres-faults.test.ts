@@ -4,15 +4,7 @@
  * fault.
  */
 
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  expect,
-  setDefaultTimeout,
-  test,
-} from 'bun:test';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test';
 import type { SQL } from 'bun';
 import { sql } from 'drizzle-orm';
 import { WriteFailed } from '../../src/core/port/store.ts';
@@ -24,9 +16,7 @@ import { prepare } from '../../src/store/postgres/statement.ts';
 import { write } from '../../src/store/postgres/write.ts';
 import { describePostgres } from '../support/needs.ts';
 import { type OwnPostgres, startPostgres } from '../support/postgres.ts';
-import { PATIENCE_MS, until } from '../support/until.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
+import { until } from '../support/until.ts';
 
 /** Fails in this way so many times; a sequence counts also the attempts that were undone. */
 const FAIL = `

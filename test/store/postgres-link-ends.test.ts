@@ -1,12 +1,12 @@
 /** Ends of links on PostgreSQL, at the same time as what other callers do with those links. */
 
-import { expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { SQL } from 'bun';
 import type { Store } from '../../src/core/port/store.ts';
 import { ACT } from '../support/actor.ts';
 import { describePostgres } from '../support/needs.ts';
 import { Random } from '../support/random.ts';
-import { PATIENCE_MS, until } from '../support/until.ts';
+import { until } from '../support/until.ts';
 import {
   addDoor,
   addLink,
@@ -19,9 +19,9 @@ import {
   OTHER_CODE,
 } from './contract/fixture.ts';
 import { onLink, register } from './contract/message-fixture.ts';
+import { hold, WELL } from './contract/outbox-fixture.ts';
+import { addWebhook, webhookOf } from './contract/webhook.ts';
 import { useNodes } from './two-nodes.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
 
 const KEY = 'c'.repeat(64);
 
@@ -139,6 +139,31 @@ describePostgres('ends of links on PostgreSQL', () => {
     await Promise.all(calls);
     expect(await store.findLinkById(installId)).toMatchObject({ deviceCount: 1, note: 'changed' });
     // None was ended by the database: see two-nodes.ts.
+  });
+
+  test('the end of a webhook is told to the others in the order of locks', async () => {
+    const { open, store } = at;
+    const beside = await open();
+    const { providerId, installId } = await addDoor(store);
+    await addWebhook(store, providerId);
+    const ending = await addWebhook(store, providerId);
+    await knock(store, 'known');
+    const held = await store.claimDestinations(hold(), ['webhook'], 9, 9, []);
+    const [first = 0, second = 0] = held.map(({ id }) => id).sort((a, b) => a - b);
+    const other = new SQL(at.database.url, { max: 1 });
+    const calls: Promise<unknown>[] = [];
+    await other.begin(async (on) => {
+      await on.unsafe(`SELECT id FROM destination WHERE id = ${first} FOR NO KEY UPDATE`);
+      // Its event is for both webhooks.
+      calls.push(store.removeLink(providerId, installId, ACT));
+      await waiting(1, ...calls);
+      const lease = { ...hold(), destinationId: second };
+      calls.push(beside.settleDispatches(lease, [], WELL, 'it answered 410'));
+      await waiting(2, ...calls);
+    });
+    await other.close();
+    await Promise.all(calls);
+    expect((await webhookOf(store, ending)).disabled?.why).toBe('it answered 410');
   });
 
   test('ends, refusals and entries at two nodes never deadlock', async () => {

@@ -1,6 +1,6 @@
 /** Links and slots on PostgreSQL: what goes together in one statement, and who waits for whom. */
 
-import { expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import type { Act, Actor } from '../../src/core/port/audit.ts';
 import type { Store } from '../../src/core/port/store.ts';
 import { USUAL_WEBHOOK } from '../../src/core/webhook-fields.ts';
@@ -8,7 +8,6 @@ import { ACT } from '../support/actor.ts';
 import { auditEntries } from '../support/audit.ts';
 import { describePostgres } from '../support/needs.ts';
 import { Random } from '../support/random.ts';
-import { PATIENCE_MS } from '../support/until.ts';
 import {
   ALL,
   addDoor,
@@ -27,7 +26,6 @@ import {
 import { useNodes } from './two-nodes.ts';
 
 // Two nodes on a machine that others keep busy.
-setDefaultTimeout(4 * PATIENCE_MS);
 
 const POLICY = { inactiveDays: 1, whenFull: 'replace-oldest', coolDownHours: 5 } as const;
 const KEY = 'c'.repeat(64);

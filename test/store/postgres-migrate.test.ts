@@ -1,6 +1,6 @@
 /** Migrating a PostgreSQL: nodes that start at once, older and newer programs, what is refused. */
 
-import { expect, setDefaultTimeout } from 'bun:test';
+import { expect } from 'bun:test';
 import { OperatorError } from '../../src/base/operator-error.ts';
 import { VERSION } from '../../src/base/version.ts';
 import {
@@ -15,10 +15,8 @@ import {
 } from '../../src/store/postgres/migrate.ts';
 import { describePostgres, testPostgres } from '../support/needs.ts';
 import { bareDatabase, type TestDatabase } from '../support/postgres-data.ts';
-import { PATIENCE_MS } from '../support/until.ts';
 
 // The first database of a run is made before all others.
-setDefaultTimeout(4 * PATIENCE_MS);
 
 const ALL: MigrationRights = { create: true, migrates: true };
 

@@ -1,17 +1,15 @@
 /** The two schemas say the same, but for what is listed here, each with its reason. */
 
 import { Database } from 'bun:sqlite';
-import { expect, setDefaultTimeout } from 'bun:test';
+import { expect } from 'bun:test';
 import type { SQL } from 'bun';
 import { MIGRATIONS } from '../../migrations/sqlite/index.ts';
 import { TRANSITIONS } from '../../src/core/message/status.ts';
 import { describePostgres, testPostgres } from '../support/needs.ts';
 import { freshDatabase } from '../support/postgres-data.ts';
 import { conditionsBy, linesOfPostgres, linesOfSqlite } from '../support/schema-lines.ts';
-import { PATIENCE_MS } from '../support/until.ts';
 
 // The first database of a run is made before all others.
-setDefaultTimeout(4 * PATIENCE_MS);
 
 const SQLITE_ALONE: readonly string[] = [
   'device_domain: index device_domain_by_provider (device_id, provider_id, domain_id)',

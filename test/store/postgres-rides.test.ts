@@ -1,6 +1,6 @@
 /** What rides on PostgreSQL: sends, blocks, entries, registrations and stamps at two nodes. */
 
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterEach, beforeEach, expect, test } from 'bun:test';
 import type { RideRules } from '../../src/core/port/ride.ts';
 import type { Store } from '../../src/core/port/store.ts';
 import { ACT } from '../support/actor.ts';
@@ -8,7 +8,6 @@ import { describePostgres } from '../support/needs.ts';
 import { openPlace } from '../support/place.ts';
 import { freshDatabase, type TestDatabase } from '../support/postgres-data.ts';
 import { Random } from '../support/random.ts';
-import { PATIENCE_MS } from '../support/until.ts';
 import {
   addDoor,
   addLink,
@@ -32,8 +31,6 @@ import {
   to,
   WAITING_MAX,
 } from './contract/message-fixture.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
 
 const RULES: RideRules = { level: 'on', hours: 10 };
 const STEPS = Number(process.env['RIDE_STEPS'] ?? 40);

@@ -1,14 +1,13 @@
 /** What holds in a PostgreSQL whoever writes to it: counts, laws, tokens that lose their places. */
 
-import { expect, setDefaultTimeout } from 'bun:test';
+import { expect } from 'bun:test';
 import type { SQL } from 'bun';
 import { describePostgres, testPostgres } from '../support/needs.ts';
 import { sharedPostgres } from '../support/postgres.ts';
 import { freshDatabase, type TestDatabase } from '../support/postgres-data.ts';
-import { PATIENCE_MS, until } from '../support/until.ts';
+import { until } from '../support/until.ts';
 
 // The first database of a run is made before all others.
-setDefaultTimeout(4 * PATIENCE_MS);
 
 /** More than a provider's row has versions on a page. */
 const MANY = 3_000;

@@ -3,7 +3,7 @@
  * over all cells of these rules a store with the statements and one without answer the same.
  */
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { TIES_MAX } from '../../src/core/device.ts';
 import { ACK_STATES, type AckItem } from '../../src/core/port/inbox.ts';
 import type { Store } from '../../src/core/port/store.ts';
@@ -12,11 +12,8 @@ import { ACT } from '../support/actor.ts';
 import { describePostgres } from '../support/needs.ts';
 import { placeOf } from '../support/place.ts';
 import { freshDatabase, type TestDatabase } from '../support/postgres-data.ts';
-import { PATIENCE_MS } from '../support/until.ts';
 import { addDoor, addProvider, bind, CLOCK, FACTS, HASH, NOW_MS } from './contract/fixture.ts';
 import { deliver, HOUR_MS, onBinding, register, to } from './contract/message-fixture.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
 
 const hashOf = (n: number) => n.toString(16).padStart(64, 'e');
 const DISABLED = 'd'.repeat(64);

@@ -1,7 +1,7 @@
 /** What a released version left behind opens with this one, and says the same. */
 
 import { Database } from 'bun:sqlite';
-import { expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { MIGRATIONS } from '../../migrations/sqlite/index.ts';
@@ -16,13 +16,11 @@ import { openBeside } from '../support/database.ts';
 import { byLink, tryRegister } from '../support/messaging.ts';
 import { writeOldDatabase } from '../support/old-database.ts';
 import { readText } from '../support/tree.ts';
-import { PATIENCE_MS } from '../support/until.ts';
 import { CLOCK, provider } from './contract/fixture.ts';
 import { to } from './contract/message-fixture.ts';
 import { claimGateways, serve } from './contract/outbox-fixture.ts';
 
 // Each command opens the database anew.
-setDefaultTimeout(4 * PATIENCE_MS);
 
 interface Listed {
   /** Answers by path and query. */

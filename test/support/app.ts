@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Log, makeLog } from '../../src/base/log.ts';
 import type { Core, Limits } from '../../src/core/core.ts';
+import { followingIn } from '../../src/core/follow-standing.ts';
 import { deliverStep } from '../../src/core/message/deliver.ts';
 import type { EventSenders } from '../../src/core/outbox/carrier.ts';
 import { isRefused } from '../../src/core/outcome.ts';
@@ -274,7 +275,8 @@ export async function startTestApp(
   const sources = { nowMs, startedAtMs, store: served.store, tallies, log };
   const absent = { certificateExpiresAtMs: () => null };
   const leap = () => timekeeper.leap();
-  const metrics = makeMetrics({ ...sources, ...absent, http: () => server, leap });
+  const following = () => followingIn(settings.gateUpstreams);
+  const metrics = makeMetrics({ ...sources, ...absent, http: () => server, leap, following });
   return {
     core,
     clock,

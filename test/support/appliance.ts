@@ -97,7 +97,7 @@ export function testUpstreams(
 
 /** Upstreams of a file that has none, and of no database. */
 const NO_UPSTREAMS: UpstreamDesk = {
-  list: () => ({ panels: [], own: [], kept: [] }),
+  list: async () => ({ panels: [], own: [], kept: [], follows: [] }),
   check: async () => malformed('none'),
   put: async () => malformed('none'),
   remove: async () => new Refused('upstream_not_found'),

@@ -1,6 +1,6 @@
 /** The page of the console, made from its sources, in a real browser. */
 
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { afterAll, afterEach, beforeAll, expect } from 'bun:test';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import type { CallName, Given } from '../../src/call/table.ts';
 import { startTestApp, type TestApp, type TestAppOptions } from './app.ts';
 import { closePages, HAS_CHROMIUM, openPage, sharedShell } from './chromium.ts';
 import { ROOT } from './tree.ts';
-import { PATIENCE_MS, until } from './until.ts';
+import { until } from './until.ts';
 
 export interface ConsoleSite {
   app: TestApp;
@@ -50,7 +50,6 @@ export function useConsoleSite(
   options: TestAppOptions = {},
   { expectsTrouble = false } = {},
 ): SharedSite {
-  setDefaultTimeout(4 * PATIENCE_MS);
   const site = { tabs: [] as Tab[] } as SharedSite;
   beforeAll(async () => {
     Object.assign(site, await startConsoleSite(options));

@@ -1,12 +1,12 @@
 /** Looks at every page of a navigation: axe, texts of others, and a small screen. */
 
-import { afterAll, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { afterAll, beforeAll, expect } from 'bun:test';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { testChromium } from './chromium.ts';
 import { type ConsoleSite, faultsOf, openTab, startConsoleSite, type Tab } from './console-page.ts';
 import { makeWorld, type World } from './console-world.ts';
 import { operatorEntry } from './operator.ts';
-import { PATIENCE_MS, until } from './until.ts';
+import { until } from './until.ts';
 import { XSS_VECTORS } from './xss-vectors.ts';
 
 /** A vector in each field; those of one kind differ. */
@@ -73,7 +73,6 @@ const LOOKS = [
 
 /** Declares the tests that open the console in a world of hostile words, and look at all pages. */
 export function testEveryPage(opening: Opening): void {
-  setDefaultTimeout(4 * PATIENCE_MS);
   let site: ConsoleSite;
   let world: World;
   beforeAll(async () => {

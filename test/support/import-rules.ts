@@ -282,7 +282,8 @@ const RULES: Readonly<Record<string, Rule>> = {
       ...LEAVES,
       'src/core/counted.ts',
       ...['src/core/outbox/address.ts', 'src/core/public-probe.ts', 'src/config/public-address.ts'],
-      ...['src/core/calendar.ts', 'src/core/panel/', 'src/core/upkeep.ts'],
+      ...['src/core/calendar.ts', 'src/core/follow-standing.ts', 'src/core/panel/'],
+      'src/core/upkeep.ts',
     ],
     types: ['src/config/', 'src/core/port/', 'src/store/kind.ts'],
     packages: ['croner', 'node:crypto', 'node:fs', 'node:os', 'node:path'],
@@ -404,11 +405,13 @@ const RULES: Readonly<Record<string, Rule>> = {
     packages: [],
     reason: 'the part of app.ts that starts what the server does for itself by the clock',
   },
+  'src/parts/live-follow.ts': {
+    ours: ['src/core/', 'src/http/upstream/', 'src/jobs/', 'src/panel/', ...PROGRAM],
+    packages: [],
+    reason: 'the part of app.ts that holds what follows panels, in processes that read them',
+  },
   'src/parts/live-gateways.ts': {
-    ours: [
-      ...['src/core/', 'src/gateway/', 'src/jobs/outbox/', 'src/monitor/', 'src/outgoing/'],
-      ...LEAVES,
-    ],
+    ours: ['src/core/', 'src/gateway/', 'src/jobs/', 'src/monitor/', 'src/outgoing/', ...LEAVES],
     types: ['src/config/'],
     packages: [],
     reason: 'the part of app.ts that holds the gateways',
@@ -431,11 +434,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     reason: 'what root does before it becomes another user is in one place',
   },
   'src/parts/file-check.ts': {
-    ours: [
-      ...['src/config/', 'src/gateway/'],
-      ...['src/parts/live-stranger-page.ts', 'src/parts/open-outgoing.ts'],
-      ...LEAVES,
-    ],
+    ours: ['src/config/', 'src/gateway/', 'src/parts/', ...LEAVES],
     packages: ['node:fs'],
     reason: 'what a reload reads is read before it, by the same functions',
   },

@@ -44,6 +44,9 @@ export function buildKit(name: 'c' | 'go' | 'java'): string {
   return folder;
 }
 
+/** The interpreter of the kit in Python, with its library. */
+export const PYTHON = join(ROOT, '.bootstrap/python/bin/python');
+
 /** Returns whether the kit in Go can be built: its one library comes with `make kit-tools`. */
 export function hasGo(): boolean {
   goIsHere ??= Bun.which('go') !== null && listsKit();
@@ -83,6 +86,12 @@ const ALL: readonly Kit[] = [
     needs: hasGo() ? [] : ['go'],
     takesTime: false,
     build: () => [join(buildKit('go'), 'driver')],
+  },
+  {
+    name: 'python',
+    needs: [PYTHON],
+    takesTime: false,
+    build: () => [PYTHON, join(ROOT, 'sdk/python/driver.py')],
   },
   {
     name: 'java',

@@ -21,10 +21,14 @@ export interface ApiUser {
   key: string;
   isActive: boolean;
   createdAtMs: number;
+  /** Its end; absent: none. */
+  endsAtMs?: number;
   /** The panel takes no token from before this time. */
   revokedAtMs?: number;
 }
 
+const DAY_MS = 86_400_000;
+const isoOf = (atMs?: number) => (atMs ? new Date(atMs).toISOString() : null);
 const naive = (atMs: number) => new Date(atMs).toISOString().replace('Z', '000');
 
 /** The answer about a user, by the paths of each panel; null: another path. */
@@ -69,12 +73,13 @@ const ANSWERS: Readonly<Record<PanelKind, Answers>> = {
       if (key === undefined) return null;
       return found(
         users.find((user) => user.key === key),
-        ({ id, isActive, createdAtMs }) =>
+        ({ id, isActive, createdAtMs, endsAtMs }) =>
           userAnswer({
             id,
             shortUuid: key,
             status: isActive ? 'ACTIVE' : 'DISABLED',
             createdAt: new Date(createdAtMs).toISOString(),
+            ...(endsAtMs !== undefined && { expireAt: new Date(endsAtMs).toISOString() }),
           }),
       );
     },
@@ -88,13 +93,14 @@ const ANSWERS: Readonly<Record<PanelKind, Answers>> = {
       const search = (url.searchParams.get('search') ?? '').toLowerCase();
       const items = users
         .filter((user) => small(user.key).includes(search) || small(user.name).includes(search))
-        .map(({ key, name, isActive, createdAtMs }) => ({
+        .map(({ key, name, isActive, createdAtMs, endsAtMs }) => ({
           ...clientOf(isActive),
           email: name,
           subId: key,
           enable: isActive,
           limitHwid: 2,
           createdAt: createdAtMs,
+          expiryTime: endsAtMs ?? 0,
         }));
       const said = userOf('3x-ui', true);
       return { ...said, obj: { ...Object(said['obj']), items, filtered: items.length } };
@@ -107,10 +113,11 @@ const ANSWERS: Readonly<Record<PanelKind, Answers>> = {
       if (name === undefined) return null;
       return found(
         users.find((user) => user.name === name),
-        ({ isActive, createdAtMs }) => ({
+        ({ isActive, createdAtMs, endsAtMs }) => ({
           ...userOf('marzban', isActive),
           username: name,
           created_at: naive(createdAtMs),
+          expire: endsAtMs === undefined ? null : endsAtMs / 1_000,
           subscription_url: `/sub/fresh-of-${name}`,
         }),
       );
@@ -123,12 +130,13 @@ const ANSWERS: Readonly<Record<PanelKind, Answers>> = {
       if (Number.isNaN(id)) return null;
       return found(
         users.find((user) => user.id === id),
-        ({ isActive, createdAtMs, name }) => ({
+        ({ isActive, createdAtMs, endsAtMs, name }) => ({
           ...userOf('pasarguard', isActive),
           id,
           username: name,
           hwid_limit: 2,
           created_at: new Date(createdAtMs).toISOString(),
+          expire: isoOf(endsAtMs),
           subscription_url: `https://sub.example.org/sub/fresh-of-${name}`,
         }),
       );
@@ -141,7 +149,14 @@ const ANSWERS: Readonly<Record<PanelKind, Answers>> = {
       if (key === undefined) return null;
       return found(
         users.find((user) => user.key === key),
-        ({ id, isActive, name }) => ({ ...userOf('hiddify', isActive), id, name, uuid: key }),
+        ({ id, isActive, endsAtMs, name }) => ({
+          ...userOf('hiddify', isActive),
+          id,
+          name,
+          uuid: key,
+          start_date: isoOf(endsAtMs && endsAtMs - 30 * DAY_MS)?.slice(0, 10) ?? null,
+          package_days: 30,
+        }),
       );
     },
   },

@@ -27,6 +27,7 @@ interface User {
   hwidDeviceLimit: number | null;
   externalSquadUuid: string | null;
   createdAt: string;
+  expireAt: string | null;
 }
 
 /** The answers by the name of their file. */

@@ -20,3 +20,15 @@ export async function until<T>(
     await Bun.sleep(Math.min(PAUSE_MAX_MS, 1 + waitedMs / WAIT_PER_PAUSE));
   }
 }
+
+/** Waits until what a page shows is this; else throws with what it showed at last. */
+export async function becomes<T>(shown: () => Promise<T>, expected: T): Promise<void> {
+  let last: T | undefined;
+  const isThere = async () => {
+    last = await shown();
+    return Bun.deepEquals(last, expected);
+  };
+  await until(`${JSON.stringify(expected)} on the page`, isThere).catch(() => {
+    throw new Error(`the page shows ${JSON.stringify(last)}, not ${JSON.stringify(expected)}`);
+  });
+}

@@ -1,9 +1,9 @@
 import { afterAll, setDefaultTimeout } from 'bun:test';
 import { cleanUp } from './process.ts';
-import { PATIENCE_MS } from './until.ts';
+import { TEST_MS_MAX } from './test-time.ts';
 
 /** Prepares a test file that starts processes: they end with it, and its tests have time enough. */
-export function useProcesses(timeoutMs = 2 * PATIENCE_MS): void {
-  setDefaultTimeout(timeoutMs);
+export function useProcesses(timeoutMs = TEST_MS_MAX): void {
+  setDefaultTimeout(Math.max(timeoutMs, TEST_MS_MAX));
   afterAll(cleanUp);
 }

@@ -210,6 +210,16 @@ const textKeys = {
     'Device limit reached for this subscription. Write to @support.',
     'All slots of the link are taken.',
   ),
+  subscription_ended: textKey(
+    'subscription_ended',
+    'This subscription ended on {date}. Renew it at @shop.',
+    'The panel refuses a device that has a slot, and the customer has ended; `{date}` is the day.',
+  ),
+  traffic_used_up: textKey(
+    'traffic_used_up',
+    'Your traffic is used up. Renew at @shop.',
+    'The same for a customer whose traffic is used up.',
+  ),
 };
 
 export const gateSettings = {

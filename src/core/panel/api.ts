@@ -40,6 +40,8 @@ export interface PanelApiUser {
   /** True if the panel lets the user in. */
   readonly isActive: boolean;
   readonly createdAtMs: number | null;
+  /** The end, ms; null: it has none, or it has not begun. */
+  readonly endsAtMs: number | null;
   /** The address of the subscription with a new token; empty: the API has none. */
   readonly subscriptionUrl: string;
   /** The fields from which {@link PanelApi.limitOf} reads the limit, and no other. */
@@ -56,10 +58,10 @@ interface PanelTokenView {
 export interface PanelApi {
   /** Returns the headers by which a token authorizes a request. */
   headersOf(token: string): Readonly<Record<string, string>>;
-  /** Null: each token shows all users. */
-  readonly view: PanelTokenView | null;
   /** Gives a token for a name and a password; null: its tokens last until they are revoked. */
   readonly signIn: PanelSignIn | null;
+  /** Null: each token shows all users. */
+  readonly view: PanelTokenView | null;
   /** Returns the id in a key, null if the key is the id; undefined: only the API knows it. */
   idIn(key: string): string | null | undefined;
   /** Returns the path at which the API describes the user of a key; null: it knows no such key. */

@@ -2,6 +2,7 @@
 
 import { isRecord } from '../json-input.ts';
 import type { DeviceFacts } from '../port/device.ts';
+import type { PanelUserState } from '../port/follow.ts';
 import type { PanelLimit } from './limit-rule.ts';
 
 /** A row of a panel's table, from a dump, a database or JSON. */
@@ -23,9 +24,14 @@ export interface PanelUser {
   key: string;
   name: string;
   note: string;
-  /** The limit; null: the panel sets none. */
+  /** The limit; null: the panel sets none, or says that there is none. */
   limit: number | null;
+  /** True: the panel says that there is no limit. */
+  isUnlimited: boolean;
   isDisabled: boolean;
+  state: PanelUserState;
+  /** The end, UTC ms; null: it has none, or its days have not begun. */
+  endsAtMs: number | null;
   createdAtMs: number | null;
   /**
    * The time at which the panel made the user, by which another user of the same id is known; null:
@@ -67,16 +73,36 @@ export function asTime(cell: unknown): number | null {
   return Number.isNaN(atMs) || atMs < 0 ? null : atMs;
 }
 
+/** The least number of ms that is a time; a smaller one is a number of seconds. */
+const SECONDS_BELOW = 1e11;
+
+/** Reads the end of a user: a time as {@link asTime}, or a number of seconds. Null: none. */
+export function asEnd(cell: unknown): number | null {
+  const text = asText(cell);
+  if (!/^[1-9]\d{0,14}$/.test(text)) return asTime(cell);
+  const number = Number(text);
+  return number < SECONDS_BELOW ? number * 1_000 : number;
+}
+
 /** Rows of a panel by table; a missing table has none. */
 export type PanelRows = ReadonlyMap<string, readonly Cells[]>;
 
 export interface PanelSchema {
   /** The columns to read, by table. Versions of a panel differ, so columns may be missing. */
   readonly tables: Readonly<Record<string, readonly string[]>>;
-  /** The tables of users, of which one must exist. */
+  /** The table of devices; null: it has none. */
+  readonly deviceTable: string | null;
+  /** The tables of users, of which the first that exists counts. */
   readonly userTables: readonly string[];
   /** Yields users one by one: a copy of all would double the memory. */
   readUsers(rows: PanelRows): Iterable<PanelUser>;
+}
+
+/** Returns a schema whose devices are not read. */
+export function withoutDevices(schema: PanelSchema): PanelSchema {
+  const { deviceTable, tables } = schema;
+  const others = Object.entries(tables).filter(([name]) => name !== deviceTable);
+  return { ...schema, tables: Object.fromEntries(others) };
 }
 
 export const rowsOf = (rows: PanelRows, table: string) => rows.get(table) ?? [];
@@ -91,9 +117,11 @@ export function numberIn(cell: unknown): number | null {
 export const ownLimitIn = (cell: unknown): number | null =>
   /^-\d{1,15}$/.test(asText(cell)) ? 0 : numberIn(cell);
 
-/** Returns a limit; null: the panel has none for the user. */
-export const givenLimit = (said: PanelLimit): number | null =>
-  typeof said === 'number' ? said : null;
+/** Returns the limit that a panel gives a user. */
+export const givenLimit = (said: PanelLimit): Pick<PanelUser, 'limit' | 'isUnlimited'> => ({
+  limit: typeof said === 'number' ? said : null,
+  isUnlimited: said === 'unlimited',
+});
 
 /** Joins the name of a user and the panel's notes about it. */
 export const noteOf = (...parts: readonly unknown[]) =>
@@ -102,7 +130,15 @@ export const noteOf = (...parts: readonly unknown[]) =>
     .filter((part) => part !== '')
     .join(' · ');
 
-export const isDisabled = (row: Cells) => asText(row['status']).toLowerCase() === 'disabled';
+const STATES: readonly PanelUserState[] = ['on_hold', 'disabled', 'expired', 'limited'];
+
+/** Returns the state in the column `status`. */
+export function stateOf(row: Cells): PanelUserState {
+  const status = asText(row['status']).toLowerCase();
+  return STATES.find((state) => state === status) ?? 'active';
+}
+
+export const isDisabled = (row: Cells) => stateOf(row) === 'disabled';
 
 /** Groups rows by the text in a column. */
 export const groupsBy = (rows: readonly Cells[], column: (row: Cells) => string) =>

@@ -1,5 +1,7 @@
 /** Hiddify 10.80.11; its API of the second version (`panel/commercial/restapi/v2/admin`). */
 
+import { DAY_MS } from '../calendar.ts';
+import type { PanelUserState } from '../port/follow.ts';
 import { type PanelApi, unexpected } from './api.ts';
 import {
   asText,
@@ -34,13 +36,34 @@ const isDeleted = (row: Cells) =>
     return isTrue(cell) || /^[1-9]\d{3}-/.test(asText(cell));
   });
 
+/** Returns the end of a user; null: its days begin with the first connection. */
+function endOfDays(row: Cells): number | null {
+  const days = numberIn(row['package_days']);
+  const startMs = asTime(row['start_date']);
+  return days === null || startMs === null ? null : startMs + days * DAY_MS;
+}
+
+/** `current_usage_GB` and `usage_limit_GB` of its API, as rows have them. */
+const [USED_GB, ALLOWED_GB] = ['current_usage__g_b', 'usage_limit__g_b'] as const;
+
+/** Returns the state of a user; only the API says whether days or traffic are left. */
+function stateOfUser(row: Cells): PanelUserState {
+  if (!isTrue(row['enable'])) return 'disabled';
+  const hasEnded = row['is_active'] !== undefined && !isTrue(row['is_active']);
+  if (!hasEnded) return asText(row['start_date']) === '' ? 'on_hold' : 'active';
+  const isUsedUp = Number(row[USED_GB]) >= Number(row[ALLOWED_GB]);
+  return isUsedUp ? 'limited' : 'expired';
+}
+
 const database: PanelSchema = {
   tables: {
     user: [
       ...['id', 'uuid', 'name', 'comment', 'enable', 'max_ips', 'start_date'],
       ...['deleted', 'is_deleted', 'deleted_at'],
+      ...['package_days', 'is_active', USED_GB, ALLOWED_GB],
     ],
   },
+  deviceTable: null,
   userTables: ['user'],
   readUsers: (rows) =>
     rowsOf(rows, 'user')
@@ -51,8 +74,10 @@ const database: PanelSchema = {
         key: asText(row['uuid']),
         name: asText(row['name']),
         note: noteOf(row['name'], row['comment']),
-        limit: givenLimit(hiddifyLimit(numberIn(row['max_ips']))),
+        ...givenLimit(hiddifyLimit(numberIn(row['max_ips']))),
         isDisabled: !isTrue(row['enable']),
+        state: stateOfUser(row),
+        endsAtMs: endOfDays(row),
         createdAtMs: asTime(row['start_date']),
         // A renewal changes the only date of a user; its number lasts.
         panelCreatedAtMs: null,
@@ -69,6 +94,7 @@ const LACKS = ['Hiddify stores no devices: each device takes a slot when it firs
 
 const api: PanelApi = {
   headersOf: (token) => ({ 'hiddify-api-key': token }),
+  signIn: null,
   view: {
     path: '/api/v2/admin/me/',
     adminIn(answer) {
@@ -76,7 +102,6 @@ const api: PanelApi = {
       return mode === 'super_admin' ? '' : idIn(uuid) || 'unknown';
     },
   },
-  signIn: null,
   idIn: () => undefined,
   // To another key it answers 500.
   userPath: (key) => (UUID.test(key) ? `/api/v2/admin/user/${key}/` : null),
@@ -91,6 +116,7 @@ const api: PanelApi = {
       // `is_active` is false once days or traffic are used up.
       isActive: enable && isActive === true,
       createdAtMs: null,
+      endsAtMs: endOfDays(record),
       subscriptionUrl: '',
       record: only(record, 'max_ips'),
     };

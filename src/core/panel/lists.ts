@@ -19,8 +19,10 @@ export interface PagedList {
 
 /** Reads an API, and keeps rows of what it says. Throws for an answer of no such panel. */
 export interface ListReader {
-  /** Returns the JSON of an answer with one of the statuses; default: 200. */
+  /** Returns the JSON of an answer with one of the statuses; by default 200. */
   get(path: string, statuses?: readonly number[]): Promise<unknown>;
+  /** Returns whether a table is to be read. */
+  wants(table: string): boolean;
   /** Notes that a table was read, although it may be empty. */
   table(name: string): void;
   /** Adds a record under the column names of the database; unwanted fields are dropped. */

@@ -2,7 +2,16 @@
 
 import { OAUTH_SIGN_IN } from './account.ts';
 import { bearer, type PanelApi, segmentOf, unexpected } from './api.ts';
-import { asText, asTime, isDisabled, noteOf, type PanelSchema, rowsOf } from './cells.ts';
+import {
+  asEnd,
+  asText,
+  asTime,
+  isDisabled,
+  noteOf,
+  type PanelSchema,
+  rowsOf,
+  stateOf,
+} from './cells.ts';
 import type { SignedForm } from './key-form.ts';
 import { type ListReader, usersAt } from './lists.ts';
 import { idIn, isEmpty, recordIn, timeIn } from './record.ts';
@@ -12,7 +21,8 @@ import type { PanelTraits } from './traits.ts';
 const nameIn = (key: string) => /^marzban\/(.+)$/.exec(key)?.[1];
 
 const database: PanelSchema = {
-  tables: { users: ['username', 'status', 'note', 'created_at'] },
+  tables: { users: ['username', 'status', 'note', 'created_at', 'expire'] },
+  deviceTable: null,
   userTables: ['users'],
   readUsers: (rows) =>
     rowsOf(rows, 'users')
@@ -23,7 +33,10 @@ const database: PanelSchema = {
         name: asText(row['username']),
         note: noteOf(row['username'], row['note']),
         limit: null,
+        isUnlimited: false,
         isDisabled: isDisabled(row),
+        state: stateOf(row),
+        endsAtMs: asEnd(row['expire']),
         createdAtMs: asTime(row['created_at']),
         panelCreatedAtMs: asTime(row['created_at']),
         devices: [],
@@ -60,6 +73,7 @@ const keys: SignedForm = {
 
 const api: PanelApi = {
   headersOf: bearer,
+  signIn: OAUTH_SIGN_IN,
   view: {
     path: '/api/admin',
     adminIn(answer) {
@@ -67,7 +81,6 @@ const api: PanelApi = {
       return isSudo === true ? '' : idIn(username) || 'unknown';
     },
   },
-  signIn: OAUTH_SIGN_IN,
   idIn: nameIn,
   userPath(key) {
     const name = segmentOf(nameIn(key) ?? '');
@@ -84,6 +97,7 @@ const api: PanelApi = {
       // The days of a user on hold begin at the first connection.
       isActive: status === 'active' || status === 'on_hold',
       createdAtMs: timeIn(record['created_at']),
+      endsAtMs: asEnd(record['expire']),
       subscriptionUrl: idIn(record['subscription_url']),
       record: {},
     };

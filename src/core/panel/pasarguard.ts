@@ -3,6 +3,7 @@
 import { OAUTH_SIGN_IN } from './account.ts';
 import { type AskSettings, bearer, type PanelApi, segmentOf, unexpected } from './api.ts';
 import {
+  asEnd,
   asText,
   asTime,
   type Cells,
@@ -17,6 +18,7 @@ import {
   type PanelRows,
   type PanelSchema,
   rowsOf,
+  stateOf,
 } from './cells.ts';
 import type { SignedForm } from './key-form.ts';
 import { type HwidSettings, type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
@@ -128,7 +130,10 @@ const isSince =
 
 const database: PanelSchema = {
   tables: {
-    users: ['id', 'username', 'status', 'note', 'hwid_limit', 'admin_id', 'created_at'],
+    users: [
+      ...['id', 'username', 'status', 'note', 'hwid_limit', 'admin_id', 'created_at'],
+      'expire',
+    ],
     user_hwids: [
       ...['user_id', 'hwid', 'device_os', 'os_version', 'device_model', 'created_at'],
       'last_used_at',
@@ -137,6 +142,7 @@ const database: PanelSchema = {
     admins: ['id', 'role_id'],
     admin_roles: ['id', 'hwid'],
   },
+  deviceTable: 'user_hwids',
   userTables: ['users'],
   readUsers(rows) {
     const roleOf = rolesOfAdmins(rows);
@@ -154,8 +160,10 @@ const database: PanelSchema = {
           key: id,
           name: asText(row['username']),
           note: noteOf(row['username'], row['note']),
-          limit: givenLimit(pasarguardLimit(own, roleOf(asText(row['admin_id'])), common)),
+          ...givenLimit(pasarguardLimit(own, roleOf(asText(row['admin_id'])), common)),
           isDisabled: isDisabled(row),
+          state: stateOf(row),
+          endsAtMs: asEnd(row['expire']),
           createdAtMs,
           panelCreatedAtMs: createdAtMs,
           devices: (devices.get(id) ?? []).map(deviceIn).filter(isSince(createdAtMs)),
@@ -185,6 +193,7 @@ async function readAll(reader: ListReader): Promise<void> {
     },
     onNew: (id) => ids.push(id),
   });
+  if (!reader.wants('user_hwids')) return;
   for (const [at, id] of ids.entries()) {
     // A text could lead to another path.
     if (!/^\d+$/.test(id)) throw reader.unusable('/api/users');
@@ -222,6 +231,7 @@ const keys: SignedForm = {
 const api: PanelApi = {
   // It has API keys besides the tokens of admins, which are JWTs.
   headersOf: (token) => ({ ...bearer(token), ...(!token.includes('.') && { 'x-api-key': token }) }),
+  signIn: OAUTH_SIGN_IN,
   view: {
     path: '/api/admin',
     adminIn(answer) {
@@ -230,7 +240,6 @@ const api: PanelApi = {
       return isSudo === true || seesAll(recordIn(role)) ? '' : idIn(username) || 'unknown';
     },
   },
-  signIn: OAUTH_SIGN_IN,
   idIn: (key) => KEY.exec(key)?.[1],
   userPath(key) {
     const [, id, name = ''] = KEY.exec(key) ?? [];
@@ -250,6 +259,7 @@ const api: PanelApi = {
       // The days of a user on hold begin at the first connection.
       isActive: status === 'active' || status === 'on_hold',
       createdAtMs: timeIn(record['created_at']),
+      endsAtMs: asEnd(record['expire']),
       subscriptionUrl: idIn(record['subscription_url']),
       record: {
         ...only(record, 'hwid_limit'),

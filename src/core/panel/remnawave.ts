@@ -2,6 +2,7 @@
 
 import { bearer, type PanelApi, segmentOf, unexpected } from './api.ts';
 import {
+  asEnd,
   asText,
   asTime,
   type Cells,
@@ -14,6 +15,7 @@ import {
   numberIn,
   type PanelSchema,
   rowsOf,
+  stateOf,
 } from './cells.ts';
 import { type HwidSettings, type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn, PAGE } from './lists.ts';
@@ -46,7 +48,7 @@ const database: PanelSchema = {
   tables: {
     users: [
       ...['id', 't_id', 'uuid', 'short_uuid', 'username', 'status', 'description', 'created_at'],
-      ...['hwid_device_limit', 'external_squad_uuid'],
+      ...['hwid_device_limit', 'external_squad_uuid', 'expire_at'],
     ],
     hwid_user_devices: [
       ...['hwid', 'user_id', 'user_uuid', 'platform', 'os_version', 'device_model', 'user_agent'],
@@ -55,6 +57,7 @@ const database: PanelSchema = {
     subscription_settings: ['hwid_settings'],
     external_squads: ['uuid', 'hwid_settings'],
   },
+  deviceTable: 'hwid_user_devices',
   userTables: ['users'],
   readUsers(rows) {
     const common = settingsOfRow(rowsOf(rows, 'subscription_settings')[0]);
@@ -77,8 +80,10 @@ const database: PanelSchema = {
           key: asText(row['short_uuid']),
           name: asText(row['username']),
           note: noteOf(row['username'], row['description']),
-          limit: givenLimit(remnawaveLimit(own, settings)),
+          ...givenLimit(remnawaveLimit(own, settings)),
           isDisabled: isDisabled(row),
+          state: stateOf(row),
+          endsAtMs: asEnd(row['expire_at']),
           createdAtMs,
           panelCreatedAtMs: createdAtMs,
           devices: [...(devices.get(id) ?? []), ...(devices.get(uuid) ?? [])].map((device) => ({
@@ -108,6 +113,7 @@ async function readAll(reader: ListReader): Promise<void> {
     nameOf: ({ uuid, shortUuid }) => asText(uuid) || asText(shortUuid),
     page: page('/api/users'),
   });
+  if (!reader.wants('hwid_user_devices')) return;
   await reader.pages({
     table: 'hwid_user_devices',
     field: 'devices',
@@ -123,8 +129,8 @@ const api: PanelApi = {
     'x-forwarded-for': '127.0.0.1',
     'x-forwarded-proto': 'https',
   }),
-  view: null,
   signIn: null,
+  view: null,
   idIn: () => undefined,
   userPath(key) {
     const segment = segmentOf(key);
@@ -140,6 +146,7 @@ const api: PanelApi = {
       id: idIn(record['id']) || idIn(record['tId']) || idIn(record['uuid']) || null,
       isActive: record['status'] === 'ACTIVE',
       createdAtMs: timeIn(record['createdAt']),
+      endsAtMs: asEnd(record['expireAt']),
       subscriptionUrl: '',
       record: only(record, 'hwidDeviceLimit', 'externalSquadUuid'),
     };

@@ -2,6 +2,7 @@
 
 import { bearer, type PanelApi, Silent, unexpected } from './api.ts';
 import {
+  asEnd,
   asText,
   asTime,
   type Cells,
@@ -39,26 +40,38 @@ function clientsOf(rows: PanelRows): readonly Cells[] {
   return rowsOf(rows, 'inbounds').flatMap((inbound) => {
     const { clients } = jsonIn(inbound['settings']);
     const list = Array.isArray(clients) ? (clients as Record<string, unknown>[]) : [];
-    return list.map(({ email, subId, enable, comment, created_at }) => ({
+    return list.map(({ email, subId, enable, comment, created_at, expiryTime }) => ({
       email,
       sub_id: subId,
       enable,
       comment,
       created_at,
+      expiry_time: expiryTime,
       limit_hwid: 0,
     }));
   });
 }
 
+/** Returns the end of a subscription: when its last client ends; null: one has none. */
+function endOfClients(clients: readonly Cells[]): number | null {
+  const ends = clients.map((client) => asEnd(client['expiry_time']) ?? Infinity);
+  const lastMs = ends.reduce((last, endMs) => Math.max(last, endMs), 0);
+  return Number.isFinite(lastMs) && lastMs > 0 ? lastMs : null;
+}
+
 const database: PanelSchema = {
   tables: {
-    clients: ['email', 'sub_id', 'enable', 'limit_hwid', 'comment', 'created_at'],
+    clients: [
+      ...['email', 'sub_id', 'enable', 'limit_hwid', 'comment', 'created_at'],
+      'expiry_time',
+    ],
     client_hwids: [
       ...['sub_id', 'hwid_hash', 'first_seen', 'last_seen', 'user_agent', 'device_os'],
       ...['os_version', 'device_model'],
     ],
     inbounds: ['settings'],
   },
+  deviceTable: 'client_hwids',
   userTables: ['clients', 'inbounds'],
   readUsers(rows) {
     const subOf = (row: Cells) => asText(row['sub_id']).trim();
@@ -74,13 +87,17 @@ const database: PanelSchema = {
         const times = clients.map((client) => asTime(client['created_at']) ?? Infinity);
         const createdAtMs = Math.min(...times.slice(0, 100));
         const comment = clients.map((client) => asText(client['comment'])).find(Boolean);
+        const isEnabled = limits.some((client) => client.isEnabled);
         return {
           id: null,
           key,
           name: emails[0] ?? '',
           note: noteOf(emails.slice(0, 10).join(', '), comment),
-          limit: givenLimit(threeXUiLimit(limits)),
-          isDisabled: !limits.some(({ isEnabled }) => isEnabled),
+          ...givenLimit(threeXUiLimit(limits)),
+          isDisabled: !isEnabled,
+          // It disables clients that ended, too.
+          state: isEnabled ? 'active' : 'disabled',
+          endsAtMs: endOfClients(clients),
           createdAtMs: Number.isFinite(createdAtMs) ? createdAtMs : null,
           // Clients of a subscription come and go, and a migration changes their dates.
           panelCreatedAtMs: null,
@@ -118,8 +135,8 @@ function searchFor(key: string): string {
 const api: PanelApi = {
   // To others it hides a wrong token behind a 404.
   headersOf: (token) => ({ ...bearer(token), 'x-requested-with': 'XMLHttpRequest' }),
-  view: null,
   signIn: null,
+  view: null,
   idIn: () => null,
   // The search also matches names and comments.
   userPath: (key) => `/panel/api/clients/list/paged?search=${searchFor(key)}&pageSize=200`,
@@ -134,10 +151,14 @@ const api: PanelApi = {
     if (clients.length === 0) return null;
     const times = clients.map((client) => timeIn(client['createdAt']) ?? Number.POSITIVE_INFINITY);
     const createdAtMs = Math.min(...times);
+    // The last client that ends; one without an end has no date.
+    const ends = clients.map((client) => asEnd(client['expiryTime']) ?? Number.POSITIVE_INFINITY);
+    const endsAtMs = Math.max(...ends);
     return {
       id: null,
       isActive: clients.some((client) => client['enable'] === true),
       createdAtMs: Number.isFinite(createdAtMs) ? createdAtMs : null,
+      endsAtMs: Number.isFinite(endsAtMs) ? endsAtMs : null,
       subscriptionUrl: '',
       record: { clients: clients.map((client) => only(client, 'enable', 'limitHwid')) },
     };

@@ -30,7 +30,7 @@ export type FollowProblem =
   | 'fault';
 
 /** The counts of a whole pass. */
-interface FollowCounts {
+export interface FollowCounts {
   /** Users that the panel has. */
   userCount: number;
   /** Users that were new, and known ones that differed. */
@@ -100,7 +100,7 @@ export interface FollowedUser {
 }
 
 /** The claim of a node on a panel. */
-interface FollowHold {
+export interface FollowHold {
   id: number;
   owner: string;
   nowMs: number;
@@ -115,16 +115,18 @@ interface FollowStep {
   drop: readonly string[];
 }
 
-/** The end of a pass. */
-type FollowEnd = { nextAtMs: number } & (
-  | { counts: FollowCounts; view: string; tookMs: number }
+/** The outcome of a pass: it was whole, or changed nothing. */
+export type FollowOutcome =
+  | { counts: FollowCounts; view: string }
   | {
       problem: FollowProblem;
       reason: string;
       /** The pass that now waits for the operator; absent: what waits and was agreed to stays. */
       held?: HeldPass;
-    }
-);
+    };
+
+/** The end of a pass. */
+type FollowEnd = FollowOutcome & { tookMs: number; nextAtMs: number };
 
 export interface FollowStore {
   /** Lists the panels that are or were followed, by host. */

@@ -17,7 +17,15 @@ export interface TiedLink {
   subscriptionKeyHash: string | null;
 }
 
+/** A tied link with what a change of it needs. */
+export interface FoundLink extends TiedLink {
+  installCode: string;
+  note: string | null;
+}
+
 export interface PanelTieStore {
+  /** Lists the provider's links with the subscription keys of these hashes, in any order. */
+  listTiedLinks(providerId: number, subscriptionKeyHashes: readonly string[]): Maybe<FoundLink[]>;
   /** Finds the provider's link with the subscription key of this hash; null: it has none. */
   findTiedLink(providerId: number, subscriptionKeyHash: string): Maybe<TiedLink | null>;
   /**

@@ -1,4 +1,4 @@
-/** The texts that users read when their device is refused. */
+/** The texts that users read when their device, or their subscription, is refused. */
 
 import type { Reason } from '../../core/outcome.ts';
 import type { AdmitRefusal } from '../../core/port/slot.ts';
@@ -9,8 +9,13 @@ import { cutText, TEXT_LENGTH_MAX } from '../../core/ride/text.ts';
 /** Refusals with a text for the user. */
 export type GateReason = Exclude<AdmitRefusal, Reason>;
 
+/** Why a panel refuses a customer; `{date}` in a text is the day of the end. */
+export type EndReason = 'subscription_ended' | 'traffic_used_up';
+
+type TextName = GateReason | EndReason;
+
 /** Texts by language (a tag in lower case), then by reason. */
-export type GateTexts = Readonly<Record<string, Readonly<Partial<Record<GateReason, string>>>>>;
+export type GateTexts = Readonly<Record<string, Readonly<Partial<Record<TextName, string>>>>>;
 
 /** Settings that are read for each refusal, so that a change applies at once. */
 export interface TextSettings {
@@ -19,7 +24,7 @@ export interface TextSettings {
   readonly gateLanguage: string;
 }
 
-type AllTexts = Readonly<Record<GateReason, string>>;
+type AllTexts = Readonly<Record<TextName, string>>;
 
 /** Texts in the languages of most users of panels. */
 const BUILT_IN: { en: AllTexts } & Readonly<Record<string, AllTexts>> = {
@@ -30,6 +35,8 @@ const BUILT_IN: { en: AllTexts } & Readonly<Record<string, AllTexts>> = {
     link_disabled: 'This subscription is disabled. Contact support.',
     link_limit_reached:
       'Device limit reached for this subscription. Contact support to replace a device.',
+    subscription_ended: 'This subscription ended on {date}. Renew it to connect again.',
+    traffic_used_up: 'The traffic of this subscription is used up. Renew it to connect again.',
   },
   ru: {
     hwid_required:
@@ -38,12 +45,16 @@ const BUILT_IN: { en: AllTexts } & Readonly<Record<string, AllTexts>> = {
     link_disabled: 'Подписка отключена. Напишите в поддержку.',
     link_limit_reached:
       'Достигнут лимит устройств. Чтобы заменить устройство, напишите в поддержку.',
+    subscription_ended: 'Срок подписки истёк ({date}). Продлите её, чтобы подключиться снова.',
+    traffic_used_up: 'Трафик подписки израсходован. Продлите её, чтобы подключиться снова.',
   },
   zh: {
     hwid_required: '此应用未发送设备标识（HWID）。请在应用设置中启用，或换用其他应用。',
     link_not_found: '未找到该订阅。请向客服索取新的链接。',
     link_disabled: '该订阅已禁用。请联系客服。',
     link_limit_reached: '此订阅的设备数已满。如需更换设备，请联系客服。',
+    subscription_ended: '该订阅已于{date}到期。续费后即可重新连接。',
+    traffic_used_up: '该订阅的流量已用完。续费后即可重新连接。',
   },
   fa: {
     hwid_required:
@@ -52,6 +63,9 @@ const BUILT_IN: { en: AllTexts } & Readonly<Record<string, AllTexts>> = {
     link_disabled: 'این اشتراک غیرفعال است. به پشتیبانی پیام دهید.',
     link_limit_reached:
       'ظرفیت دستگاه‌های این اشتراک پر است. برای جابه‌جایی دستگاه به پشتیبانی پیام دهید.',
+    subscription_ended:
+      'این اشتراک در {date} به پایان رسیده است. برای اتصال دوباره آن را تمدید کنید.',
+    traffic_used_up: 'حجم این اشتراک تمام شده است. برای اتصال دوباره آن را تمدید کنید.',
   },
 };
 
@@ -108,7 +122,7 @@ const isShort = (page: string | null): page is string =>
  */
 export function textFor(
   { gateTexts, gateLanguage }: TextSettings,
-  reason: GateReason,
+  reason: TextName,
   headers: Headers,
   page: string | null = null,
 ): TextInLanguage {
@@ -122,6 +136,28 @@ export function textFor(
     }
   }
   return { text: builtIn(FALLBACK) ?? '', language: FALLBACK };
+}
+
+/** Returns the text for the end of a subscription at a time, ms. */
+export function endTextFor(
+  settings: TextSettings,
+  reason: EndReason,
+  headers: Headers,
+  atMs: number | null,
+): TextInLanguage {
+  const { language, text } = textFor(settings, reason, headers);
+  const date = atMs === null ? '' : dayIn(language, atMs);
+  return { language, text: cutText(text.replaceAll('{date}', date)) };
+}
+
+/** Returns a day in a language; one that is no language to `Intl` has the English form. */
+function dayIn(language: string, atMs: number): string {
+  const form = { dateStyle: 'long', timeZone: 'UTC' } as const;
+  try {
+    return new Intl.DateTimeFormat(language, form).format(atMs);
+  } catch {
+    return new Intl.DateTimeFormat(FALLBACK, form).format(atMs);
+  }
 }
 
 /** Returns a tag and its shorter forms: `zh-Hant-TW`, `zh-Hant`, `zh`. */

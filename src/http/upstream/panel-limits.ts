@@ -7,8 +7,10 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { actingAs, type Core } from '../../core/core.ts';
+import { INSTALL_LIMIT } from '../../core/formats.ts';
 import { updateLink } from '../../core/link.ts';
 import { isRefused } from '../../core/outcome.ts';
+import { PANEL } from '../../core/panel/actor.ts';
 import type { PanelLimit } from '../../core/panel/limit-rule.ts';
 import { isProvedBy } from '../../core/panel/proof.ts';
 import { panelApiUser, panelLimitOf } from '../../core/panel/user.ts';
@@ -17,7 +19,7 @@ import { reportFault } from '../interpreter.ts';
 import { Answers, remember } from './panel-api.ts';
 import { type PanelApis, perApi } from './panel-apis.ts';
 import { type PanelSource, sourceOf } from './panel-source.ts';
-import { PANEL, type PanelUsers } from './panel-users.ts';
+import type { PanelUsers } from './panel-users.ts';
 import type { Upstream } from './settings.ts';
 
 interface Deps {
@@ -69,6 +71,8 @@ export class PanelLimits {
    * none; null: the panel sets none, or is away.
    */
   async of(upstream: Upstream, key: string): Promise<number | null> {
+    const known = await this.#followed(upstream, subscriptionKeyHash(key));
+    if (known !== null) return limitFor(upstream, known.panelLimit);
     const limit = (await this.#memoryOf(upstream)?.limits.of(key)) ?? NONE;
     if (limit === 'unlimited') return upstream.unlimitedAs;
     return limit === NONE ? null : limit;
@@ -91,6 +95,13 @@ export class PanelLimits {
     if (!isProvedBy(source.panel, tied)) {
       remember(memory.unproved, key, true);
       this.deps.panelUsers.forget(upstream, key);
+      return false;
+    }
+    // `follow` brings limits, and keeps those that were set by hand apart by these facts.
+    const isFollowed = upstream.followMs > 0 && tied.facts !== null;
+    if (isFollowed || (await this.#followed(upstream, keyHash)) !== null) {
+      memory.limits.learn(key, NONE);
+      memory.over.delete(key);
       return false;
     }
     const limit = await this.of(upstream, key);
@@ -118,9 +129,22 @@ export class PanelLimits {
     this.#memoryOf(upstream)?.unproved.delete(key);
   }
 
+  /** Returns the user of a key, as the last whole pass of `follow` saw it; null: it saw none. */
+  async #followed({ followMs, host, limits }: Upstream, keyHash: string) {
+    if (followMs === 0 || limits !== 'panel') return null;
+    const found = await this.deps.core.store.findFollowed(host, keyHash);
+    return found?.missedCount === 0 ? found : null;
+  }
+
   #memoryOf(upstream: Upstream) {
     if (upstream.limits !== 'panel') return null;
     const source: PanelSource | null = sourceOf(upstream);
     return source === null ? null : this.#memory(this.deps.apis.of(source));
   }
+}
+
+/** Returns the limit of a user that `follow` noted; null: the panel sets none. */
+function limitFor({ unlimitedAs }: Upstream, panelLimit: number | null): number | null {
+  if (panelLimit === 0) return unlimitedAs;
+  return panelLimit && Math.min(panelLimit, INSTALL_LIMIT.maximum);
 }

@@ -14,7 +14,7 @@ import { PANEL_TRAITS } from '../../core/panel/index.ts';
 import { UpstreamClient } from './client.ts';
 import { callPanel } from './panel-call.ts';
 import type { PanelSource } from './panel-source.ts';
-import type { SignInNotes } from './sign-in-notes.ts';
+import { notesIn, type SignInNotes } from './sign-in-notes.ts';
 
 interface Deps {
   clock: Clock;
@@ -156,6 +156,10 @@ export class PanelTokens {
     account.notBeforeMs = nowMs + Math.min(ANSWERED_PAUSE_MS, isBelieved ? lifeMs / 2 : Infinity);
   }
 }
+
+/** Makes the tokens of a process that may sign in; its data directory has the notes. */
+export const tokensIn = (dataDir: string | null, clock: Clock, secretOf: Deps['secretOf']) =>
+  new PanelTokens({ clock, secretOf, notes: notesIn(dataDir) });
 
 /** A token, or the status of an answer without one. */
 type Given = { token: string } | { status: number };

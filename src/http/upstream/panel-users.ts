@@ -7,11 +7,12 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { actingAs, type Core } from '../../core/core.ts';
 import { enableImported } from '../../core/link.ts';
+import { PANEL } from '../../core/panel/actor.ts';
+import type { PanelApiUser } from '../../core/panel/api.ts';
 import { PANEL_TRAITS } from '../../core/panel/index.ts';
 import { panelOf } from '../../core/panel/kind.ts';
 import { isDisabledByImport, isProvedBy, provedTie } from '../../core/panel/proof.ts';
 import { panelApiUser, panelUserName } from '../../core/panel/user.ts';
-import type { Actor } from '../../core/port/audit.ts';
 import { subscriptionKeyHash } from '../../core/secret.ts';
 import { reportFault } from '../interpreter.ts';
 import { Answers, type PanelApi, remember } from './panel-api.ts';
@@ -29,13 +30,7 @@ interface Deps {
 /** The time for which the state of a user holds, ms. */
 const STATE_HOLDS_MS = 60_000;
 
-/** The actor of changes that a panel causes. */
-export const PANEL: Actor = { kind: 'system', name: 'panel', from: 'local' };
-
-interface UserState {
-  id: string | null;
-  isActive: boolean;
-}
+type UserState = Pick<PanelApiUser, 'id' | 'isActive' | 'endsAtMs'>;
 
 export class PanelUsers {
   /** Links whose tie is noted, by host and key, the oldest first. */
@@ -95,6 +90,13 @@ export class PanelUsers {
     this.#states(api).learn(key, stateOf(user));
   }
 
+  /** Returns the end of the user of a key, ms, as the API last said it; null: it is not known. */
+  endOf(upstream: Upstream, key: string): number | null {
+    const source = sourceOf(upstream);
+    const state = source && this.#states(this.deps.apis.of(source)).last(key);
+    return state === null || state === 'gone' ? null : state.endsAtMs;
+  }
+
   /** Forgets that the user of a link is noted: its provider changed the key. */
   forget({ host }: Upstream, key: string): void {
     this.#noted.delete(`${host}\n${key}`);
@@ -133,7 +135,9 @@ export class PanelUsers {
 
 /** Keeps of a user what the door needs. */
 function stateOf(user: UserState | null): UserState | 'gone' {
-  return user === null ? 'gone' : { id: user.id, isActive: user.isActive };
+  if (user === null) return 'gone';
+  const { endsAtMs, id, isActive } = user;
+  return { id, isActive, endsAtMs };
 }
 
 const isActive = (state: UserState | 'gone' | null): boolean =>

@@ -31,6 +31,7 @@ import { Inspection } from './inspection.ts';
 import { MoveGuard } from './moves.ts';
 import { type LinkLimit, NewLinks } from './new-links.ts';
 import { askForUser, infoPathOf } from './old-token.ts';
+import { addEnd } from './panel-end.ts';
 import type { PanelFollowers } from './panel-followers.ts';
 import { type Panel, Panels } from './panels.ts';
 import { respond } from './respond.ts';
@@ -270,7 +271,8 @@ async function exchange(
     return refuse(deps, asked, { ...forwarding.unknown, isGuess });
   }
   await deps.moves.check(response.headers, upstream, nowMs);
-  const isAdmitted = admitted !== null && isSuccess(response);
+  const isEnd = await addEnd(deps, request, upstream, forwarding, response);
+  const isAdmitted = admitted !== null && !isEnd && isSuccess(response);
   const rider = isAdmitted ? { ...fetch, link: admitted } : null;
   const given = { response, forwarding, hasLink, rider, isStrange };
   return { ...(await respond(deps, request, panel, given)), isGuess };

@@ -10,7 +10,7 @@ import { linkChangeSteps } from './link.ts';
 
 type Row = Omit<TiedLink, 'facts'> & { panelFacts: string | null };
 
-function tiedLink({ panelFacts, ...row }: Row): TiedLink {
+function tiedLink<R extends Pick<Row, 'panelFacts'>>({ panelFacts, ...row }: R) {
   return { ...row, facts: panelFacts === null ? null : (JSON.parse(panelFacts) as PanelFacts) };
 }
 
@@ -25,6 +25,13 @@ function statements({ prepare, bytes, hex, locked }: Backend) {
   const hasKey = sql`subscription_key_hash = ${bytes('subscriptionKeyHash')} AND ${ofProvider}`;
   return {
     find: prepare(sql`${link} WHERE ${hasKey}`),
+    findWhole: prepare(sql`
+        SELECT ${columns('install', 'id, status, installLimit, deviceCount, panelUser, panelFacts')},
+          ${columns('install', 'installCode, note')},
+          ${values<{ subscriptionKeyHash: string | null }>({
+            subscriptionKeyHash: hex('subscription_key_hash'),
+          })}
+        FROM install WHERE ${hasKey}`),
     lock: prepare(sql`${link} WHERE ${hasKey} ${locked}`),
     lockById: prepare(sql`${link} WHERE id = :id AND ${ofProvider} ${locked}`),
     ofUser: prepare(sql`
@@ -52,6 +59,16 @@ export function panelTieNoun(backend: Backend): PanelTieStore {
       backend.read(function* () {
         const row = yield* on.find.get({ providerId, subscriptionKeyHash });
         return row && tiedLink(row);
+      }),
+
+    listTiedLinks: (providerId, hashes) =>
+      backend.read(function* () {
+        const found = yield* backend.together(
+          hashes.map(
+            (subscriptionKeyHash) => () => on.findWhole.get({ providerId, subscriptionKeyHash }),
+          ),
+        );
+        return found.flatMap((row) => (row === null ? [] : [tiedLink(row)]));
       }),
 
     notePanelUser: (providerId, subscriptionKeyHash, panelUser) =>

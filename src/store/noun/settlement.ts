@@ -48,7 +48,7 @@ const DELIVERY = {
   problem: 'text',
 } as const;
 
-function settleStatements({ prepare, locked, among, join, rows }: Backend) {
+function settleStatements({ prepare, lockOnly, locked, among, join, rows }: Backend) {
   return {
     distributions: prepare(sql`
         SELECT DISTINCT ${columns({ r: 'recipient' }, 'r.distributionId AS id')}
@@ -63,6 +63,13 @@ function settleStatements({ prepare, locked, among, join, rows }: Backend) {
     lockDestination: prepare(sql`
         SELECT ${columns('destination', 'kind, webhookId, leaseOwner, stoppedAtMs')}
         FROM destination WHERE id = :id ${locked}`),
+    /** Those of the webhooks that hear of the end of this one. */
+    lockWithOthers: lockOnly(sql`
+        SELECT d.id FROM destination d WHERE d.id = :id OR d.webhook_id IN (
+          SELECT o.id FROM destination own JOIN webhook w ON w.id = own.webhook_id
+            JOIN webhook o ON o.provider_id IS NOT DISTINCT FROM w.provider_id
+          WHERE own.id = :id)
+        ORDER BY d.id ${locked}`),
     saveHealth: prepare(sql`
         UPDATE destination SET ${assignments(
           'destination',
@@ -235,6 +242,7 @@ export function settlementNoun(backend: Backend): SettlementNoun {
         yield* steps.dropAddresses(dead, nowMs);
         const found = sorted(settlements, yield* steps.find(settlements));
         yield* steps.endPushes(notes, found.pushEnds, found.moot, nowMs);
+        if (disables !== null) yield* on.lockWithOthers.run({ id });
         const destination = yield* on.lockDestination.get({ id });
         if (destination === null) return notes.refuse(false);
         const { kind, webhookId, leaseOwner, stoppedAtMs } = destination;

@@ -1,6 +1,6 @@
 /** The deeds of one provider push no entries of others out of the log, and hide none. */
 
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { addKey } from '../../../src/core/account/keys.ts';
 import { accountOwner, findSignedIn, openSession } from '../../../src/core/account/session.ts';
 import { ACTIONS, type Action, actAt, type Deed } from '../../../src/core/audit/entry.ts';
@@ -26,9 +26,6 @@ import { keepAuditBounded } from '../../../src/jobs/keep.ts';
 import { ACT } from '../../support/actor.ts';
 import { auditEntries } from '../../support/audit.ts';
 import { type Engine, makeProvider, openEngine } from '../../support/delivery.ts';
-import { PATIENCE_MS } from '../../support/until.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
 
 let engine: Engine;
 let looping: Provider;

@@ -1,6 +1,6 @@
 /** Cancelling: exactly ten minutes, only one's own, and never together with a delivered message. */
 
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { CANCEL_CUTOFF_MS, cancelDistribution } from '../../../src/core/message/cancel.ts';
 import { isRefused } from '../../../src/core/outcome.ts';
@@ -23,9 +23,7 @@ import {
 } from '../../support/delivery.ts';
 import { ROOT } from '../../support/process.ts';
 import { Random } from '../../support/random.ts';
-import { PATIENCE_MS, until } from '../../support/until.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
+import { until } from '../../support/until.ts';
 
 const ROUNDS = 1_000;
 const LANES = 10;

@@ -1,6 +1,6 @@
 /** The ledger afterwards: what disappears during delivery, what expires, what is pruned. */
 
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { LEASE_MS } from '../../../src/core/message/deliver.ts';
 import { BLOCKED, statusesBefore } from '../../../src/core/message/status.ts';
 import { removeProvider } from '../../../src/core/provider.ts';
@@ -26,9 +26,6 @@ import {
   statusOf,
   stepOnce,
 } from '../../support/delivery.ts';
-import { PATIENCE_MS } from '../../support/until.ts';
-
-setDefaultTimeout(2 * PATIENCE_MS);
 
 let engine: Engine;
 beforeEach(async () => {

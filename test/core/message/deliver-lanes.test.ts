@@ -1,6 +1,6 @@
 /** Order, turns and leases: several providers, several workers, one database. */
 
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { makeLog } from '../../../src/base/log.ts';
 import type { Core } from '../../../src/core/core.ts';
 import { deliverStep, LEASE_MS } from '../../../src/core/message/deliver.ts';
@@ -26,9 +26,7 @@ import {
   statusOf,
   stepOnce,
 } from '../../support/delivery.ts';
-import { PATIENCE_MS, until } from '../../support/until.ts';
-
-setDefaultTimeout(2 * PATIENCE_MS);
+import { until } from '../../support/until.ts';
 
 let engine: Engine;
 let second: Core;

@@ -3,7 +3,7 @@
  * gets what, and whether the numbers of the ledger add up.
  */
 
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Core } from '../../../src/core/core.ts';
 import { LEASE_MS } from '../../../src/core/message/deliver.ts';
@@ -28,10 +28,7 @@ import {
 } from '../../support/delivery.ts';
 import { playModel } from '../../support/model.ts';
 import { STORE } from '../../support/place.ts';
-import { PATIENCE_MS } from '../../support/until.ts';
 import { DEVICES, OS, PROVIDERS, World } from './deliver-model.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
 
 const engine = await openEngine();
 afterAll(() => engine.close());

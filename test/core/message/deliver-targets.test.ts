@@ -1,6 +1,6 @@
 /** Which devices are a provider's at the moment of delivery. */
 
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { SEARCHED_HWIDS_MAX } from '../../../src/core/device-search.ts';
 import {
   bindDevices,
@@ -17,9 +17,6 @@ import {
   putOnLinks,
   seedDevices,
 } from '../../support/delivery.ts';
-import { PATIENCE_MS } from '../../support/until.ts';
-
-setDefaultTimeout(2 * PATIENCE_MS);
 
 let engine: Engine;
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 /** The engine by hand: every status is reached, and nothing is delivered that must not be. */
 
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { cancelDistribution } from '../../../src/core/message/cancel.ts';
 import { LEASE_MS } from '../../../src/core/message/deliver.ts';
 import { readSchedule } from '../../../src/core/message/schedule.ts';
@@ -26,9 +26,6 @@ import {
   statusOf,
   stepOnce,
 } from '../../support/delivery.ts';
-import { PATIENCE_MS } from '../../support/until.ts';
-
-setDefaultTimeout(2 * PATIENCE_MS);
 
 let engine: Engine;
 beforeEach(async () => {

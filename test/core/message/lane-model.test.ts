@@ -3,7 +3,7 @@
  * has happened in a lane, nothing that can be delivered waits for something that can not.
  */
 
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, expect, test } from 'bun:test';
 import { deliverStep, LEASE_MS } from '../../../src/core/message/deliver.ts';
 import { isTerminal, PENDING } from '../../../src/core/message/status.ts';
 import type { Targets } from '../../../src/core/message/target.ts';
@@ -12,9 +12,6 @@ import { nextTurn } from '../../../src/core/turn.ts';
 import { command, HOUR_MS, MINUTE_MS, makeProvider, openEngine } from '../../support/delivery.ts';
 import { STORE } from '../../support/place.ts';
 import { scaleOf } from '../../support/scale.ts';
-import { PATIENCE_MS } from '../../support/until.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
 
 /** A level more takes six times as long. */
 const DEPTH = scaleOf(

@@ -4,7 +4,7 @@
  * accounted for. A failure prints its seed and the way to it.
  */
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { DAY_MS } from '../../../src/core/calendar.ts';
 import type { Core } from '../../../src/core/core.ts';
 import { deliverStep } from '../../../src/core/message/deliver.ts';
@@ -27,9 +27,6 @@ import { ACT } from '../../support/actor.ts';
 import type { Beside } from '../../support/beside.ts';
 import { type Engine, openCoreOn, openEngine } from '../../support/delivery.ts';
 import { Random } from '../../support/random.ts';
-import { PATIENCE_MS } from '../../support/until.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
 
 const WORLDS = 8;
 const STEPS = 120;

@@ -3,11 +3,10 @@
  * and opens what the model does, whatever its clock does meanwhile.
  */
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Engine, openEngine } from '../../support/delivery.ts';
 import { STORE } from '../../support/place.ts';
 import { IS_LONG, scaleOf } from '../../support/scale.ts';
-import { PATIENCE_MS } from '../../support/until.ts';
 import {
   type ActorName,
   keyOf,
@@ -23,8 +22,6 @@ import {
   type World,
 } from './registration-model.ts';
 import { beginWalk, CROWD, check, walkAll } from './registration-walk.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
 
 /**
  * So many operations lead to a world at most, and one more is tried in it. `MODEL_DEPTH=3` tries

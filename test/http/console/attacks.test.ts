@@ -1,14 +1,6 @@
 /** What an attacker tries at the console: each of it changes nothing. */
 
-import {
-  afterAll,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from 'bun:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import type { CallName } from '../../../src/call/table.ts';
 import { RECORDS } from '../../../src/call/table.ts';
 import { makeEntry } from '../../../src/core/account/sign-in.ts';
@@ -16,10 +8,9 @@ import { endpoints } from '../../../src/http/endpoints/index.ts';
 import { ACT } from '../../support/actor.ts';
 import { seedProvider, startTestApp, type TestApp } from '../../support/app.ts';
 import { ConsoleBrowser } from '../../support/console.ts';
-import { PATIENCE_MS, until } from '../../support/until.ts';
+import { until } from '../../support/until.ts';
 
 // A password takes a tenth of a second of a processor.
-setDefaultTimeout(4 * PATIENCE_MS);
 
 let app: TestApp;
 beforeAll(async () => {

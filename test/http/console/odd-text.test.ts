@@ -1,15 +1,12 @@
 /** Texts that no database or encoding takes, in each field of each call: none is a fault. */
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { TSchema } from '@sinclair/typebox';
 import { RECORDS } from '../../../src/call/table.ts';
 import { openSession } from '../../../src/core/account/session.ts';
 import { ACT } from '../../support/actor.ts';
 import { seedProvider, startTestApp, type TestApp } from '../../support/app.ts';
 import { ConsoleBrowser } from '../../support/console.ts';
-import { PATIENCE_MS } from '../../support/until.ts';
-
-setDefaultTimeout(4 * PATIENCE_MS);
 
 const TEXTS = ['a\u0000', '\ud800', '\ufffe\u2028%_\\', "');--", ''];
 

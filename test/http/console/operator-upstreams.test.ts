@@ -219,7 +219,7 @@ test('a host of the file stays as it is there; one that cannot be read is left o
   expect(settings.gateUpstreams.map(({ host, defaultLimit }) => [host, defaultLimit])).toEqual([
     [FILE_HOST, 7],
   ]);
-  expect(upstreams.list()).toMatchObject({
+  expect(await upstreams.list()).toMatchObject({
     own: [{ host: FILE_HOST }],
     kept: [
       { host: FILE_HOST, isInForce: false },

@@ -1,15 +1,13 @@
 /** Passkeys: what their challenges are good for, and that no caller takes them from others. */
 
-import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { makeEntry } from '../../../src/core/account/sign-in.ts';
 import { ACT } from '../../support/actor.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { ConsoleBrowser } from '../../support/console.ts';
 import { SoftPasskey } from '../../support/passkey.ts';
-import { PATIENCE_MS } from '../../support/until.ts';
 
 // The library of passkeys takes long to load on a busy machine.
-setDefaultTimeout(4 * PATIENCE_MS);
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,14 +1,6 @@
 /** Who gets into the console, by which way, and how it ends. */
 
-import {
-  afterAll,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from 'bun:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { makeEntry } from '../../../src/core/account/sign-in.ts';
 import { rotateKey } from '../../../src/core/provider.ts';
 import { ACT } from '../../support/actor.ts';
@@ -16,10 +8,8 @@ import { seedProvider, startTestApp, type TestApp } from '../../support/app.ts';
 import { auditEntries } from '../../support/audit.ts';
 import { ConsoleBrowser } from '../../support/console.ts';
 import { codeAt } from '../../support/totp.ts';
-import { PATIENCE_MS } from '../../support/until.ts';
 
 // A password takes a tenth of a second of a processor.
-setDefaultTimeout(4 * PATIENCE_MS);
 
 const HOUR_MS = 3_600_000;
 const PASSWORD = 'a long enough password';

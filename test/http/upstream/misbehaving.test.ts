@@ -135,7 +135,7 @@ describe('no slot is taken for', () => {
       ({ send }) => send('HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n'),
     ],
   ])('%s: status %i', async (_, status, behave) => {
-    const at = await front(behave, { timeoutMs: 100 });
+    const at = await front(behave, status === 504 ? { timeoutMs: 100 } : {});
     const got = await at.get(`/sub/${KEY}`, 'a');
     expect(got.status).toBe(status);
     expect(got.headers.get('content-type')).toBe('text/plain; charset=utf-8');
@@ -259,7 +259,7 @@ test('no log and no metric holds a key, a HWID or a path', async () => {
   let turn = 0;
   const at = await front(
     (question) => behaviours[turn++ % behaviours.length]?.(question),
-    { timeoutMs: 50 },
+    { timeoutMs: 200 },
     { logRequests: true },
   );
   const port = Number(new URL(at.app.url).port);

@@ -1,10 +1,11 @@
 /** Imports by each way: all give the same links, twice, and after changes in the panel. */
 
 import { expect } from 'bun:test';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { addProviderByCommand, temporaryFolder } from '../../support/process.ts';
 import { until } from '../../support/until.ts';
-import { askPanel, withCustomers } from '../appliance.ts';
+import { askPanel, front, hasServers, withCustomers } from '../appliance.ts';
 import type { Customer, RealPanel, State, UserSpec } from '../panel.ts';
 import type { Checks } from '../real-panel-tests.ts';
 import { type BroughtLink, bring, linksIn, type Way, waysOf } from '../ways.ts';
@@ -71,7 +72,41 @@ function specsOf({ odd, users }: RealPanel): Partial<UserSpec>[] {
   return [...ofStates, ...odd];
 }
 
+/** Starts an appliance that asks the API, with links disabled as their users are. */
+async function frontOfDisabled(panel: RealPanel) {
+  const file = join(temporaryFolder(), 'token');
+  writeFileSync(file, panel.api.token, { mode: 0o600 });
+  const api = waysOf(panel).find(({ name }) => name === 'API');
+  if (api === undefined) throw new Error('no API');
+  return front(panel, {
+    more: `panel_url = "${panel.api.url}"\npanel_token_file = "${file}"`,
+    before: async (dataDir, code) => {
+      await bring(panel, api, dataDir, code, '--disable-disabled');
+    },
+  });
+}
+
 export const importChecks: Checks = (check, kind) => {
+  check(
+    'a link that an import disabled comes back once the API says that its user is active',
+    (panel) =>
+      withCustomers(panel, [{ state: 'disabled' }], async ([customer]) => {
+        if (customer === undefined) throw new Error('no customer');
+        const hwid = { 'x-hwid': 'phone-0001' };
+        // Without a HWID: the panel would count it, and the import bring it.
+        const own = await askPanel(panel, customer.path);
+        const before = await frontOfDisabled(panel);
+        expect(hasServers(await before.ask(customer.path, hwid))).toBe(false);
+        expect((await before.counts()).reduce((sum, count) => sum + count, 0)).toBe(0);
+        await before.stop();
+        const after = await frontOfDisabled(panel);
+        await panel.users.setState(customer, 'active');
+        expect(hasServers(await after.ask(customer.path, hwid))).toBe(true);
+        await after.stop();
+        return `the panel answered ${own.status} while he was disabled`;
+      }),
+  );
+
   if (kind === 'pasarguard') {
     check('a new user with the number of a deleted one has none of its devices', async (panel) => {
       const admin = await panel.secondAdmin?.();

@@ -13,6 +13,7 @@ import { mihomoChecks } from './mihomo.ts';
 import { pageChecks } from './pages.ts';
 import { recipeChecks } from './recipes.ts';
 import { recordingChecks } from './recording.ts';
+import { renewedChecks } from './renewed.ts';
 import { ridesChecks } from './rides.ts';
 import { routeChecks } from './routes.ts';
 import { userPageChecks } from './user-page.ts';
@@ -29,6 +30,7 @@ export const ALL_CHECKS: readonly Checks[] = [
   listChecks,
   doctorChecks,
   limitsChecks,
+  renewedChecks,
   ridesChecks,
   userPageChecks,
   beforeGateChecks,

@@ -40,7 +40,13 @@ const PASSED = {
   nextAtMs: NOW_MS + 300_000,
 };
 const HELD = { missingCount: 6, knownCount: 20, view: '' };
-const MANY = { problem: 'many_missing', reason: 'many', nextAtMs: NOW_MS + 9, held: HELD } as const;
+const MANY = {
+  problem: 'many_missing',
+  reason: 'many',
+  nextAtMs: NOW_MS + 9,
+  tookMs: 1,
+  held: HELD,
+} as const;
 
 async function known(store: Store, id: number): Promise<FollowedUser[]> {
   return store.listFollowed(id, { afterUser: '', countMax: 100 });
@@ -176,7 +182,7 @@ export const followContract: Record<keyof FollowStore, Suite> = {
       const { store } = opened();
       const fail = async (nowMs: number) => {
         const { id } = await claimed(store, HOST, nowMs);
-        const failed = { problem: 'unreadable', reason: 'away', nextAtMs: 0 } as const;
+        const failed = { problem: 'unreadable', reason: 'away', nextAtMs: 0, tookMs: 1 } as const;
         await store.endFollow({ id, ...claimAt(nowMs) }, failed);
       };
       for (const ms of [0, 10, 20]) await fail(NOW_MS + ms);
@@ -244,7 +250,7 @@ export const followContract: Record<keyof FollowStore, Suite> = {
       await store.endFollow(hold, MANY);
       await store.acceptFollow(HOST, ACT);
       await claimed(store);
-      await store.endFollow(hold, { problem: 'unreadable', reason: '', nextAtMs: 0 });
+      await store.endFollow(hold, { problem: 'unreadable', reason: '', nextAtMs: 0, tookMs: 1 });
       expect((await store.listFollows())[0]).toMatchObject({ held: HELD, isAccepted: true });
       await claimed(store);
       await store.endFollow(hold, { ...MANY, nextAtMs: 0, held: { ...HELD, missingCount: 7 } });

@@ -68,6 +68,25 @@ const findTiedLink: Suite = (opened) => {
   });
 };
 
+const listTiedLinks: Suite = (opened) => {
+  test('the links of some keys, within their provider', async () => {
+    const { store } = opened();
+    const { id } = await addProvider(store, 'Provide1');
+    const other = await addProvider(store, 'Provide2');
+    await imported(store, id, 'anna', 5);
+    await keyed(store, id, 'boris');
+    await imported(store, id, 'clara', 5);
+    const found = await store.listTiedLinks(id, ['boris', 'nobody', 'anna'].map(hashOf));
+    const tied = await store.findTiedLink(id, hashOf('anna'));
+    expect(found.toSorted((one, two) => one.id - two.id)).toEqual([
+      { ...tied, installCode: 'Code0000anna', note: '"status":5,anna' } as (typeof found)[0],
+      expect.objectContaining({ installCode: 'Keyed00boris', panelUser: null, facts: null }),
+    ]);
+    expect(await store.listTiedLinks(other.id, [hashOf('anna')])).toEqual([]);
+    expect(await store.listTiedLinks(id, [])).toEqual([]);
+  });
+};
+
 const notePanelUser: Suite = (opened) => {
   test('a link takes the user for whom the panel proved its key, and no import counts it', async () => {
     const { store } = opened();
@@ -170,4 +189,4 @@ const enableImported: Suite = (opened) => {
   });
 };
 
-export const panelTieContract = { findTiedLink, notePanelUser, enableImported };
+export const panelTieContract = { findTiedLink, listTiedLinks, notePanelUser, enableImported };

@@ -7,7 +7,7 @@ import { Button } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { Ask } from '../../parts/dialog.tsx';
 import { Field, Form, Select, TextArea } from '../../parts/form.tsx';
-import { date, time } from '../../parts/format.ts';
+import { date, number, time } from '../../parts/format.ts';
 import { Card, Nothing } from '../../parts/layout.tsx';
 import { Table } from '../../parts/list.tsx';
 import { Status, useLoaded } from '../../parts/loaded.tsx';
@@ -226,6 +226,24 @@ function Edit({ kept, panels, onDone }: EditProps) {
   );
 }
 
+/** Says how the following of a panel stands. */
+function followOf({ host, pass, reason, standing }: Listed['follows'][number]) {
+  const words = texts.upstreams;
+  const said = words.follow[standing];
+  const isFine = standing === 'follows' || standing === 'begins';
+  return (
+    <div key={host} class={isFine ? 'hint' : 'problem'}>
+      <p>
+        <bdi>{typeof said === 'string' ? said : said(host)}</bdi>
+      </p>
+      {reason !== null && <p dir="ltr">{reason}</p>}
+      {pass !== null && (
+        <p>{words.followPass(number(pass.userCount), number(pass.changeCount), time(pass.atMs))}</p>
+      )}
+    </div>
+  );
+}
+
 interface RowsProps {
   of: Listed;
   onChange: (kept: Kept) => void;
@@ -239,6 +257,7 @@ function Rows({ of, onChange, onRemoved }: RowsProps) {
     <tr key={`${one.host} ${kept === null}`}>
       <th scope="row">
         <bdi>{one.host}</bdi>
+        {of.follows.filter(({ host }) => host === one.host).map(followOf)}
       </th>
       <td>
         <bdi class="code">{one.provider}</bdi>

@@ -104,6 +104,18 @@ const upstreams = {
   whose: 'Kept',
   inFile: 'in the file',
   here: 'here',
+  follow: {
+    begins: 'Followed: the first pass has not ended yet.',
+    follows: 'Followed.',
+    partial: 'Followed, but its token shows the users of one admin alone.',
+    failing: 'The last pass changed nothing; passes go on.',
+    late: 'Not followed: the last whole pass is too old.',
+    refused: 'Not followed: the panel refuses the token or the account.',
+    held: (host: string) =>
+      `Not followed: many users are missing, or others are shown. If that is right: gatepost follow accept ${host}`,
+  },
+  followPass: (users: string, changes: string, when: string) =>
+    `Users: ${users}. Changes: ${changes}. Last whole pass: ${when}.`,
   notInForce: 'not active: the file has this host, or this version cannot read it',
   changed: (who: string, when: string) => `${who}, ${when}`,
   changeOf: (host: string) => `Change ${host}`,

@@ -104,6 +104,18 @@ const upstreams: Like<typeof english.upstreams> = {
   whose: '保存在',
   inFile: '文件中',
   here: '此处',
+  follow: {
+    begins: '正在跟踪面板：首次读取尚未完成。',
+    follows: '正在跟踪面板。',
+    partial: '正在跟踪面板，但其令牌只显示一名管理员的用户。',
+    failing: '上次读取未作任何更改；读取仍在继续。',
+    late: '未在跟踪面板：上次完整读取距今过久。',
+    refused: '未在跟踪面板：面板拒绝令牌或账号。',
+    held: (host: string) =>
+      `未在跟踪面板：许多用户缺失，或显示的是其他用户。如确认无误：gatepost follow accept ${host}`,
+  },
+  followPass: (users: string, changes: string, when: string) =>
+    `用户：${users}。更改：${changes}。上次完整读取：${when}。`,
   notInForce: '未生效：文件中已有该主机，或此版本无法读取',
   changed: (who, when) => `${who}，${when}`,
   changeOf: (host) => `更改 ${host}`,

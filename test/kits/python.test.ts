@@ -1,0 +1,36 @@
+/** The kit in Python, run by the interpreter and the library that `make kit-tools` brings. */
+
+import { expect, test } from 'bun:test';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PYTHON } from '../support/kits.ts';
+import { ROOT } from '../support/process.ts';
+import { checkKit, type Driven, driveKit, killKit, useKits } from './driven.ts';
+
+const KIT = join(ROOT, 'sdk/python');
+const FILES = ['__init__.py', 'line.py', 'message.py', 'state.py'];
+
+if (!existsSync(PYTHON))
+  console.warn('Kit python is skipped: there is no library (make kit-tools).');
+const testKit = test.skipIf(!existsSync(PYTHON));
+
+test('its size is what was promised', () => {
+  const lines = FILES.flatMap((name) =>
+    readFileSync(join(KIT, 'gatepost_device', name), 'utf8').split('\n'),
+  );
+  expect(lines.filter((line) => !/^\s*(?:#.*)?$/.test(line)).length).toBeLessThan(700);
+});
+
+const built: Driven = {
+  // Its interpreter needs a second for its start on a busy machine.
+  pace: 0.3,
+  driver: [PYTHON, join(KIT, 'driver.py')],
+  sample: [PYTHON, join(KIT, 'sample.py')],
+  sampleState: 'device.json',
+  stateIn: (folder) => JSON.parse(readFileSync(join(folder, 'device.json'), 'utf8')).state ?? '{}',
+};
+
+useKits();
+checkKit(testKit, built);
+driveKit(testKit, built);
+killKit(testKit, built);
