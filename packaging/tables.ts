@@ -13,6 +13,7 @@ import type { AnswerRow, Meaning } from '../src/gateway/answer.ts';
 import { APNS_ANSWERS } from '../src/gateway/apns-answers.ts';
 import { FCM_ANSWERS } from '../src/gateway/fcm-answers.ts';
 import { WEBPUSH_ANSWERS } from '../src/gateway/webpush-answers.ts';
+import { PANEL_TABLES } from './panel-reports.ts';
 import { RIDE_TABLES } from './ride-tables.ts';
 
 const code = (text: string) => `\`${text}\``;
@@ -157,6 +158,11 @@ export const TABLES: readonly { page: string; head: string; table: string }[] = 
     head: "Operator's",
     table: table(["Operator's", 'What happened', '`data`'], eventRows([...OPERATOR_EVENTS])),
   },
+  ...PANEL_TABLES.map(({ page, head, rows }) => ({
+    page,
+    head: head[0] ?? '',
+    table: table(head, rows),
+  })),
   {
     page: 'docs/panels.md',
     head: 'Fact',

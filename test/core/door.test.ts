@@ -164,7 +164,7 @@ test('a link has its subscription key beside its code, and no other link of the 
   expect(await byKey(KEY)).toMatchObject({ installId: other.id });
 });
 
-test('a key that nobody has gets its link with the first device, and one link alone', async () => {
+test('a key that no customer has gets its link with the first device, and one link alone', async () => {
   const nowMs = app.clock.nowMs();
   const call = (hwid: string, more: object = {}) => ({
     subscriptionKey: 'fresh-key',

@@ -1,7 +1,7 @@
 /** Remnawave's API by its contract: what an import and the door read of its answers. */
 
 import { afterAll, expect, test } from 'bun:test';
-import type { AskPanel } from '../../src/core/panel/api.ts';
+import { type AskPanel, settingsBy } from '../../src/core/panel/api.ts';
 import { PANEL_TRAITS } from '../../src/core/panel/index.ts';
 import { panelApiUser, panelLimitOf } from '../../src/core/panel/user.ts';
 import { readPanelApi } from '../../src/panel/panel-api.ts';
@@ -73,7 +73,7 @@ const USER = `/api/users/by-short-uuid/${KEY}`;
 test('the door reads who is active, and the limit of a user, its squad and the panel', async () => {
   const limitOf = async (more: Readonly<Record<string, object>>) => {
     const ask = answering(more);
-    return panelLimitOf('remnawave', await panelApiUser('remnawave', KEY, ask), ask);
+    return panelLimitOf('remnawave', await panelApiUser('remnawave', KEY, ask), settingsBy(ask));
   };
   const inSquad = userAnswer({ hwidDeviceLimit: null, externalSquadUuid: squadId });
   const settings = '/api/subscription-settings';

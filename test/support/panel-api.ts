@@ -1,7 +1,6 @@
 /**
- * The APIs of the five panels, as far as the door asks them: answers in the forms that the real
- * panels gave (recorded from Marzban 0.8.4, PasarGuard 5.2.1, 3x-ui and Hiddify 10.80.11; the
- * contract of Remnawave 3.3.2).
+ * The APIs of the five panels, as far as the door asks them: the answers that the real panels gave
+ * (test/fixtures/panels), with the users of a test; those of Remnawave by its contract.
  */
 
 import { systemClock } from '../../src/base/clock.ts';
@@ -9,6 +8,7 @@ import type { PanelKind } from '../../src/core/panel/kind.ts';
 import { signedForm } from '../../src/core/panel/kind.ts';
 import { PanelTokens } from '../../src/http/upstream/panel-tokens.ts';
 import { notesIn } from '../../src/http/upstream/sign-in-notes.ts';
+import { recordingOf, textOf } from './recorded.ts';
 import { isForwarded, ANSWERS as REMNAWAVE_ANSWERS, userAnswer } from './remnawave.ts';
 
 export const API_TOKEN = 'token-of-the-panel';
@@ -38,9 +38,36 @@ const NO_USER = Symbol('no user');
 const found = (user: ApiUser | undefined, answer: (user: ApiUser) => unknown) =>
   user === undefined ? NO_USER : answer(user);
 
-const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>> = {
+interface Answers {
+  answer: Answering;
+  noUser: object;
+  refused: { status: number; body: string };
+}
+
+/** Returns what a panel said to a wrong token, and of a user who was deleted. */
+function faultsOf(panel: PanelKind): Omit<Answers, 'answer'> {
+  const { faults } = recordingOf(panel);
+  const refusal = faults['a wrong token, at the door'];
+  if (refusal === undefined) throw new Error(`${panel} was recorded without a wrong token`);
+  return {
+    noUser: Object(faults['a customer who was deleted']?.body),
+    refused: { status: refusal.status, body: textOf(refusal) },
+  };
+}
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** Returns what a panel said about a user who is active, or disabled. */
+function userOf(panel: PanelKind, isActive: boolean): Body {
+  const state = isActive ? 'active' : 'disabled';
+  const recorded = recordingOf(panel).users.find(({ customer }) => customer.state === state);
+  return Object(recorded?.exchanges[0]?.body);
+}
+
+const ANSWERS: Readonly<Record<PanelKind, Answers>> = {
   remnawave: {
     noUser: REMNAWAVE_ANSWERS['no-user'],
+    refused: { status: 401, body: '{}' },
     answer(path, _, users) {
       const key = /^\/api\/users\/by-short-uuid\/(.+)$/.exec(path)?.[1];
       if (key === undefined) return null;
@@ -58,7 +85,7 @@ const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>
     },
   },
   '3x-ui': {
-    noUser: {},
+    ...faultsOf('3x-ui'),
     answer(path, url, users) {
       if (path !== '/panel/api/clients/list/paged') return null;
       // SQLite makes only letters of ASCII small.
@@ -67,6 +94,7 @@ const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>
       const items = users
         .filter((user) => small(user.key).includes(search) || small(user.name).includes(search))
         .map(({ key, name, isActive, createdAtMs, endsAtMs }) => ({
+          ...clientOf(isActive),
           email: name,
           subId: key,
           enable: isActive,
@@ -74,19 +102,20 @@ const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>
           createdAt: createdAtMs,
           expiryTime: endsAtMs ?? 0,
         }));
-      return { success: true, msg: '', obj: { items, filtered: items.length } };
+      const said = userOf('3x-ui', true);
+      return { ...said, obj: { ...Object(said['obj']), items, filtered: items.length } };
     },
   },
   marzban: {
-    noUser: { detail: 'User not found' },
+    ...faultsOf('marzban'),
     answer(path, _, users) {
       const name = /^\/api\/user\/([^/]+)$/.exec(path)?.[1];
       if (name === undefined) return null;
       return found(
         users.find((user) => user.name === name),
         ({ isActive, createdAtMs, endsAtMs }) => ({
+          ...userOf('marzban', isActive),
           username: name,
-          status: isActive ? 'active' : 'disabled',
           created_at: naive(createdAtMs),
           expire: endsAtMs === undefined ? null : endsAtMs / 1_000,
           subscription_url: `/sub/fresh-of-${name}`,
@@ -95,16 +124,16 @@ const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>
     },
   },
   pasarguard: {
-    noUser: { detail: 'User not found' },
+    ...faultsOf('pasarguard'),
     answer(path, _, users) {
       const id = Number(/^\/api\/user\/by-id\/(\d+)$/.exec(path)?.[1]);
       if (Number.isNaN(id)) return null;
       return found(
         users.find((user) => user.id === id),
         ({ isActive, createdAtMs, endsAtMs, name }) => ({
+          ...userOf('pasarguard', isActive),
           id,
           username: name,
-          status: isActive ? 'active' : 'disabled',
           hwid_limit: 2,
           created_at: new Date(createdAtMs).toISOString(),
           expire: isoOf(endsAtMs),
@@ -114,18 +143,17 @@ const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>
     },
   },
   hiddify: {
-    noUser: { detail: {}, message: 'User not found' },
+    ...faultsOf('hiddify'),
     answer(path, _, users) {
       const key = /^\/api\/v2\/admin\/user\/([^/]+)\/$/.exec(path)?.[1];
       if (key === undefined) return null;
       return found(
         users.find((user) => user.key === key),
         ({ id, isActive, endsAtMs, name }) => ({
+          ...userOf('hiddify', isActive),
           id,
           name,
           uuid: key,
-          enable: isActive,
-          is_active: isActive,
           start_date: isoOf(endsAtMs && endsAtMs - 30 * DAY_MS)?.slice(0, 10) ?? null,
           package_days: 30,
         }),
@@ -133,6 +161,12 @@ const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>
     },
   },
 };
+
+/** The client of 3x-ui in such an answer. */
+function clientOf(isActive: boolean): Body {
+  const { items } = Object(userOf('3x-ui', isActive)['obj']);
+  return Object(items?.[0]);
+}
 
 /** The admin of the token, who sees all users. */
 const ADMINS: Partial<Record<PanelKind, readonly [path: string, answer: object]>> = {
@@ -154,12 +188,10 @@ const AUTHORIZED: Readonly<Record<PanelKind, (headers: Headers) => boolean>> = (
 
 /** The answer to a wrong token: 3x-ui hides its API from all but its own page. */
 function refusalOf(panel: PanelKind, headers: Headers): Response {
-  if (panel === 'hiddify') {
-    return Response.json({ detail: {}, message: 'Unathorized' }, { status: 403 });
-  }
-  if (panel !== '3x-ui') return Response.json({}, { status: 401 });
   const isOfPage = headers.get('x-requested-with') === 'XMLHttpRequest';
-  return new Response(null, { status: isOfPage ? 401 : 404 });
+  if (panel === '3x-ui' && !isOfPage) return new Response(null, { status: 404 });
+  const { refused } = ANSWERS[panel];
+  return new Response(refused.body, { status: refused.status });
 }
 
 export interface PanelApiServer {

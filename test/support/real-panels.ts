@@ -1,11 +1,13 @@
 /**
- * Panels as the guides put them behind Gatepost: their routes and answers, read in the sources of
- * 3x-ui 2.8 (`sub/subController.go`), Marzban 0.8.4 (`app/routers/subscription.py`) and Remnawave's
- * subscription page (`backend/src/modules/root`).
+ * Panels as the guides put them behind Gatepost: their routes, with the pages and refusals that
+ * the real panels gave (test/fixtures/panels); those of Remnawave's subscription page as its
+ * source says (`backend/src/modules/root`).
  */
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+
+import { recordingOf, textOf } from './recorded.ts';
 
 export type PanelKind = '3x-ui' | 'marzban' | 'pasarguard' | 'hiddify' | 'remnawave';
 
@@ -25,26 +27,38 @@ interface Asked {
 type Answer = { status: number; type: string; body: string } | null;
 
 const page = (body: string): Answer => ({ status: 200, type: 'text/html', body });
+
+/** Returns what a panel answered to a request for a subscription. */
+function recorded(kind: Exclude<PanelKind, 'remnawave'>, isOne: (name: string) => boolean): Answer {
+  const found = recordingOf(kind).subscriptions.find(({ name }) => isOne(name));
+  if (found === undefined) throw new Error(`${kind} was recorded without such an answer`);
+  const type = found.headers['content-type'] ?? 'text/plain';
+  return { status: found.status, type, body: textOf(found) };
+}
+const pageOf = (kind: Exclude<PanelKind, 'remnawave'>) =>
+  recorded(kind, (name) => name.endsWith('browser'));
+const refusalOf = (kind: Exclude<PanelKind, 'remnawave'>) =>
+  recorded(kind, (name) => name === 'a key that no customer has');
 const links = { status: 200, type: 'text/plain; charset=utf-8', body: LINKS };
 
 /** Marzban, and PasarGuard 5.2.1 (`app/routers/subscription.py`), which grew from it. */
-const bySub = ({ path, header }: Asked, keys: readonly string[]): Answer => {
-  const [, key = ''] = /^\/sub\/([^/]+)\/?(?:clash|sing-box|sing_box|info)?$/.exec(path) ?? [];
-  if (!keys.includes(key)) {
-    return { status: 404, type: 'application/json', body: '{"detail":"Not Found"}' };
-  }
-  return header('accept').includes('text/html') ? page('<h1>User information</h1>') : links;
-};
+const bySub =
+  (kind: 'marzban' | 'pasarguard') =>
+  ({ path, header }: Asked, keys: readonly string[]): Answer => {
+    const [, key = ''] = /^\/sub\/([^/]+)\/?(?:clash|sing-box|sing_box|info)?$/.exec(path) ?? [];
+    if (!keys.includes(key)) return refusalOf(kind);
+    return header('accept').includes('text/html') ? pageOf(kind) : links;
+  };
 
 const PANELS: Readonly<Record<PanelKind, (asked: Asked, keys: readonly string[]) => Answer>> = {
   '3x-ui': ({ path, header }, keys) => {
     const [, kind = '', key = ''] = /^\/(sub|json|clash)\/([^/]+)$/.exec(path) ?? [];
     if (kind === '') return { status: 404, type: 'text/plain', body: '404 page not found' };
-    if (!keys.includes(key)) return { status: 400, type: 'text/plain', body: 'Error!' };
-    return header('accept').includes('text/html') ? page('<h1>Subscription</h1>') : links;
+    if (!keys.includes(key)) return refusalOf('3x-ui');
+    return header('accept').includes('text/html') ? pageOf('3x-ui') : links;
   },
-  marzban: bySub,
-  pasarguard: bySub,
+  marzban: bySub('marzban'),
+  pasarguard: bySub('pasarguard'),
   // Hiddify 10.80.9 (`hiddifypanel/panel/user/user.py`).
   hiddify: ({ path, header }, keys) => {
     const [, key = ''] = /^\/Wq3mN8\/([^/]+)\/(?:auto|sub64|clash|singbox|)\/?$/.exec(path) ?? [];

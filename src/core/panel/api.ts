@@ -7,6 +7,18 @@ import type { PanelRecord } from './record.ts';
 /** Returns the JSON of the API at a path; null: no such record. Throws {@link Silent}. */
 export type AskPanel = (path: string) => Promise<unknown>;
 
+/**
+ * Reads a record that many users share. What `read` returns is kept for a while, so it must be what
+ * a limit needs: such records have secrets of the panel.
+ */
+export type AskSettings = <T>(path: string, read: (answer: unknown) => T) => Promise<T>;
+
+/** Returns a reader of such records that keeps nothing. */
+export const settingsBy =
+  (ask: AskPanel): AskSettings =>
+  async (path, read) =>
+    read(await ask(path));
+
 /** The fault of an API that does not answer, or not as documented. */
 export class Silent extends Error {
   constructor(
@@ -32,7 +44,7 @@ export interface PanelApiUser {
   readonly endsAtMs: number | null;
   /** The address of the subscription with a new token; empty: the API has none. */
   readonly subscriptionUrl: string;
-  /** The fields of the answer, from which {@link PanelApi.limitOf} reads the limit. */
+  /** The fields from which {@link PanelApi.limitOf} reads the limit, and no other. */
   readonly record: PanelRecord;
 }
 
@@ -62,7 +74,7 @@ export interface PanelApi {
    */
   userIn(answer: unknown, key: string): PanelApiUser | null;
   /** Reads the limit of a user; `settings` reads records that many users share. */
-  limitOf(record: PanelRecord, settings: AskPanel): Promise<PanelLimit>;
+  limitOf(record: PanelRecord, settings: AskSettings): Promise<PanelLimit>;
   /** A key that no user has. */
   strangersKey(): string;
   /** A made-up user whose limit needs each record of settings that a limit can need. */

@@ -16,7 +16,7 @@ import {
 } from './cells.ts';
 import { type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn } from './lists.ts';
-import { countIn, idIn, isEmpty, recordIn } from './record.ts';
+import { countIn, idIn, isEmpty, only, recordIn } from './record.ts';
 import { NOT_FOUND } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
 
@@ -118,7 +118,7 @@ const api: PanelApi = {
       createdAtMs: null,
       endsAtMs: endOfDays(record),
       subscriptionUrl: '',
-      record,
+      record: only(record, 'max_ips'),
     };
   },
   limitOf: async (record) => hiddifyLimit(countIn(record['max_ips'])),

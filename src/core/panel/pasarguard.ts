@@ -1,7 +1,7 @@
 /** PasarGuard 5.2.1 (`app/routers/user.py`, `app/operation/subscription.py`). */
 
 import { OAUTH_SIGN_IN } from './account.ts';
-import { type AskPanel, bearer, type PanelApi, segmentOf, unexpected } from './api.ts';
+import { type AskSettings, bearer, type PanelApi, segmentOf, unexpected } from './api.ts';
 import {
   asEnd,
   asText,
@@ -23,7 +23,16 @@ import {
 import type { SignedForm } from './key-form.ts';
 import { type HwidSettings, type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn, usersAt } from './lists.ts';
-import { countIn, idIn, isEmpty, limitIn, type PanelRecord, recordIn, timeIn } from './record.ts';
+import {
+  countIn,
+  idIn,
+  isEmpty,
+  limitIn,
+  only,
+  type PanelRecord,
+  recordIn,
+  timeIn,
+} from './record.ts';
 import type { PanelReason } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
 
@@ -45,11 +54,15 @@ function pasarguardLimit(own: number | null, role: HwidRole, settings: HwidSetti
 const NO_ROLE: HwidRole = { mode: null, fallback: null };
 
 /** Returns the HWID settings in the role of an admin. */
-async function roleOf(admin: unknown, settings: AskPanel): Promise<HwidRole> {
+async function roleOf(admin: unknown, settings: AskSettings): Promise<HwidRole> {
   const { username } = recordIn(admin);
   if (typeof username !== 'string') return NO_ROLE;
   const path = `/api/admins?username=${encodeURIComponent(username)}`;
-  const { admins } = recordIn(await settings(path));
+  return settings(path, (answer) => roleIn(answer, username));
+}
+
+function roleIn(answer: unknown, username: string): HwidRole {
+  const { admins } = recordIn(answer);
   const found = Array.isArray(admins) ? admins.map(recordIn) : [];
   const own = found.find((one) => one['username'] === username);
   const { mode, fallback_limit: limit } = recordIn(recordIn(own?.['role'])['hwid']);
@@ -60,6 +73,8 @@ const hwidIn = ({ enabled, fallback_limit: limit }: PanelRecord): HwidSettings =
   isOn: enabled !== false,
   fallback: countIn(limit),
 });
+
+const hwidOfAll = (answer: unknown) => hwidIn(recordIn(recordIn(answer)['hwid']));
 
 /** The scopes in a role: the users of the admin himself, and those of all. */
 const SCOPE = { own: 1, all: 2 };
@@ -246,14 +261,17 @@ const api: PanelApi = {
       createdAtMs: timeIn(record['created_at']),
       endsAtMs: asEnd(record['expire']),
       subscriptionUrl: idIn(record['subscription_url']),
-      record,
+      record: {
+        ...only(record, 'hwid_limit'),
+        admin: only(recordIn(record['admin']), 'username'),
+      },
     };
   },
   async limitOf(record, settings) {
     const own = limitIn(record['hwid_limit']);
     if (own !== null) return pasarguardLimit(own, NO_ROLE, hwidIn({}));
-    const common = recordIn(recordIn(await settings('/api/settings'))['hwid']);
-    return pasarguardLimit(null, await roleOf(record['admin'], settings), hwidIn(common));
+    const common = await settings('/api/settings', hwidOfAll);
+    return pasarguardLimit(null, await roleOf(record['admin'], settings), common);
   },
   strangersKey: () => 'pasarguard/999999999',
   strangersRecord: { admin: { username: 'gatepost_asks_for_no_admin' } },

@@ -7,6 +7,10 @@ export const recordIn = (value: unknown): PanelRecord =>
 
 export const isEmpty = (record: PanelRecord): boolean => Object.keys(record).length === 0;
 
+/** Returns the named fields alone: an answer of a panel may have secrets in its other fields. */
+export const only = (record: PanelRecord, ...names: readonly string[]): PanelRecord =>
+  Object.fromEntries(names.map((name) => [name, record[name]]));
+
 /** Returns a whole number from 0; null: none. */
 export const countIn = (value: unknown): number | null =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;

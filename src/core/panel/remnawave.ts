@@ -19,7 +19,7 @@ import {
 } from './cells.ts';
 import { type HwidSettings, type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn, PAGE } from './lists.ts';
-import { countIn, idIn, isEmpty, recordIn, timeIn } from './record.ts';
+import { countIn, idIn, isEmpty, only, recordIn, timeIn } from './record.ts';
 import { NOT_FOUND } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
 
@@ -148,7 +148,7 @@ const api: PanelApi = {
       createdAtMs: timeIn(record['createdAt']),
       endsAtMs: asEnd(record['expireAt']),
       subscriptionUrl: '',
-      record,
+      record: only(record, 'hwidDeviceLimit', 'externalSquadUuid'),
     };
   },
   async limitOf(record, settings) {
@@ -156,10 +156,10 @@ const api: PanelApi = {
     if (own !== null) return remnawaveLimit(own, null);
     const squad = segmentOf(idIn(record['externalSquadUuid']));
     if (squad === null) throw unexpected();
-    const ofSquad = squad && hwidSettingsIn(await settings(`/api/external-squads/${squad}`));
+    const ofSquad = squad && (await settings(`/api/external-squads/${squad}`, hwidSettingsIn));
     return remnawaveLimit(
       null,
-      ofSquad || hwidSettingsIn(await settings('/api/subscription-settings')),
+      ofSquad || (await settings('/api/subscription-settings', hwidSettingsIn)),
     );
   },
   strangersKey: () => crypto.randomUUID(),

@@ -18,7 +18,7 @@ import {
 } from './cells.ts';
 import { type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn } from './lists.ts';
-import { countIn, recordIn, timeIn } from './record.ts';
+import { countIn, only, recordIn, timeIn } from './record.ts';
 import { NOT_FOUND } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
 
@@ -160,7 +160,7 @@ const api: PanelApi = {
       createdAtMs: Number.isFinite(createdAtMs) ? createdAtMs : null,
       endsAtMs: Number.isFinite(endsAtMs) ? endsAtMs : null,
       subscriptionUrl: '',
-      record: { clients },
+      record: { clients: clients.map((client) => only(client, 'enable', 'limitHwid')) },
     };
   },
   async limitOf({ clients }) {

@@ -2,7 +2,13 @@
 
 import { INSTALL_LIMIT } from '../formats.ts';
 import { subscriptionKeyHash } from '../secret.ts';
-import { type AskPanel, type PanelApi, type PanelApiUser, Silent } from './api.ts';
+import {
+  type AskPanel,
+  type AskSettings,
+  type PanelApi,
+  type PanelApiUser,
+  Silent,
+} from './api.ts';
 import { PANEL_TRAITS } from './index.ts';
 import type { PanelKind } from './kind.ts';
 import type { PanelLimit } from './limit-rule.ts';
@@ -29,7 +35,7 @@ function asOfUser(fault: unknown, { ofOtherAdmin }: PanelApi): never {
 export async function panelLimitOf(
   panel: PanelKind,
   user: PanelApiUser | null,
-  settings: AskPanel,
+  settings: AskSettings,
 ): Promise<PanelLimit> {
   const said = user === null ? null : await PANEL_TRAITS[panel].api.limitOf(user.record, settings);
   return typeof said === 'number' ? Math.min(said, INSTALL_LIMIT.maximum) : said;

@@ -7,7 +7,13 @@
 import type { Clock } from '../../base/clock.ts';
 import { unlessAborted } from '../../base/deadline.ts';
 import type { Log } from '../../base/log.ts';
-import { type AskPanel, isStatusOfPanel, Silent } from '../../core/panel/api.ts';
+import {
+  type AskPanel,
+  type AskSettings,
+  isStatusOfPanel,
+  Silent,
+  settingsBy,
+} from '../../core/panel/api.ts';
 import { PANEL_TRAITS } from '../../core/panel/index.ts';
 import { idIn, recordIn } from '../../core/panel/record.ts';
 import { panelApiUser } from '../../core/panel/user.ts';
@@ -46,7 +52,7 @@ export interface Parts {
   /** Asks about a user. */
   ask: AskPanel;
   /** Asks for a record that many users share, once an hour. */
-  settings: AskPanel;
+  settings: AskSettings;
   /** Asks for the status of an answer without a token. */
   statusOf(path: string): Promise<number>;
 }
@@ -89,7 +95,7 @@ export class PanelApi {
       const ask = (path: string) => askApi(client, path, all, signal);
       return await question({
         ask,
-        settings: (path) => this.#shared(path, ask),
+        settings: (path, read) => this.#shared(path, ask, read),
         statusOf: (path) => statusOf(client, path, access, signal),
       });
     } catch (fault) {
@@ -108,11 +114,11 @@ export class PanelApi {
     }
   }
 
-  #shared(path: string, ask: AskPanel): Promise<unknown> {
+  #shared<T>(path: string, ask: AskPanel, read: (answer: unknown) => T): Promise<T> {
     const nowMs = this.deps.clock.steadyMs();
     const known = this.#settings.get(path);
-    if (known && nowMs - known.atMs < SETTINGS_HOLD_MS) return known.answer;
-    const answer = ask(path);
+    if (known && nowMs - known.atMs < SETTINGS_HOLD_MS) return known.answer as Promise<T>;
+    const answer = ask(path).then(read);
     remember(this.#settings, path, { atMs: nowMs, answer });
     // The next key asks again; callers that wait get the failure.
     answer.catch(() => this.#settings.delete(path));
@@ -245,7 +251,7 @@ export async function lookAtApi(
     const ask = (path: string) => askApi(client, path, all, signal);
     const { strangersKey, strangersRecord, limitOf, view } = PANEL_TRAITS[panel].api;
     await panelApiUser(panel, strangersKey(), ask);
-    if (givesLimits) await limitOf(strangersRecord, ask);
+    if (givesLimits) await limitOf(strangersRecord, settingsBy(ask));
     return { code: null, admin: view === null ? '' : view.adminIn(await ask(view.path)) };
   } catch (fault) {
     if (fault instanceof Silent) return { code: fault.code, admin: '' };

@@ -1,6 +1,7 @@
 /** One rule for the limit of a user: imports and the API at the door give the same. */
 
 import { expect, test } from 'bun:test';
+import { settingsBy } from '../../../src/core/panel/api.ts';
 import type { Cells } from '../../../src/core/panel/cells.ts';
 import { PANEL_TRAITS } from '../../../src/core/panel/index.ts';
 import type { PanelKind } from '../../../src/core/panel/kind.ts';
@@ -138,6 +139,10 @@ test.each(ALL)('%s: %s', async (kind, _, tables, answers, limit) => {
   const [user] = PANEL_TRAITS[kind].database.readUsers(new Map(Object.entries(tables)));
   expect(user?.limit).toBe(limit);
   const ask = async (path: string) => answers[path.split('?', 1)[0] ?? ''] ?? null;
-  const said = await panelLimitOf(kind, await panelApiUser(kind, KEYS[kind] ?? KEY, ask), ask);
+  const said = await panelLimitOf(
+    kind,
+    await panelApiUser(kind, KEYS[kind] ?? KEY, ask),
+    settingsBy(ask),
+  );
   expect(typeof said === 'number' ? said : null).toBe(limit);
 });

@@ -5,6 +5,7 @@
 
 import { afterEach, expect, test } from 'bun:test';
 import { makeLog } from '../../../src/base/log.ts';
+import { settingsBy } from '../../../src/core/panel/api.ts';
 import { PANEL_TRAITS } from '../../../src/core/panel/index.ts';
 import { PANELS, type PanelKind } from '../../../src/core/panel/kind.ts';
 import { subscriptionKeyHash } from '../../../src/core/secret.ts';
@@ -201,6 +202,8 @@ test('a squad of dots is asked about at no path', async () => {
   const asked: string[] = [];
   const settings = async (path: string) => asked.push(path);
   const { limitOf } = PANEL_TRAITS.remnawave.api;
-  await expect(limitOf({ externalSquadUuid: '..' }, settings)).rejects.toThrow('API_ANSWER');
+  await expect(limitOf({ externalSquadUuid: '..' }, settingsBy(settings))).rejects.toThrow(
+    'API_ANSWER',
+  );
   expect(asked).toEqual([]);
 });

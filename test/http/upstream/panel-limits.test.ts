@@ -1,6 +1,7 @@
 /** Limits that the API of a panel says: asked once an hour and key, and kept while it is away. */
 
 import { afterEach, describe, expect, test } from 'bun:test';
+import { settingsBy } from '../../../src/core/panel/api.ts';
 import { panelApiUser, panelLimitOf } from '../../../src/core/panel/user.ts';
 import { lookAtApi } from '../../../src/http/upstream/panel-api.ts';
 import type { Upstream } from '../../../src/http/upstream/settings.ts';
@@ -342,7 +343,7 @@ describe('what each panel means', () => {
       (answers as Answers)[path.split('?', 1)[0] as string] ?? null;
     const key = formOf('pasarguard').keyOfUser('7');
     const found = await panelApiUser('pasarguard', key, ask);
-    expect<unknown>(await panelLimitOf('pasarguard', found, ask)).toBe(limit);
+    expect<unknown>(await panelLimitOf('pasarguard', found, settingsBy(ask))).toBe(limit);
   });
 });
 

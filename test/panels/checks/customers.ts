@@ -87,7 +87,7 @@ export const customerChecks: Checks = (check) => {
       await panel.users.remove(customer);
       const asked = {
         'a customer who is gone': { path: customer.path, hwid: PHONE['x-hwid'] },
-        'a key that nobody had': {
+        'a key that no customer had': {
           path: customer.path.replace(customer.key, madeUp(customer.key)),
           hwid: PHONE['x-hwid'],
         },
@@ -158,7 +158,7 @@ export const customerChecks: Checks = (check) => {
           await panel.users.remove(again);
         }
         await gate.stop();
-        const name = renamed === null ? 'it renames nobody; ' : '';
+        const name = renamed === null ? 'it renames no customer; ' : '';
         return `${name}made again: ${links === 1 ? 'the same link' : 'a new link'}`;
       }),
   );

@@ -177,7 +177,7 @@ export const importChecks: Checks = (check, kind) => {
       }
       const limits = new Set(before.map(({ limit }) => limit));
       const devices = before.reduce((sum, link) => sum + link.devices.length, 0);
-      return `${ways.map((way) => way.name).join(', ')}: ${before.length} links, limits ${[...limits].join(' and ')}, ${devices} devices${renamed === null ? '; it renames nobody' : ''}`;
+      return `${ways.map((way) => way.name).join(', ')}: ${before.length} links, limits ${[...limits].join(' and ')}, ${devices} devices${renamed === null ? '; it renames no customer' : ''}`;
     }),
   );
 };

@@ -11,6 +11,8 @@ import { limitsChecks } from './limits.ts';
 import { listChecks } from './lists.ts';
 import { mihomoChecks } from './mihomo.ts';
 import { pageChecks } from './pages.ts';
+import { recipeChecks } from './recipes.ts';
+import { recordingChecks } from './recording.ts';
 import { renewedChecks } from './renewed.ts';
 import { ridesChecks } from './rides.ts';
 import { routeChecks } from './routes.ts';
@@ -22,6 +24,8 @@ export const ALL_CHECKS: readonly Checks[] = [
   routeChecks,
   agentChecks,
   pageChecks,
+  recipeChecks,
+  recordingChecks,
   importChecks,
   listChecks,
   doctorChecks,

@@ -189,7 +189,7 @@ export const marzbanChecks: Checks = (check) => {
     }),
   );
 
-  check('a token of an admin who sees a part: a customer of another silences nobody', (panel) =>
+  check('a token of an admin who sees a part: a customer of another silences no other', (panel) =>
     withCustomers(panel, [{}], async ([foreign]) => {
       if (foreign === undefined) throw new Error('no customer');
       const reseller = { username: `part_${foreign.name}`, password: 'made-up-password-3' };

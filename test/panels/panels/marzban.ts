@@ -97,7 +97,7 @@ export async function openMarzban(source: string, env = {}): Promise<RealPanel> 
       change: async ({ id }, { note }) => {
         await call('PUT', `/user/${id}`, { ...(note !== undefined && { note }) });
       },
-      rename: () => Promise.reject(new Error('Marzban renames nobody')),
+      rename: () => Promise.reject(new Error('Marzban renames no customer')),
       remove: async ({ id }) => {
         await call('DELETE', `/user/${id}`);
       },

@@ -89,7 +89,7 @@ export async function openPasarGuard(source: string, env = {}): Promise<RealPane
           ...(limit !== undefined && { hwid_limit: limit }),
         });
       },
-      rename: () => Promise.reject(new Error('PasarGuard renames nobody')),
+      rename: () => Promise.reject(new Error('PasarGuard renames no customer')),
       remove: async ({ id }) => {
         await call('DELETE', `/user/${id}`);
       },
