@@ -1,44 +1,23 @@
-/** A server that follows panels in processes of their own, by API and by file. */
+/** A server that follows a panel by its API, in a process that is killed. */
 
 import { afterEach, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FollowedUser } from '../../src/core/port/follow.ts';
-import type { Store } from '../../src/core/port/store.ts';
 import { besideOf } from '../support/beside.ts';
+import { knownIn, linksIn, prepare } from '../support/follow-served.ts';
 import { type ListingPanel, someUser, startListingPanel } from '../support/followed-panel.ts';
 import { API_TOKEN } from '../support/panel-api.ts';
 import { childrenOf } from '../support/panel-import.ts';
-import { makeUser, writePanel } from '../support/panel-world.ts';
-import {
-  addProviderByCommand,
-  lookedAt,
-  openStoreOf,
-  startServe,
-  temporaryFolder,
-} from '../support/process.ts';
+import { lookedAt, openStoreOf, startServe, temporaryFolder } from '../support/process.ts';
 import { PATIENCE_MS, until } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
 useProcesses(20 * PATIENCE_MS);
 
-const HOST = 'sub.example.org';
 const panels: ListingPanel[] = [];
 afterEach(async () => {
   for (const panel of panels.splice(0)) await panel.stop();
 });
-
-/** Writes a configuration with an upstream, which has `lines` too; returns the data. */
-async function prepare(lines: readonly string[]): Promise<{ dataDir: string; args: string[] }> {
-  const folder = temporaryFolder();
-  const dataDir = join(folder, 'data');
-  const { code } = await addProviderByCommand(dataDir);
-  const config = join(folder, 'gatepost.toml');
-  const table = [`host = "${HOST}"`, 'url = "http://127.0.0.1:1"', `provider = "${code}"`];
-  const all = ['[[gate.upstream]]', ...table, 'default_limit = 3', 'follow = "1m"', ...lines];
-  writeFileSync(config, `${all.join('\n')}\n`);
-  return { dataDir, args: ['--config', config] };
-}
 
 /** As {@link prepare}, for the API of a panel. */
 function prepareApi(panel: ListingPanel) {
@@ -51,13 +30,6 @@ function prepareApi(panel: ListingPanel) {
   ]);
 }
 
-const knownIn = async (store: Store): Promise<FollowedUser[]> => {
-  const [follow] = await store.listFollows();
-  return follow ? store.listFollowed(follow.id, { afterUser: '', countMax: 5_000 }) : [];
-};
-const linksIn = async (store: Store) =>
-  store.listPanelLinks(1, 'marzban', { afterUser: '', countMax: 5_000 });
-
 /** Makes the next pass due, as when its time has come; ends the claim of a killed server. */
 async function makeDue(dataDir: string): Promise<void> {
   const db = besideOf(await lookedAt(dataDir));
@@ -66,19 +38,19 @@ async function makeDue(dataDir: string): Promise<void> {
 }
 
 test('a reader or a server that is killed in a pass changes no link wrongly', async () => {
-  const USERS = Array.from({ length: 300 }, (_, n) => someUser(n + 1));
+  const USERS = Array.from({ length: 120 }, (_, n) => someUser(n + 1));
   const panel = startListingPanel('marzban', [...USERS]);
-  panel.pageCount = 100;
+  panel.pageCount = 40;
   const { dataDir, args } = await prepareApi(panel);
-  const first = await startServe({ dataDir, args, from: 'source' });
+  const first = await startServe({ dataDir, args });
   const store = await openStoreOf(dataDir);
-  await until('some users are known', async () => (await knownIn(store)).length > 100);
+  await until('some users are known', async () => (await knownIn(store)).length > 40);
   await first.stop('SIGKILL');
   const some = (await linksIn(store)).length;
   expect(some).toBeLessThan(USERS.length);
   expect((await store.listFollows())[0]?.pass).toBeNull();
   await makeDue(dataDir);
-  const second = await startServe({ dataDir, args, from: 'source' });
+  const second = await startServe({ dataDir, args });
   const hasPassed = async () => (await store.listFollows())[0]?.pass?.userCount === USERS.length;
   await until('a whole pass', hasPassed, 4 * PATIENCE_MS);
   expect(await linksIn(store)).toHaveLength(USERS.length);
@@ -86,7 +58,7 @@ test('a reader or a server that is killed in a pass changes no link wrongly', as
   // The panel hangs on its second page, and the process that reads is killed.
   const before = { links: await linksIn(store), known: await knownIn(store) };
   const { promise: isHanging, resolve: hangs } = Promise.withResolvers<void>();
-  panel.users = USERS.slice(0, 150);
+  panel.users = USERS.slice(0, 60);
   panel.odd = (path) => {
     if (!/offset=[1-9]/.test(path)) return null;
     hangs();
@@ -110,22 +82,4 @@ test('a reader or a server that is killed in a pass changes no link wrongly', as
   expect(second.troubles()).toHaveLength(1);
   expect(second.troubles()[0]).toContain('follow_failed');
   expect(second.stderr()).not.toContain(API_TOKEN);
-});
-
-test('a file of the panel on this machine is followed', async () => {
-  const file = join(temporaryFolder(), 'panel.db');
-  writePanel('marzban', file, [1, 2, 3].map(makeUser));
-  const { dataDir, args } = await prepare([
-    ...['key = "marzban"', `panel_file = "${file}"`, 'follow_notes = true'],
-  ]);
-  const server = await startServe({ dataDir, args, from: 'source' });
-  const store = await openStoreOf(dataDir);
-  await until('the users are known', async () => (await knownIn(store)).length === 3);
-  expect((await store.listFollows())[0]).toMatchObject({
-    source: expect.stringMatching(/marzban$/),
-  });
-  expect((await linksIn(store)).map(({ installLimit }) => installLimit)).toEqual([3, 3, 3]);
-  await store.close();
-  await server.stop();
-  expect(server.troubles()).toEqual([]);
 });

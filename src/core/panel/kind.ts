@@ -24,7 +24,9 @@ export function signedForm(key: PanelKey): SignedForm | null {
 }
 
 /** The forms of all panels that sign the user into each token. */
-export const SIGNED_FORMS = PANELS.map(signedForm).filter((form) => form !== null);
+export const SIGNED_FORMS = PANELS.map(signedForm)
+  .filter((form) => form !== null)
+  .toSorted((a, b) => (a.rule < b.rule ? -1 : 1));
 
 /** Returns true for a panel that signs the user into each token. */
 export const signs = (key: PanelKey): boolean => signedForm(key) !== null;
