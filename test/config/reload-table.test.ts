@@ -118,6 +118,13 @@ function baseOf(name: SettingName): Record<string, string> {
   if (name === 'proxyLoopback') return { ...NONE, ...PROXIED };
   if (name === 'backupAfter') return { ...NONE, ...CLEAR };
   if (!name.startsWith('gatePanel')) return NONE;
+  if (name === 'gatePanelAccountFile') {
+    return {
+      ...baseOf('gateKeySecretFile'),
+      GATEPOST_GATE_PANEL_ACCOUNT_FILE: '/own-account',
+      GATEPOST_GATE_PANEL_URL: 'http://127.0.0.1:3',
+    };
+  }
   const panel = { GATEPOST_GATE_PANEL: 'remnawave', GATEPOST_GATE_PANEL_TOKEN_FILE: '/own-token' };
   return { ...NONE, ...panel, GATEPOST_GATE_PANEL_URL: 'http://127.0.0.1:3' };
 }
