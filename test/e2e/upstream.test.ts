@@ -96,8 +96,13 @@ test('a provider that is not there is told, and SIGHUP takes up what was mended'
 });
 
 test('an answer that breaks off leaves one line in the log, without a path', async () => {
-  const panel = await openPanel(({ send }) =>
-    send('HTTP/1.1 200 OK\r\nContent-Length: 500000\r\n\r\nabc'),
+  // A stranger's key, which Gatepost asks for before a first link, has an answer.
+  const panel = await openPanel(({ target, send }) =>
+    send(
+      target.includes(KEY)
+        ? 'HTTP/1.1 200 OK\r\nContent-Length: 500000\r\n\r\nabc'
+        : answer(404, ''),
+    ),
   );
   const { dataDir, env } = await makeSite(panel);
   const server = await startServe({ dataDir, env });

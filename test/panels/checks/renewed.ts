@@ -30,7 +30,7 @@ function followed(panel: RealPanel): string {
 }
 
 export const renewedChecks: Checks = (check) => {
-  check('a customer whom follow saw end reads the day, and is let in once he paid', (panel) =>
+  check('a customer whom follow saw end reads the day, and is let in after a payment', (panel) =>
     withCustomers(panel, [{}], async ([customer]) => {
       if (customer === undefined) throw new Error('no customer');
       if (!panel.users.states.includes('expired')) return 'its API ends no customer';
