@@ -30,44 +30,46 @@ function followed(panel: RealPanel): string {
 }
 
 export const renewedChecks: Checks = (check) => {
-  check('a customer whom follow saw end reads the day, and is let in after a payment', (panel) =>
-    withCustomers(panel, [{}], async ([customer]) => {
-      if (customer === undefined) throw new Error('no customer');
-      if (!panel.users.states.includes('expired')) return 'its API ends no customer';
-      const gate = await front(panel, { more: followed(panel) });
-      try {
-        await until('the link of the first pass', async () => (await gate.counts()).length > 0);
-        expect(hasServers(await gate.ask(customer.path, PHONE))).toBe(true);
-        await panel.users.setState(customer, 'expired');
-        const own = await askPanel(panel, customer.path, PHONE);
-        if (hasServers(own)) {
-          const same = await gate.ask(customer.path, PHONE);
-          expect([hasServers(same), same.headers.has('x-subscription-state')]).toEqual([
-            true,
-            false,
-          ]);
-          return `${own.status}: it goes on sending servers, and refuses by Xray alone`;
+  check(
+    'a customer who ended, as follow saw, reads the day, and is let in after a payment',
+    (panel) =>
+      withCustomers(panel, [{}], async ([customer]) => {
+        if (customer === undefined) throw new Error('no customer');
+        if (!panel.users.states.includes('expired')) return 'its API ends no customer';
+        const gate = await front(panel, { more: followed(panel) });
+        try {
+          await until('the link of the first pass', async () => (await gate.counts()).length > 0);
+          expect(hasServers(await gate.ask(customer.path, PHONE))).toBe(true);
+          await panel.users.setState(customer, 'expired');
+          const own = await askPanel(panel, customer.path, PHONE);
+          if (hasServers(own)) {
+            const same = await gate.ask(customer.path, PHONE);
+            expect([hasServers(same), same.headers.has('x-subscription-state')]).toEqual([
+              true,
+              false,
+            ]);
+            return `${own.status}: it goes on sending servers, and refuses by Xray alone`;
+          }
+          const got = await until(
+            'the next pass',
+            async () => {
+              const found = await gate.ask(customer.path, PHONE);
+              return found.headers.has('x-subscription-state') && found;
+            },
+            SEEN_MS_MAX,
+          );
+          expect([got.status, got.body]).toEqual([own.status, own.body]);
+          const [, coded = ''] = /^base64:(.*)$/.exec(got.headers.get('announce') ?? '') ?? [];
+          const said = Buffer.from(coded, 'base64').toString();
+          expect(said).toStartWith('This subscription ended on');
+          await panel.users.setState(customer, 'active');
+          const renewed = await gate.ask(customer.path, PHONE);
+          expect(hasServers(renewed)).toBe(true);
+          expect(renewed.headers.has('x-subscription-state')).toBe(false);
+          return `${got.status}, ${got.body.length} bytes: ${said}`;
+        } finally {
+          await gate.stop();
         }
-        const got = await until(
-          'the next pass',
-          async () => {
-            const found = await gate.ask(customer.path, PHONE);
-            return found.headers.has('x-subscription-state') && found;
-          },
-          SEEN_MS_MAX,
-        );
-        expect([got.status, got.body]).toEqual([own.status, own.body]);
-        const [, coded = ''] = /^base64:(.*)$/.exec(got.headers.get('announce') ?? '') ?? [];
-        const said = Buffer.from(coded, 'base64').toString();
-        expect(said).toStartWith('This subscription ended on');
-        await panel.users.setState(customer, 'active');
-        const renewed = await gate.ask(customer.path, PHONE);
-        expect(hasServers(renewed)).toBe(true);
-        expect(renewed.headers.has('x-subscription-state')).toBe(false);
-        return `${got.status}, ${got.body.length} bytes: ${said}`;
-      } finally {
-        await gate.stop();
-      }
-    }),
+      }),
   );
 };
