@@ -1,5 +1,6 @@
 /** Databases of panels that are no file, each with a user `panel`. */
 
+import { afterAll } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +20,13 @@ async function postgresFor(name: string): Promise<string> {
   return `postgres://panel:made-up@127.0.0.1:${server.port}/${name}`;
 }
 
-/** Starts MariaDB with a database; returns its URL. It ends with this process. */
+// A run of tests ends without the event `exit` of the process.
+const closers: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+/** Starts MariaDB with a database; returns its URL. It ends with the tests of the file. */
 async function mariadbFor(name: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'gatepost-mariadb-'));
   const [port = 0] = freePorts(1);
@@ -35,8 +42,9 @@ async function mariadbFor(name: string): Promise<string> {
     ['mariadbd', ...own, ...at, `--pid-file=${folder}/pid`, '--innodb-buffer-pool-size=64M'],
     { env: plainEnv(), stdout: 'ignore', stderr: Bun.file(join(folder, 'log')) },
   );
-  process.on('exit', () => {
+  closers.push(async () => {
     child.kill('SIGKILL');
+    await child.exited;
     rmSync(folder, { recursive: true, force: true });
   });
   const sql = (statement: string) =>
