@@ -149,7 +149,6 @@ interface Beginning {
   signal: AbortSignal;
 }
 
-/** Starts the worker for jobs of the console. */
 function startFollower(
   { core, log, parts, settings }: Beginning,
   clock: Clock,
@@ -160,6 +159,7 @@ function startFollower(
   return follower;
 }
 
+/** Starts the worker for jobs of the console. */
 function startJobWorker({ core, log, parts }: Beginning, clock: Clock): JobWorker {
   const worker = makeJobWorker(core, clock, log);
   parts.push({ name: 'link jobs', stop: worker.stop });

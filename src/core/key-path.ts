@@ -187,8 +187,7 @@ export function keyIn(
   const template = keyPaths.find((one) => fits(one, path));
   if (template === undefined) return path.looseAt === undefined ? null : ODD_PATH;
   const segment = path[template.segments.indexOf(null)] ?? '';
-  if (kind === 'plain') return plainKeyIn(segment, panel);
-  const form = PANEL_TRAITS[kind].keys;
+  const form = kind === 'plain' ? kind : PANEL_TRAITS[kind].keys;
   if (form === 'plain') return plainKeyIn(segment, panel);
   if (form === 'uuid') return uuidIn(segment);
   const token = readPanelToken(form, segment);

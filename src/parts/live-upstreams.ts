@@ -89,13 +89,7 @@ export class LiveUpstreams implements UpstreamDesk {
     const kept = (this.#kept ?? []).map(({ host, settings, updatedAtMs, updatedBy }) => {
       const keys = JSON.parse(settings) as UpstreamKeys;
       const isInForce = inForce.has(host) && !hosts.has(host);
-      return {
-        ...summaryOf(keys),
-        keys,
-        updatedAtMs,
-        updatedBy,
-        isInForce,
-      };
+      return { ...summaryOf(keys), keys, updatedAtMs, updatedBy, isInForce };
     });
     const panels = PANELS.map((name) => {
       const { keys, title } = PANEL_TRAITS[name];

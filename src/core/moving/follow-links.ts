@@ -1,7 +1,7 @@
 /** The links of users of a followed panel: changed by the code of imports. */
 
-import { INSTALL_LIMIT } from '../formats.ts';
 import type { PanelUser } from '../panel/cells.ts';
+import { linkLimitOf } from '../panel/user.ts';
 import type { FollowedUser } from '../port/follow.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED } from '../port/link.ts';
 import type { ImportedLink, PanelFacts, PanelLink } from '../port/moving.ts';
@@ -167,8 +167,7 @@ export class FollowedLinks {
   #limitOf({ limit, isUnlimited }: PanelUser): number | null {
     const { limits, unlimitedAs } = this.parts.rules;
     if (limits === 'own') return null;
-    if (isUnlimited) return unlimitedAs;
-    return limit && Math.min(limit, INSTALL_LIMIT.maximum);
+    return linkLimitOf(isUnlimited ? 'unlimited' : limit, unlimitedAs);
   }
 
   /** Returns whether a link keeps a higher limit than its panel's for the devices that it has. */

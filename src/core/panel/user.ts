@@ -41,6 +41,10 @@ export async function panelLimitOf(
   return typeof said === 'number' ? Math.min(said, INSTALL_LIMIT.maximum) : said;
 }
 
+/** Returns the limit of a link whose panel says a limit; null: the panel sets none. */
+export const linkLimitOf = (said: PanelLimit, unlimitedAs: number): number | null =>
+  said === 'unlimited' ? unlimitedAs : said && Math.min(said, INSTALL_LIMIT.maximum);
+
 /** Returns the name by which a link remembers its user: see `panelUserOf` of core/moving. */
 export const panelUserName = (panel: PanelKind, id: string | null, key: string): string =>
   `${panel}:${id ?? subscriptionKeyHash(key)}`;

@@ -7,13 +7,12 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { actingAs, type Core } from '../../core/core.ts';
-import { INSTALL_LIMIT } from '../../core/formats.ts';
 import { updateLink } from '../../core/link.ts';
 import { isRefused } from '../../core/outcome.ts';
 import { PANEL } from '../../core/panel/actor.ts';
-import type { PanelLimit } from '../../core/panel/limit-rule.ts';
+import { type PanelLimit, zeroIsUnlimited } from '../../core/panel/limit-rule.ts';
 import { isProvedBy } from '../../core/panel/proof.ts';
-import { panelApiUser, panelLimitOf } from '../../core/panel/user.ts';
+import { linkLimitOf, panelApiUser, panelLimitOf } from '../../core/panel/user.ts';
 import { subscriptionKeyHash } from '../../core/secret.ts';
 import { reportFault } from '../interpreter.ts';
 import { Answers, remember } from './panel-api.ts';
@@ -72,10 +71,10 @@ export class PanelLimits {
    */
   async of(upstream: Upstream, key: string): Promise<number | null> {
     const known = await this.#followed(upstream, subscriptionKeyHash(key));
-    if (known !== null) return limitFor(upstream, known.panelLimit);
+    const { unlimitedAs } = upstream;
+    if (known !== null) return linkLimitOf(zeroIsUnlimited(known.panelLimit), unlimitedAs);
     const limit = (await this.#memoryOf(upstream)?.limits.of(key)) ?? NONE;
-    if (limit === 'unlimited') return upstream.unlimitedAs;
-    return limit === NONE ? null : limit;
+    return linkLimitOf(limit === NONE ? null : limit, unlimitedAs);
   }
 
   /**
@@ -141,10 +140,4 @@ export class PanelLimits {
     const source: PanelSource | null = sourceOf(upstream);
     return source === null ? null : this.#memory(this.deps.apis.of(source));
   }
-}
-
-/** Returns the limit of a user that `follow` noted; null: the panel sets none. */
-function limitFor({ unlimitedAs }: Upstream, panelLimit: number | null): number | null {
-  if (panelLimit === 0) return unlimitedAs;
-  return panelLimit && Math.min(panelLimit, INSTALL_LIMIT.maximum);
 }
