@@ -50,8 +50,8 @@ http { access_log off; ${temporary} keepalive_requests 100000000; ${http} }`,
 
 export const upstream: Case = {
   about:
-    'a known device fetches its subscription through Gatepost and through nginx with one worker, which looks at nothing; the load shares the core of the upstream',
-  options: { rounds: '5', seconds: '2' },
+    'a known device fetches its subscription through Gatepost and through nginx with one worker, which looks at nothing, and with --before FILE through an older executable too; the load shares the core of the upstream',
+  options: { rounds: '5', seconds: '2', before: '' },
   needs: ['wrk', 'nginx'],
   run: async (bench) => {
     const panelPort = freePort();
@@ -67,10 +67,10 @@ export const upstream: Case = {
     server { listen 127.0.0.1:${proxyPort}; location / { proxy_pass http://panel;
       proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header Host $host; } }`;
     const nginx = await startNginx(bench, 'proxy', proxyPort, proxy, onServerCore);
-    const dataDir = bench.place('data');
-    bench.addProvider(dataDir);
-    const gatepost = await bench.serve(dataDir, {
-      GATEPOST_GATE_UPSTREAM: JSON.stringify([
+    const serve = (name: string, executable?: string) => {
+      const dataDir = bench.place(name);
+      bench.addProvider(dataDir, 1, {}, executable);
+      const GATEPOST_GATE_UPSTREAM = JSON.stringify([
         {
           host: HOST,
           url: panelUrl,
@@ -78,20 +78,24 @@ export const upstream: Case = {
           key_path: SIZES.map(({ bytes }) => `/${bytes}/{key}`),
           default_limit: 3,
         },
-      ]),
-    });
+      ]);
+      return bench.serve(dataDir, { GATEPOST_GATE_UPSTREAM }, executable);
+    };
+    const gatepost = await serve('data');
+    const before = bench.text('before');
+    const servers = [gatepost, nginx, ...(before === '' ? [] : [await serve('before', before)])];
     const head = ['answer', 'Gatepost/s', 'nginx/s', 'ratio', 'Gatepost CPU us', 'nginx CPU us'];
-    const print = printTable([...head, 'ratio']);
+    const print = printTable([...head, 'ratio', 'rate over before', 'CPU over before']);
     for (const { name, bytes } of SIZES) {
       const target = `/${bytes}/${KEY}`;
       const headers = { Host: HOST, 'x-hwid': 'HwidOfTheBench' };
       // The right answer, before many of them.
-      for (const { url } of [gatepost, nginx]) {
+      for (const { url } of servers) {
         const first = await (await fetch(url + target, { headers })).bytes();
         if (first.length !== bytes) throw new Error(`${url} sent another answer`);
       }
-      const sides = [gatepost, nginx].map((server) => ({ name: server.url, servers: [server] }));
-      const [ours = [], theirs = []] = await inTurns(sides, {
+      const sides = servers.map((server) => ({ name: server.url, servers: [server] }));
+      const [ours = [], theirs = [], older] = await inTurns(sides, {
         kind: { target, headers },
         connections: 32,
         shape: { providerCount: 1, linkCount: 1, deviceCount: 1 },
@@ -99,8 +103,10 @@ export const upstream: Case = {
         seconds: bench.number('seconds'),
       });
       const both = [medians(ours), medians(theirs)];
-      const ratio = (what: 'requestsPerSecond' | 'cpuUs') =>
-        median(ratios(ours, theirs, what)).toFixed(2);
+      type Figure = 'requestsPerSecond' | 'cpuUs';
+      const ratio = (what: Figure) => median(ratios(ours, theirs, what)).toFixed(2);
+      const overBefore = (what: Figure) =>
+        older === undefined ? '' : median(ratios(ours, older, what)).toFixed(3);
       const perSecond = both.map(({ requestsPerSecond }) => requestsPerSecond.toFixed(0));
       print([
         name,
@@ -108,9 +114,11 @@ export const upstream: Case = {
         ratio('requestsPerSecond'),
         ...both.map(({ cpuUs }) => cpuUs),
         ratio('cpuUs'),
+        overBefore('requestsPerSecond'),
+        overBefore('cpuUs'),
       ]);
     }
-    for (const server of [gatepost, nginx, panel]) await server.stop();
+    for (const server of [...servers, panel]) await server.stop();
     return undefined;
   },
 };

@@ -47,6 +47,7 @@ export const ERROR_CODES = {
     'Users of the panel have keys or names that no link can have; all others came; exit code 3.',
   many_links: 'The import would end over a tenth of the links; `--yes` agrees to it.',
   source_unusable: 'The server to import from refuses or fails.',
+  panel_refused: 'The panel refuses the token, or the account.',
   audit_not_verified: 'The audit log was changed or is damaged.',
   release_refused:
     'The release page is not signed by `update.key`, or has an older version than this.',
@@ -77,6 +78,9 @@ export class OperatorError extends Error {
     super(message);
   }
 }
+
+export const isPanelRefusal = (fault: unknown): boolean =>
+  fault instanceof OperatorError && fault.code === 'panel_refused';
 
 /** Returns the error that a command with `--json` printed, or its words as they are. */
 export function errorIn(complaint: string): OperatorError {

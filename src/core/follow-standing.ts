@@ -35,8 +35,6 @@ export interface Following {
 const LATE_INTERVALS = 3;
 /** Passes are never late before, ms: a panel may restart. */
 const LATE_MIN_MS = 600_000;
-/** The reasons of passes that the panel did not authorize. */
-const REFUSED = /\bit refuses the (?:token|name)\b/;
 
 export function standingOf(
   follow: Follow | null,
@@ -46,7 +44,7 @@ export function standingOf(
   if (follow === null || (follow.pass === null && follow.failure === null)) return 'begins';
   const { failure, held, isAccepted, pass, view } = follow;
   if (held !== null && !isAccepted) return 'held';
-  if (failure?.problem === 'unreadable' && REFUSED.test(failure.reason)) return 'refused';
+  if (failure?.problem === 'refused') return 'refused';
   const sinceMs = pass?.atMs ?? failure?.sinceMs ?? nowMs;
   const lateMs = Math.max(LATE_MIN_MS, LATE_INTERVALS * everyMs) + (pass?.tookMs ?? 0);
   if (nowMs - sinceMs > lateMs) return 'late';

@@ -5,7 +5,7 @@
 
 import type { Clock } from '../base/clock.ts';
 import { type Log, reasonOf } from '../base/log.ts';
-import { OperatorError } from '../base/operator-error.ts';
+import { isPanelRefusal, OperatorError } from '../base/operator-error.ts';
 import { actingAs, type Core } from '../core/core.ts';
 import { type FollowLine, FollowLost, followPanel } from '../core/moving/follow.ts';
 import type { FollowRules } from '../core/moving/follow-parts.ts';
@@ -186,7 +186,10 @@ class PanelPass {
       return await followPanel(parts, panel.read({ hashKey, withNotes: panel.withNotes }, signal));
     } catch (fault) {
       if (fault instanceof FollowLost || this.#isOver) return null;
-      if (fault instanceof OperatorError) return { problem: 'unreadable', reason: fault.message };
+      if (fault instanceof OperatorError) {
+        const problem = isPanelRefusal(fault) ? 'refused' : 'unreadable';
+        return { problem, reason: fault.message };
+      }
       if (isAway(fault)) throw fault;
       log.error('job_fault', { job: 'follow', reason: reasonOf(fault) });
       return { problem: 'fault', reason: 'the log of the server has the fault' };

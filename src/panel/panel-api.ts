@@ -3,7 +3,7 @@
  * Sends GET only.
  */
 
-import { OperatorError } from '../base/operator-error.ts';
+import { type ErrorCode, OperatorError } from '../base/operator-error.ts';
 import { boundBrokenBy, readInteger } from '../core/json-input.ts';
 import type { PanelRows, PanelSchema } from '../core/panel/cells.ts';
 import { PANEL_TRAITS } from '../core/panel/index.ts';
@@ -33,9 +33,6 @@ const ATTEMPTS_MAX = 4;
 /** The most pages of one list that are read again because records before them were deleted. */
 const BACKS_MAX = 20;
 const PAUSE_MS = 1_000;
-
-/** The words of an error after 401. */
-export const TOKEN_REFUSED = 'it refuses the token';
 
 /** The users of a panel, and the admin who alone sees them; empty: these are all users. */
 interface PanelView {
@@ -170,7 +167,7 @@ class PanelApi implements ListReader {
     }
     const { status } = response;
     if (status === 429 || status >= 500) return `it answers HTTP ${status}`;
-    if (status === 401) throw this.#failed(`${TOKEN_REFUSED} (401)`);
+    if (status === 401) throw this.#failed('it refuses the token (401)', 'panel_refused');
     if (status === 403) throw this.#failed(`it refuses ${path.split('?')[0]} to this token (403)`);
     if (!statuses.includes(status)) {
       throw this.#failed(`it answers HTTP ${status} at ${path.split('?')[0]}`);
@@ -200,7 +197,7 @@ class PanelApi implements ListReader {
     return this.#failed(`its answer to ${path.split('?')[0]} is not that of the panel`);
   }
 
-  #failed(why: string): OperatorError {
-    return new OperatorError(`the panel at ${this.options.url}: ${why}`, 'source_unusable');
+  #failed(why: string, code: ErrorCode = 'source_unusable'): OperatorError {
+    return new OperatorError(`the panel at ${this.options.url}: ${why}`, code);
   }
 }

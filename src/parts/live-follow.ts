@@ -2,7 +2,7 @@
 
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import { OperatorError } from '../base/operator-error.ts';
+import { isPanelRefusal, OperatorError } from '../base/operator-error.ts';
 import type { Core } from '../core/core.ts';
 import type { FollowLine } from '../core/moving/follow.ts';
 import type { Listing } from '../core/moving/follow-user.ts';
@@ -12,7 +12,6 @@ import { type PanelSource, sourceOf } from '../http/upstream/panel-source.ts';
 import { type PanelTokens, SIGN_IN_REFUSED } from '../http/upstream/panel-tokens.ts';
 import type { Upstream } from '../http/upstream/settings.ts';
 import { type FollowedPanel, makeFollower } from '../jobs/follow.ts';
-import { TOKEN_REFUSED } from '../panel/panel-api.ts';
 import type { PanelJob } from '../panel/panel-read.ts';
 import { type ReadFollowed, readFollowedInProcess } from '../panel/reader-process.ts';
 import { bareEnvironment, ownCommand } from './own-program.ts';
@@ -90,8 +89,7 @@ export function followedPanels(
     try {
       yield* read(job, listing, signal);
     } catch (fault) {
-      const isOver = fault instanceof OperatorError && fault.message.includes(TOKEN_REFUSED);
-      if (isOver) tokens.refused(source, token);
+      if (isPanelRefusal(fault)) tokens.refused(source, token);
       throw fault;
     }
   }
@@ -103,10 +101,11 @@ async function tokenOf(tokens: PanelTokens, source: PanelSource): Promise<string
     return await tokens.of(source);
   } catch (fault) {
     if (!(fault instanceof Silent)) throw fault;
-    throw new OperatorError(
-      fault.code === SIGN_IN_REFUSED
-        ? 'it refuses the name and the password in panel_account_file'
-        : `there is no token for it (${fault.code})`,
-    );
+    throw fault.code === SIGN_IN_REFUSED
+      ? new OperatorError(
+          'it refuses the name and the password in panel_account_file',
+          'panel_refused',
+        )
+      : new OperatorError(`there is no token for it (${fault.code})`);
   }
 }

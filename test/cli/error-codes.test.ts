@@ -385,6 +385,29 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
     },
   ],
   source_unusable: [async () => importWords(() => ({ rc: 0, msg: 'Auth error' }))],
+  panel_refused: [
+    async () => {
+      await addProvider();
+      const panel = Bun.serve({
+        hostname: '127.0.0.1',
+        port: 0,
+        fetch: () => new Response('', { status: 401 }),
+      });
+      ends.push(() => panel.stop(true));
+      const token = line.secretFile('token');
+      return [
+        'import',
+        '--panel',
+        'marzban',
+        '--code',
+        CODE,
+        '--from',
+        panel.url.origin,
+        '--key-file',
+        token,
+      ];
+    },
+  ],
   audit_not_verified: [
     async () => {
       await addProvider();

@@ -122,7 +122,7 @@ describe('changes no link', () => {
       ({ panel }) => {
         panel.odd = () => Response.json({}, { status: 401 });
       },
-      'unreadable',
+      'refused',
     ],
     [
       'a page in place of an answer',
@@ -150,7 +150,7 @@ describe('changes no link', () => {
     const lines = on.app.logLines.filter((line) => line.includes('follow_failed'));
     expect(lines).toHaveLength(1);
     // The panel is itself again.
-    if (problem === 'unreadable' && _ !== 'a panel that was stopped') {
+    if (['unreadable', 'refused'].includes(problem) && _ !== 'a panel that was stopped') {
       on.panel.odd = null;
       on.panel.users = [...USERS];
       await on.pass(EVERY_MS * 20);

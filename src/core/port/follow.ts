@@ -15,6 +15,7 @@ export type PanelUserState = 'active' | 'on_hold' | 'disabled' | 'expired' | 'li
  * | | |
  * |---|---|
  * | `unreadable` | the panel, or its file, could not be read to the end |
+ * | `refused` | the panel refuses the token, or the account |
  * | `too_many_users` | it has more users than may be followed |
  * | `many_missing` | over a tenth of the known users are not there |
  * | `other_view` | the token shows the users of another admin than before |
@@ -23,6 +24,7 @@ export type PanelUserState = 'active' | 'on_hold' | 'disabled' | 'expired' | 'li
  */
 export type FollowProblem =
   | 'unreadable'
+  | 'refused'
   | 'too_many_users'
   | 'many_missing'
   | 'other_view'
