@@ -152,6 +152,8 @@ export const install = sqliteTable(
      * while it did not enforce. Triggers lower it with each slot that ends.
      */
     over_max: integer().notNull().default(0),
+    /** The lower limit that it gets as its devices leave; null: none. */
+    limit_wanted: integer(),
     ...buttons(),
     /** When its user last freed a slot: a cool-down counts from it. */
     freed_at_ms: integer(),
@@ -360,13 +362,10 @@ export const followedUser = sqliteTable(
     note: text(),
     /** Whole passes in a row that did not see it. */
     missed_count: integer().notNull().default(0),
-    /** 1: its link has more devices than that limit, so that it must be looked at again. */
-    is_over: integer().notNull().default(0),
   },
   (t) => [
     primaryKey({ columns: [t.follow_id, t.user_hash] }),
     index('followed_user_by_key').on(t.key_hash, t.follow_id),
-    check('followed_user_is_over', sql`${t.is_over} IN (0, 1)`),
   ],
 );
 

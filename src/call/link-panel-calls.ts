@@ -19,6 +19,8 @@ const URL_LENGTH_MAX = 2_000;
 /** The new values of a link; absent fields stay. */
 export const linkChangeInput = {
   limit: Type.Optional(Type.Integer()),
+  /** True: a limit below the devices of the link holds as they leave. */
+  asTheyLeave: Type.Optional(Type.Boolean()),
   note: Type.Optional(text(2_000)),
   status: Type.Optional(Type.Union([Type.Literal(5), Type.Literal(10)])),
   ...inputsOf<Partial<LinkTerms>>(STAFF_TERMS),
@@ -43,6 +45,7 @@ export const linkPanelCalls = {
       own: only(link, fieldsOf(STAFF_TERMS)),
       status: link.status,
       limit: link.installLimit,
+      limitWanted: link.limitWanted,
       deviceCount: link.deviceCount,
       nowMs,
       createdAtMs: link.createdAtMs,

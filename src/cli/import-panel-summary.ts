@@ -155,7 +155,7 @@ function missing(summary: PanelSummary): string[] {
     [
       panel.lowered,
       'link',
-      `whose user has no limit: lowered to ${unlimitedAs}, or to the number of their devices`,
+      `whose user has no limit: lowered to ${unlimitedAs}, as their devices leave`,
     ],
     [
       panel.replaced,

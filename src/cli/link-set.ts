@@ -18,6 +18,7 @@ const STATUSES = { active: INSTALL_ACTIVE, disabled: INSTALL_DISABLED } as const
 
 interface SetOptions extends ManyOptions {
   limit?: number;
+  asTheyLeave?: true;
   note?: string;
   status?: keyof typeof STATUSES;
   /** False: `--no-key`. */
@@ -26,9 +27,10 @@ interface SetOptions extends ManyOptions {
 
 type LinkChange = Omit<Parameters<typeof make<'links.edit'>>[2], 'id'>;
 
-function changeOf({ limit, note, status, key, ...options }: SetOptions): LinkChange {
+function changeOf({ asTheyLeave, limit, note, status, key, ...options }: SetOptions): LinkChange {
   const own: Given<Omit<LinkChange, keyof LinkTerms>> = {
     limit,
+    asTheyLeave,
     note,
     status: status && STATUSES[status],
     subscriptionKey: key === false ? null : key,
@@ -62,6 +64,9 @@ async function set(
   options: SetOptions,
 ): Promise<void> {
   const wanted = changeOf(options);
+  if (options.asTheyLeave && options.limit === undefined) {
+    throw new UsageError('--as-they-leave needs --limit');
+  }
   if (Object.keys(wanted).length === 0) {
     throw new UsageError('nothing to change: give --limit, --note or another option');
   }
@@ -76,6 +81,10 @@ export function addSetCommands(link: Command, context: CliContext): void {
     .command('set')
     .description('change a link, or many by a filter; omitted options change nothing')
     .option('--limit <number>', `the ${labels.install_limit}`, installLimitValue)
+    .option(
+      '--as-they-leave',
+      'with more devices on the link, lower its limit as they leave; new ones are refused until then',
+    )
     .option('--note <text>', `a ${labels.note}; an empty text removes it`, noteValue)
     .addOption(
       new Option('--status <status>', `${labels.status}: disabled refuses all devices`).choices(

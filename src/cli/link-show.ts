@@ -33,6 +33,7 @@ function detailView({ link, provider, slots, story, refused }: ShownLink) {
     has_subscription_key: link.hasSubscriptionKey,
     ...outside(LINK_TERMS, link),
     policy: outside(POLICY_TERMS, policyOf(link, provider)),
+    limit_wanted: link.limitWanted,
     replaced_at: showTimeOrNull(link.replacedAtMs),
     refusals: refusals && {
       count: refusals.count,
@@ -100,6 +101,7 @@ function text(shown: ShownLink): string {
   const parts = [
     sheet({
       ...linkView(link),
+      ...(facts.limit_wanted !== null && { limit_wanted: facts.limit_wanted }),
       has_subscription_key: facts.has_subscription_key,
       ...policySheet(link, provider),
       ...buttonSheet(link, provider),

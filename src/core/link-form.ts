@@ -39,15 +39,20 @@ export function readLink(given: { readonly [F in keyof LinkForm]?: unknown }) {
 
 /** Reads a change of links; absent fields stay. */
 export function readLinkChange({
+  asTheyLeave = false,
   status,
   ...given
-}: Partial<Record<keyof LinkForm, unknown>> & { status?: 5 | 10 }): BulkChange | Misfit {
+}: Partial<Record<keyof LinkForm, unknown>> &
+  Pick<BulkChange, 'asTheyLeave'> & {
+    status?: 5 | 10;
+  }): BulkChange | Misfit {
   const read = readLink(given);
   if (isRefused(read)) return read;
   const { limit, ...terms } = read;
   return {
     ...terms,
     ...(limit !== undefined && { installLimit: limit }),
+    ...(limit !== undefined && asTheyLeave && { asTheyLeave }),
     ...(status !== undefined && { status }),
   };
 }

@@ -90,7 +90,8 @@ function freedFromMs(link: OwnedLink, provider: Provider, devices: readonly Link
   const [oldest] = [...devices].sort((one, other) => one.lastSeenAtMs - other.lastSeenAtMs);
   if (oldest === undefined || link.deviceCount < link.installLimit) return null;
   const policy = policyOf(link, provider);
-  const full = { policy, oldest, replacedAtMs: link.replacedAtMs };
+  const { limitWanted, replacedAtMs } = link;
+  const full = { policy, oldest, replacedAtMs, limitWanted };
   const times = Object.values(freeFrom(full)).filter((one) => one !== null);
   return times.length === 0 ? null : Math.min(...times);
 }

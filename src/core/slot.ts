@@ -8,6 +8,7 @@
  * | is full and only counts, with less than 100 devices | | takes a slot over the limit: `over` |
  * | holds more devices than its limit | | is refused |
  * | is full, `samePhone` `replace`, past its cool-down | | takes its former slot: `same_phone` |
+ * | is full, and gets a lower limit as devices leave | | is refused |
  * | is full | was not seen for `inactiveDays` | takes the oldest slot: `inactive` |
  * | is full, `replace-oldest`, past its cool-down | was seen | takes the oldest slot: `replaced` |
  * | is full | otherwise | is refused |
@@ -107,7 +108,9 @@ export function freeFrom(full: Omit<FullLink, 'former'>): {
   inactiveMs: number | null;
   replacedMs: number | null;
 } {
-  const { policy, oldest } = full;
+  const { limitWanted, policy, oldest } = full;
+  // A newcomer would keep the slot that is to go.
+  if (limitWanted !== null) return { inactiveMs: null, replacedMs: null };
   const { inactiveDays, whenFull } = policy;
   const inactiveMs =
     inactiveDays > 0 ? lastMsOfDay(oldest.lastSeenAtMs) + inactiveDays * DAY_MS : null;

@@ -134,6 +134,32 @@ describe('there and back', () => {
     expect(Buffer.from(provider?.keyHash ?? [])).toEqual(Buffer.from(hashKey(KEY)));
   });
 
+  test('the limit that a link gets as its devices leave', async () => {
+    const lowered = await from.run(
+      'link',
+      'set',
+      'LinkCode0001',
+      '--limit',
+      '1',
+      '--as-they-leave',
+    );
+    expect(lowered).toMatchObject({ code: 0 });
+    expect(tables(from).install).toContainEqual(
+      expect.objectContaining({ install_limit: 2, device_count: 2, limit_wanted: 1 }),
+    );
+    await exportIt();
+    await to.run('import', file);
+    expect(tables(to)).toEqual(tables(from));
+    const shown = await to.run('link', 'show', 'LinkCode0001');
+    expect(shown.stdout).toMatch(/^limit_wanted +1$/m);
+    // An older limit is not taken for one that waits.
+    const odd = readFileSync(file, 'utf8').replace('"limit_wanted":1', '"limit_wanted":2');
+    writeFileSync(file, odd);
+    expect((await to.run('import', file)).stderr).toContain(
+      'limit_wanted is not below install_limit',
+    );
+  });
+
   test('a file of a version without policies: slots were seen when their devices were', async () => {
     await setTerms();
     await exportIt();

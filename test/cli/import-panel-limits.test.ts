@@ -80,7 +80,7 @@ ${more}
   expect(given).toMatchObject({ without_limit: { as: 9 } });
 });
 
-test('existing links go down when that is wanted: not below devices, not edited ones', async () => {
+test('existing links go down when that is wanted, as devices leave: not edited ones', async () => {
   const users = [1, 2, 3, 4].map((n) => ({ ...makeUser(n), limit: n === 4 ? 50 : 0 }));
   // Remnawave has devices: users 1, 2 and 3 have as many.
   const write = () => writeFileSync(file, pgDumpOf(users));
@@ -97,13 +97,13 @@ test('existing links go down when that is wanted: not below devices, not edited 
 
   const words = ['--unlimited-as', '2', '--apply-to-existing'];
   const check = await bring('remnawave', '--check', ...words);
-  expect(check.stdout).toContain('Limits that the links would have: 1 link: 2; 1 link: 3;');
+  expect(check.stdout).toContain('Limits that the links would have: 2 links: 2; 1 link: 50;');
   expect(check.stdout).toContain(
-    '2 links whose user has no limit: lowered to 2, or to the number of their devices',
+    '2 links whose user has no limit: lowered to 2, as their devices leave',
   );
   expect(await limits()).toMatchObject({ user_2: 100 });
   expect(await summaryOf('remnawave', ...words)).toMatchObject({
-    links: { updated: 2, limits: { 2: 1, 3: 1, 50: 1, 60: 1 } },
+    links: { updated: 2, limits: { 2: 2, 50: 1, 60: 1 } },
     without_limit: { lowered: 2, kept: 1 },
   });
   expect(await limits()).toEqual({ user_1: 60, user_2: 2, user_3: 3, user_4: 50 });

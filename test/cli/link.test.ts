@@ -113,6 +113,7 @@ describe('show', () => {
       active: false,
       install_limit: 2,
       install_count: 0,
+      limit_wanted: null,
       note: null,
       created_at: TIME,
       has_subscription_key: false,

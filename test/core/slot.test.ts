@@ -13,6 +13,7 @@ function full(policy: Partial<Policy>, more: Partial<FullLink> = {}): FullLink {
   return {
     policy: { ...policyOf(NO_POLICY, NO_POLICY), ...policy },
     replacedAtMs: null,
+    limitWanted: null,
     oldest: { hwid: 'a', registeredAtMs: 0, lastSeenAtMs: NOW_MS },
     former: null,
     ...more,

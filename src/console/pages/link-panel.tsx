@@ -10,7 +10,7 @@ import { date, number, time } from '../parts/format.ts';
 import { jobsChanged } from '../parts/job.tsx';
 import { Facts, Panel } from '../parts/layout.tsx';
 import { FinalLink, LinkQr } from '../parts/link-final.tsx';
-import { LimitField } from '../parts/link-limit.tsx';
+import { AsTheyLeave, LimitField } from '../parts/link-limit.tsx';
 import { ACTIVE, type Acts, RefusedRow } from '../parts/link-refused.tsx';
 import { useLive } from '../parts/live.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
@@ -27,6 +27,9 @@ function factsOf(shown: Shown) {
   const words = texts.link;
   return [
     [words.devices, texts.links.ofLimit(number(shown.deviceCount), number(shown.limit))],
+    ...(shown.limitWanted === null
+      ? []
+      : [[words.limitWanted, number(shown.limitWanted)] as const]),
     [texts.links.made, date(shown.createdAtMs)],
     ...(shown.policy.enforce ? [] : [[words.counting, words.countingHint] as const]),
     ...(shown.freedFromMs === null ? [] : [[words.freesItself, time(shown.freedFromMs)] as const]),
@@ -43,18 +46,25 @@ function Edit({ at, acts, shown }: { at: string; acts: Acts; shown: Shown }) {
         beside={
           <Curl
             at={at}
-            call={({ limit = '', note = '' }) => ({
+            call={({ leave = '', limit = '', note = '' }) => ({
               path: '/api/update-install',
-              params: { id: shown.id, install_limit: limit, note },
+              params: {
+                id: shown.id,
+                install_limit: limit,
+                ...(leave !== '' && { as_they_leave: leave }),
+                note,
+              },
             })}
           />
         }
-        onSubmit={async ({ limit, note = '' }) => {
-          await call('links.edit', { at, id: shown.id, limit: Number(limit), note });
+        onSubmit={async ({ leave, limit, note = '' }) => {
+          const asTheyLeave = leave === '1';
+          await call('links.edit', { at, id: shown.id, limit: Number(limit), asTheyLeave, note });
           await acts.run(async () => undefined);
         }}
       >
-        <LimitField value={shown.limit} />
+        <LimitField value={shown.limitWanted ?? shown.limit} />
+        <AsTheyLeave isChosen={shown.limitWanted !== null} />
         <Field
           label={texts.heads.note}
           name="note"

@@ -10,7 +10,7 @@ import { Choice } from './choice.tsx';
 import { Field, givenIn, Hidden, Select } from './form.tsx';
 import { number } from './format.ts';
 import { jobsChanged } from './job.tsx';
-import { LimitField } from './link-limit.tsx';
+import { AsTheyLeave, LimitField } from './link-limit.tsx';
 import { isEvery, type LinkFilter } from './link-query.ts';
 import { Problem } from './work.tsx';
 
@@ -20,9 +20,9 @@ type Preview = Got<'links.bulk-preview'>;
 /** Returns the change that the fields describe; null: remove the links. */
 function changeIn(given: Readonly<Record<string, string>>): Change {
   if (given['what'] === 'remove') return null;
-  const { limit = '', status = '', note = '', 'note way': way = '' } = given;
+  const { leave = '', limit = '', status = '', note = '', 'note way': way = '' } = given;
   return {
-    ...(limit !== '' && { limit: Number(limit) }),
+    ...(limit !== '' && { limit: Number(limit), asTheyLeave: leave === '1' }),
     ...(status !== '' && { status: status === '5' ? 5 : 10 }),
     ...(way !== '' && { note: way === 'clear' ? '' : note.trim() }),
   };
@@ -58,6 +58,7 @@ function Fields() {
               value=""
             />
           </div>
+          <AsTheyLeave />
           <Select
             label={texts.heads.note}
             name="note way"

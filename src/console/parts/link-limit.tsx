@@ -1,7 +1,7 @@
 /** The field for the limit of a link. */
 
 import { texts } from '../state.ts';
-import { Field } from './form.tsx';
+import { Field, Select } from './form.tsx';
 
 export const LIMIT_MAX = 100;
 /** The limit of a new link, unless another is typed. */
@@ -25,6 +25,22 @@ export function LimitField({ label = texts.heads.install_limit, hint = '', value
       max={LIMIT_MAX}
       defaultValue={value ?? ''}
       required={value !== undefined}
+    />
+  );
+}
+
+/** The choice for links that have more devices than the new limit. */
+export function AsTheyLeave({ isChosen = false }: { isChosen?: boolean }) {
+  const words = texts.links;
+  return (
+    <Select
+      label={words.moreDevices}
+      name="leave"
+      options={[
+        ['', words.limitRefused],
+        ['1', words.asTheyLeave],
+      ]}
+      value={isChosen ? '1' : ''}
     />
   );
 }

@@ -107,7 +107,8 @@ export async function previewChange(
       preview.count += 1;
       preview.deviceCount += deviceCount;
       const limit = change?.installLimit;
-      if (limit !== undefined && limit < deviceCount && limit !== installLimit) {
+      const isRefused = limit !== undefined && limit < deviceCount && limit !== installLimit;
+      if (isRefused && !change?.asTheyLeave) {
         preview.refusedCount += 1;
       }
       if (preview.examples.length < EXAMPLES) {

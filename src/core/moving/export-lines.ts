@@ -179,6 +179,10 @@ function readLink(fields: Given): ImportedLink {
   if (!Array.isArray(hwids)) throw new FieldFault('hwids is not a list');
   const link = readLinkLine(fields);
   const overMax = fit(fields, 'over_max', orAbsent(numeric(whole(0, DEVICES_MAX).read)));
+  const limitWanted = fit(fields, 'limit_wanted', orAbsent(numeric(installLimit.format.read)));
+  if (limitWanted !== null && limitWanted >= link.installLimit) {
+    throw new FieldFault('limit_wanted is not below install_limit');
+  }
   if (hwids.length > Math.max(link.installLimit, overMax ?? 0)) {
     throw new FieldFault('hwids has more than install_limit');
   }
@@ -189,6 +193,7 @@ function readLink(fields: Given): ImportedLink {
     ...(fields['subscription_key_hash'] !== undefined && { terms: readTerms(fields) }),
     ...(replacedAtMs !== null && { replacedAtMs }),
     ...(overMax !== null && { overMax }),
+    ...(limitWanted !== null && { limitWanted }),
     slots: hwids.map(readSlot),
   };
 }

@@ -51,11 +51,7 @@ export class FollowedLinks {
     const put: FollowedUser[] = [];
     for (const one of users) {
       const link = found(one);
-      const isOver = this.#isOver(one.user, link);
-      const now = { ...one.now, isOver };
-      if (!Bun.deepEquals(now, one.before)) put.push(now);
-      const isOnlyOver = isOver && one.before?.isOver && Bun.deepEquals(now, one.before);
-      if (isOnlyOver && link !== null && link.installLimit <= link.deviceCount) continue;
+      if (!Bun.deepEquals(one.now, one.before)) put.push(one.now);
       const { panel, planned } = this.#plan(one.user, link);
       groups.set(panel, [...(groups.get(panel) ?? []), planned]);
     }
@@ -168,13 +164,6 @@ export class FollowedLinks {
     const { limits, unlimitedAs } = this.parts.rules;
     if (limits === 'own') return null;
     return linkLimitOf(isUnlimited ? 'unlimited' : limit, unlimitedAs);
-  }
-
-  /** Returns whether a link keeps a higher limit than its panel's for the devices that it has. */
-  #isOver(user: PanelUser, link: PanelLink | null): boolean {
-    const limit = this.#limitOf(user);
-    if (link === null || limit === null) return false;
-    return link.deviceCount > limit && link.installLimit === link.facts.installLimit;
   }
 
   async #import(panel: string, part: Partial<Pick<PanelPlan, 'users' | 'gone'>>): Promise<void> {

@@ -78,7 +78,6 @@ export function followedOf(
     endsAtMs: isEnd ? endsAtMs : null,
     note: withNotes ? note : null,
     missedCount: 0,
-    isOver: false,
   };
 }
 

@@ -138,7 +138,7 @@ class FollowPass {
         const now = this.#followed(listed);
         if (now === null) continue;
         const isSame = before !== null && !differs(before, now);
-        if (isSame && before.missedCount === 0 && !before.isOver) continue;
+        if (isSame && before.missedCount === 0) continue;
         const after = isSame ? { ...before, missedCount: 0 } : now;
         batch.coming.push({ user: listed.user, before, now: after });
       } else if (before !== null && this.#seesAll) {

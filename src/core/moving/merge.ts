@@ -21,36 +21,10 @@ export function merge<Row extends object>(
   return { was: 'updated', after: { ...known, ...wanted } };
 }
 
-/** Merges a link as `merge` does; its limit stays at or above its taken slots. */
-export function mergeLink<Row extends Pick<Link, 'installLimit' | 'deviceCount'>>(
-  known: Row,
-  wanted: Partial<Row>,
-  updates: boolean,
-): Merged<Row> {
-  const { was, after } = merge(known, wanted, updates);
-  const isSame = after.installLimit === known.installLimit;
-  const installLimit = isSame
-    ? known.installLimit
-    : Math.max(after.installLimit, known.deviceCount);
-  return { was, after: { ...after, installLimit } };
-}
-
 export type PanelTerms = Pick<
   PanelFacts,
   'installLimit' | 'status' | 'note' | 'subscriptionKeyHash'
 >;
-
-/**
- * Returns the terms of a panel for an existing link: the limit is at least the number of taken
- * slots.
- */
-export function panelTerms(
-  { deviceCount, installLimit }: Pick<Link, 'deviceCount' | 'installLimit'>,
-  { installLimit: wanted, status, note, subscriptionKeyHash }: PanelTerms,
-): PanelTerms {
-  const least = Math.min(deviceCount, installLimit);
-  return { installLimit: Math.max(wanted, least), status, note, subscriptionKeyHash };
-}
 
 /**
  * Returns the state to note as that of the last import for a link that keeps its own. It stays
@@ -64,13 +38,13 @@ export function keptStatus(known: Pick<Link, 'status'>, before: PanelFacts | nul
  * Merges a link with the panel's current terms. A field that still has the value of the last import
  * takes the new value. Another value is an edit of the provider and stays, unless `updates`.
  */
-export function mergePanel<Row extends PanelTerms & Pick<Link, 'deviceCount'>>(
+export function mergePanel<Row extends PanelTerms>(
   known: Row,
   before: PanelFacts | null,
-  panel: PanelTerms,
+  { installLimit, status, note, subscriptionKeyHash }: PanelTerms,
   updates: boolean,
 ): Merged<Row> {
-  const said = panelTerms(known, panel);
+  const said: PanelTerms = { installLimit, status, note, subscriptionKeyHash };
   const names = Object.keys(said) as (keyof PanelTerms)[];
   const others = names.filter((name) => known[name] !== said[name]);
   const taken = others.filter((name) => updates || before?.[name] === known[name]);

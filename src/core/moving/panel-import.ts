@@ -127,16 +127,13 @@ function changeOf(
   link: PanelLink,
   { lowersExisting, unlimitedAs, updates }: PanelOptions,
 ): ImportedLink | null {
-  const { installCode, panelUser, facts, deviceCount } = link;
+  const { installCode, panelUser, facts } = link;
   const isOfImport = facts.installLimit === link.installLimit;
   const { isPanelLimit } = draft.panel;
-  const least = Math.min(deviceCount, link.installLimit);
   const isLowered = lowersExisting && !isPanelLimit && isOfImport && unlimitedAs !== null;
-  const installLimit = isLowered
-    ? Math.min(draft.installLimit, Math.max(unlimitedAs, least))
-    : draft.installLimit;
+  const installLimit = isLowered ? Math.min(draft.installLimit, unlimitedAs) : draft.installLimit;
   const isTaken = isOfImport || updates;
-  panel.addLimit(isTaken ? Math.max(installLimit, least) : link.installLimit);
+  panel.addLimit(isTaken ? installLimit : link.installLimit);
   if (installLimit < draft.installLimit) panel.lowered += 1;
   else if (!isPanelLimit) panel.keptLimit += 1;
   if (draft.panel.keepsStatus && facts.status === INSTALL_DISABLED) panel.keptDisabled += 1;

@@ -97,8 +97,6 @@ export interface FollowedUser {
   note: string | null;
   /** Whole passes in a row that did not see it. */
   missedCount: number;
-  /** True: its link has more devices than the limit. */
-  isOver: boolean;
 }
 
 /** The claim of a node on a panel. */

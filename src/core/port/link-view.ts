@@ -16,6 +16,8 @@ export interface OwnedLink extends Link, LinkTerms {
   hasSubscriptionKey: boolean;
   /** Time at which a newcomer last replaced a slot; null: none did. */
   replacedAtMs: number | null;
+  /** The lower limit that it gets as its devices leave; null: none. */
+  limitWanted: number | null;
 }
 
 /** Filter of links; null or absent: any. */

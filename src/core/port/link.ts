@@ -36,8 +36,12 @@ export interface OwnLink
   extends Omit<Link, 'id' | 'installCode' | 'deviceCount' | 'createdAtMs'>,
     LinkTermsAndKey {}
 
-/** A change of a link; absent fields stay unchanged. */
-export type LinkChange = Partial<OwnLink>;
+/**
+ * A change of a link; absent fields stay unchanged. `asTheyLeave`: a limit below the devices of the
+ * link is no refusal. The limit becomes their number, each device that leaves lowers it, and no new
+ * one is admitted until it is reached.
+ */
+export type LinkChange = Partial<OwnLink> & { asTheyLeave?: boolean };
 
 /** Names a link by its code, its id, or both, which must name the same link then. */
 export interface LinkSelector {

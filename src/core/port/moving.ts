@@ -30,6 +30,8 @@ export interface ImportedLink extends Omit<OwnLink, keyof LinkTermsAndKey> {
   replacedAtMs?: number;
   /** The number of HWIDs that it held while it only counted, if above its limit. */
   overMax?: number;
+  /** The lower limit that it gets as its devices leave. */
+  limitWanted?: number;
   /** Its user in a panel, as `panel:user`, by which an existing link is found. */
   panelUser?: string;
   /** More about that user. */
@@ -76,6 +78,7 @@ export interface PanelFacts extends UserFacts {
 export interface PanelLink {
   id: number;
   installCode: string;
+  /** The limit that was set: it may wait until devices leave. */
   installLimit: number;
   deviceCount: number;
   status: number;

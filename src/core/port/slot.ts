@@ -53,6 +53,8 @@ export interface FullLink {
   policy: Policy;
   /** The time at which a new device last replaced a slot; null: none did. */
   replacedAtMs: number | null;
+  /** The lower limit that the link gets as its devices leave; null: none. */
+  limitWanted: number | null;
   oldest: OldestSlot;
   /** The slot that the new device probably had before; null: none, or the policy is `off`. */
   former: OldestSlot | null;

@@ -143,7 +143,8 @@ const updateLinkEndpoint = providerEndpoint({
     id: required(forms.id, { misfit: 'install_not_found', example: 1 }),
     install_limit: optional(forms.installLimit, {
       misfit: 'install_limit_error',
-      about: 'How many devices the link admits; not below the HWIDs that are on it.',
+      about:
+        'How many devices the link admits; not below the HWIDs that are on it, but with `as_they_leave`.',
       example: 5,
     }),
     note: optional(forms.note, {
@@ -156,6 +157,11 @@ const updateLinkEndpoint = providerEndpoint({
       about: `${INSTALL_DISABLED} Disabled admits no new device, ${INSTALL_ACTIVE} is Active.`,
     }),
     ...termParams('install_save_error'),
+    as_they_leave: optional(forms.flag, {
+      misfit: 'install_save_error',
+      about:
+        '1: an `install_limit` below the HWIDs that are on the link is no error. It admits no new device, and its limit falls with each HWID that leaves, until it is reached.',
+    }),
   },
   fields: { ok: { install_code: CodeField, id: RecordId } },
   says: [
@@ -167,9 +173,9 @@ const updateLinkEndpoint = providerEndpoint({
     'install_save_error',
   ],
   handle({ core, provider, params, nowMs }) {
-    const { id, install_limit: installLimit, note, status } = params;
+    const { as_they_leave: asTheyLeave, id, install_limit: installLimit, note, status } = params;
     const change: LinkEdit = {
-      ...(installLimit !== null && { installLimit }),
+      ...(installLimit !== null && { installLimit, asTheyLeave: asTheyLeave === 1 }),
       ...(note !== null && { note: note === '' ? null : note }),
       ...(status !== null && { status }),
       ...termsOf(params),

@@ -51,7 +51,7 @@ export async function changesLink(
     return source !== null && provider !== null && users.comesBack(source, provider.id, key);
   }
   if (refusal !== null && refusal !== 'link_limit_reached') return false;
-  if (!limits.isDue(upstream, key) && !limits.isOver(upstream, key)) return false;
+  if (!limits.isDue(upstream, key)) return false;
   if (!holdsSlot) return limits.follow(upstream, key);
   limits.followLater(upstream, key);
   return false;

@@ -46,8 +46,6 @@ export class PanelLimits {
         return (await panelLimitOf(panel, user, settings)) ?? NONE;
       },
     ),
-    /** Keys of links with more devices than the limit: a slot that one leaves is not free. */
-    over: new Map<string, true>(),
     /** Keys that the panel has not proved since. */
     unproved: new Map<string, true>(),
   }));
@@ -58,11 +56,6 @@ export class PanelLimits {
   isDue(upstream: Upstream, key: string): boolean {
     const memory = this.#memoryOf(upstream);
     return memory !== null && !memory.unproved.has(key) && memory.limits.isDue(key);
-  }
-
-  /** Returns whether a link keeps more slots than its panel's limit, for devices that hold them. */
-  isOver(upstream: Upstream, key: string): boolean {
-    return this.#memoryOf(upstream)?.over.has(key) === true;
   }
 
   /**
@@ -79,7 +72,7 @@ export class PanelLimits {
 
   /**
    * Sets the limit of a link to that of its panel. Returns whether it changed. A limit below the
-   * number of taken slots becomes that number: those devices stay, new ones are refused.
+   * number of taken slots holds as devices leave: those stay, new ones are refused.
    */
   async follow(upstream: Upstream, key: string): Promise<boolean> {
     const source = sourceOf(upstream);
@@ -100,19 +93,15 @@ export class PanelLimits {
     const isFollowed = upstream.followMs > 0 && tied.facts !== null;
     if (isFollowed || (await this.#followed(upstream, keyHash)) !== null) {
       memory.limits.learn(key, NONE);
-      memory.over.delete(key);
       return false;
     }
     const limit = await this.of(upstream, key);
     const link = limit === null ? null : await core.store.findTiedLink(provider.id, keyHash);
     if (limit === null || link === null) return false;
-    const installLimit = Math.max(limit, link.deviceCount);
-    if (installLimit > limit) remember(memory.over, key, true);
-    else memory.over.delete(key);
-    if (installLimit === link.installLimit) return false;
+    if (limit === link.installLimit) return false;
+    const change = { installLimit: limit, asTheyLeave: true };
     const nowMs = this.deps.clock.nowMs();
-    // A device came meanwhile; the next answer corrects the limit.
-    return !isRefused(await updateLink(core, provider, link.id, { installLimit }, nowMs));
+    return !isRefused(await updateLink(core, provider, link.id, change, nowMs));
   }
 
   /** Follows the limit as {@link follow} does, without delaying the request. */

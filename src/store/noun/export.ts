@@ -17,8 +17,10 @@ import { PROVIDER_COLUMNS } from './provider.ts';
 /** Records that a step reads. */
 const PAGE = 200;
 
-type LinkRow = Omit<ImportedLink, 'slots' | 'terms' | 'replacedAtMs' | 'overMax'> &
-  LinkTermsAndKey & { id: number; replacedAtMs: number | null; overMax: number | null };
+/** The fields that only some links have. */
+type Rare = Pick<ImportedLink, 'replacedAtMs' | 'overMax' | 'limitWanted'>;
+type LinkRow = Omit<ImportedLink, 'slots' | 'terms' | keyof Rare> &
+  LinkTermsAndKey & { id: number } & { [F in keyof Rare]-?: number | null };
 
 const TERM_FIELDS = ['subscriptionKeyHash', ...fieldsOf(LINK_TERMS)] as const;
 
@@ -33,7 +35,7 @@ function statements(backend: Statements) {
     installs: prepare(sql`
         SELECT ${columns(
           'install',
-          'id, installCode, installLimit, status, note, createdAtMs, replacedAtMs',
+          'id, installCode, installLimit, status, note, createdAtMs, replacedAtMs, limitWanted',
         )},
           ${values<{ overMax: LinkRow['overMax'] }>({
             overMax: sql`CASE WHEN over_max > install_limit THEN over_max END`,
@@ -79,7 +81,8 @@ export async function* exportRecords(
 }
 
 function linkOf(row: LinkRow, slots: ImportedSlot[]): ImportedLink {
-  const { id, installCode, installLimit, status, note, createdAtMs, replacedAtMs, overMax } = row;
+  const { id, installCode, installLimit, status, note, createdAtMs } = row;
+  const { limitWanted, overMax, replacedAtMs } = row;
   return {
     id,
     installCode,
@@ -89,6 +92,7 @@ function linkOf(row: LinkRow, slots: ImportedSlot[]): ImportedLink {
     createdAtMs,
     ...(replacedAtMs !== null && { replacedAtMs }),
     ...(overMax !== null && { overMax }),
+    ...(limitWanted !== null && { limitWanted }),
     terms: only(row, TERM_FIELDS),
     slots,
   };

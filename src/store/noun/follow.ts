@@ -1,7 +1,7 @@
 /** Panels that are followed: claims, their users as the last pass saw them, and ends of passes. */
 
 import * as deeds from '../../core/audit/upstream-deeds.ts';
-import type { Follow, FollowedUser, FollowStore } from '../../core/port/follow.ts';
+import type { Follow, FollowStore } from '../../core/port/follow.ts';
 import type { Backend, Statements, Step } from '../backend.ts';
 import { assignments, columns, insertInto, type RowsOf, sql, values } from '../statement-text.ts';
 import { mapped } from './rows.ts';
@@ -72,11 +72,11 @@ function userStatements({ prepare, hex, bytes }: Statements) {
       userHash: hex('u.user_hash'),
       keyHash: hex('u.key_hash'),
     })},
-      ${columns({ u: 'followed_user' }, 'u.state, u.panelLimit, u.endsAtMs, u.note, u.missedCount, u.isOver')}
+      ${columns({ u: 'followed_user' }, 'u.state, u.panelLimit, u.endsAtMs, u.note, u.missedCount')}
     FROM followed_user u`;
   const isIt = sql`follow_id = :id AND user_hash = ${bytes('userHash')}`;
   const hashes = { userHash: bytes('userHash'), keyHash: bytes('keyHash') };
-  const change = 'state, panelLimit, endsAtMs, note, missedCount, isOver';
+  const change = 'state, panelLimit, endsAtMs, note, missedCount';
   return {
     list: prepare(sql`
         ${user} WHERE follow_id = :id AND user_hash > ${bytes('afterUser')}
@@ -158,17 +158,13 @@ function statements(backend: Backend) {
 
 export function followNoun(backend: Backend): FollowStore {
   const on = statements(backend);
-  const userIn = ({ isOver, ...row }: Omit<FollowedUser, 'isOver'> & { isOver: number }) => ({
-    ...row,
-    isOver: isOver === 1,
-  });
 
   function* change(
     id: number,
     { put, drop }: Parameters<FollowStore['stepFollow']>[1],
   ): Step<void> {
     yield* backend.together([
-      ...put.map((user) => () => on.put.run({ ...user, id, isOver: Number(user.isOver) })),
+      ...put.map((user) => () => on.put.run({ ...user, id })),
       ...drop.map((userHash) => () => on.drop.run({ id, userHash })),
     ]);
   }
@@ -198,14 +194,9 @@ export function followNoun(backend: Backend): FollowStore {
         return false;
       }),
 
-    listFollowed: async (id, page) =>
-      (await backend.read(() => on.list.all({ id, ...page }))).map(userIn),
+    listFollowed: (id, page) => backend.read(() => on.list.all({ id, ...page })),
 
-    findFollowed: (host, keyHash) =>
-      backend.read(function* () {
-        const row = yield* on.find.get({ host, keyHash });
-        return row && userIn(row);
-      }),
+    findFollowed: (host, keyHash) => backend.read(() => on.find.get({ host, keyHash })),
 
     stepFollow: (hold, step) =>
       backend.write(function* () {

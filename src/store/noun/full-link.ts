@@ -36,6 +36,7 @@ function statements(backend: Statements) {
     policy: prepare(sql`
         SELECT ${columns({ i: 'install', o: 'provider' }, [
           'i.replacedAtMs',
+          'i.limitWanted',
           ...ofTable('i', POLICY_FIELDS),
           ...ofTable('o', POLICY_FIELDS, 'provider'),
         ])}
@@ -56,10 +57,10 @@ export const fullLinkSteps = shared((backend: Statements) => {
   function* policyOn(
     installId: number,
     enforces?: boolean,
-  ): Step<Pick<FullLink, 'policy' | 'replacedAtMs'> | null> {
+  ): Step<Pick<FullLink, 'policy' | 'replacedAtMs' | 'limitWanted'> | null> {
     const row = yield* on.policy.get({ installId });
     if (row === null) return null;
-    const { replacedAtMs } = row;
+    const { limitWanted, replacedAtMs } = row;
     const ofProvider: OwnPolicy = {
       inactiveDays: row.providerInactiveDays,
       whenFull: row.providerWhenFull,
@@ -68,7 +69,7 @@ export const fullLinkSteps = shared((backend: Statements) => {
       withoutHwid: row.providerWithoutHwid,
       samePhone: row.providerSamePhone,
     };
-    return { policy: policyOf(row, ofProvider, enforces), replacedAtMs };
+    return { policy: policyOf(row, ofProvider, enforces), limitWanted, replacedAtMs };
   }
 
   /** Finds the slot of the phone that the device probably is. */

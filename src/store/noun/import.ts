@@ -4,7 +4,7 @@ import type { SQL } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import { BINDING_NAMES } from '../../core/domain-fields.ts';
 import { only } from '../../core/field.ts';
-import { merge, mergeLink, panelTerms } from '../../core/moving/merge.ts';
+import { merge } from '../../core/moving/merge.ts';
 import type { Act } from '../../core/port/audit.ts';
 import type { OwnBinding } from '../../core/port/domain.ts';
 import type { Link, LinkTermsAndKey } from '../../core/port/link.ts';
@@ -14,7 +14,7 @@ import type { Backend, Notes, Step } from '../backend.ts';
 import { columns, sql } from '../statement-text.ts';
 import { bindingStatements } from './domain.ts';
 import { type NewSlot, slotImport } from './import-slot.ts';
-import { linkStatements, setLink, termsColumns } from './link-rows.ts';
+import { linkStatements, SET_LIMIT, setLink, termsColumns } from './link-rows.ts';
 import {
   FROM_PANEL,
   type FromPanel,
@@ -45,7 +45,7 @@ function statements(backend: Backend) {
   const ofProvider = sql`provider_id = :providerId`;
   const known = (isIt: SQL) =>
     prepare(sql`
-        SELECT ${columns('install', 'id, providerId, installLimit, deviceCount, status, note')},
+        SELECT ${columns('install', 'id, providerId, deviceCount, status, note')}, ${SET_LIMIT},
           ${termsColumns(backend)}, ${FROM_PANEL}
         FROM install WHERE ${isIt} ${locked}`);
   return {
@@ -67,6 +67,8 @@ function statements(backend: Backend) {
         UPDATE install SET replaced_at_ms = :replacedAtMs WHERE id = :id`),
     over: prepare(sql`
         UPDATE install SET over_max = :overMax WHERE id = :id`),
+    wanted: prepare(sql`
+        UPDATE install SET limit_wanted = :limitWanted WHERE id = :id`),
     installIdIsTaken: isTaken('install'),
     domainIdIsTaken: isTaken('domain'),
   };
@@ -101,14 +103,15 @@ function linkImport(backend: Backend) {
     { install, rules, act }: MovingLink,
     newSlots: NewSlot[],
   ): Step<Imported> {
-    const { installLimit, note, panelUser, panel: ofUser } = install;
+    const { limitWanted, note, panelUser, panel: ofUser } = install;
+    const installLimit = limitWanted ?? install.installLimit;
     const { id, deviceCount, providerId, subscriptionKeyHash } = known;
     const status = ofUser?.keepsStatus ? known.status : install.status;
     const terms = yield* termsHere(install.terms, known);
     const wanted = { installLimit, status, note, subscriptionKeyHash, ...terms };
     const { was, after } =
       panelUser === undefined
-        ? mergeLink(known, wanted, rules.updates)
+        ? merge(known, wanted, rules.updates)
         : panel.merge(known, wanted, rules.updates);
     if (was === 'updated') yield* on.change.run({ ...after });
     const room = after.installLimit - deviceCount;
@@ -117,7 +120,7 @@ function linkImport(backend: Backend) {
     const { added, left, counts } = yield* slots.choose({ ...of, isNew: false }, room, coming);
     newSlots.push(...added.map((slot) => ({ ...of, slot })));
     if (panelUser !== undefined) {
-      yield* panel.keep(known, install, panelTerms(known, wanted), coming, left);
+      yield* panel.keep(known, install, wanted, coming, left);
     }
     notes.audit(act, deeds.importLink(known, after, counts.slotsAdded), providerId);
     return { was, id, ...counts };
@@ -140,7 +143,8 @@ function linkImport(backend: Backend) {
   /** Imports a link; its new slots go into `newSlots`. */
   function* importLink(notes: Notes, moving: MovingLink, newSlots: NewSlot[]): Step<Imported> {
     const { providerId, install, rules, act } = moving;
-    const { slots: wanted, id, terms, replacedAtMs, overMax = 0, panelUser, ...more } = install;
+    const { slots: wanted, id, terms, replacedAtMs, overMax = 0, limitWanted, ...rest } = install;
+    const { panelUser, ...more } = rest;
     const { panel: ofUser, ...facts } = more;
     const known = yield* find(moving);
     if (known !== null) {
@@ -164,6 +168,7 @@ function linkImport(backend: Backend) {
     const added = { ...none, ...facts, ...(yield* termsHere(terms, none)) };
     const installId = yield* on.add.insert({ ...added, id: isFree ? id : null });
     if (replacedAtMs !== undefined) yield* on.replaced.run({ id: installId, replacedAtMs });
+    if (limitWanted !== undefined) yield* on.wanted.run({ id: installId, limitWanted });
     const of = { installId, providerId, nowMs: act.atMs };
     const room = Math.max(facts.installLimit, overMax);
     const chosen = yield* slots.choose({ ...of, isNew: true }, room, wanted);

@@ -16,6 +16,8 @@ import { shared } from './shared.ts';
 /** The fields that can be set, without the key: its column has bytes. */
 const { subscriptionKeyHash: _, ...plain } = LINK_FIELDS;
 const PLAIN_FIELDS = fieldsOf(plain);
+const { installLimit: __, ...unlimited } = plain;
+const FIELDS_WITHOUT_LIMIT = fieldsOf(unlimited);
 
 /** Reads the subscription key, the policy and the buttons of a link. */
 export const termsColumns = ({ hex }: Dialect) => sql`
@@ -23,13 +25,27 @@ export const termsColumns = ({ hex }: Dialect) => sql`
     subscriptionKeyHash: hex('subscription_key_hash'),
   })}, ${columns('install', fieldsOf(LINK_TERMS))}`;
 
-/** Sets the fields of a link that an update may change. */
-export const setLink = ({ bytes }: Dialect): SQLWrapper => {
+/** The limit that was set: that of the link, or the one that it gets as its devices leave. */
+const setLimit = sql.raw('coalesce(limit_wanted, install_limit)');
+/** Selects it as the limit. */
+export const SET_LIMIT = values<{ installLimit: number }>({ installLimit: setLimit });
+/** Condition: the limit that was set stays. */
+export const KEEPS_LIMIT = sql`${setLimit} = :installLimit`;
+
+/**
+ * Sets the fields of a link that an update may change. A limit below its devices waits: the limit
+ * is their number meanwhile, and never higher than it was.
+ */
+export const setLink = ({ bytes, greatest, least }: Dialect): SQLWrapper => {
   const key = bytes('subscriptionKeyHash');
+  const wanted = sql`CAST(:installLimit AS integer)`;
+  const held = least(sql.raw('install_limit'), sql.raw('device_count'));
   // Only an import knows that a link with another key is still that of its user.
   const panelUser = sql`CASE WHEN panel_facts IS NULL
       AND subscription_key_hash IS DISTINCT FROM ${key} THEN NULL ELSE panel_user END`;
-  return assignments('install', PLAIN_FIELDS, {
+  return assignments('install', FIELDS_WITHOUT_LIMIT, {
+    installLimit: greatest(wanted, held),
+    limitWanted: sql`CASE WHEN ${wanted} < ${held} THEN ${wanted} END`,
     panelUser,
     subscriptionKeyHash: key,
   });

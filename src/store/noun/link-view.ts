@@ -88,7 +88,8 @@ function statements(backend: Backend) {
     SELECT ${columns(
       { i: 'install', p: 'provider' },
       `i.id, i.installCode, i.installLimit, i.deviceCount, i.status, i.note,
-      i.createdAtMs, i.providerId, p.code AS providerCode, i.replacedAtMs`,
+      i.createdAtMs, i.providerId, p.code AS providerCode, i.replacedAtMs,
+      i.limitWanted`,
     )}, ${columns({ i: 'install' }, ofTable('i', fieldsOf(LINK_TERMS)))}, ${values<{
       hasSubscriptionKey: number;
     }>({

@@ -17,7 +17,7 @@ import {
 import type { Backend, Notes, Step } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
 import { onceSteps } from './idempotency.ts';
-import { linkStatements, setLink, termsColumns } from './link-rows.ts';
+import { KEEPS_LIMIT, linkStatements, setLink, termsColumns } from './link-rows.ts';
 import { lookUpStatements, slotSeen, withDevice } from './look-ups.ts';
 import { FACTS_SUPERSEDED } from './panel-link.ts';
 import { shared } from './shared.ts';
@@ -55,14 +55,15 @@ function statements(backend: Backend) {
         FROM provider WHERE id = :providerId ${backend.locked}`),
     change: prepare(sql`
         UPDATE install SET ${setLink(backend)} ${byId} AND (device_count <= :installLimit
-          OR install_limit = :installLimit)`),
+          OR ${KEEPS_LIMIT} OR :asTheyLeave = 1)`),
     /** From now on the link is disabled by its provider: see `DISABLED_BY_IMPORT`. */
     disabledHere: prepare(sql`
         UPDATE install SET panel_facts = ${FACTS_SUPERSEDED}
         WHERE id = :id AND panel_facts IS NOT NULL`),
     find: prepare(sql`${links} ${byId}`),
     lock: prepare(sql`
-        SELECT ${INSTALL_COLUMNS}, ${termsColumns(backend)} FROM install ${byId}
+        SELECT ${INSTALL_COLUMNS}, ${termsColumns(backend)},
+          ${columns('install', 'limitWanted')} FROM install ${byId}
         ${backend.locked}`),
     findByCode: prepare(sql`
         ${links} WHERE install_code = :installCode AND ${ofProvider}`),
@@ -189,7 +190,11 @@ export function linkChangeSteps(backend: Backend, on: SlotsOn = linkOn(backend))
     /** `isChanged`: false if the link had these values before. */
     *update(
       notes: Notes,
-      { providerId, id, change: wanted }: { providerId: number; id: number; change: LinkChange },
+      {
+        providerId,
+        id,
+        change: { asTheyLeave = false, ...wanted },
+      }: { providerId: number; id: number; change: LinkChange },
       act: Act,
     ): Step<
       | { installCode: string; isChanged: boolean }
@@ -197,9 +202,10 @@ export function linkChangeSteps(backend: Backend, on: SlotsOn = linkOn(backend))
       | 'install_limit_below_count'
       | 'subscription_key_exists'
     > {
-      const known = yield* on.lock.get({ providerId, id });
-      if (known === null) return 'install_not_found';
-      const after = { ...known, ...wanted, providerId };
+      const row = yield* on.lock.get({ providerId, id });
+      if (row === null) return 'install_not_found';
+      const known = { ...row, installLimit: row.limitWanted ?? row.installLimit };
+      const after = { ...known, ...wanted, providerId, asTheyLeave: asTheyLeave ? 1 : 0 };
       const hasKey = after.subscriptionKeyHash !== null;
       if (hasKey && (yield* on.otherWithKey.get(after)) !== null) {
         return 'subscription_key_exists';
@@ -210,7 +216,9 @@ export function linkChangeSteps(backend: Backend, on: SlotsOn = linkOn(backend))
       const deed = deeds.updateLink(known, after);
       notes.audit(act, deed, providerId);
       if (deed !== null) {
-        notes.event(providerId, act.atMs, () => happenings.linkUpdated(after, deed));
+        const held = Math.min(row.installLimit, row.deviceCount);
+        const link = { ...after, installLimit: Math.max(after.installLimit, held) };
+        notes.event(providerId, act.atMs, () => happenings.linkUpdated(link, deed));
       }
       return { installCode: known.installCode, isChanged: deed !== null };
     },

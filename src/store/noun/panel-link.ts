@@ -10,6 +10,7 @@ import type {
 } from '../../core/port/moving.ts';
 import type { Backend, Statements, Step } from '../backend.ts';
 import { columns, sql } from '../statement-text.ts';
+import { SET_LIMIT } from './link-rows.ts';
 
 /** The columns of a link from a panel; null: it has another origin. */
 export interface FromPanel {
@@ -108,8 +109,8 @@ export function panelLinkNoun(
   const list = prepare(sql`
       SELECT ${columns(
         'install',
-        'id, installCode, installLimit, deviceCount, status, panelUser!, panelFacts!',
-      )}
+        'id, installCode, deviceCount, status, panelUser!, panelFacts!',
+      )}, ${SET_LIMIT}
       FROM install
       WHERE provider_id = :providerId AND panel_user > :after AND panel_user < :end
         AND panel_facts IS NOT NULL

@@ -7,6 +7,7 @@ import type { PanelTieStore, TiedLink } from '../../core/port/panel-tie.ts';
 import type { Backend, Step } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
 import { linkChangeSteps } from './link.ts';
+import { SET_LIMIT } from './link-rows.ts';
 
 type Row = Omit<TiedLink, 'facts'> & { panelFacts: string | null };
 
@@ -16,7 +17,7 @@ function tiedLink<R extends Pick<Row, 'panelFacts'>>({ panelFacts, ...row }: R) 
 
 function statements({ prepare, bytes, hex, locked }: Backend) {
   const link = sql`
-    SELECT ${columns('install', 'id, status, installLimit, deviceCount, panelUser, panelFacts')},
+    SELECT ${columns('install', 'id, status, deviceCount, panelUser, panelFacts')}, ${SET_LIMIT},
       ${values<{ subscriptionKeyHash: string | null }>({
         subscriptionKeyHash: hex('subscription_key_hash'),
       })}
@@ -26,7 +27,7 @@ function statements({ prepare, bytes, hex, locked }: Backend) {
   return {
     find: prepare(sql`${link} WHERE ${hasKey}`),
     findWhole: prepare(sql`
-        SELECT ${columns('install', 'id, status, installLimit, deviceCount, panelUser, panelFacts')},
+        SELECT ${columns('install', 'id, status, deviceCount, panelUser, panelFacts')}, ${SET_LIMIT},
           ${columns('install', 'installCode, note')},
           ${values<{ subscriptionKeyHash: string | null }>({
             subscriptionKeyHash: hex('subscription_key_hash'),

@@ -38,6 +38,7 @@ interface EndedRow {
   installLimit: number;
   /** Including the slot that ends. */
   deviceCount: number;
+  limitWanted: number | null;
   lastSeenAtMs: number;
   newHwid: string | null;
 }
@@ -45,6 +46,7 @@ interface EndedRow {
 /** Statements about one slot, before its row is deleted. */
 function slotStatements(backend: Statements) {
   const { prepare, join } = backend;
+  const held = backend.least(sql.raw('install_limit'), sql.raw('device_count'));
   const seen = slotSeen(backend);
   const atProvider = withDevice(backend);
   const ofSameDevice = sql`install_device s ${join} install_device l
@@ -77,7 +79,7 @@ function slotStatements(backend: Statements) {
           SELECT l.id FROM ${ofSameDevice} AND l.id > s.id ${atProvider}
           WHERE ${isSlot} AND p.claim_install_id IS NULL)`),
     ended: prepare(sql`
-        SELECT ${columns({ d: 'device', i: 'install' }, 'd.hwid, i.installLimit, i.deviceCount')},
+        SELECT ${columns({ d: 'device', i: 'install' }, 'd.hwid, i.installLimit, i.deviceCount, i.limitWanted')},
           ${values<{ lastSeenAtMs: EndedRow['lastSeenAtMs']; newHwid: EndedRow['newHwid'] }>({
             lastSeenAtMs: seen,
             newHwid: sql`(SELECT hwid FROM device WHERE id = :forDeviceId)`,
@@ -87,6 +89,12 @@ function slotStatements(backend: Statements) {
         WHERE ${isSlot}`),
     end: prepare(sql`
         DELETE FROM install_device WHERE id = :slotId`),
+    /** Lowers the limit of a link that gets a lower one as its devices leave. */
+    lower: prepare(sql`
+        UPDATE install SET
+          install_limit = ${backend.greatest(sql.raw('limit_wanted'), held)},
+          limit_wanted = CASE WHEN limit_wanted < ${held} THEN limit_wanted END
+        WHERE id = :installId AND limit_wanted IS NOT NULL`),
     /** A device known only by its hash is soon deleted, unless another slot is stored under it. */
     leaveDevice: prepare(sql`
         UPDATE device SET last_seen_at_ms = 0 WHERE id = :deviceId AND holder_count = 0`),
@@ -163,8 +171,13 @@ export const slotEndSteps = shared((backend: Statements) => {
       if (yield* notes.isWanted(providerId, KIND_OF_END[why])) {
         const row = yield* on.ended.get({ slotId, forDeviceId });
         if (row === null) throw new Error(`slot ${slotId} is gone`);
-        const { installLimit, deviceCount, ...ended } = row;
-        const link = { id: installId, installLimit, deviceCount: deviceCount - 1 };
+        const { deviceCount: heldCount, installLimit: limit, limitWanted, ...ended } = row;
+        const deviceCount = heldCount - 1;
+        const isLowered = limitWanted !== null && forDeviceId === null;
+        const installLimit = isLowered
+          ? Math.max(limitWanted, Math.min(limit, deviceCount))
+          : limit;
+        const link = { id: installId, installLimit, deviceCount };
         notes.event(providerId, nowMs, () =>
           slotEnded({ link, ...ended, isSamePhone }, why, isByUser),
         );
@@ -174,6 +187,8 @@ export const slotEndSteps = shared((backend: Statements) => {
         () => on.trimLink.run({ installId }),
         () => on.trimProvider.run({ providerId }),
       ]);
+      // A newcomer takes the slot.
+      if (forDeviceId === null) yield* on.lower.run({ installId });
     },
   };
 });

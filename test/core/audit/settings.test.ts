@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { AuditEntry, Changes } from '../../../src/core/audit/entry.ts';
 import { DAY_MS } from '../../../src/core/calendar.ts';
-import type { LinkChange } from '../../../src/core/port/link.ts';
+import type { OwnLink } from '../../../src/core/port/link.ts';
 import type { ProviderChange } from '../../../src/core/port/provider.ts';
 import { NO_TERMS } from '../../../src/core/slot.ts';
 import { ACT } from '../../support/actor.ts';
@@ -71,7 +71,7 @@ const OF_PROVIDER: Table<ProviderChange> = {
 };
 
 const KEY_HASH = 'ab'.repeat(32);
-const OF_LINK: Table<LinkChange> = {
+const OF_LINK: Table<OwnLink> = {
   ...POLICY,
   installLimit: [2, 5, { install_limit: [2, 5] }],
   note: [null, 'Anna', { note: 'changed' }],

@@ -26,6 +26,9 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
     ],
   },
   '/api/update-install': {
+    'a limit below the HWIDs on the link, as they leave': [
+      'install.update {"id":1} {"install_limit":[2,1]}',
+    ],
     'all fields together': [
       'install.update {"id":1} {"install_limit":[2,100],"status":[10,5],"note":"changed"}',
     ],

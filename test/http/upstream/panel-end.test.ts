@@ -92,7 +92,6 @@ async function see({ app }: Fronted, keyHash: string, more: Partial<FollowedUser
     endsAtMs: ENDED_MS,
     note: null,
     missedCount: 0,
-    isOver: false,
     ...more,
   };
   await store.stepFollow(hold, { put: [user], drop: [] });

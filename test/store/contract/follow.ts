@@ -29,7 +29,6 @@ const user = (n: number, more: Partial<FollowedUser> = {}): FollowedUser => ({
   endsAtMs: NOW_MS + n,
   note: null,
   missedCount: 0,
-  isOver: false,
   ...more,
 });
 
@@ -159,7 +158,6 @@ export const followContract: Record<keyof FollowStore, Suite> = {
         endsAtMs: null,
         note: 'a note',
         missedCount: 1,
-        isOver: true,
       });
       const step = { put: [changed], drop: [userHash(1), userHash(9)] };
       expect(await store.stepFollow({ ...hold, owner: 'two' }, step)).toBe(false);

@@ -107,6 +107,7 @@ export const linkViewContract: Record<Method & keyof Store, Suite> = {
         providerCode: 'Provide1',
         ...usualOf(LINK_TERMS),
         replacedAtMs: null,
+        limitWanted: null,
         hasSubscriptionKey: false,
       });
       expect(await store.findLink('LinkCode0003')).toMatchObject({ providerCode: 'Provide2' });

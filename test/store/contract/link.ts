@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
-import type { NewLink } from '../../../src/core/port/link.ts';
+import { DAY_MS } from '../../../src/core/calendar.ts';
+import type { LinkChange, NewLink } from '../../../src/core/port/link.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
 import {
@@ -212,6 +213,73 @@ export const linkContract: Record<Method & keyof Store, Suite> = {
       expect(await store.listLinksOf(providerId, ALL)).toEqual(before);
       const exact = await store.updateLink(providerId, installId, { installLimit: 2 }, ACT);
       expect(exact).toMatchObject({ says: 'ok' });
+    });
+
+    test('a limit below the devices falls as they leave, and admits none until then', async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addDoor(store);
+      const update = (change: LinkChange) => store.updateLink(providerId, installId, change, ACT);
+      const free = (hwid: string) =>
+        store.freeSlot(providerId, { installCode: CODE, installId: null }, hwid, ACT);
+      const limits = async () => {
+        const { deviceCount, installLimit, limitWanted } = (await store.findLink(CODE)) ?? {};
+        return [deviceCount, installLimit, limitWanted];
+      };
+      const frees = { whenFull: 'replace-oldest', coolDownHours: 0, inactiveDays: 1 } as const;
+      await update({ installLimit: 5, ...frees });
+      for (const hwid of ['a', 'b', 'c', 'd']) await knock(store, hwid);
+
+      expect(await update({ installLimit: 2, asTheyLeave: true })).toMatchObject({ says: 'ok' });
+      expect(await limits()).toEqual([4, 4, 2]);
+      const late = NOW_MS + 30 * DAY_MS;
+      expect(await knock(store, 'e', CODE, FACTS, late)).toBe('link_limit_reached');
+      expect(await knock(store, 'a', CODE, FACTS, NOW_MS)).toMatchObject({ deviceCount: 4 });
+      // The limit that was set may be given again, and other fields may change.
+      expect(await update({ installLimit: 2, note: 'new' })).toMatchObject({ says: 'ok' });
+      expect(await update({ installLimit: 1 })).toBe('install_limit_below_count');
+      expect(await limits()).toEqual([4, 4, 2]);
+
+      expect(await free('a')).toEqual({ deviceCount: 3 });
+      expect(await limits()).toEqual([3, 3, 2]);
+      expect(await knock(store, 'e', CODE, FACTS, late)).toBe('link_limit_reached');
+      await free('b');
+      expect(await limits()).toEqual([2, 2, null]);
+      // From here on it is a full link as others are.
+      expect(await knock(store, 'e', CODE, FACTS, late)).toMatchObject({ deviceCount: 2 });
+      expect(await limits()).toEqual([2, 2, null]);
+    });
+
+    test('another limit ends the one that is wanted; a link with room takes it at once', async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addDoor(store);
+      const update = (change: LinkChange) => store.updateLink(providerId, installId, change, ACT);
+      for (const hwid of ['a', 'b']) await knock(store, hwid);
+      await update({ installLimit: 1, asTheyLeave: true });
+      await update({ installLimit: 3 });
+      expect(await store.findLink(CODE)).toMatchObject({ installLimit: 3, limitWanted: null });
+      await update({ installLimit: 2, asTheyLeave: true });
+      expect(await store.findLink(CODE)).toMatchObject({ installLimit: 2, limitWanted: null });
+    });
+
+    test('devices over the limit of a link that counted leave first', async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addDoor(store);
+      const update = (change: LinkChange) => store.updateLink(providerId, installId, change, ACT);
+      await update({ enforce: 0 });
+      for (const hwid of ['a', 'b', 'c', 'd']) await knock(store, hwid);
+      await update({ enforce: 1, installLimit: 1, asTheyLeave: true });
+      const seen: unknown[] = [];
+      for (const hwid of ['a', 'b', 'c']) {
+        const { deviceCount, installLimit, limitWanted } = (await store.findLink(CODE)) ?? {};
+        seen.push([deviceCount, installLimit, limitWanted]);
+        await store.freeSlot(providerId, { installCode: CODE, installId: null }, hwid, ACT);
+      }
+      expect(seen).toEqual([
+        [4, 2, 1],
+        [3, 2, 1],
+        [2, 2, 1],
+      ]);
+      expect(await store.findLink(CODE)).toMatchObject({ installLimit: 1, limitWanted: null });
     });
 
     test("refuses an unknown id and another provider's", async () => {

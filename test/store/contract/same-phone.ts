@@ -78,6 +78,16 @@ export function samePhoneContract(opened: () => OpenedStore): void {
     expect(await ask(store, 'last', PHONE, laterMs + HOUR_MS)).toBe('link_limit_reached');
   });
 
+  test('a phone takes its former slot on a link whose limit falls, which it does not lower', async () => {
+    const { store } = opened();
+    const { providerId, installId } = await fullLink(store, 'replace');
+    const change = { installLimit: 1, asTheyLeave: true };
+    await store.updateLink(providerId, installId, change, ACT);
+    expect(await ask(store, 'new', PHONE, WEEK_LATER_MS)).toMatchObject({ deviceCount: 2 });
+    expect(await hwidsOn(store, providerId)).toEqual(['new', 'other']);
+    expect(await store.findLink(CODE)).toMatchObject({ installLimit: 2, limitWanted: 1 });
+  });
+
   test('its event says so', async () => {
     const { store } = opened();
     const { providerId, installId, told } = await listening(store, { installLimit: 1 });

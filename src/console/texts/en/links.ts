@@ -57,6 +57,9 @@ const links = {
   remove: 'Remove',
   removeHint:
     'Their apps cannot update the subscription any more. Servers already in an app keep working until you disable the customer in the panel. The codes cannot be used again.',
+  moreDevices: 'With more devices on it',
+  limitRefused: 'the limit is refused',
+  asTheyLeave: 'lower it as devices leave',
   emptyKeeps: 'Empty: as it is.',
   writeNote: 'New note',
   clearNote: 'no note',
@@ -74,6 +77,7 @@ const links = {
 
 const link = {
   devices: 'Devices',
+  limitWanted: 'Limit as devices leave',
   counting: 'Limit',
   countingHint: 'it only counts',
   freesItself: 'A new device can replace the oldest from',

@@ -62,6 +62,9 @@ const links: Like<typeof english.links> = {
   remove: 'حذف',
   removeHint:
     'برنامه‌ها دیگر نمی‌توانند اشتراک را به‌روز کنند. سرورهای دریافت‌شده تا وقتی کاربر را در پنل غیرفعال نکنید کار می‌کنند. کدها دیگر قابل استفاده نیستند.',
+  moreDevices: 'اگر دستگاه بیشتری دارد',
+  limitRefused: 'محدودیت پذیرفته نشود',
+  asTheyLeave: 'با رفتن دستگاه‌ها کم شود',
   emptyKeeps: 'خالی: بدون تغییر.',
   writeNote: 'یادداشت جدید',
   clearNote: 'بدون یادداشت',
@@ -77,6 +80,7 @@ const links: Like<typeof english.links> = {
 
 const link: Like<typeof english.link> = {
   devices: 'دستگاه‌ها',
+  limitWanted: 'محدودیت با رفتن دستگاه‌ها',
   counting: 'محدودیت',
   countingHint: 'فقط می‌شمارد',
   freesItself: 'دستگاه جدید می‌تواند جای قدیمی‌ترین را بگیرد، از',

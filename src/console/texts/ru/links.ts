@@ -64,6 +64,9 @@ const links: Like<typeof english.links> = {
   remove: 'Удалить',
   removeHint:
     'Приложения больше не смогут обновить подписку. Уже загруженные серверы работают, пока вы не отключите клиента в панели. Коды нельзя использовать повторно.',
+  moreDevices: 'Если устройств больше',
+  limitRefused: 'лимит не принимается',
+  asTheyLeave: 'снижать по мере ухода устройств',
   emptyKeeps: 'Пусто: как есть.',
   writeNote: 'Новая заметка',
   clearNote: 'без заметки',
@@ -80,6 +83,7 @@ const links: Like<typeof english.links> = {
 
 const link: Like<typeof english.link> = {
   devices: 'Устройства',
+  limitWanted: 'Лимит по мере ухода устройств',
   counting: 'Лимит',
   countingHint: 'только считает',
   freesItself: 'Новое устройство сможет заменить самое старое с',

@@ -58,6 +58,9 @@ const links: Like<typeof english.links> = {
   remove: '删除',
   removeHint:
     '其应用将无法再更新订阅；已下载的节点仍可使用，直到您在面板中禁用该用户。链接码不能再用。',
+  moreDevices: '设备更多时',
+  limitRefused: '拒绝此上限',
+  asTheyLeave: '随设备离开而降低',
   emptyKeeps: '留空：保持不变。',
   writeNote: '新备注',
   clearNote: '清空备注',
@@ -73,6 +76,7 @@ const links: Like<typeof english.links> = {
 
 const link: Like<typeof english.link> = {
   devices: '设备',
+  limitWanted: '设备离开后的上限',
   counting: '上限',
   countingHint: '仅计数',
   freesItself: '新设备可替换最旧的设备，自',
