@@ -7,12 +7,13 @@ import { counted } from '../core/counted.ts';
 import { type Given, onlyGiven, outside } from '../core/field.ts';
 import type { Holdings } from '../core/port/count.ts';
 import type { OwnMy } from '../core/port/my.ts';
-import type { OwnTerms, Provider } from '../core/port/provider.ts';
+import type { OwnBot, OwnTerms, Provider } from '../core/port/provider.ts';
 import type { OwnRideTerms } from '../core/port/ride.ts';
 import type { OwnPolicy } from '../core/port/slot.ts';
 import { isActive } from '../core/provider.ts';
 import { NO_POLICY } from '../core/slot.ts';
 import {
+  BOT_TERMS,
   MY_TERMS,
   OWN_POLICY_TERMS,
   OWN_TERMS,
@@ -30,8 +31,8 @@ import { addTerms, givenTerms, policySheet, termsView } from './term-options.ts'
 import { EXPIRES, MAX_LINKS, NAME, orNull, PLAN, planNote, type Terms } from './terms.ts';
 import { authKeyValue, durationValue, providerCodeValue, showExpires, showTime } from './values.ts';
 
-type RidesAndMy = OwnRideTerms & OwnMy;
-const RIDES_AND_MY: TermTable<RidesAndMy> = { ...RIDE_TERMS, ...MY_TERMS };
+type OwnOthers = OwnRideTerms & OwnMy & OwnBot;
+const OTHERS: TermTable<OwnOthers> = { ...RIDE_TERMS, ...MY_TERMS, ...BOT_TERMS };
 const POLICY_AND_RIDES: TermTable<OwnPolicy & OwnRideTerms> = {
   ...OWN_POLICY_TERMS,
   ...RIDE_TERMS,
@@ -63,7 +64,7 @@ function view(provider: Provider, nowMs: number) {
     links: provider.installCount,
     max_links: provider.installCountMax,
     ...outside(POLICY_TERMS, provider),
-    ...termsView<RidesAndMy>(RIDES_AND_MY, provider),
+    ...termsView<OwnOthers>(OTHERS, provider),
     created_at: showTime(provider.createdAtMs),
     old_key_until: isOldKeyValid ? showTime(provider.previousKeyUntilMs ?? 0) : null,
   };
@@ -121,7 +122,7 @@ async function show(context: CliContext, code: string, options: CommonOptions): 
     links: facts.links,
     max_links: facts.max_links ?? 'default',
     ...policySheet(provider, NO_POLICY),
-    ...termsView<RidesAndMy>(RIDES_AND_MY, provider),
+    ...termsView<OwnOthers>(OTHERS, provider),
     created_at: facts.created_at,
     old_key_until: facts.old_key_until ?? 'no old key',
   });

@@ -22,6 +22,8 @@ const WORDS: { readonly [F in keyof Own]?: Readonly<Record<string, number>> } = 
   enforce: { on: 1, off: 0 },
   rideDesktop: { yes: 1, no: 0 },
   my: { on: 1, off: 0 },
+  rc2Body: { yes: 1, no: 0 },
+  shortCodes: { yes: 1, no: 0 },
 };
 
 /** The rows of a table as this file reads them; `option` is the name in the options of commands. */

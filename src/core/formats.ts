@@ -101,6 +101,19 @@ export const readInstallCode = INSTALL_CODE.read;
 /** The code of a new link. */
 export const NEW_INSTALL_CODE = text(/^[A-Za-z0-9]{12}$/, '12 letters and digits');
 
+/**
+ * The code of a new link of a provider that accepts short ones. One under 12 characters must not be
+ * a number that others know, such as that of a chat, nor a word.
+ */
+export const CHOSEN_CODE = text(
+  /^(?:[A-Za-z0-9]{12}|(?![0-9]*$)(?![a-z]*$)(?![A-Z]*$)[A-Za-z0-9]{8,11})$/,
+  '12 letters and digits, or 8 to 11 that mix digits and letters or both cases of letters',
+);
+
+/** Returns whether a text may be a code under 12 characters, which can be guessed. */
+export const isShortCode = (code: unknown): boolean =>
+  typeof code === 'string' && /^[A-Za-z0-9]{8,11}$/.test(code);
+
 export const INSTALL_LIMIT = whole(1, 100);
 export const readInstallLimit = INSTALL_LIMIT.read;
 

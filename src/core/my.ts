@@ -9,7 +9,7 @@ import { actAt } from './audit/entry.ts';
 import { HOUR_MS, MINUTE_MS } from './calendar.ts';
 import type { Core } from './core.ts';
 import { FullLinkRefused } from './door.ts';
-import { readInstallCode } from './formats.ts';
+import { isShortCode } from './formats.ts';
 import { hostHash, hostName } from './host-name.ts';
 import { type KeyReading, keyIn, readRequestPath } from './key-path.ts';
 import { isRefused } from './outcome.ts';
@@ -35,6 +35,16 @@ export const hasMy = (provider: Provider, nowMs: number): boolean =>
   provider.my === 1 && isActive(provider, nowMs);
 
 /**
+ * Returns the text that names a link on its page. A code under 12 characters can be guessed, so it
+ * is looked up only within its provider.
+ */
+export const myNameOf = ({
+  installCode,
+  providerCode,
+}: Pick<MyLink, 'installCode' | 'providerCode'>): string =>
+  isShortCode(installCode) ? `${providerCode}.${installCode}` : installCode;
+
+/**
  * Returns the address of a link's page for browsers; null: it has none, or the settings lack an
  * address.
  */
@@ -48,7 +58,8 @@ export function myUrlOf(
   const host = gateUpstreams.find((one) => one.provider === provider.code)?.host;
   const origin = myUrl === '' && host !== undefined ? `https://${host}` : myUrl;
   if (myPath === '' || origin === '' || !hasMy(provider, nowMs)) return null;
-  return `${origin}${myPath}?link=${installCode}`;
+  const name = myNameOf({ installCode, providerCode: provider.code });
+  return `${origin}${myPath}?link=${name}`;
 }
 
 /** Returns the address of the page for the address of a subscription. */
@@ -67,7 +78,16 @@ export interface KeyPaths extends KeyReading {
   providerCode: string | null;
 }
 
-const NAMED = /[?&#](?:installid|link)=([A-Za-z0-9]{8,12})(?:[&#]|$)/i;
+const NAMED = /[?&#](?:installid|link)=((?:[A-Za-z0-9]{8}\.)?[A-Za-z0-9]{8,12})(?:[&#]|$)/i;
+/** {@link myNameOf} of a link. */
+const NAME = /^(?:([A-Za-z0-9]{8})\.)?([A-Za-z0-9]{8,12})$/;
+
+/** Splits a user's text that is, or has, the code of a link; null: it has none. */
+const nameInText = (text: string) => NAME.exec(NAMED.exec(text)?.[1] ?? text);
+
+/** Returns the code in a user's text; undefined: it has none. */
+export const codeIn = (text: string): string | undefined =>
+  text.length > MY_TEXT_LENGTH_MAX ? undefined : nameInText(text.trim())?.[2];
 
 /**
  * Reads the name of a link from a user's text: its code, the address of its subscription, or that
@@ -80,17 +100,22 @@ export function readMyName(
 ): MyName | null {
   const text = given.trim();
   if (text.length > MY_TEXT_LENGTH_MAX) return null;
-  const code = readInstallCode(NAMED.exec(text)?.[1] ?? text);
-  if (!isRefused(code)) return { installCode: code, providerCode, domainHash: null };
+  const named = nameInText(text);
+  if (named !== null) {
+    const [, ofProvider = providerCode, installCode = ''] = named;
+    const isForeign = providerCode !== null && ofProvider !== providerCode;
+    if (isForeign || (ofProvider === null && isShortCode(installCode))) return null;
+    return { installCode, providerCode: ofProvider, domainHash: null };
+  }
   const url = URL.parse(/^https?:\/\//i.test(text) ? text : `https://${text}`);
   const host = url === null ? null : hostName(url.host);
   const path = url === null ? null : readRequestPath(url.pathname);
   if (host === null || path === null) return null;
   const site = ofHost(host);
-  const named = keyIn(site, path);
-  if (named === null || isRefused(named) || !named.isProven) return null;
+  const key = keyIn(site, path);
+  if (key === null || isRefused(key) || !key.isProven) return null;
   return {
-    subscriptionKeyHash: subscriptionKeyHash(named.key),
+    subscriptionKeyHash: subscriptionKeyHash(key.key),
     providerCode: site.providerCode ?? providerCode,
     domainHash: hostHash(host),
   };
@@ -158,9 +183,10 @@ export function myUrlOfRefusal(
         return after(store.findLinkById(link.installId), (found) => {
           if (found === null) return null;
           const { id: installId, installCode } = found;
+          const name = myNameOf({ installCode, providerCode: provider.code });
           const { keyHash } = provider;
           const signed = hwid && thisReference({ installId, installCode, keyHash }, hwid, nowMs);
-          return `${origin}${myPath}?link=${installCode}${signed ? `&this=${signed}` : ''}`;
+          return `${origin}${myPath}?link=${name}${signed ? `&this=${signed}` : ''}`;
         });
       }),
     () => null,

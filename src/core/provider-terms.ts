@@ -14,7 +14,7 @@ import type {
   ProviderTerms,
 } from './port/provider.ts';
 import { addProvider, type Credentials, changeProvider, rotateKey } from './provider.ts';
-import { MY_TERMS, OWN_POLICY_TERMS, PROVIDER_FIELDS, RIDE_TERMS } from './terms.ts';
+import { BOT_TERMS, MY_TERMS, OWN_POLICY_TERMS, PROVIDER_FIELDS, RIDE_TERMS } from './terms.ts';
 import { nextTurn } from './turn.ts';
 
 const HOUR_MS = 3_600_000;
@@ -40,6 +40,7 @@ export const FORM_TERMS = {
   linkCountMax: PROVIDER_FIELDS.installCountMax,
   ...OWN_POLICY_TERMS,
   ...RIDE_TERMS,
+  ...BOT_TERMS,
 } satisfies Fields<FormTerms>;
 
 /** The form with the page of users, which is a form of its own in the console. */

@@ -30,7 +30,7 @@ import {
 } from './formats.ts';
 import type { LinkTerms, OwnLink } from './port/link.ts';
 import type { OwnMy } from './port/my.ts';
-import type { OwnTerms, ProviderTerms } from './port/provider.ts';
+import type { OwnBot, OwnTerms, ProviderTerms } from './port/provider.ts';
 import type { Buttons, OwnRideTerms } from './port/ride.ts';
 import type { OwnPolicy, Policy } from './port/slot.ts';
 
@@ -112,11 +112,18 @@ export const MY_TERMS = {
   myColor: { name: 'page_color', format: PAGE_COLOR, usual: null, may: ALL },
 } as const satisfies Terms<OwnMy>;
 
+/** A provider's terms of `add-install` for its bot. */
+export const BOT_TERMS = {
+  rc2Body: { name: 'rc2_body', format: FLAG, usual: null, may: TERMS },
+  shortCodes: { format: FLAG, usual: 0, may: TERMS, audit: (is: 0 | 1) => is || null },
+} as const satisfies Terms<OwnBot>;
+
 /** The fields that a provider itself may set, for all of its links. */
 export const OWN_TERMS = {
   ...OWN_POLICY_TERMS,
   ...RIDE_TERMS,
   ...MY_TERMS,
+  ...BOT_TERMS,
 } as const satisfies Terms<OwnTerms>;
 
 const END = { format: whole(0, TIME_MAX_MS), usual: null, may: OPERATOR, audit: isoTime } as const;
@@ -132,6 +139,7 @@ export const PROVIDER_FIELDS = {
   supportUrl,
   webPageUrl,
   ...page,
+  ...BOT_TERMS,
   name: { format: PROVIDER_NAME, may: OPERATOR, audit: 'text' },
   myName,
   suspendedAtMs: { name: 'suspended_at', ...END },

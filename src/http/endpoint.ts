@@ -35,6 +35,8 @@ export interface Param<
   about?: string;
   /** The value in the documents' example call. Without one, the example omits the parameter. */
   example?: string | number;
+  /** The form for the providers that accept more values. */
+  wider?: Pick<Param, 'schema' | 'rule'> & { isFor(provider: Provider): boolean };
   /** Normalises the value before it is checked. */
   tidy?: (value: string) => string;
   /**
@@ -154,6 +156,8 @@ export interface WireSettings {
   readonly outputOffsetMinutes: number;
   /** The longest wait of a poll, s. */
   readonly pollSecondsMax: number;
+  /** True if `rc` 2 of add-install names the link, at providers without a setting of their own. */
+  readonly legacyRc2Body: boolean;
 }
 
 interface Described<P, K extends MessageKey> {

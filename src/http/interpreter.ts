@@ -149,6 +149,7 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
       says: reason,
       startMs: call.startMs,
       isGuess: isGuess(call, says),
+      code: call.params['installid'] ?? call.body['install_code'],
       providerCode: call.provider?.code,
       requestId: answered.requestId,
     };

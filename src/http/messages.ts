@@ -25,6 +25,9 @@ const denial = (msg: string, detail: string, ...headers: string[]): Message => (
   headers: Object.fromEntries(headers.map((name) => [name, 'true'])),
 });
 
+/** The detail of a name that is not of a link of the caller, in the body too. */
+export const TAKEN = 'taken';
+
 const TOO_MANY_SENDS = 'the provider has sent as many in a minute as it may: try again in a minute';
 const KEPT_BYTES_FULL =
   'as many bytes of notifications and commands are kept for the provider as may be: wait until old ones are pruned, or ask the operator to raise limits.kept_bytes_per_provider_max';
@@ -44,6 +47,7 @@ const TABLE = {
   ),
 
   install_code_exists: { rc: 2, msg: 'Install code exists', detail: 'install_code is taken' },
+  install_code_taken: refusal('Unknown error', TAKEN),
   install_code_limit_reached: refusal(
     'Install code limit reached',
     'the provider has as many limited links as it may have',

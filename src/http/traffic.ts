@@ -77,6 +77,8 @@ interface Decided extends Omit<Answered, 'tookMs'> {
   isGuess: boolean;
   /** The account that is guessed at; null: none. */
   account?: string | null;
+  /** The code of a link that a guess has; absent: none. */
+  code?: unknown;
 }
 
 export class Traffic {
@@ -114,21 +116,25 @@ export class Traffic {
    */
   conclude(
     tally: EndpointTally,
-    { request, says, startMs, isGuess, account = null, providerCode, requestId: id }: Decided,
+    { request, says, startMs, isGuess, account = null, code, providerCode, requestId: id }: Decided,
   ): Maybe<string | undefined> {
     const { clientOf, clock } = this.options;
     const tookMs = clock.steadyMs() - startMs;
     const requestId = this.count(tally, { request, says, tookMs, providerCode, requestId: id });
-    const delay = isGuess ? this.guessed(clientOf(request), account) : undefined;
+    const delay = isGuess ? this.guessed(clientOf(request), account, code) : undefined;
     if (delay === undefined) return requestId;
     dropBody(request);
     return delay.then(() => requestId);
   }
 
   /** Counts a guess of a client. Returns its delay; undefined: there is none. */
-  guessed(client: string, account: string | null = null): Promise<void> | undefined {
+  guessed(
+    client: string,
+    account: string | null = null,
+    code?: unknown,
+  ): Promise<void> | undefined {
     const { clock, failures } = this.options;
-    const delayMs = failures.record(client, clock.nowMs(), account);
+    const delayMs = failures.record(client, clock.nowMs(), { account, code });
     return delayMs === 0 ? undefined : clock.sleep(delayMs);
   }
 

@@ -38,6 +38,8 @@ export const labels = {
   page: 'customer page',
   page_name: 'name on the page',
   page_color: 'colour of the page',
+  rc2_body: 'body of rc 2',
+  short_codes: 'short codes of new links',
   name: 'name',
   plan: 'plan',
   active_until: 'end of the plan',
@@ -154,6 +156,19 @@ export const explained: Readonly<
   events: {
     option: ['kinds', ': kinds separated by commas, or all'],
     about: 'The kinds to send. A change drops waiting deliveries of others.',
+  },
+  rc2Body: {
+    option: [
+      'answer',
+      ' of add-install: whether it is for your own links alone and names the link, or default',
+    ],
+    about:
+      '1: `Install code exists` of add-install is for your own links alone, and its body has `id` and `install_code` of the link; a code of another provider is refused with the detail `taken`. 0: as the contract has it.',
+  },
+  shortCodes: {
+    option: ['answer', ': whether add-install accepts codes of 8 to 11 signs'],
+    about:
+      '1: add-install accepts an `install_code` of 8 to 11 characters that mixes digits and letters, or both cases of letters.',
   },
   myColor: {
     option: ['color', ', such as #1a2b3c, or none'],

@@ -19,6 +19,8 @@ export const labels: Labels = {
   page: 'صفحهٔ کاربر',
   page_name: 'نام روی صفحه',
   page_color: 'رنگ صفحه',
+  rc2_body: 'بدنهٔ پاسخ rc 2',
+  short_codes: 'کدهای کوتاه پیوندهای تازه',
   name: 'نام',
   plan: 'پلن',
   active_until: 'پایان پلن',

@@ -19,6 +19,8 @@ export const labels: Labels = {
   page: 'страница клиента',
   page_name: 'название на странице',
   page_color: 'цвет страницы',
+  rc2_body: 'тело ответа rc 2',
+  short_codes: 'короткие коды новых ссылок',
   name: 'название',
   plan: 'тариф',
   active_until: 'конец тарифа',

@@ -19,6 +19,8 @@ export const labels: Labels = {
   page: '用户页面',
   page_name: '页面名称',
   page_color: '页面颜色',
+  rc2_body: 'rc 2 的响应正文',
+  short_codes: '新链接的短代码',
   name: '名称',
   plan: '套餐',
   active_until: '套餐到期',

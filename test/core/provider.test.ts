@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test';
 import { usualOf } from '../../src/core/field.ts';
 import type { OwnMy } from '../../src/core/port/my.ts';
-import type { Provider } from '../../src/core/port/provider.ts';
+import type { OwnBot, Provider } from '../../src/core/port/provider.ts';
 import type { ProviderKey } from '../../src/core/port/provider-key.ts';
 import type { Store } from '../../src/core/port/store.ts';
 import { authenticate, isActive } from '../../src/core/provider.ts';
 import { hashKey, sameHash } from '../../src/core/secret.ts';
 import { Signals } from '../../src/core/signals.ts';
 import { NO_POLICY, NO_RIDE_TERMS } from '../../src/core/slot.ts';
-import { MY_TERMS } from '../../src/core/terms.ts';
+import { BOT_TERMS, MY_TERMS } from '../../src/core/terms.ts';
 import { ACT } from '../support/actor.ts';
 import { WIDE_LIMITS } from '../support/bounds.ts';
 import { noLeap } from '../support/no-leap.ts';
@@ -41,6 +41,7 @@ const provider: Provider = {
   ...NO_POLICY,
   ...NO_RIDE_TERMS,
   ...usualOf<OwnMy>(MY_TERMS),
+  ...usualOf<OwnBot>(BOT_TERMS),
 };
 
 /** A core that knows one provider and remembers what it was asked for. */

@@ -42,9 +42,20 @@ describe('failures of a client', () => {
   });
 });
 
+test.each([
+  ['a code of 8 to 11 characters', 'aB3dE5g7', 10],
+  ['a code of 12', 'LinkCode0001', 1],
+  ['a text that can be no code', 'aB3', 1],
+  ['no code', undefined, 1],
+])('a guess at %s counts as the failures of its length', (_, code, times) => {
+  const failures = failuresOf(20);
+  const guesses = Array.from({ length: 21 }, () => failures.record('a', START_MS, { code }));
+  expect(guesses.filter((ms) => ms === 0)).toHaveLength(20 / times);
+});
+
 describe('guesses at accounts', () => {
   const guess = (failures: AuthFailures, client: string, account: string) =>
-    failures.record(client, START_MS, account);
+    failures.record(client, START_MS, { account });
 
   test('are late for the pair of account and client, and nowhere else', () => {
     const failures = failuresOf(2);

@@ -159,6 +159,7 @@ const USUAL: Writable<ServerSettings> = {
   strangers: 'answer',
   ownHosts: [],
   pollSecondsMax: 60,
+  legacyRc2Body: false,
   pingSecondsMax: 600,
   logRequests: false,
   gateKeyPaths: [],

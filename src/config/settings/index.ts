@@ -11,6 +11,7 @@ import { consoleSettings } from './console.ts';
 import { databaseSettings } from './database.ts';
 import { gateSettings } from './gate.ts';
 import { gatewaySettings } from './gateway.ts';
+import { legacySettings } from './legacy.ts';
 import { limitsSettings } from './limits.ts';
 import { logSettings } from './log.ts';
 import { monitorSettings } from './monitor.ts';
@@ -30,6 +31,7 @@ export const SETTINGS = {
   ...rideSettings,
   ...mySettings,
   ...consoleSettings,
+  ...legacySettings,
   ...limitsSettings,
   ...databaseSettings,
   ...logSettings,

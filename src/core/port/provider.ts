@@ -10,8 +10,19 @@ export const PLANS = ['basic', 'pro', 'enterprise'] as const;
 
 export type Plan = (typeof PLANS)[number];
 
+/** The terms of `add-install` for the bot of a provider. */
+export interface OwnBot {
+  /**
+   * 1: `rc` 2 is for the provider's own links alone, and its body names the link; 0: as the
+   * contract has it; null: as `legacy.rc2_body` of the operator says.
+   */
+  rc2Body: 0 | 1 | null;
+  /** 1: codes of 8 to 11 signs are accepted, see `CHOSEN_CODE` of core/formats.ts. */
+  shortCodes: 0 | 1;
+}
+
 /** The fields that a provider itself may set. */
-export interface OwnTerms extends OwnPolicy, OwnRideTerms, OwnMy {}
+export interface OwnTerms extends OwnPolicy, OwnRideTerms, OwnMy, OwnBot {}
 
 /** The fields of a provider that can be set. */
 export interface ProviderTerms extends OwnTerms {

@@ -7,6 +7,7 @@
  */
 
 import type { Log } from '../../base/log.ts';
+import { isShortCode } from '../../core/formats.ts';
 import { networkOf } from '../request/address.ts';
 import { MinuteCounter, MinuteLine } from './limiter.ts';
 
@@ -14,6 +15,8 @@ import { MinuteCounter, MinuteLine } from './limiter.ts';
 export const FAILURE_DELAY_MS = 1_000;
 /** How often a network may guess at accounts, as a multiple of one address at one account. */
 const NETWORK_TIMES = 10;
+/** A guess at a short code counts as so many failures: such a code is found sooner. */
+const SHORT_CODE_TIMES = 10;
 
 export class AuthFailures {
   /** Answers that were delayed since the start. */
@@ -27,12 +30,17 @@ export class AuthFailures {
   ) {}
 
   /**
-   * Counts a failure of `client`, at `account` if it guesses at one; returns the delay of its
-   * answer, ms.
+   * Counts a failure of `client`, at `account` if it guesses at one, or at the `code` of a link;
+   * returns the delay of its answer, ms.
    */
-  record(client: string, nowMs: number, account: string | null = null): number {
+  record(
+    client: string,
+    nowMs: number,
+    { account = null, code }: { account?: string | null; code?: unknown } = {},
+  ): number {
     const { authFailuresPerMinuteMax: most } = this.settings;
-    const count = (name: string) => this.#counter.count(name, nowMs, client);
+    const times = isShortCode(code) ? SHORT_CODE_TIMES : 1;
+    const count = (name: string) => this.#counter.count(name, nowMs, client, times);
     const isFree =
       account === null
         ? count(client) <= most

@@ -34,12 +34,12 @@ export class MinuteCounter {
   constructor(private readonly windowMs: number = MINUTE_MS) {}
 
   /**
-   * Counts an event; returns the count of the window, this event included. `from`: the address or
-   * party that could fill the table, unless that is the client.
+   * Counts an event, or as many; returns the count of the window, this event included. `from`: the
+   * address or party that could fill the table, unless that is the client.
    */
-  count(client: string, nowMs: number, from = client): number {
+  count(client: string, nowMs: number, from = client, times = 1): number {
     const window = this.#windowOf(client, nowMs, from);
-    window.count += 1;
+    window.count += times;
     return window.count;
   }
 

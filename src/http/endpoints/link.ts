@@ -1,10 +1,18 @@
 /** Limited links: specification, "Limited links". The HWIDs on them are in hwid.ts. */
 
 import { type Static, Type } from '@sinclair/typebox';
-import { INSTALL_CODE } from '../../core/formats.ts';
+import type { Core } from '../../core/core.ts';
+import { INSTALL_CODE, isShortCode } from '../../core/formats.ts';
 import { readKeyedCall } from '../../core/idempotency.ts';
-import { addLink, findNamed, type LinkEdit, searchLinks, updateLink } from '../../core/link.ts';
-import { isRefused } from '../../core/outcome.ts';
+import {
+  addLink,
+  EXISTS,
+  findNamed,
+  type LinkEdit,
+  searchLinks,
+  updateLink,
+} from '../../core/link.ts';
+import { isRefused, type Refused } from '../../core/outcome.ts';
 import {
   INSTALL_ACTIVE,
   INSTALL_DISABLED,
@@ -13,12 +21,13 @@ import {
 } from '../../core/port/link.ts';
 import { after, type Maybe } from '../../core/port/maybe.ts';
 import type { Page } from '../../core/port/page.ts';
+import type { Provider } from '../../core/port/provider.ts';
 import { ACTIVITY_NAMES } from '../../core/status-word.ts';
 import { LINK_TERMS, POLICY_TERMS } from '../../core/terms.ts';
 import { callerName } from '../answer/large.ts';
 import { wireTime } from '../answer/wire-time.ts';
-import { optional, providerEndpoint, required, type Values } from '../endpoint.ts';
-import type { MessageKey } from '../messages.ts';
+import { type Answer, optional, providerEndpoint, required, type Values } from '../endpoint.ts';
+import { type MessageKey, TAKEN } from '../messages.ts';
 import { keyParam, REPEATED } from './once.ts';
 import {
   CODE_EXAMPLE,
@@ -86,7 +95,9 @@ const addLinkEndpoint = providerEndpoint({
     }),
     install_code: optional(forms.newInstallCode, {
       misfit: 'unknown_error',
-      about: 'The code of the link; a random one when omitted.',
+      about:
+        'The code of the link; a random one when omitted. With `short_codes` of `policy` it may also have 8 to 11 characters that mix digits and letters, or both cases of letters.',
+      wider: { ...forms.chosenCode, isFor: ({ shortCodes }) => shortCodes === 1 },
     }),
     note: optional(forms.note, {
       misfit: 'unknown_error',
@@ -96,7 +107,14 @@ const addLinkEndpoint = providerEndpoint({
     ...termParams('unknown_error'),
     ...keyParam(),
   },
-  fields: { ok: { install_code: CodeField, id: RecordId } },
+  fields: {
+    ok: { install_code: CodeField, id: RecordId },
+    install_code_exists: {
+      id: Type.Optional(RecordId),
+      install_code: Type.Optional(CodeField),
+    },
+    install_code_taken: { detail: Type.Literal(TAKEN) },
+  },
   answerHeaders: {
     'x-install-id': {
       about: "Comes with `Install code exists`: the `id` of the provider's own link that has it.",
@@ -106,11 +124,12 @@ const addLinkEndpoint = providerEndpoint({
   says: [
     'ok',
     'install_code_exists',
+    'install_code_taken',
     'install_limit_error',
     'install_code_limit_reached',
     'unknown_error',
   ],
-  handle({ core, provider, params, nowMs }) {
+  handle({ core, provider, params, nowMs, settings: { legacyRc2Body } }) {
     const { install_code: installCode, install_limit: installLimit, note } = params;
     const { idempotency_key: key } = params;
     const keyed =
@@ -123,13 +142,44 @@ const addLinkEndpoint = providerEndpoint({
         const body = { install_code: code, id };
         return { says: 'ok', body, detail: isRepeat && REPEATED };
       }
-      const { detail, recordId } = added;
-      if (recordId === undefined) return added;
-      const headers = { 'x-install-id': `${recordId}` };
-      return { says: 'install_code_exists', detail, headers };
+      return answerNotAdded(core, provider, installCode, added, legacyRc2Body);
     });
   },
 });
+
+type NotAdded = Extract<Awaited<ReturnType<typeof addLink>>, Refused<string>>;
+type Exists = NotAdded | Answer<'install_code_exists' | 'install_code_taken'>;
+
+/**
+ * Answers for a link that was not added. With `rc2_body`, and for a short code, which others can
+ * choose first, `rc` 2 is for the provider's own links alone: clients read it as a success.
+ */
+function answerNotAdded(
+  core: Core,
+  provider: Provider,
+  installCode: string | null,
+  refused: NotAdded,
+  legacyRc2Body: boolean,
+): Maybe<Exists> {
+  const { detail, recordId, says } = refused;
+  if (says !== 'install_code_exists') return refused;
+  const namesLink = (provider.rc2Body ?? Number(legacyRc2Body)) === 1;
+  if (recordId === undefined) {
+    if (!namesLink && !isShortCode(installCode)) return refused;
+    return {
+      says: 'install_code_taken',
+      body: { detail: TAKEN },
+      ...(detail !== EXISTS.install_code_exists && { detail }),
+    };
+  }
+  const reply = { says, detail, headers: { 'x-install-id': `${recordId}` } };
+  if (!namesLink) return reply;
+  return after(core.store.findLinkById(recordId), (link) =>
+    link?.providerId === provider.id
+      ? { ...reply, body: { id: link.id, install_code: link.installCode } }
+      : refused,
+  );
+}
 
 const updateLinkEndpoint = providerEndpoint({
   method: 'GET',

@@ -2,6 +2,7 @@
 
 import { type TInteger, type TSchema, Type } from '@sinclair/typebox';
 import {
+  CHOSEN_CODE,
   DOMAIN_HASH,
   HWID,
   IDEMPOTENCY_KEY,
@@ -60,6 +61,7 @@ export const forms = {
   installLimit: ofWhole(INSTALL_LIMIT),
   installStatus: { schema: choice(INSTALL_STATUS.values), rule: INSTALL_STATUS.rule },
   newInstallCode: ofText(NEW_INSTALL_CODE),
+  chosenCode: ofText(CHOSEN_CODE),
   installCode: ofText(INSTALL_CODE),
   linkSearch: ofText(LINK_SEARCH, { maxLength: 64, pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]+$' }),
   note: ofText(NOTE, LENGTH),

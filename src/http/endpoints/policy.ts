@@ -2,21 +2,30 @@
 
 import { directCalls } from '../../call/direct-calls.ts';
 import type { OwnMy } from '../../core/port/my.ts';
-import type { OwnTerms } from '../../core/port/provider.ts';
+import type { OwnBot, OwnTerms } from '../../core/port/provider.ts';
 import type { OwnRideTerms } from '../../core/port/ride.ts';
 import { NO_POLICY, policyOf } from '../../core/slot.ts';
-import { MY_TERMS, OWN_TERMS, POLICY_TERMS, RIDE_TERMS, type Terms } from '../../core/terms.ts';
+import {
+  BOT_TERMS,
+  MY_TERMS,
+  OWN_TERMS,
+  POLICY_TERMS,
+  RIDE_TERMS,
+  type Terms,
+} from '../../core/terms.ts';
 import { callEndpoint } from '../endpoint.ts';
 import { paramsOf, schemasOf, termsReader, valuesOf } from './term-params.ts';
 
 /** Returns the origin of a default. */
 function above(field: string): string {
   if (field in POLICY_TERMS) return 'that of the appliance';
+  if (field === 'rc2Body') return 'what the operator set';
   return field === 'ride' ? 'what the operator set, which it never exceeds' : 'none';
 }
 
 const readTerms = termsReader(OWN_TERMS);
-const OTHERS: Terms<OwnRideTerms & OwnMy> = { ...RIDE_TERMS, ...MY_TERMS };
+type OwnOthers = OwnRideTerms & OwnMy & OwnBot;
+const OTHERS: Terms<OwnOthers> = { ...RIDE_TERMS, ...MY_TERMS, ...BOT_TERMS };
 
 const policyEndpoint = callEndpoint(directCalls['policy.set'], {
   method: 'GET',
@@ -32,7 +41,7 @@ const policyEndpoint = callEndpoint(directCalls['policy.set'], {
     const policy = policyOf(set, NO_POLICY);
     return {
       says: 'ok',
-      body: { ...valuesOf(POLICY_TERMS, policy), ...valuesOf<OwnRideTerms & OwnMy>(OTHERS, set) },
+      body: { ...valuesOf(POLICY_TERMS, policy), ...valuesOf<OwnOthers>(OTHERS, set) },
     };
   },
 });

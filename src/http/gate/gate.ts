@@ -13,7 +13,7 @@ import type { Log } from '../../base/log.ts';
 import type { Core } from '../../core/core.ts';
 import { admitDevice, type DeviceCall, type RefusedAtDoor } from '../../core/door.ts';
 import { type KeyInPath, type KeyPath, keyIn, type Path } from '../../core/key-path.ts';
-import { myUrlOfFetch, myUrlOfRefusal } from '../../core/my.ts';
+import { myNameOf, myUrlOfFetch, myUrlOfRefusal } from '../../core/my.ts';
 import { decideByName, FORGED, judgeByName, unknownTo } from '../../core/named-link.ts';
 import { isRefused } from '../../core/outcome.ts';
 import { type PanelKey, type PanelKind, panelOf } from '../../core/panel/kind.ts';
@@ -138,7 +138,11 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
       ? judgeByName(core, named, nowMs)
       : decideByName<Conclusion>(core, named, nowMs, (call, key) =>
           after(mayEnter(call, key, facts), (may) => {
-            const myUrl = () => myUrlFor(host.name, path, call.installCode);
+            const myUrl = ({ providerCode }: AdmittedDevice) => {
+              const { installCode } = call;
+              const name = installCode && myNameOf({ installCode, providerCode });
+              return myUrlFor(host.name, path, name);
+            };
             return may ? admit(call, facts, { request, myUrl }, nowMs) : FORGED;
           }),
         );
@@ -173,7 +177,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
   function admit(
     call: DeviceCall,
     facts: DeviceFacts,
-    about: Pick<AdmittedFetch, 'request' | 'myUrl'>,
+    about: Pick<AdmittedFetch, 'request'> & { myUrl(link: AdmittedDevice): string | null },
     nowMs: number,
   ): Maybe<Conclusion | RefusedAtDoor> {
     return after(
@@ -184,7 +188,8 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
         if (link.facts === undefined && settings.gateUpdateIntervalHours === 0) return ADMITTED;
         const { gateKey: key, gateProviderIdFile: providerIdFile, gateRide: ride } = settings;
         const panel = panelOf({ panel: settings.gatePanel, key });
-        const fetch = { ...about, link, isShared: call.isShared === true };
+        const myUrl = () => about.myUrl(link);
+        const fetch = { request: about.request, myUrl, link, isShared: call.isShared === true };
         return after(deps.rides.on(fetch, { ride, providerIdFile }, panel, nowMs), (riders) =>
           withRiders(riders, link, nowMs),
         );
@@ -229,11 +234,14 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     page: string | null,
   ): Maybe<Response> {
     const { says, reason = says } = conclusion;
+    const isOne = isGuess(conclusion);
+    const original = isOne ? readOriginal(request, hosts) : null;
     const decided = {
       request,
       says: reason,
       startMs,
-      isGuess: isGuess(conclusion),
+      isGuess: isOne,
+      code: original && !isRefused(original) && valueIn(original.query, 'installid'),
       requestId: conclusion.requestId,
     };
     return after(traffic.conclude(tally, decided), (requestId) => {

@@ -7,15 +7,17 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { actingAs, type Core } from '../../core/core.ts';
 import {
+  codeIn,
   freeMine,
   hasMy,
   type KeyPaths,
   MY_TEXT_LENGTH_MAX,
+  myNameOf,
   openMy,
   readMyName,
 } from '../../core/my.ts';
 import { type PanelKind, panelOf } from '../../core/panel/kind.ts';
-import type { MyName, MySites } from '../../core/port/my.ts';
+import type { MyLink, MyName, MySites } from '../../core/port/my.ts';
 import { languagesOf } from '../../core/ride/languages.ts';
 import type { MinuteLimiter } from '../bound/limiter.ts';
 import type { Connection } from '../console/site.ts';
@@ -92,10 +94,11 @@ export function makeMy(deps: MyDeps): MyDoor {
     return { language, path: settings.myPath, nowMs: clock.nowMs() };
   };
 
-  const notFound = (request: Request): Answered => ({
+  const notFound = (request: Request, given = queryOf(request).get('link')): Answered => ({
     says: 'link_not_found',
     response: page(request, askView(viewOf(request), true), 404),
     isGuess: true,
+    code: codeIn(given ?? ''),
   });
 
   async function show(request: Request, site: Site): Promise<Answered> {
@@ -123,22 +126,22 @@ export function makeMy(deps: MyDeps): MyDoor {
     const form = await readForm(request, FORM_BYTES_MAX, deps.bodyTimeMaxMs);
     const given = form?.get('link') ?? '';
     const name = given.length > MY_TEXT_LENGTH_MAX ? null : nameIn(given, site);
-    if (name === null) return notFound(request);
+    if (name === null) return notFound(request, given);
     const nowMs = clock.nowMs();
     const reference = form?.get('free') ?? null;
     if (reference === null) {
       const link = await core.store.findMy(name, nowMs);
-      return link === null ? notFound(request) : seeOther(link.installCode);
+      return link === null ? notFound(request, given) : seeOther(link);
     }
     const from = deps.clientOf(request);
     const acting = actingAs(core, () => ({ kind: 'user', name: 'user', from }));
     const done = await freeMine(acting, name, reference, nowMs);
-    if (done === null) return notFound(request);
-    return seeOther(done.link.installCode, SAID_OF[done.says]);
+    if (done === null) return notFound(request, given);
+    return seeOther(done.link, SAID_OF[done.says]);
   }
 
-  function seeOther(installCode: string, said?: Said): Answered {
-    const to = `${settings.myPath}?link=${installCode}${said ? `&said=${said}` : ''}`;
+  function seeOther(link: MyLink, said?: Said): Answered {
+    const to = `${settings.myPath}?link=${myNameOf(link)}${said ? `&said=${said}` : ''}`;
     const headers = { ...SAFE, location: to };
     return { says: said ?? 'ok', response: new Response(null, { status: 303, headers }) };
   }
@@ -179,9 +182,9 @@ export function makeMy(deps: MyDeps): MyDoor {
       const response = new Response(text, { status: isLater ? 503 : 500, headers });
       answered = { says: isLater ? 'not_now' : 'fault', response };
     }
-    const { says, response, isGuess = false } = answered;
+    const { code, says, response, isGuess = false } = answered;
     dropBody(request);
-    const decided = { request, says, startMs, isGuess, requestId };
+    const decided = { request, says, startMs, isGuess, code, requestId };
     await traffic.conclude(tally, decided);
     return response;
   }

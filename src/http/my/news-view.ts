@@ -4,6 +4,7 @@ import { sanitizeBody } from '../../core/message/html.ts';
 import { languageOf, localeOf } from '../../core/message/locale.ts';
 import type { NotificationPayload } from '../../core/message/notification.ts';
 import { plainText } from '../../core/message/plain-text.ts';
+import { myNameOf } from '../../core/my.ts';
 import type { BrowserMessage } from '../../core/port/browser.ts';
 import type { MyLink } from '../../core/port/my.ts';
 import { Html, html, type Part } from '../document/html.ts';
@@ -63,9 +64,9 @@ function newsItem(
 
 /** Makes the form that unsubscribes this browser or all of the link. */
 const stopForm = ({ link }: NewsOf, { path }: ViewOf, what: 'this' | 'all', text: string) =>
-  html`<form method="post" action="${path}/news"><input type="hidden" name="link" value="${
-    link.installCode
-  }"><button class="quiet" name="stop" value="${what}">${text}</button></form>
+  html`<form method="post" action="${path}/news"><input type="hidden" name="link" value="${myNameOf(
+    link,
+  )}"><button class="quiet" name="stop" value="${what}">${text}</button></form>
 `;
 
 /** Makes the offer to a browser that gets no news; the script shows one of its parts. */
@@ -96,15 +97,15 @@ ${none}${stopForm(of, view, 'this', texts.stop)}`;
 
 /** Makes the elements that make the page an installable app, and the data of its script. */
 function scripted({ key, link, news }: NewsOf, { path }: ViewOf) {
-  const { installCode } = link;
+  const name = myNameOf(link);
   const shown = (news ?? []).map(({ id }) => id).join(' ');
-  const at = (part: string) => `${path}/${part}?link=${installCode}`;
+  const at = (part: string) => `${path}/${part}?link=${name}`;
   return {
     head: html`<link rel="manifest" href="${at('app.webmanifest')}" crossorigin="use-credentials">
 <link rel="icon" href="${at('icon.svg')}" type="image/svg+xml">
 <script src="${path}/news.js" defer></script>
 `,
-    body: html`data-key="${key}" data-link="${installCode}" data-path="${path}"
+    body: html`data-key="${key}" data-link="${name}" data-path="${path}"
  data-shown="${shown}" data-here="${news === null ? '' : '1'}"`,
   };
 }
@@ -113,11 +114,11 @@ function scripted({ key, link, news }: NewsOf, { path }: ViewOf) {
 export function newsView(of: NewsOf, view: ViewOf) {
   const { browserCount, link, news } = of;
   const texts = NEWS_TEXTS[view.language];
-  const { installCode, myColor: color, myName } = link;
+  const { myColor: color, myName } = link;
   const list = news === null ? offer(texts) : received(news, of, view, texts);
   const hasOthers = browserCount > (news === null ? 0 : 1);
   const all = hasOthers ? stopForm(of, view, 'all', texts.stopAll) : '';
-  const places = `${view.path}?link=${installCode}`;
+  const places = `${view.path}?link=${myNameOf(link)}`;
   const head = {
     title: myName ?? texts.title,
     color,
@@ -129,7 +130,9 @@ export function newsView(of: NewsOf, view: ViewOf) {
 }
 
 /** Makes the manifest of the page as an app. */
-export function manifestOf({ installCode, myColor, myName }: MyLink, { language, path }: ViewOf) {
+export function manifestOf(link: MyLink, { language, path }: ViewOf) {
+  const { myColor, myName } = link;
+  const name = myNameOf(link);
   const texts = NEWS_TEXTS[language];
   return {
     id: `${path}/news`,
@@ -137,14 +140,14 @@ export function manifestOf({ installCode, myColor, myName }: MyLink, { language,
     // Cuts between characters: half of a surrogate pair is invalid.
     short_name: [...(myName ?? texts.title)].slice(0, 12).join(''),
     lang: languageOf(language),
-    start_url: `${path}/news?link=${installCode}`,
+    start_url: `${path}/news?link=${name}`,
     scope: `${path}`,
     display: 'standalone',
     theme_color: myColor ?? '#2456c9',
     background_color: '#f3f4f6',
     icons: [
       ...(['any', 'maskable'] as const).map((purpose) => ({
-        src: `${path}/icon.svg?link=${installCode}`,
+        src: `${path}/icon.svg?link=${name}`,
         sizes: 'any',
         type: 'image/svg+xml',
         purpose,

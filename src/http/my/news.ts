@@ -7,6 +7,7 @@ import type { Core } from '../../core/core.ts';
 import { authenticateDevice } from '../../core/device.ts';
 import { readAckItems } from '../../core/message/device-input.ts';
 import { acknowledge } from '../../core/message/inbox.ts';
+import { myNameOf } from '../../core/my.ts';
 import { isRefused } from '../../core/outcome.ts';
 import type { MyLink, MyName } from '../../core/port/my.ts';
 import { languagesOf } from '../../core/ride/languages.ts';
@@ -123,7 +124,7 @@ async function stop(deps: NewsDeps, request: Request): Promise<Answered> {
   else if (hash !== null) await core.store.endBrowsers(link.installId, hash);
   const headers = {
     ...SAFE,
-    location: `${path}/news?link=${link.installCode}`,
+    location: `${path}/news?link=${myNameOf(link)}`,
     'set-cookie': cookieOf(path, ''),
   };
   return { says: 'stopped', response: new Response(null, { status: 303, headers }) };
@@ -173,7 +174,7 @@ async function register(
     locale: body['locale'],
     token,
     userAgent: request.headers.get('user-agent') ?? '',
-    page: `${origin.origin}${path}/news?link=${link.installCode}`,
+    page: `${origin.origin}${path}/news?link=${myNameOf(link)}`,
   };
   const made = await registrations.attempt(
     deps.clientOf(request),
@@ -208,6 +209,6 @@ async function linkOf(
   const hash = tokenHashOf(token);
   const own = hash && (await core.store.findBrowser(hash));
   const link = own && (await core.store.findLinkById(own.installId));
-  const name = link && nameIn(link.installCode);
+  const name = link && nameIn(myNameOf(link));
   return name && core.store.findMy(name, nowMs);
 }

@@ -6,6 +6,8 @@ export interface Answered {
   response: Response;
   /** True if the answer tells a guesser that there is no such page. */
   isGuess?: boolean;
+  /** The code of a link that the guess has; absent: none. */
+  code?: string | undefined;
 }
 
 /** Returns the query of a request; the host of a client's URL may be invalid. */

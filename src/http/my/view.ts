@@ -2,7 +2,7 @@
 
 import { DAY_MS, HOUR_MS, MINUTE_MS, sameUtcDay } from '../../core/calendar.ts';
 import { isSharedHwid } from '../../core/formats.ts';
-import type { MyPlace, OpenedMy } from '../../core/my.ts';
+import { type MyPlace, myNameOf, type OpenedMy } from '../../core/my.ts';
 import { Html, html, type Part } from '../document/html.ts';
 import { NEWS_TEXTS } from './news-texts.ts';
 import { myStyle } from './style.ts';
@@ -155,7 +155,7 @@ function makeAskView(view: ViewOf, isNotFound: boolean) {
 function turning({ link, places }: OpenedMy, view: ViewOf, from: number): Part {
   const texts = MY_TEXTS[view.language];
   const to = (first: number, text: string) => {
-    const at = `${view.path}?link=${link.installCode}&from=${first}`;
+    const at = `${view.path}?link=${myNameOf(link)}&from=${first}`;
     return html`<a class="link" href="${at}">${text}</a> `;
   };
   const before = from > 0 ? to(Math.max(0, from - PLACES_EACH), texts.newer) : '';
@@ -175,7 +175,7 @@ function placeList(page: OpenedMy, view: ViewOf, from: number): Html {
     ? texts.every(link.coolDownHours.toLocaleString(view.language))
     : texts.next(inText(freeFromMs - view.nowMs, view.language));
   return html`<form method="post" action="${view.path}">
-<input type="hidden" name="link" value="${link.installCode}">
+<input type="hidden" name="link" value="${myNameOf(link)}">
 <ul>
 ${shown.map((place) => placeItem(place, texts, view, mayFree))}</ul></form>
 ${turning(page, view, from)}<p class="hint">${rule}</p>
@@ -186,8 +186,8 @@ ${turning(page, view, from)}<p class="hint">${rule}</p>
 const wayTo = (url: string, text: string): Html =>
   html`<p><a class="link card" href="${url}" rel="noreferrer">${text}</a></p>\n`;
 
-const newsCard = (installCode: string, { language, path }: ViewOf): Html =>
-  wayTo(`${path}/news?link=${installCode}`, NEWS_TEXTS[language].lead);
+const newsCard = (name: string, { language, path }: ViewOf): Html =>
+  wayTo(`${path}/news?link=${name}`, NEWS_TEXTS[language].lead);
 
 const isFull = ({ deviceCount, installLimit }: OpenedMy['link']) => deviceCount >= installLimit;
 
@@ -215,7 +215,7 @@ export function linkView(
   const refused = waiting && isFull(link) ? waitingText(page, waiting, view) : null;
   const cards = html`${said === null ? '' : note('status', texts[said])}${
     refused !== null && said === null ? note('status', html`<bdi>${refused}</bdi>`) : ''
-  }${placeList(page, view, from)}${hasNews ? newsCard(link.installCode, view) : ''}${
+  }${placeList(page, view, from)}${hasNews ? newsCard(myNameOf(link), view) : ''}${
     supportUrl === null ? '' : wayTo(supportUrl, texts.support)
   }`;
   const number = (count: number) => count.toLocaleString(view.language);

@@ -15,13 +15,16 @@ interface Misfit {
 }
 
 /** The parts of a call that hold raw and read parameters. */
-type Readable = Pick<IncomingCall, 'params' | 'query' | 'readCount' | 'request'>;
+type Readable = Pick<IncomingCall, 'params' | 'query' | 'readCount' | 'request'> &
+  Partial<Pick<IncomingCall, 'provider'>>;
 
 type ReadParam = (call: Readable) => Misfit | undefined;
 
 /** Makes the function that reads one parameter into a call's `params`, or returns its misfit. */
 export function reader(name: string, param: Param): ReadParam {
   const checker = TypeCompiler.Compile(param.schema);
+  const { wider } = param;
+  const widerChecker = wider && TypeCompiler.Compile(wider.schema);
   const { header, isRequired, keepsEmpty, misfit, neededWithout, olderHeader, rule, tidy } = param;
   const decode = decoderOf(param.schema) ?? tidy ?? ((raw: string) => raw);
   const refuse = (detail: string): Misfit | undefined =>
@@ -42,7 +45,11 @@ export function reader(name: string, param: Param): ReadParam {
       return { says: neededWithout.says, detail: `${neededWithout.other} or ${name} is required` };
     }
     const decoded = decode(raw);
-    if (!checker.Check(decoded)) return refuse(`${name} must be ${rule}`);
+    if (!checker.Check(decoded)) {
+      const isWider = call.provider !== undefined && wider?.isFor(call.provider) === true;
+      if (!isWider) return refuse(`${name} must be ${rule}`);
+      if (!widerChecker?.Check(decoded)) return refuse(`${name} must be ${wider.rule}`);
+    }
     params[name] = decoded;
     return undefined;
   };

@@ -125,7 +125,8 @@ async function conclude(deps: ProxyDeps, tally: EndpointTally, asked: Asked): Pr
   const hides = exposure.isQuiet ? answered.hides : undefined;
   // Paths count as keys do, so that no delay tells the one from the other.
   const isGuess = answered.isGuess === true || hides === 'all';
-  await traffic.conclude(tally, { request, says, startMs, isGuess, requestId });
+  const code = isGuess ? codeIn(asked.target) : null;
+  await traffic.conclude(tally, { request, says, startMs, isGuess, code, requestId });
   if (hides === 'all') return strangers.answer(request, startMs);
   return hides === 'text' ? bare(response) : response;
 }
@@ -176,7 +177,7 @@ function readNames(
   if ('says' in reported) return WITHOUT_HWID;
   const { facts, hwid, junkHwid } = reported;
   const { key, path } = named;
-  const code = valueIn(parseQuery(target, true), 'installid');
+  const code = codeIn(target);
   if (isRefused(key) && kind !== 'plain') return unknownTo(hwid);
   if (isRefused(key) || code === REPEATED) return NOT_FOUND;
   if (key === null && !code) return otherPaths === 'pass' ? BY_OTHER_PATH : NOT_FOUND;
@@ -335,6 +336,7 @@ const FOR_TOKEN = {
   holdsSlot: false,
   isUnproven: false,
 };
+const codeIn = (target: string) => valueIn(parseQuery(target, true), 'installid');
 const pathOf = (target: string): string => target.split('?', 1)[0] ?? '';
 
 /** Returns path and query of a request's URL, without a fragment. */

@@ -65,6 +65,8 @@ const OF_PROVIDER: Table<ProviderChange> = {
   ride: [null, 'off', { ride: [null, 'off'] }],
   rideDesktop: [0, 1, { ride_desktop: [null, 1] }],
   buttons: [null, 'always', { buttons: [null, 'always'] }],
+  rc2Body: [null, 1, { rc2_body: [null, 1] }],
+  shortCodes: [0, 1, { short_codes: [null, 1] }],
   my: [0, 1, { page: [null, 'on'] }],
   myName: [null, 'Northwind', { page_name: 'changed' }],
   myColor: [null, '#0f766e', { page_color: [null, '#0f766e'] }],

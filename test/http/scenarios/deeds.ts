@@ -14,6 +14,12 @@ type Deeds = Readonly<Record<string, readonly string[]>>;
 export const DEEDS: Readonly<Record<string, Deeds>> = {
   '/api/add-install': {
     'a code and a note of its own': ['install.add {"id":1,"install_limit":100}'],
+    ...Object.fromEntries(
+      ['aB3dE5g7', 'abcdefg1', 'ABCDefgh', '1234567a', 'aB3dE5g7hJ9'].map((code) => [
+        `with short_codes the code ${code}`,
+        ['install.add {"id":1,"install_limit":2}'],
+      ]),
+    ),
     'a policy and a subscription key of its own': [
       'install.add {"id":1,"install_limit":100,"inactive_days":30,"when_full":"replace-oldest","cool_down_hours":48,"enforce":0,"without_hwid":"count","same_phone":"replace","subscription_key":"set"}',
     ],
@@ -65,6 +71,7 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
     'what rides, back to what it was': [
       `provider.set {} {"ride":["off",null],"ride_desktop":[1,null],"buttons":["always",null],"support_url":["tg://resolve?domain=a",null],"web_page_url":["https://example.com:8443/${'x'.repeat(230)}",null]}`,
     ],
+    'what the bot is answered': ['provider.set {} {"rc2_body":[null,1],"short_codes":[null,1]}'],
     'the page of users': [
       'provider.set {} {"page":[null,"on"],"page_color":[null,"#0f766e"],"page_name":"changed"}',
     ],

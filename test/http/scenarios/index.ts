@@ -5,6 +5,7 @@ import { domainScenarios } from './domain.ts';
 import { hwidScenarios } from './hwid.ts';
 import { linkScenarios } from './link.ts';
 import { linkEndScenarios } from './link-end.ts';
+import { linkNameScenarios } from './link-names.ts';
 import { linkTermScenarios } from './link-terms.ts';
 import { messagingScenarios } from './messaging.ts';
 import { policyScenarios } from './policy.ts';
@@ -21,6 +22,7 @@ import { deliveryScenariosOfWebhooks } from './webhook-deliveries.ts';
 export const scenarios: readonly Scenario[] = [
   ...linkScenarios,
   ...linkTermScenarios,
+  ...linkNameScenarios,
   ...linkEndScenarios,
   ...hwidScenarios,
   ...policyScenarios,

@@ -23,6 +23,8 @@ const answer = (changed: object = {}) =>
     web_page_url: null,
     buttons: 'missing',
     ...outside(MY_TERMS, usualOf<OwnMy>(MY_TERMS)),
+    rc2_body: 'default',
+    short_codes: 0,
     ...changed,
   });
 const given = {
@@ -53,6 +55,8 @@ const misfits: Scenario[] = (
     ['same_phone', 'on', 'one of off, ask, replace and default'],
     ['ride', 'on', 'one of off, notifications and default'],
     ['ride_desktop', 2, '0 or 1'],
+    ['rc2_body', 2, 'one of 0, 1 and default'],
+    ['short_codes', 'yes', '0 or 1'],
     ['support_url', 'example.com', `${URL_RULE}`],
     ['support_url', 'https://a:b@example.com/', `${URL_RULE}`],
     ['web_page_url', `https://example.com/${'x'.repeat(240)}`, `${URL_RULE}`],
@@ -146,6 +150,14 @@ export const policyScenarios: Scenario[] = [
       'provider 1 support_url: "tg://resolve?domain=a" -> null',
       `provider 1 web_page_url: "${rides.web_page_url}" -> null`,
     ],
+  },
+  {
+    name: 'what the bot is answered',
+    path: POLICY,
+    says: 'ok',
+    request: { rc2_body: 1, short_codes: 1 },
+    answer: answer({ rc2_body: 1, short_codes: 1 }),
+    changed: ['provider 1 rc2_body: null -> 1', 'provider 1 short_codes: 0 -> 1'],
   },
   {
     name: 'the page of users',
