@@ -118,8 +118,8 @@ export const provider = sqliteTable(
     my_name: text(),
     my_color: text(),
     ...phones(),
-    /** 1: `rc` 2 of add-install names the provider's own link; null: as the operator has it. */
-    rc2_body: integer().$type<0 | 1>(),
+    /** `on`: `rc` 2 of add-install names the provider's own link; null: as the operator has it. */
+    rc2_body: text({ enum: ['on', 'off'] }),
     /** 1: add-install accepts codes of 8 to 11 characters. */
     short_codes: integer().$type<0 | 1>().notNull().default(0),
     /** Grows with each change of what rides to all devices; until when anything does. */

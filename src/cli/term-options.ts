@@ -22,7 +22,6 @@ const WORDS: { readonly [F in keyof Own]?: Readonly<Record<string, number>> } = 
   enforce: { on: 1, off: 0 },
   rideDesktop: { yes: 1, no: 0 },
   my: { on: 1, off: 0 },
-  rc2Body: { yes: 1, no: 0 },
   shortCodes: { yes: 1, no: 0 },
 };
 

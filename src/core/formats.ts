@@ -10,7 +10,7 @@ import { isRefused, type Misfit, malformed } from './outcome.ts';
 import { DOMAIN_ACTIVE, DOMAIN_DISABLED } from './port/domain.ts';
 import { OPERATOR_EVENTS, PROVIDER_EVENTS } from './port/event.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED } from './port/link.ts';
-import { PLANS } from './port/provider.ts';
+import { PLANS, RC2_BODY as RC2_BODY_WORDS } from './port/provider.ts';
 import {
   SAME_PHONE as SAME_PHONE_WORDS,
   WHEN_FULL as WHEN_FULL_WORDS,
@@ -93,6 +93,7 @@ export const AUTH_KEY = text(/^[-_A-Za-z0-9]{32}$/, '32 letters, digits, - and _
 export const readAuthKey = AUTH_KEY.read;
 
 export const PLAN = choice(PLANS);
+export const RC2_BODY = choice(RC2_BODY_WORDS);
 
 /** The code of a link; those of imported links may be shorter than new ones. */
 export const INSTALL_CODE = text(/^[A-Za-z0-9]{8,12}$/, '8 to 12 letters and digits');

@@ -22,6 +22,7 @@ import {
   PAGE_NAME,
   PLAN,
   PROVIDER_NAME,
+  RC2_BODY,
   RIDE,
   SAME_PHONE,
   WHEN_FULL,
@@ -114,7 +115,7 @@ export const MY_TERMS = {
 
 /** A provider's terms of `add-install` for its bot. */
 export const BOT_TERMS = {
-  rc2Body: { name: 'rc2_body', format: FLAG, usual: null, may: TERMS },
+  rc2Body: { name: 'rc2_body', format: RC2_BODY, usual: null, may: TERMS },
   shortCodes: { format: FLAG, usual: 0, may: TERMS, audit: (is: 0 | 1) => is || null },
 } as const satisfies Terms<OwnBot>;
 

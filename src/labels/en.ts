@@ -158,12 +158,9 @@ export const explained: Readonly<
     about: 'The kinds to send. A change drops waiting deliveries of others.',
   },
   rc2Body: {
-    option: [
-      'answer',
-      ' of add-install: whether it is for your own links alone and names the link, or default',
-    ],
+    option: ['state', ' of add-install: whether it names your own link, or default'],
     about:
-      '1: `Install code exists` of add-install is for your own links alone, and its body has `id` and `install_code` of the link; a code of another provider is refused with the detail `taken`. 0: as the contract has it.',
+      '`on`: `Install code exists` of add-install is for your own links alone, and its body has `id` and `install_code` of the link; a code of another provider is refused with the detail `taken`. `off`: as the contract has it.',
   },
   shortCodes: {
     option: ['answer', ': whether add-install accepts codes of 8 to 11 signs'],

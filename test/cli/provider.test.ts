@@ -181,6 +181,8 @@ test('list and show tell everything but keys', async () => {
     same_phone: null,
     ride: 'default',
     ride_desktop: 'no',
+    rc2_body: 'default',
+    short_codes: 'no',
     buttons: 'missing',
     support_url: null,
     web_page_url: null,
@@ -201,6 +203,16 @@ test('list and show tell everything but keys', async () => {
   const sheet = (await provider('show', code)).stdout;
   expect(sheet).toMatch(/^max_links +9$/m);
   expect(sheet).not.toContain(authKey);
+});
+
+test('set takes the terms of add-install for a bot', async () => {
+  const { code } = await add();
+  const before = await json('show', code);
+  await json('set', code, '--rc2-body', 'on', '--short-codes', 'yes');
+  const set = { rc2_body: 'on', short_codes: 'yes' };
+  expect(await json('show', code)).toEqual({ ...before, ...set });
+  await json('set', code, '--rc2-body', 'default', '--short-codes', 'no');
+  expect(await json('show', code)).toEqual(before);
 });
 
 test('set takes what rides and the buttons, and takes them back', async () => {

@@ -8,15 +8,17 @@ import type { OwnPolicy } from './slot.ts';
 
 export const PLANS = ['basic', 'pro', 'enterprise'] as const;
 
+export const RC2_BODY = ['on', 'off'] as const;
+
 export type Plan = (typeof PLANS)[number];
 
 /** The terms of `add-install` for the bot of a provider. */
 export interface OwnBot {
   /**
-   * 1: `rc` 2 is for the provider's own links alone, and its body names the link; 0: as the
+   * `on`: `rc` 2 is for the provider's own links alone, and its body names the link; `off`: as the
    * contract has it; null: as `legacy.rc2_body` of the operator says.
    */
-  rc2Body: 0 | 1 | null;
+  rc2Body: (typeof RC2_BODY)[number] | null;
   /** 1: codes of 8 to 11 signs are accepted, see `CHOSEN_CODE` of core/formats.ts. */
   shortCodes: 0 | 1;
 }

@@ -163,7 +163,7 @@ function answerNotAdded(
 ): Maybe<Exists> {
   const { detail, recordId, says } = refused;
   if (says !== 'install_code_exists') return refused;
-  const namesLink = (provider.rc2Body ?? Number(legacyRc2Body)) === 1;
+  const namesLink = provider.rc2Body === null ? legacyRc2Body : provider.rc2Body === 'on';
   if (recordId === undefined) {
     if (!namesLink && !isShortCode(installCode)) return refused;
     return {

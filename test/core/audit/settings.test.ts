@@ -65,7 +65,7 @@ const OF_PROVIDER: Table<ProviderChange> = {
   ride: [null, 'off', { ride: [null, 'off'] }],
   rideDesktop: [0, 1, { ride_desktop: [null, 1] }],
   buttons: [null, 'always', { buttons: [null, 'always'] }],
-  rc2Body: [null, 1, { rc2_body: [null, 1] }],
+  rc2Body: [null, 'on', { rc2_body: [null, 'on'] }],
   shortCodes: [0, 1, { short_codes: [null, 1] }],
   my: [0, 1, { page: [null, 'on'] }],
   myName: [null, 'Northwind', { page_name: 'changed' }],

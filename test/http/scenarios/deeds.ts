@@ -71,7 +71,7 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
     'what rides, back to what it was': [
       `provider.set {} {"ride":["off",null],"ride_desktop":[1,null],"buttons":["always",null],"support_url":["tg://resolve?domain=a",null],"web_page_url":["https://example.com:8443/${'x'.repeat(230)}",null]}`,
     ],
-    'what the bot is answered': ['provider.set {} {"rc2_body":[null,1],"short_codes":[null,1]}'],
+    'what the bot is answered': ['provider.set {} {"rc2_body":[null,"on"],"short_codes":[null,1]}'],
     'the page of users': [
       'provider.set {} {"page":[null,"on"],"page_color":[null,"#0f766e"],"page_name":"changed"}',
     ],

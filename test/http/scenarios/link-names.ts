@@ -16,7 +16,7 @@ const SHORT_RULE =
 
 const withPolicy = (terms: Record<string, string | number>, by = OWN) =>
   asked('/api/policy', by, terms);
-const rc2Body = withPolicy({ rc2_body: 1 });
+const rc2Body = withPolicy({ rc2_body: 'on' });
 const shortCodes = withPolicy({ short_codes: 1 });
 const foreignShort = [withPolicy({ short_codes: 1 }, FOREIGN), aLink(SHORT, 2, FOREIGN)];
 const removed = asked('/api/remove-install', OWN, { id: 1 });
@@ -86,11 +86,11 @@ const named: Scenario[] = [
     detail: 'taken',
   },
   {
-    name: 'rc2_body 0 of the provider goes before legacy.rc2_body',
+    name: 'rc2_body off of the provider goes before legacy.rc2_body',
     path: ADD,
     says: 'install_code_exists',
     options: byAppliance,
-    given: [withPolicy({ rc2_body: 0 }), aLink(CODE, 2, FOREIGN)],
+    given: [withPolicy({ rc2_body: 'off' }), aLink(CODE, 2, FOREIGN)],
     request: { install_limit: 1, install_code: CODE },
     answer: EXISTS,
     detail: 'install_code is taken',
@@ -99,7 +99,7 @@ const named: Scenario[] = [
     name: 'rc2_body of another provider changes nothing here',
     path: ADD,
     says: 'install_code_exists',
-    given: [withPolicy({ rc2_body: 1 }, FOREIGN), aLink(CODE)],
+    given: [withPolicy({ rc2_body: 'on' }, FOREIGN), aLink(CODE)],
     request: { install_limit: 1, install_code: CODE },
     answer: EXISTS,
     answerHeaders: { 'x-install-id': '1' },
