@@ -18,6 +18,7 @@ const ON_BOTH = new Set([
   'core/audit/old-log.test.ts',
   'core/door.test.ts',
   'core/timekeeper.test.ts',
+  'doctor/bots.test.ts',
   'e2e/console-appliance.test.ts',
   'e2e/console-links.test.ts',
   'e2e/console-newcomer.test.ts',

@@ -100,6 +100,19 @@ export type BoundHost = 'provider_not_found' | 'not_bound' | 'disabled' | 'activ
 /** Called for each counted figure; for a change after its commit. */
 export type FigureObserver = (figure: Figure, by: number) => void;
 
+/** Links of a provider without a subscription key, beside those that the proxy made. */
+export interface UnusedLinks {
+  /** The host of the upstream. */
+  host: string;
+  /** The provider's code. */
+  code: string;
+  /** Links that the proxy made by keys. */
+  madeCount: number;
+  /** Links without a key that were made before the newest of them: without and with devices. */
+  emptyCount: number;
+  usedCount: number;
+}
+
 /** A name in the database. */
 export interface PrivateName {
   kind: 'chat' | 'device' | 'node' | 'person' | 'provider';
@@ -124,6 +137,8 @@ export interface DatabaseReport {
   disabledByImport: { code: string; count: number }[];
   /** Providers with links at 100 that their panel does not limit. */
   unlimited: { code: string; linkCount: number }[];
+  /** Links at the panels of upstreams that no device uses. */
+  unused: UnusedLinks[];
   /** Codes of the providers whose users have pages. */
   paged: string[];
   /** HWIDs that name no device and hold slots, those with most slots first. */

@@ -19,6 +19,7 @@ import { followRows } from './follow.ts';
 import { DISABLED_BY_IMPORT } from './panel-link.ts';
 import { seenSightings } from './sighting.ts';
 import { keptTimes, timesIn } from './time.ts';
+import { readUnused } from './unused-links.ts';
 import { upkeepOf, upkeepRows } from './upkeep.ts';
 import { keptUpstreams } from './upstream.ts';
 
@@ -45,6 +46,7 @@ export const NO_CONTENTS: Contents = {
   passing: [],
   disabledByImport: [],
   unlimited: [],
+  unused: [],
   paged: [],
   sightings: [],
   follows: [],
@@ -73,7 +75,9 @@ export function* surveyContents(
   isCurrent = true,
 ): Step<Contents> {
   const contents = isCurrent ? yield* readContents(statements) : NO_CONTENTS;
-  return { ...contents, hosts: yield* readHosts(statements, hostsOf(contents.kept)) };
+  const asked = hostsOf(contents.kept);
+  const unused = isCurrent ? yield* readUnused(statements, asked) : [];
+  return { ...contents, unused, hosts: yield* readHosts(statements, asked) };
 }
 
 /** Reads the bindings of hosts, which exist in every schema. */
@@ -158,7 +162,7 @@ function* readCounts({ prepare }: Statements): Step<Record<string, number>> {
 }
 
 /** Reads the outbox, the webhooks of the operator, policies and stored upstreams. */
-function* readContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
+function* readContents(statements: Statements): Step<Omit<Contents, 'hosts' | 'unused'>> {
   const { prepare } = statements;
   const stopped = prepare(sql`
       SELECT ${columns('destination', 'kind AS gateway')},
