@@ -181,6 +181,41 @@ export const providerKey = sqliteTable(
   ],
 );
 
+/** A bot that fetches for its customers, trusted by its secret at one host: core/bot.ts. */
+export const bot = sqliteTable(
+  'bot',
+  {
+    id: id(),
+    provider_id: integer()
+      .notNull()
+      .references(() => provider.id, { onDelete: 'cascade' }),
+    host: text().notNull(),
+    name: text().notNull(),
+    secret_hash: hash().notNull(),
+    created_at_ms: integer().notNull(),
+  },
+  (t) => [
+    index('bot_by_provider').on(t.provider_id),
+    index('bot_by_host').on(t.host),
+    check('bot_secret_hash_length', sql`length(${t.secret_hash}) = 32`),
+  ],
+);
+
+/** How often a bot fetched a key without a HWID, on the last day that it did. */
+export const botFetch = sqliteTable(
+  'bot_fetch',
+  {
+    bot_id: integer()
+      .notNull()
+      .references(() => bot.id, { onDelete: 'cascade' }),
+    key_hash: hash().notNull(),
+    /** The UTC day, as days since 1970. */
+    day: integer().notNull(),
+    fetch_count: integer().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.bot_id, t.key_hash] }), index('bot_fetch_by_day').on(t.day)],
+);
+
 /** A change that takes long, or begins later, so that it can be taken back; see core/job. */
 export const job = sqliteTable(
   'job',

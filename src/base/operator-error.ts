@@ -37,6 +37,8 @@ export const ERROR_CODES = {
   send_too_soon: 'Too many messages were sent: try again later.',
   follow_not_found: 'The panel of this host is not followed.',
   follow_not_held: 'No pass over the panel of this host waits for the operator.',
+  bot_not_found: 'The provider has no bot with this id.',
+  bot_limit_reached: 'The provider has reached its limit of bots.',
   webhook_not_found: 'No webhook has this id.',
   webhook_limit_reached: 'The provider, or the operator, has reached its limit of webhooks.',
   account_not_found: 'No account of the console has this name.',

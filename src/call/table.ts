@@ -2,6 +2,7 @@
 
 import type { Role } from '../core/port/account.ts';
 import { activityCalls } from './activity-calls.ts';
+import { botCalls } from './bot-calls.ts';
 import type { AnyCall, GivenTo, GotFrom, SaysOf } from './call.ts';
 import type { directCalls } from './direct-calls.ts';
 import { domainCalls } from './domain-calls.ts';
@@ -35,6 +36,7 @@ const CALLS = {
   ...activityCalls,
   ...linkFileCalls,
   ...domainCalls,
+  ...botCalls,
   ...staffCalls,
   ...sendCalls,
   ...webhookCalls,

@@ -13,6 +13,7 @@ const GROUPS: {
   }>;
 } = {
   accounts: async () => (await import('../call/operator-account-calls.ts')).operatorAccountCalls,
+  bots: async () => (await import('../call/bot-calls.ts')).botCalls,
   devices: async () => (await import('../call/operator-record-calls.ts')).operatorRecordCalls,
   domains: async () => (await import('../call/domain-calls.ts')).domainCalls,
   links: async () => ({

@@ -9,6 +9,7 @@ import type { Handover } from '../handover/handover.ts';
 import { addAccountCommands } from './account.ts';
 import { addAuditCommands } from './audit.ts';
 import { addBackupCommands } from './backup.ts';
+import { addBotCommands } from './bot.ts';
 import { addClockCommands } from './clock.ts';
 import { addConfigCommand } from './config.ts';
 import { addConformanceCommand } from './conformance.ts';
@@ -70,6 +71,7 @@ export function buildProgram(context: CliContext): Command {
   addDemoCommand(program, context);
   addProviderCommands(program, context);
   addDomainCommands(program, context);
+  addBotCommands(program, context);
   addLinkCommands(program, context);
   addDeviceCommands(program, context);
   addForgetCommand(program, context);

@@ -2,6 +2,7 @@
 
 import { CommanderError } from 'commander';
 import { busyText, type ErrorCode, OperatorError, UsageError } from '../base/operator-error.ts';
+import { BOTS_MAX } from '../core/bot.ts';
 import { EXISTS } from '../core/link.ts';
 import { innermostReason, isRefused, type Refused } from '../core/outcome.ts';
 import { isAway, isBusy, WriteFailed } from '../core/port/store.ts';
@@ -29,6 +30,8 @@ const SENTENCES = {
   account_not_found: (name) => `there is no account '${name}': see 'gatepost account list'`,
   follow_not_found: (host) => `the panel of '${host}' is not followed: see 'gatepost follow list'`,
   follow_not_held: (host) => `no pass over the panel of '${host}' waits: nothing to accept`,
+  bot_not_found: (id) => `there is no bot ${id}: see 'gatepost bot list'`,
+  bot_limit_reached: (code) => `provider ${code} has reached the limit of ${BOTS_MAX} bots`,
   webhook_not_found: (id) => `there is no webhook ${id}: see 'gatepost webhook list'`,
   webhook_limit_reached: (owner) =>
     `${owner} has reached the limit of webhooks (the setting webhook.per_owner_max)`,

@@ -37,6 +37,8 @@ export const PASSES = 'passes';
 export interface GateCall extends DeviceCall {
   /** A HWID that names no device: it counts only if it has a slot. Then `hwid` is null. */
   junkHwid?: string | null;
+  /** The trusted bot that asks: without a HWID it passes, as by `withoutHwid` of `pass`. */
+  botId?: number | undefined;
 }
 
 /**
@@ -61,7 +63,7 @@ export function settleHwid(
     if (isRefused(judged)) return call;
     const { link, says } = judged;
     return after(core.store.findPolicy(link.installId), (policy) => {
-      const way = policy?.withoutHwid ?? 'refuse';
+      const way = call.botId === undefined ? (policy?.withoutHwid ?? 'refuse') : 'pass';
       if (way === 'refuse') return call;
       if (way === 'count') return { ...call, hwid: sharedHwid(link.installId), isShared: true };
       if (says === null) return PASSES;
@@ -80,16 +82,21 @@ export function namesLink(core: Core, call: DeviceCall, nowMs: number): Maybe<bo
 }
 
 /**
- * Returns the policy of a provider about apps without a HWID, for a key without a link. No app
- * passes if the key would make no link: without an active subscription, or an active binding.
+ * Returns the policy of a provider about apps without a HWID, for a key without a link; a trusted
+ * bot passes. Nothing passes if the key would make no link: without an active subscription, or an
+ * active binding.
  */
 export async function wayOfNewKeys(
   { store }: Core,
-  { providerCode, domainHash }: Pick<NewKeyCall, 'providerCode' | 'domainHash'>,
+  {
+    providerCode,
+    domainHash,
+    botId,
+  }: Pick<NewKeyCall, 'providerCode' | 'domainHash'> & Pick<GateCall, 'botId'>,
   nowMs: number,
 ): Promise<Policy['withoutHwid']> {
   const provider = await store.findProvider(providerCode);
-  const way = provider?.withoutHwid ?? 'refuse';
+  const way = botId === undefined ? (provider?.withoutHwid ?? 'refuse') : 'pass';
   if (provider === null || way !== 'pass') return way;
   const binding = await store.findDomain(provider.id, domainHash);
   return isActive(provider, nowMs) && binding?.status === DOMAIN_ACTIVE ? 'pass' : 'refuse';

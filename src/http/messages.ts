@@ -170,6 +170,10 @@ const TABLE = {
   gate_untrusted: refusal('Unknown error', 'only proxies in gate.proxies may ask here'),
   gate_unclear: refusal('Unknown error', 'it is not clear which request is asked about'),
   gate_method: refusal('Unknown error', 'only GET and HEAD are let through'),
+  gate_bot_limit: refusal(
+    'Unknown error',
+    'this bot has fetched the key as often today as it may without a HWID',
+  ),
   gate_no_slot: refusal('Unknown error', 'HEAD takes no slot: only a HWID on the link may ask so'),
 
   provider_not_found: refusal('Provider not found', 'there is no such provider'),

@@ -9,7 +9,7 @@ import type { Log } from '../base/log.ts';
 import { auditHead, headText } from '../core/audit/chain.ts';
 import { actAt } from '../core/audit/entry.ts';
 import { pruneAudit } from '../core/audit/prune.ts';
-import { DAY_MS } from '../core/calendar.ts';
+import { DAY_MS, utcDay } from '../core/calendar.ts';
 import type { Core } from '../core/core.ts';
 import { FIGURE_DAYS, lastDays } from '../core/figures.ts';
 import { ANSWER_KEPT_MS } from '../core/idempotency.ts';
@@ -71,6 +71,7 @@ export async function prune(
   await repeat(() => core.store.forgetTombstones(ageMs - TOMBSTONE_DAYS * DAY_MS), signal);
   const { fromDay } = lastDays(FIGURE_DAYS, ageMs);
   await repeat(() => core.store.forgetFigures(fromDay), signal);
+  await repeat(() => core.store.forgetBotFetches(utcDay(ageMs)), signal);
   await repeat(() => core.store.forgetDestinations(), signal);
   await repeat(() => core.store.forgetMade(ageMs - ANSWER_KEPT_MS), signal);
   await repeat(() => core.store.forgetJobs(ageMs - JOB_DAYS * DAY_MS), signal);

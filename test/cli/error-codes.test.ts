@@ -325,6 +325,21 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
       return ['follow', 'accept', 'sub.example.org', '--check'];
     },
   ],
+  bot_not_found: [
+    async () => {
+      await addProvider();
+      return ['bot', 'remove', '7'];
+    },
+  ],
+  bot_limit_reached: [
+    async () => {
+      await addProvider();
+      expect(await line.run('domain', 'add', 'example.com')).toMatchObject({ code: 0 });
+      const words = ['bot', 'add', 'example.com', '--name', 'bot'];
+      for (let n = 0; n < 20; n++) expect(await line.run(...words)).toMatchObject({ code: 0 });
+      return words;
+    },
+  ],
   webhook_not_found: [
     async () => ['webhook', 'set', '7', '--enable'],
     async () => ['webhook', 'rotate', '7'],

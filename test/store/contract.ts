@@ -12,6 +12,7 @@ import type { Store } from '../../src/core/port/store.ts';
 import { CONNECTIONS, STORE } from '../support/place.ts';
 import { accountContract } from './contract/account.ts';
 import { auditContract } from './contract/audit.ts';
+import { botContract } from './contract/bot.ts';
 import { browserContract } from './contract/browser.ts';
 import { changeContract } from './contract/change.ts';
 import { countContract } from './contract/count.ts';
@@ -105,7 +106,13 @@ export const PARTS = {
     ...myContract,
     ...browserContract,
   },
-  account: { ...accountContract, ...sessionContract, ...upstreamContract, ...upkeepContract },
+  account: {
+    ...accountContract,
+    ...botContract,
+    ...sessionContract,
+    ...upstreamContract,
+    ...upkeepContract,
+  },
   job: { ...jobContract, ...deviceMixContract, ...deviceSearchContract },
   change: changeContract,
   device: { ...deviceContract, ...targetContract, ...registrationContract },

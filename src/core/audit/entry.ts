@@ -53,6 +53,8 @@ export const ACTIONS = {
   'session.end': 'sessions of the console were ended before their time',
   'key.add': 'a provider got a key for a part of the API',
   'key.remove': 'a key for a part of the API was removed',
+  'bot.add': 'a bot that fetches for its customers is trusted by a new secret',
+  'bot.remove': 'a bot is trusted no more',
   'webhook.add': 'a webhook was added',
   'webhook.update': 'address, kinds of events or scheme of a webhook changed, or it was enabled',
   'webhook.rotate': 'a webhook got a new secret',

@@ -14,7 +14,7 @@ const GROUPS = {
   links: ['install.', 'hwid.'],
   domains: ['domain.'],
   messages: ['notification.', 'command.', 'distribution.'],
-  people: ['account.', 'session.', 'key.'],
+  people: ['account.', 'session.', 'key.', 'bot.'],
   webhooks: ['webhook.'],
   providers: ['provider.'],
   appliance: ['device.', 'database.', 'audit.'],

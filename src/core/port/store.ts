@@ -13,6 +13,7 @@
 
 import type { AccountStore } from './account.ts';
 import type { AuditStore } from './audit.ts';
+import type { BotStore } from './bot.ts';
 import type { BrowserStore } from './browser.ts';
 import type { ChangeStore } from './change.ts';
 import type { CountStore } from './count.ts';
@@ -52,7 +53,8 @@ import type { UpstreamStore } from './upstream.ts';
 import type { WebhookStore } from './webhook.ts';
 
 export interface Store
-  extends ProviderStore,
+  extends BotStore,
+    ProviderStore,
     ProviderKeyStore,
     AccountStore,
     SessionStore,

@@ -1,7 +1,7 @@
 /** The origins from which the console may be opened: this machine, or HTTPS. */
 
-import { isIP } from 'node:net';
 import type { Site } from '../../core/account/passkeys.ts';
+import { isLoopback } from '../request/address.ts';
 import { authorityOf } from '../request/hosts.ts';
 
 /** The connection of a request. */
@@ -34,9 +34,6 @@ export function siteOf({ headers }: Request, { peer, isTrusted, scheme }: Connec
   const isHere = isLoopback(peer) && (host === 'localhost' || isLoopback(host)) && isBare;
   return isHere ? { host, origin: `http://${authority}` } : null;
 }
-
-const isLoopback = (address: string) =>
-  address === '::1' || (isIP(address) === 4 && address.startsWith('127.'));
 
 /** Returns true for a call that a page of this site made. */
 export function isOwnPage(request: Request, site: Site): boolean {

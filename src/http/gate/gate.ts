@@ -10,11 +10,18 @@
 
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
+import { countBotFetch } from '../../core/bot.ts';
 import type { Core } from '../../core/core.ts';
 import { admitDevice, type DeviceCall, type RefusedAtDoor } from '../../core/door.ts';
 import { type KeyInPath, type KeyPath, keyIn, type Path } from '../../core/key-path.ts';
 import { myNameOf, myUrlOfFetch, myUrlOfRefusal } from '../../core/my.ts';
-import { decideByName, FORGED, judgeByName, unknownTo } from '../../core/named-link.ts';
+import {
+  decideByName,
+  FORGED,
+  judgeByName,
+  type NamedRequest,
+  unknownTo,
+} from '../../core/named-link.ts';
 import { isRefused } from '../../core/outcome.ts';
 import { type PanelKey, type PanelKind, panelOf } from '../../core/panel/kind.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
@@ -28,6 +35,7 @@ import { MinuteLine } from '../bound/limiter.ts';
 import { reportFault } from '../interpreter.ts';
 import type { TrustedProxies } from '../request/address.ts';
 import { dropBody } from '../request/body.ts';
+import { botOf } from '../request/bot.ts';
 import { Hosts } from '../request/hosts.ts';
 import { valueIn } from '../request/query.ts';
 import { intervalHeader, replacingButtons } from '../ride/answer.ts';
@@ -91,6 +99,14 @@ interface GateDeps {
 
 export const GATE_PATH = '/gate';
 
+const BOT_LIMIT: Conclusion = { says: 'gate_bot_limit' };
+
+/** The question of a proxy; `isHead`: about a request that takes no slot. */
+interface Asking {
+  request: Request;
+  isHead: boolean;
+}
+
 /** Makes the handler of `/gate`. It logs and counts nothing that it reads. */
 export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> {
   const { clock, core, log, settings, traffic } = deps;
@@ -121,8 +137,8 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     const { facts, hwid, junkHwid } = reported;
     const key = keyOf(path);
     if (isRefused(key)) return conclusionOf(unknownTo(hwid));
-    const address = () =>
-      deps.sharedAddressOf(request, settings.gateProxies ?? settings.trustedProxies);
+    const trusted = settings.gateProxies ?? settings.trustedProxies;
+    const address = () => deps.sharedAddressOf(request, trusted);
     const code = valueIn(query, 'installid');
     const isHead = method === 'HEAD';
     const named = {
@@ -134,6 +150,31 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
       isApp: true,
       isQuiet: deps.strangers.isQuiet,
     };
+    const ask = (named: NamedRequest) => askFor(named, { isHead, host, path, request }, nowMs);
+    if (hwid !== null) return ask(named);
+    const at = { host: host.name, providerCode };
+    const bot = botOf(core, request, at, () => {
+      const reported = request.headers.get('x-forwarded-proto');
+      return { reported, isEncrypted: false, client: address() };
+    });
+    return after(bot, (of) => {
+      if (of === null) return ask(named);
+      const device = { ...named.device, botId: of.id, providerCode: of.providerCode };
+      return after(ask({ ...named, device }), (conclusion) => {
+        if (conclusion.says !== 'ok') return conclusion;
+        const isIn = countBotFetch(core, of.id, key?.key ?? `${named.code}`, nowMs);
+        return after(isIn, (is) => (is ? conclusion : BOT_LIMIT));
+      });
+    });
+  }
+
+  /** Decides about the link that a request names. */
+  function askFor(
+    named: NamedRequest,
+    { host, isHead, path, request }: Pick<OriginalRequest, 'host' | 'path'> & Asking,
+    nowMs: number,
+  ): Maybe<Conclusion> {
+    const { facts } = named;
     const decided = isHead
       ? judgeByName(core, named, nowMs)
       : decideByName<Conclusion>(core, named, nowMs, (call, key) =>
@@ -147,7 +188,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
           }),
         );
     return after(decided, (found) => {
-      if (found === null) return conclusionOf(unknownTo(hwid));
+      if (found === null) return conclusionOf(unknownTo(named.device.hwid));
       if ('refused' in found) return conclusionOf(found);
       const { outcome } = found;
       if (outcome === PASSES) return ADMITTED;

@@ -114,3 +114,7 @@ export function networkOf(client: string): string {
   const groups = client.endsWith('::/64') ? client.split(':') : [];
   return groups.length === 6 ? `${groups.slice(0, 3).join(':')}::/48` : client;
 }
+
+/** Returns whether an address is one of the loopback interface. */
+export const isLoopback = (address: string) =>
+  address === '::1' || (isIP(address) === 4 && address.startsWith('127.'));

@@ -1,5 +1,7 @@
 /** Headers that the proxy passes on: all but those of one connection (RFC 9110, section 7.6.1). */
 
+import { hasBotSecret } from '../../core/bot.ts';
+
 /** Headers of one connection. */
 const HOP_BY_HOP = new Set([
   ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection'],
@@ -75,6 +77,7 @@ export function requestHeaders(
   headers.forEach((value, name) => {
     if (HOP_BY_HOP.has(name) || named.has(name) || OUR_OWN.has(name)) return;
     if (isSubscription && !OF_SUBSCRIPTION.test(name)) return;
+    if (hasBotSecret(value)) return;
     if (!CLAIM.test(name) && !(isWhole && CONDITIONAL.test(name))) passed[name] = value;
   });
   const before = isTrusted ? headers.get('x-forwarded-for') : null;

@@ -4,6 +4,7 @@
  * then the response is forwarded. So neither guessed paths nor an outage of the panel create rows.
  */
 
+import { countBotFetch } from '../../core/bot.ts';
 import type { Core } from '../../core/core.ts';
 import { hostName } from '../../core/host-name.ts';
 import { readNamedPath } from '../../core/key-path.ts';
@@ -18,6 +19,7 @@ import { readDeviceHeaders } from '../gate/device-headers.ts';
 import { reportFault, whyNotNow } from '../interpreter.ts';
 import { myUrlOfRequest, originOf } from '../my/address.ts';
 import { dropBody } from '../request/body.ts';
+import { botOf } from '../request/bot.ts';
 import { parseQuery, REPEATED, valueIn } from '../request/query.ts';
 import type { RideDesk } from '../ride/desk.ts';
 import { bare, type Exposure, type Strangers } from '../strangers.ts';
@@ -148,12 +150,12 @@ async function responseTo(deps: ProxyDeps, asked: Asked): Promise<ProxyResponse>
   const read = readNames(deps, asked);
   if ('refused' in read) return refuse(deps, asked, read);
   if (!('device' in read)) return exchange(deps, asked, read, null);
-  const named = await withUserNumber(deps, asked, read);
+  const named = await withUserNumber(deps, asked, await withBot(deps, asked, read));
   if (typeof named === 'string') return failed(named, false);
   if ('refused' in named) return refuse(deps, asked, named);
   const decided = await decide(deps, panel, named, deps.clock.nowMs());
   // The address of an old token opens no page.
-  const decision = named === read ? decided : { ...decided, opensMy: false };
+  const decision = named.key === read.key ? decided : { ...decided, opensMy: false };
   if ('refused' in decision) return refuse(deps, asked, decision);
   return exchange(deps, asked, decision, named);
 }
@@ -194,6 +196,22 @@ function readNames(
     isApp: hwid !== null || junkHwid !== null || !isPage,
     isQuiet: exposure.isQuiet,
   };
+}
+
+/** Names the trusted bot that asks without a HWID; other requests stay as they are. */
+async function withBot(
+  { core, provenanceOf }: ProxyDeps,
+  { panel, request }: Asked,
+  read: SubscriptionRequest,
+): Promise<SubscriptionRequest> {
+  if (read.device.hwid !== null) return read;
+  const { host, provider: providerCode } = panel.upstream;
+  const bot = await botOf(core, request, { host, providerCode }, () => {
+    const { client, isTrusted, scheme } = provenanceOf(request);
+    const reported = isTrusted ? request.headers.get('x-forwarded-proto') : null;
+    return { reported, isEncrypted: scheme === 'https', client };
+  });
+  return bot === null ? read : { ...read, isApp: true, device: { ...read.device, botId: bot.id } };
 }
 
 /** Asks the panel for the number of the user in an old token; other requests stay as they are. */
@@ -271,12 +289,28 @@ async function exchange(
     response.cancel();
     return refuse(deps, asked, { ...forwarding.unknown, isGuess });
   }
+  if (!(await isWithinBounds(deps, subscription, response, nowMs))) {
+    response.cancel();
+    return failed('bot_limit_reached', hasLink);
+  }
   await deps.moves.check(response.headers, upstream, nowMs);
   const isEnd = await addEnd(deps, request, upstream, forwarding, response);
   const isAdmitted = admitted !== null && !isEnd && isSuccess(response);
   const rider = isAdmitted ? { ...fetch, link: admitted } : null;
   const given = { response, forwarding, hasLink, rider, isStrange };
   return { ...(await respond(deps, request, panel, given)), isGuess };
+}
+
+/** Counts an answer to a bot that forwards no HWID. Returns false beyond its bound of the day. */
+async function isWithinBounds(
+  { core }: ProxyDeps,
+  subscription: SubscriptionRequest | null,
+  { status }: UpstreamResponse,
+  nowMs: number,
+): Promise<boolean> {
+  const { botId, hwid } = subscription?.device ?? {};
+  if (subscription === null || botId === undefined || hwid !== null || status >= 400) return true;
+  return countBotFetch(core, botId, subscription.key?.key ?? `${subscription.code}`, nowMs);
 }
 
 /** Refuses a request; `opensMy`: sends its browser to the page of users. */

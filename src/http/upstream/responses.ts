@@ -13,6 +13,7 @@ export type ProxyError =
   | 'wrong_method'
   | 'upstream_busy'
   | 'new_link_limit_reached'
+  | 'bot_limit_reached'
   | 'not_now'
   | 'fault';
 
@@ -32,6 +33,7 @@ const ERRORS: Readonly<Record<ProxyError, { status: number; text: string }>> = {
   bad_request: { status: 400, text: 'this request cannot be passed on' },
   wrong_method: { status: 405, text: 'only GET and HEAD are passed on' },
   new_link_limit_reached: { status: 429, text: 'too many new subscriptions from this address' },
+  bot_limit_reached: { status: 429, text: 'this bot has fetched the key often enough today' },
   fault: { status: 500, text: 'internal fault, see the log of the server' },
   // With the reason.
   not_now: { status: 503, text: '' },

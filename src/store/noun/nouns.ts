@@ -7,6 +7,7 @@ import type { Backend } from '../backend.ts';
 import { accountNoun } from './account.ts';
 import { acknowledgementNoun } from './acknowledgement.ts';
 import { auditNoun } from './audit.ts';
+import { botNoun } from './bot.ts';
 import { browserNoun } from './browser.ts';
 import { CarriedStamps } from './carried.ts';
 import { changeNoun } from './change.ts';
@@ -75,6 +76,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
   return {
     ...providerNoun(backend),
     ...providerKeyNoun(backend),
+    ...botNoun(backend),
     ...accountNoun(backend),
     ...passkeyNoun(backend),
     ...sessionNoun(backend),

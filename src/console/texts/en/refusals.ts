@@ -30,6 +30,8 @@ export const refusals = {
   outdated: 'A newer version is installed. Reload the page.',
   last_of_role: 'One account must keep this role. Give it to another account first.',
   key_limit_reached: 'The limit of keys is reached.',
+  bot_limit_reached: 'There are as many bots as there may be. Remove one first.',
+  bot_not_found: 'The bot is not there any more.',
   one_time_limit_reached: 'Too many open invitations. They end after ten minutes.',
   domain_limit_reached: 'The limit of domains is reached.',
   cancel_too_late: 'Too late: it is due in less than ten minutes, or was not scheduled.',

@@ -107,6 +107,8 @@ export const activity: Like<typeof english> = {
     'key.add': ({ key, scope }) =>
       `کلید API ${apart(key)} برای ${scopes[`${scope}`] ?? scope} ساخته شد`,
     'key.remove': ({ key }) => `کلید API ${apart(key)} حذف شد`,
+    'bot.add': ({ host }) => `به ربات ${apart(host)} اعتماد شد`,
+    'bot.remove': ({ host }) => `اعتماد به ربات ${apart(host)} پایان یافت`,
     'webhook.add': ({ id }) => `وب‌هوک ${apart(id)} اضافه شد`,
     'webhook.update': ({ id }) => `وب‌هوک ${apart(id)} تغییر کرد`,
     'webhook.rotate': ({ id }) => `وب‌هوک ${apart(id)} کلید مخفی جدید گرفت`,

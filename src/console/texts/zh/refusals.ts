@@ -21,6 +21,8 @@ export const refusals: Like<typeof english> = {
   outdated: '已安装新版本，请重新加载页面。',
   last_of_role: '必须有人保留此角色。请先把它交给另一个账户。',
   key_limit_reached: 'API 密钥数量已达上限。',
+  bot_limit_reached: '机器人数量已达上限，请先删除一个。',
+  bot_not_found: '该机器人已不存在。',
   one_time_limit_reached: '未使用的邀请过多，它们十分钟后失效。',
   domain_limit_reached: '域名数量已达上限。',
   cancel_too_late: '来不及了：距发送不到十分钟，或未定时。',
