@@ -5,10 +5,11 @@
 -- On an appliance with several providers: /gate?provider_code=CODE
 local GATE = "http://127.0.0.1:8080/gate"
 
--- Of the client's headers those alone that an app describes its device in, and its language.
+-- Of the client's headers those alone that an app describes its device in, its language, and the
+-- secret of a bot.
 local WORDS = {
   "x-hwid", "x-device-os", "x-ver-os", "x-device-model", "x-app-version", "x-device-info",
-  "user-agent", "accept-language", "x-device-locale",
+  "user-agent", "accept-language", "x-device-locale", "authorization",
 }
 local ANSWERS = {
   "x-hwid-active", "x-hwid-not-supported", "x-hwid-max-devices-reached", "x-error-detail",
@@ -57,11 +58,15 @@ end
 
 core.register_action("gate", { "http-req" }, function(txn)
   local given = txn.http:req_get_headers()
+  -- A number before HAProxy 3.1.
+  local by_tls = txn.f:ssl_fc()
+  local is_tls = by_tls == true or by_tls == 1
   local headers = {
     ["x-forwarded-uri"] = { txn.f:pathq() },
     ["x-forwarded-method"] = { txn.f:method() },
     ["x-forwarded-host"] = { joined(given["host"]) },
     ["x-forwarded-for"] = { txn.f:src() },
+    ["x-forwarded-proto"] = { is_tls and "https" or "http" },
   }
   for _, name in ipairs(WORDS) do
     if given[name] then headers[name] = { joined(given[name]) } end

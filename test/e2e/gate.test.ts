@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { hostHash } from '../../src/core/host-name.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { call } from '../support/app.ts';
+import { runHere } from '../support/command-line.ts';
 import { testWith } from '../support/needs.ts';
 import { addProviderByCommand, type ServerProcess, startServe } from '../support/process.ts';
 import {
@@ -173,6 +174,26 @@ describe.each(FRONT_PROXIES)('%s', (name, start) => {
     expect(passed.filter(([name]) => isWrong(name))).toEqual([]);
     // Nor of another client, by headers that the proxy writes itself.
     expect(passed.filter(([, value]) => value.includes('203.0.113.9'))).toEqual([]);
+  });
+
+  testHere('a bot passes by its secret, which the panel does not hear', async () => {
+    const link = await makeLink(1);
+    const { dataDir } = server();
+    const words = ['bot', 'add', SUB_HOST, '--name', 'bot', '--provider', own.code, '--json'];
+    const { stdout } = await runHere([...words, '--data', dataDir]);
+    const { secret } = JSON.parse(stdout);
+    const headers = { authorization: `Bearer ${secret}` };
+    const path = `/sub/${link.key}`;
+    expect((await get(proxy, path, null)).status).toBe(403);
+    // Caddy of this test speaks plain HTTP, over which a secret proves nothing.
+    const isRead = proxy.url.startsWith('http:');
+    expect((await get(proxy, path, null, { headers })).status).toBe(isRead ? 403 : 200);
+    expect((await get(proxy, path, 'A', { headers })).text).toBe(subscriptionOf(link.key));
+    expect((await get(proxy, path, 'B', { headers })).status).toBe(403);
+    expect(await hwidsOn(link)).toEqual(['A']);
+    const heard = panel.requests.flatMap((one) => [...one.headers].flat());
+    expect(heard.filter((value) => value.includes(secret))).toEqual([]);
+    expect(server().stderr()).not.toContain(secret);
   });
 
   testHere('a key of two providers is that of the provider that the proxy names', async () => {

@@ -90,7 +90,8 @@ test('Traefik', async () => {
   expect(http.routers.subscriptions.rule).toBe(`Host(\`${HOST}\`) && PathPrefix(\`/sub/\`)`);
   expect(http.routers.subscriptions.middlewares).toEqual(['gate', 'plain']);
   expect(trustForwardHeader).toBe(false);
-  expect(authRequestHeaders.map((name) => name.toLowerCase()).sort()).toEqual(WORDS.sort());
+  const passed = [...WORDS, 'authorization'].sort();
+  expect(authRequestHeaders.map((name) => name.toLowerCase()).sort()).toEqual(passed);
   const emptied = Object.entries(http.middlewares.plain.headers.customRequestHeaders);
   const names = emptied.map(([name]) => name.toLowerCase());
   const wrong = [...Object.keys(OVERRIDING), ...Object.keys(CLAIMING), 'upgrade'];
@@ -138,7 +139,8 @@ test('Envoy', async () => {
     exact: string;
   }[];
   const names = allowed.map(({ exact }) => exact);
-  expect([...names].sort()).toEqual(WORDS.sort());
+  const passed = [...WORDS, 'authorization', 'x-forwarded-proto'].sort();
+  expect([...names].sort()).toEqual(passed);
   const removed = JSON.parse(found(/"request_headers_to_remove":(\[.*?\])/)) as string[];
   const wrong = [...Object.keys(OVERRIDING), ...Object.keys(CLAIMING), 'x-real-ip'];
   expect(removed.sort()).toEqual(wrong.sort());
