@@ -17,6 +17,7 @@ export const FINDINGS = {
   backup_without_room: 'The disk has too little space for the next backup.',
   backups_not_scheduled: 'No backups are made by the clock.',
   backups_on_same_disk: 'Backups are on the disk of the database and would be lost with it.',
+  bot_fetches_used_up: 'A trusted bot fetched keys as often in a day as it may without a HWID.',
   bot_links_unused: 'Most links of a bot have no device; the gate made others for its customers.',
   certificate_awaited: 'The first certificate has not been issued yet.',
   certificate_ends_soon: 'The certificate ends soon and is not renewed.',

@@ -1,8 +1,9 @@
-/** Checks what bots do here: whether the links that they make are used. */
+/** Checks what bots do here: whether the links that they make are used, and how often they fetch. */
 
 import { about, type Finding } from '../base/finding.ts';
+import { DAY_MS } from '../core/calendar.ts';
 import { counted } from '../core/counted.ts';
-import type { UnusedLinks } from '../store/kind.ts';
+import type { BotFetches, UnusedLinks } from '../store/kind.ts';
 
 const say = about('gate');
 
@@ -22,4 +23,22 @@ export function checkUnusedLinks(unused: readonly UnusedLinks[]): Finding[] {
         host,
       ),
     );
+}
+
+/**
+ * Says how many subscriptions trusted bots fetched without a HWID, whose limit is the bot's to
+ * keep; warns where a bot got as many answers of a key as it may.
+ */
+export function checkBotFetches(fetches: readonly BotFetches[]): Finding[] {
+  return fetches.map(({ code, day, fetchCount, host, keyCount, name, usedUpCount }) => {
+    const date = new Date(day * DAY_MS).toISOString().slice(0, 10);
+    const what = `bot '${name}' of provider ${code} fetched ${counted(keyCount, 'key')} at ${host} without a HWID on ${date}: ${counted(fetchCount, 'answer')}`;
+    if (usedUpCount === 0) return say.ok(what);
+    return say.warning(
+      'bot_fetches_used_up',
+      `${what}; ${counted(usedUpCount, 'key')} as often as it may`,
+      'let the bot forward x-hwid of its customers, or keep an answer for an hour: docs/bots.md, "A bot that fetches the panel for its customers"',
+      host,
+    );
+  });
 }

@@ -17,7 +17,7 @@ import type { DatabaseReport, StoreKind } from '../store/kind.ts';
 import { checkAddress } from './address.ts';
 import { checkCopies } from './backup-copy.ts';
 import { checkBackups } from './backups.ts';
-import { checkUnusedLinks } from './bots.ts';
+import { checkBotFetches, checkUnusedLinks } from './bots.ts';
 import { causesOf, withBackup } from './causes.ts';
 import { certifiedNames, checkCertificate } from './certificate.ts';
 import { checkDirectory } from './directory.ts';
@@ -156,6 +156,7 @@ export async function examine({
     ...checkFollows(followingIn(gateUpstreams), database.follows, nowMs),
     ...checkUnlimited(database.unlimited),
     ...checkUnusedLinks(database.unused),
+    ...checkBotFetches(database.botFetches),
     ...checkPagePath(config, database.paged),
     ...checkNames(config, names),
     ...(await checkUpstreams(config, database.hosts, onDate)),

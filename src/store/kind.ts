@@ -113,6 +113,20 @@ export interface UnusedLinks {
   usedCount: number;
 }
 
+/** The fetches of a trusted bot without a HWID in a day. */
+export interface BotFetches {
+  host: string;
+  name: string;
+  /** The code of its provider. */
+  code: string;
+  /** The UTC day, as days since 1970. */
+  day: number;
+  keyCount: number;
+  fetchCount: number;
+  /** Keys that it fetched as often as it may. */
+  usedUpCount: number;
+}
+
 /** A name in the database. */
 export interface PrivateName {
   kind: 'chat' | 'device' | 'node' | 'person' | 'provider';
@@ -137,6 +151,8 @@ export interface DatabaseReport {
   disabledByImport: { code: string; count: number }[];
   /** Providers with links at 100 that their panel does not limit. */
   unlimited: { code: string; linkCount: number }[];
+  /** How often trusted bots fetched without a HWID, on the last day on which they did. */
+  botFetches: BotFetches[];
   /** Links at the panels of upstreams that no device uses. */
   unused: UnusedLinks[];
   /** Codes of the providers whose users have pages. */

@@ -2,7 +2,9 @@
 
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { loadConfig } from '../../src/config/load.ts';
-import { checkUnusedLinks } from '../../src/doctor/bots.ts';
+import { addBot, countBotFetch, FETCHES_MAX } from '../../src/core/bot.ts';
+import { utcDay } from '../../src/core/calendar.ts';
+import { checkBotFetches, checkUnusedLinks } from '../../src/doctor/bots.ts';
 import { storeKindOf } from '../../src/parts/open-core.ts';
 import { call } from '../support/app.ts';
 import { type Fronted, HOST, startFronted } from '../support/upstream.ts';
@@ -14,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => at.stop());
 
 /** Surveys the database as the doctor does. */
-async function unused() {
+async function survey() {
   const { dataDir, databaseUrl } = at.app.place;
   const env = {
     GATEPOST_CONFIG: 'none',
@@ -22,8 +24,9 @@ async function unused() {
   };
   const { config } = loadConfig({ dataDir }, env);
   const hosts = [{ host: HOST, provider: at.own.code }];
-  return (await storeKindOf(config).survey(dataDir, () => hosts)).unused;
+  return storeKindOf(config).survey(dataDir, () => hosts);
 }
+const unused = async () => (await survey()).unused;
 
 const sells = async (install_code: string, more: Record<string, string> = {}) => {
   const query = { install_limit: 3, install_code, ...more };
@@ -70,4 +73,29 @@ test('links that were made after those of the gate are no sign', async () => {
   await fetches('/sub/key-of-anna-0001', 'phone-1');
   await sells('LinkOfBoris1');
   expect(checkUnusedLinks(await unused())).toEqual([]);
+});
+
+test('the fetches of a trusted bot are counted, and said where they are used up', async () => {
+  const { core, clock } = at.app;
+  const provider = await core.store.findProvider(at.own.code);
+  if (provider === null) throw new Error('not there');
+  const made = await addBot(core, provider, { host: HOST, name: 'shop bot' }, clock.nowMs());
+  if (!('id' in made)) throw new Error('not added');
+  expect((await survey()).botFetches).toEqual([]);
+  const fetched = (key: string) => countBotFetch(core, made.id, key, clock.nowMs());
+  for (const key of ['a', 'a', 'b']) expect(await fetched(key)).toBe(true);
+  const of = { host: HOST, name: 'shop bot', code: at.own.code, day: utcDay(clock.nowMs()) };
+  const { botFetches } = await survey();
+  expect(botFetches).toEqual([{ ...of, keyCount: 2, fetchCount: 3, usedUpCount: 0 }]);
+  expect(checkBotFetches(botFetches)).toMatchObject([
+    {
+      level: 'ok',
+      what: `bot 'shop bot' of provider ${at.own.code} fetched 2 keys at ${HOST} without a HWID on 2026-11-20: 3 answers`,
+    },
+  ]);
+  for (let n = 2; n < FETCHES_MAX; n++) await fetched('a');
+  expect(await fetched('a')).toBe(false);
+  const [finding] = checkBotFetches((await survey()).botFetches);
+  expect(finding).toMatchObject({ level: 'warning', name: 'bot_fetches_used_up' });
+  expect(finding?.what).toEndWith('25 answers; 1 key as often as it may');
 });

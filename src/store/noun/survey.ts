@@ -14,12 +14,12 @@ import { activityWord } from '../../core/status-word.ts';
 import type { Statements, Step } from '../backend.ts';
 import type { BoundHost, DatabaseReport, HostOfProvider, HostsOf, PrivateName } from '../kind.ts';
 import { columns, sql, values } from '../statement-text.ts';
+import { readBotFetches, readUnused } from './bot-survey.ts';
 import { disabledWebhooks } from './disabled-webhook.ts';
 import { followRows } from './follow.ts';
 import { DISABLED_BY_IMPORT } from './panel-link.ts';
 import { seenSightings } from './sighting.ts';
 import { keptTimes, timesIn } from './time.ts';
-import { readUnused } from './unused-links.ts';
 import { upkeepOf, upkeepRows } from './upkeep.ts';
 import { keptUpstreams } from './upstream.ts';
 
@@ -47,6 +47,7 @@ export const NO_CONTENTS: Contents = {
   disabledByImport: [],
   unlimited: [],
   unused: [],
+  botFetches: [],
   paged: [],
   sightings: [],
   follows: [],
@@ -214,6 +215,7 @@ function* readContents(statements: Statements): Step<Omit<Contents, 'hosts' | 'u
     paged: (yield* paged.all()).map(({ code }) => code),
     disabledByImport: yield* byImport.all(),
     unlimited: yield* unlimited.all(),
+    botFetches: yield* readBotFetches(statements),
     passing: (yield* passing.all()).map(({ code }) => code),
     signingKey: (yield* signingKey.get())?.key ?? null,
     stopped: yield* stopped.all(),

@@ -1,8 +1,9 @@
-/** The doctor's read of links that no device uses, because the proxy made others for their keys. */
+/** The doctor's reads about bots: their links that no device uses, and how often they fetch. */
 
+import { FETCHES_MAX } from '../../core/bot.ts';
 import type { Statements, Step } from '../backend.ts';
-import type { HostOfProvider, UnusedLinks } from '../kind.ts';
-import { sql, values } from '../statement-text.ts';
+import type { BotFetches, HostOfProvider, UnusedLinks } from '../kind.ts';
+import { columns, sql, values } from '../statement-text.ts';
 
 /**
  * Counts for each panel the links without a key and a panel's user that were made before the newest
@@ -38,4 +39,23 @@ export function* readUnused(
     if (links !== null) found.push({ host, code, madeCount, ...links });
   }
   return found;
+}
+
+/** Most bots that are named. */
+const BOT_COUNT_MAX = 20;
+
+/** Counts the answers to each trusted bot without a HWID, on the last day on which it got any. */
+export function* readBotFetches({ join, prepare }: Statements): Step<BotFetches[]> {
+  const count = prepare(sql`
+      SELECT ${columns({ b: 'bot', f: 'bot_fetch', p: 'provider' }, 'b.host, b.name, p.code, f.day')},
+        ${values<{ keyCount: number; fetchCount: number; usedUpCount: number }>({
+          keyCount: sql`count(*)`,
+          fetchCount: sql`CAST(sum(f.fetch_count) AS bigint)`,
+          usedUpCount: sql`count(CASE WHEN f.fetch_count >= ${FETCHES_MAX} THEN 1 END)`,
+        })}
+      FROM bot b ${join} provider p ON p.id = b.provider_id
+        ${join} bot_fetch f ON f.bot_id = b.id
+      WHERE f.day = (SELECT max(l.day) FROM bot_fetch l WHERE l.bot_id = b.id)
+      GROUP BY b.id, b.host, b.name, p.code, f.day ORDER BY b.id LIMIT ${BOT_COUNT_MAX}`);
+  return yield* count.all();
 }
