@@ -33,10 +33,9 @@ import { authKeyValue, durationValue, providerCodeValue, showExpires, showTime }
 
 type OwnOthers = OwnRideTerms & OwnMy & OwnBot;
 const OTHERS: TermTable<OwnOthers> = { ...RIDE_TERMS, ...MY_TERMS, ...BOT_TERMS };
-const POLICY_AND_RIDES: TermTable<OwnPolicy & OwnRideTerms> = {
-  ...OWN_POLICY_TERMS,
-  ...RIDE_TERMS,
-};
+/** The terms of a new provider: all but those of its page. */
+type NewTerms = OwnPolicy & OwnRideTerms & OwnBot;
+const NEW_TERMS: TermTable<NewTerms> = { ...OWN_POLICY_TERMS, ...RIDE_TERMS, ...BOT_TERMS };
 
 interface AddOptions extends CommonOptions, KeyOptions, Terms {
   name: string;
@@ -82,7 +81,7 @@ async function add(context: CliContext, options: AddOptions): Promise<void> {
     lastDay: lastDayOf(options.expires),
     linkCountMax: orNull(options.maxLinks),
     ...onlyGiven({ code: options.code, authKey: readKey(context, options) }),
-    ...givenTerms<OwnPolicy & OwnRideTerms>(POLICY_AND_RIDES, options),
+    ...givenTerms<NewTerms>(NEW_TERMS, options),
   };
   const nowMs = context.nowMs();
   const added = await withCore(
@@ -220,7 +219,7 @@ export function addProviderCommands(program: Command, context: CliContext): void
     .option('--key <key>', 'a key of your choice', authKeyValue)
     .option(...KEY_FILE)
     .option(...MAX_LINKS, 'default');
-  addTerms(adding, POLICY_AND_RIDES).action((options: AddOptions) => add(context, options));
+  addTerms(adding, NEW_TERMS).action((options: AddOptions) => add(context, options));
 
   provider
     .command('list')

@@ -25,7 +25,7 @@ export const BOTS_MAX = 20;
 /** The most answers of a day and key to a bot that forwards no HWID. */
 export const FETCHES_MAX = 24;
 
-/** What a secret begins with, so that no other credential is taken for one. */
+/** The beginning of each secret, so that no other credential is taken for one. */
 const PREFIX = 'bot_';
 const SECRET = new RegExp(`${PREFIX}[-_A-Za-z0-9]{32}`);
 const BEARER = new RegExp(`^[Bb]earer +(${SECRET.source}) *$`);

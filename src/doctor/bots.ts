@@ -1,4 +1,4 @@
-/** Checks what bots do here: whether the links that they make are used, and how often they fetch. */
+/** Checks the use of links that bots make, and how often bots fetch for their customers. */
 
 import { about, type Finding } from '../base/finding.ts';
 import { DAY_MS } from '../core/calendar.ts';

@@ -20,7 +20,7 @@ export const labels: Labels = {
   page_name: 'نام روی صفحه',
   page_color: 'رنگ صفحه',
   rc2_body: 'بدنهٔ پاسخ rc 2',
-  short_codes: 'کدهای کوتاه پیوندهای تازه',
+  short_codes: 'کدهای کوتاه لینک‌های تازه',
   name: 'نام',
   plan: 'پلن',
   active_until: 'پایان پلن',

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { AnyCall } from '../../src/call/call.ts';
 import { directCalls } from '../../src/call/direct-calls.ts';
 import { type CallName, type Given, RECORDS } from '../../src/call/table.ts';
+import { hostHash } from '../../src/core/host-name.ts';
 import { UNDO_MS } from '../../src/core/job/job.ts';
 import { jobStep } from '../../src/core/job/step.ts';
 import { scheduleAt } from '../../src/core/message/schedule.ts';
@@ -59,7 +60,8 @@ const makeLater = <N extends CallName>(name: N, given: Given<N>) =>
   });
 
 test('calls about a provider', async () => {
-  const at = (await seedProvider(app)).code;
+  const shop = await seedProvider(app);
+  const at = shop.code;
   await make('overview.read', { at });
   const { id } = await make('links.add', { at, limit: 1, note: '' });
   await make('links.edit', { at, id, limit: 2 });
@@ -74,6 +76,9 @@ test('calls about a provider', async () => {
   await make('links.remove', { at, id });
   const draft = { key: null, code: null, limit: 1, note: null };
   await make('links.add-many', { at, drafts: [draft] });
+  await bind(app, shop, hostHash('sub.example.com'));
+  const { id: botId } = await make('bots.add', { at, host: 'sub.example.com', name: 'bot' });
+  await make('bots.remove', { at, id: botId });
   const { id: domainId } = await make('domains.add', { at, hash: 'b'.repeat(64), name: 'b' });
   await make('domains.delete', { at, id: domainId });
   const target = { kind: 'webhook', url: 'https://bot.example.com/', scheme: 'v1' } as const;

@@ -114,7 +114,14 @@ const COMMANDS_BY_HAND: Readonly<Record<string, readonly string[]>> = {
 /** Commands that change nothing. */
 const READING_COMMANDS = [
   ...['provider list', 'provider show', 'domain list', 'link list', 'link show', 'link why'],
-  ...['link qr', 'device list', 'device show', 'distribution list', 'distribution show'],
+  ...[
+    'bot list',
+    'link qr',
+    'device list',
+    'device show',
+    'distribution list',
+    'distribution show',
+  ],
   ...['distribution receipts', 'gateway list', 'webhook list', 'webhook deliveries'],
   ...[
     'account list',

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { commandTree } from '../../packaging/command-tree.ts';
 import { buildProgram } from '../../src/cli/program.ts';
+import { hashKey } from '../../src/core/secret.ts';
 import { HASH, knock } from '../store/contract/fixture.ts';
 import { ACT } from '../support/actor.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
@@ -18,6 +19,7 @@ const OWNERS: Readonly<Record<string, readonly (string | null)[]>> = {
   'domain list': CODES,
   'link list': CODES,
   'provider list': CODES,
+  'bot list': CODES,
   'webhook list': [OPERATOR, ...CODES],
 };
 /** Lists of what has no single owner, or names it in another way. */
@@ -36,7 +38,7 @@ async function addDevice(hwid: string, link: string): Promise<void> {
   await store.close();
 }
 
-async function addMembers(): Promise<void> {
+async function addMembersAndBots(): Promise<void> {
   const { store } = await openData(line.dataDir);
   for (const [n, code] of [null, ...CODES].entries()) {
     const provider = code === null ? null : await store.findProvider(code);
@@ -44,6 +46,11 @@ async function addMembers(): Promise<void> {
     const grant = { providerId: provider?.id ?? null, role };
     const draft = { name: `member${n}`, grant, countMax: 9, createdAtMs: 1, invitation: null };
     expect(await store.addAccount(draft, ACT)).toMatchObject({ grant });
+    if (provider == null) continue;
+    const host = `sub${n}.example.com`;
+    const secretHash = hashKey(host);
+    const bot = { providerId: provider.id, host, name: 'bot', secretHash, createdAtMs: 1 };
+    await store.addBot({ ...bot, countMax: 1 }, ACT);
   }
   await store.close();
 }
@@ -60,7 +67,7 @@ beforeAll(async () => {
     await done('notify', '--all', '--body', 'x', ...of);
   }
   await done('webhook', 'add', '--url', 'https://own.example.com/hook');
-  await addMembers();
+  await addMembersAndBots();
 });
 afterAll(() => line.close());
 

@@ -47,8 +47,8 @@ test('a guess counts for its client, and at the account that it is about', () =>
   const { clock, conclude, guesses } = begin(0);
   expect([conclude(true), conclude(true, 'anna')]).toEqual(['id-1', 'id-1']);
   expect(guesses).toEqual([
-    ['client', clock.nowMs(), null],
-    ['client', clock.nowMs(), 'anna'],
+    ['client', clock.nowMs(), { account: null, code: undefined }],
+    ['client', clock.nowMs(), { account: 'anna', code: undefined }],
   ]);
 });
 

@@ -141,8 +141,8 @@ test('each field of a provider is set where it was in 0.20.0, and the page by th
     my: 'policy, provider set, page.set',
     myName: 'policy, provider set, page.set',
     myColor: 'policy, provider set, page.set',
-    rc2Body: 'policy, provider set, providers.add, providers.edit',
-    shortCodes: 'policy, provider set, providers.add, providers.edit',
+    rc2Body: OWN,
+    shortCodes: OWN,
   };
   expect(ofProvider).toEqual(expected);
 });

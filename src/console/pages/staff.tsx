@@ -14,6 +14,7 @@ import { Invite, Role, waysOf } from '../parts/people.tsx';
 import { Secret } from '../parts/secret.tsx';
 import { Problem, useWork } from '../parts/work.tsx';
 import { texts } from '../state.ts';
+import { Bots } from './bots.tsx';
 
 type Member = Got<'staff.list'>[number];
 type Key = Got<'keys.list'>[number];
@@ -206,6 +207,7 @@ export function StaffPage({ at }: { at: string }) {
       <Title name={texts.staff.title} />
       <Staff at={at} />
       <Keys at={at} />
+      <Bots at={at} />
     </>
   );
 }

@@ -28,7 +28,7 @@ export interface NewBot extends Omit<Bot, 'id'>, Pick<TrustedBot, 'secretHash'> 
 }
 
 /** A fetch of a bot without a HWID. */
-export interface BotFetch {
+interface BotFetch {
   botId: number;
   /** SHA-256 of the subscription key, or of the code, hexadecimal. */
   keyHash: string;

@@ -159,6 +159,14 @@ const staff = {
   noEnd: 'no end',
   addKey: 'Create key',
   keyOnce: 'This is its auth_key. It is not shown again.',
+  bots: 'Bots that fetch for customers',
+  botsHint:
+    'A bot that fetches subscriptions for your customers shows this secret; without the HWID of the customer it gets 24 answers a day and key, and takes no place.',
+  botHostHint: 'The host in the addresses that it fetches, bound to you.',
+  addBot: 'Trust a bot',
+  botOnce:
+    'Its secret: the bot sends it as Authorization: Bearer, by HTTPS. It is not shown again.',
+  sureBot: (name: string) => `Trust the bot ${name} no more?`,
   sureMemberHint: 'The role ends at once, also in open pages.',
   sureKeyHint: 'The program that uses it is refused at once.',
   sureMember: (name: string) => `Take the role from ${name}?`,

@@ -154,6 +154,13 @@ const staff: Like<typeof english.staff> = {
   noEnd: '永不到期',
   addKey: '创建 API 密钥',
   keyOnce: '这是它的 auth_key，之后不再显示。',
+  bots: '代客户获取订阅的机器人',
+  botsHint:
+    '代客户获取订阅的机器人出示此凭证；没有客户的 HWID 时，每个订阅每天最多获得 24 次响应，且不占用名额。',
+  botHostHint: '它所获取的地址中的主机，须已绑定到您。',
+  addBot: '信任机器人',
+  botOnce: '这是它的凭证：机器人通过 HTTPS 以 Authorization: Bearer 发送，之后不再显示。',
+  sureBot: (name) => `不再信任机器人 ${name}？`,
   sureMemberHint: '角色立即失效，已打开的页面也一样。',
   sureKeyHint: '使用它的程序会立即被拒绝。',
   sureMember: (name) => `撤销 ${name} 的角色？`,
