@@ -18,7 +18,7 @@ interface Shown {
 /** Keys and variables as the page names them, by its rule where a row has no variable. */
 function documented(): string[] {
   const rows = readText('docs/configuration.md').matchAll(
-    /^\| `([a-z_.]+)` \| (?:`(GATEPOST_[A-Z_]+)`|(\*\(file only\)\*)|) \| .* \| .*\|$/gm,
+    /^\| `([a-z0-9_.]+)` \| (?:`(GATEPOST_[A-Z_]+)`|(\*\(file only\)\*)|) \| .* \| .*\|$/gm,
   );
   return [...rows].map(([, key = '', named, isOfFile]) => {
     const usual = `GATEPOST_${key.replace(/^(?:server|limits)\./, '').replaceAll('.', '_')}`;

@@ -2,9 +2,11 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { addProvider, type Credentials } from '../../src/core/provider.ts';
+import { parseTrustedProxies } from '../../src/http/request/address.ts';
 import { ACT } from '../support/actor.ts';
 import { call, startTestApp, type TestApp } from '../support/app.ts';
 import { addLink, HASH, seedShop } from '../support/shop.ts';
+import { type Fronted, HOST, startFronted } from '../support/upstream.ts';
 
 const SHORT = 'aB3dE5g7';
 const OTHER_HASH = 'b'.repeat(64);
@@ -109,4 +111,29 @@ test('guesses of short codes are late after a tenth of the guesses of others', a
   await page(`${own.code}.aB3dE5g8`);
   await page('aB3dE5g9');
   expect(await isLate(fetch(`${app.url}/my?link=aB3dE5g9`))).toBe(true);
+});
+
+test.each([
+  ['the proxy', (at: Fronted, code: string) => at.get(`/sub/other?installid=${code}`, 'phone-1')],
+  [
+    '/gate',
+    (at: Fronted, code: string) =>
+      fetch(`${at.app.url}/gate`, {
+        headers: {
+          'x-original-uri': `/sub/other?installid=${code}`,
+          'x-forwarded-host': HOST,
+          'x-hwid': 'phone-1',
+        },
+      }),
+  ],
+])('a guess at a short code through %s counts as ten', async (_, guess) => {
+  const local = parseTrustedProxies(['127.0.0.1']);
+  const options = { trustedProxies: local, gateProxies: local, authFailuresPerMinuteMax: 20 };
+  const at = await startFronted(undefined, {}, options);
+  for (const code of ['aB3dE5g8', 'aB3dE5g9']) await guess(at, code);
+  const late = guess(at, 'aB3dE5g0');
+  while (at.app.clock.sleeperCount === 0) await Bun.sleep(1);
+  at.app.clock.advance(1_000);
+  await late;
+  await at.stop();
 });
