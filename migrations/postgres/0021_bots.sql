@@ -1,4 +1,4 @@
--- Terms of add-install, and bots that fetch for their customers: SQLite's migration 0028.
+-- Terms of add-install, and bots that fetch for their customers: SQLite's migration 0029.
 
 ALTER TABLE provider ADD COLUMN rc2_body text COLLATE "C";
 ALTER TABLE provider ADD COLUMN short_codes integer NOT NULL DEFAULT 0;
