@@ -17,7 +17,7 @@ import { freshFolder } from '../support/app.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { FakeSource } from '../support/fake-source.ts';
 import { serviceAccount } from '../support/gateway.ts';
-import { makeLink } from '../support/links.ts';
+import { fillBots, makeLink } from '../support/links.ts';
 import { makeUser, type WorldUser, writePanel } from '../support/panel-world.ts';
 import { cleanUp } from '../support/process.ts';
 import { MAY_MOUNT, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
@@ -325,21 +325,8 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
       return ['follow', 'accept', 'sub.example.org', '--check'];
     },
   ],
-  bot_not_found: [
-    async () => {
-      await addProvider();
-      return ['bot', 'remove', '7'];
-    },
-  ],
-  bot_limit_reached: [
-    async () => {
-      await addProvider();
-      expect(await line.run('domain', 'add', 'example.com')).toMatchObject({ code: 0 });
-      const words = ['bot', 'add', 'example.com', '--name', 'bot'];
-      for (let n = 0; n < 20; n++) expect(await line.run(...words)).toMatchObject({ code: 0 });
-      return words;
-    },
-  ],
+  bot_not_found: [() => addProvider().then(() => ['bot', 'remove', '7'])],
+  bot_limit_reached: [() => makeLink(line.dataDir, (core) => fillBots(core, CODE))],
   webhook_not_found: [
     async () => ['webhook', 'set', '7', '--enable'],
     async () => ['webhook', 'rotate', '7'],

@@ -1,6 +1,6 @@
 /**
- * The forms of addresses that bots hand out, with the patch of docs/bots.md: the limit that was paid
- * counts the customer's phones, and the gate makes no second link. And what happens without it.
+ * The forms of addresses that bots hand out, with the patch of docs/bots.md: the link that was paid
+ * counts the customer's phones, and the gate makes no second one. Also what happens without it.
  */
 
 import { afterEach, expect, test } from 'bun:test';
