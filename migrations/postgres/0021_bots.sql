@@ -13,8 +13,8 @@ CREATE TABLE bot (
   CONSTRAINT bot_secret_hash_length CHECK (length(secret_hash) = 32)
 );
 
-CREATE INDEX bot_by_provider ON bot (provider_id);
-CREATE INDEX bot_by_host ON bot (host);
+CREATE INDEX bot_by_provider ON bot (provider_id, id);
+CREATE INDEX bot_by_host ON bot (host, id);
 
 CREATE TABLE bot_fetch (
   bot_id bigint NOT NULL REFERENCES bot (id) ON DELETE CASCADE,
@@ -24,4 +24,4 @@ CREATE TABLE bot_fetch (
   PRIMARY KEY (bot_id, key_hash)
 );
 
-CREATE INDEX bot_fetch_by_day ON bot_fetch (day);
+CREATE INDEX bot_fetch_by_day ON bot_fetch (day, bot_id, key_hash);
