@@ -151,7 +151,7 @@ describe.each([
     expect(await late).toBe(status);
     at.app.clock.advance(60_000);
     // A right token makes no guessed code a right one.
-    const guess = () => statusOf(`${digestToken(`eve,${NOW_S}`)}?installid=Guess1234`, 'a');
+    const guess = () => statusOf(`${digestToken(`eve,${NOW_S}`)}?installid=Guess1234567`, 'a');
     expect(await guess()).toBe(404);
     const next = guess();
     await until('the guess waits', () => at.app.clock.sleeperCount === 1);
