@@ -17,9 +17,14 @@ test('what makes a record takes each option of what changes it, but for its stat
   const without = (make: string, change: string) =>
     optionsOf(change).filter((option) => !optionsOf(make).includes(option));
   const chosen = ['--full', '--over', '--active', '--disabled', '--search', '--all', '--yes'];
-  expect(without('link add', 'link set')).toEqual(['--status', '--no-key', ...chosen]);
+  expect(without('link add', 'link set')).toEqual([
+    '--as-they-leave',
+    '--status',
+    '--no-key',
+    ...chosen,
+  ]);
   // The note and the key are in the file.
-  const rows = ['--note', '--status', '--key', '--no-key'];
+  const rows = ['--as-they-leave', '--note', '--status', '--key', '--no-key'];
   expect(without('link import', 'link set')).toEqual([...rows, ...chosen]);
   const page = ['--page', '--page-name', '--page-color'];
   expect(without('provider add', 'provider set')).toEqual(page);
