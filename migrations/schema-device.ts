@@ -74,9 +74,12 @@ export const deviceToken = sqliteTable(
     last_seen_at_ms: integer().notNull().default(0),
     /** 1: its app opened a stream, so that it gets messages by streams. */
     has_stream: integer().notNull().default(0),
+    /** Ends that no answer has carried yet, as src/core/port/ended.ts writes them; null: none. */
+    ended: text(),
   },
   (t) => [
     index('device_token_by_device').on(t.device_id),
+    index('device_token_to_tell').on(t.id).where(sql`ended IS NOT NULL`),
     uniqueIndex('device_token_of_nobody')
       .on(t.device_id)
       .where(sql`nobody_after_distribution_id IS NOT NULL`),
@@ -88,6 +91,21 @@ export const deviceToken = sqliteTable(
       'device_token_stands',
       sql`${t.stands_alone} = 0 OR ${t.nobody_after_distribution_id} IS NOT NULL`,
     ),
+  ],
+);
+
+/** A token that ended with the slot of its last place: refused with the reason for a day. */
+export const endedToken = sqliteTable(
+  'ended_token',
+  {
+    /** SHA-256 of the token. */
+    token_hash: hash().primaryKey(),
+    why: text({ enum: ['slot_freed', 'link_ended', 'link_replaced'] }).notNull(),
+    ended_at_ms: integer().notNull(),
+  },
+  (t) => [
+    index('ended_token_by_time').on(t.ended_at_ms),
+    check('ended_token_why', sql`${t.why} IN ('slot_freed', 'link_ended', 'link_replaced')`),
   ],
 );
 
@@ -153,6 +171,8 @@ export const deviceProvider = sqliteTable(
      * claimed by a binding, or by a version that did not remember the link.
      */
     claim_install_id: integer(),
+    /** When the token ended with its last slot: the claim keeps others off for a while. */
+    claim_ended_at_ms: integer(),
     /** 1: its only slot was last seen on an earlier day than the device: another slot ended. */
     seen_apart: integer().notNull().default(0),
     /** Until when a message that names the device rides. */

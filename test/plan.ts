@@ -30,6 +30,7 @@ const ON_BOTH = new Set([
   'e2e/leap.test.ts',
   'e2e/race.test.ts',
   'e2e/ride-soak.test.ts',
+  'http/slot-end-told.test.ts',
   'kits/real-nginx.test.ts',
   'kits/real.test.ts',
   'store/future-cuts.test.ts',

@@ -143,6 +143,8 @@ export interface AuthenticDevice extends TokenHolder {
   providerId: number | null;
   /** True: its app opened a stream before. */
   hasStream: boolean;
+  /** Ends of which it has not been notified, for `readEnded`; null: none. */
+  ended: string | null;
 }
 
 /** Saves that the app of a token opened a stream, once. Ignores a failure. */

@@ -14,7 +14,7 @@ import type {
 } from './port/provider.ts';
 import type { Scope } from './port/provider-key.ts';
 import { hashKey, randomAuthKey, randomCode, sameHash } from './secret.ts';
-import { nextTurn } from './turn.ts';
+import { nextTurn, pause } from './turn.ts';
 
 export type ProviderDraft = GivenProviderTerms & {
   /** The code of a provider that moves here with its credentials; absent: a random one. */
@@ -143,6 +143,12 @@ export async function changePolicy(
 }
 
 /**
+ * The pause after a step that notified 50 devices of the end of their slots, ms: no more than 200 a
+ * second come back and ask.
+ */
+const NOTIFIED_PAUSE_MS = 250;
+
+/**
  * Removes a provider with all its records; devices stay. The first of many small steps revokes its
  * keys, and another call completes an interrupted removal. Refuses `provider_not_found`.
  */
@@ -153,9 +159,10 @@ export async function removeProvider(
 ): Promise<'ok' | Refused<'provider_not_found'>> {
   const closed = await core.store.closeProvider(code, actAt(core, nowMs));
   if (typeof closed === 'string') return new Refused(closed);
-  for (; ; await nextTurn()) {
+  for (;;) {
     const left = await core.store.removeProvider(closed.id);
-    if (left !== 'more') return fromStore(left);
+    if (left !== 'more' && left !== 'notified') return fromStore(left);
+    await (left === 'notified' ? pause(NOTIFIED_PAUSE_MS) : nextTurn());
   }
 }
 

@@ -63,6 +63,11 @@ export class Signals {
     for (const check of this.#waiting.get(deviceId) ?? []) check();
   }
 
+  /** Signals that a slot or link of these devices ended. */
+  endedFor(deviceIds: readonly number[]): void {
+    for (const deviceId of this.awaited(deviceIds)) this.messagesFor(deviceId);
+  }
+
   /** Returns those of these devices, or of all, for which a stream or long poll waits. */
   awaited(deviceIds: readonly number[] | 'all'): number[] {
     if (deviceIds === 'all') return [...this.#waiting.keys()];

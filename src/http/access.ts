@@ -1,21 +1,18 @@
 /** Checks access to an endpoint, in this order: credentials, subscription, plan. */
 
 import { opens } from '../core/account/keys.ts';
+import type { Core } from '../core/core.ts';
 import { authenticateDevice } from '../core/device.ts';
+import { whyShownEnded } from '../core/message/ended.ts';
 import { after, type Maybe } from '../core/port/maybe.ts';
 import { authenticate, refusalByPlan } from '../core/provider.ts';
-import type { Audience, Endpoint } from './endpoint.ts';
+import { endedView } from './answer/ended-view.ts';
+import type { Audience, Endpoint, Reply } from './endpoint.ts';
 import type { MessageKey } from './messages.ts';
 import type { CallDeps, IncomingCall } from './request/call.ts';
 
-interface Refusal {
-  says: MessageKey;
-  /** The detail for `x-error-detail`, instead of the message's own. */
-  detail?: string;
-}
-
 /** Authenticates the caller and stores it in the call. Returns a refusal; null: access granted. */
-type Access = (call: IncomingCall) => Maybe<MessageKey | Refusal | null>;
+type Access = (call: IncomingCall) => Maybe<MessageKey | Reply<MessageKey> | null>;
 
 const ACCESS: Readonly<Record<Audience, (endpoint: Endpoint, deps: CallDeps) => Access>> = {
   app: () => () => null,
@@ -24,7 +21,7 @@ const ACCESS: Readonly<Record<Audience, (endpoint: Endpoint, deps: CallDeps) => 
     (_endpoint, { core }) =>
     (call) =>
       after(authenticateDevice(core, call.token, call.nowMs), (device) => {
-        if (device === null) return 'device_token_error';
+        if (device === null) return refusalOfToken(core, call);
         call.device = device;
         return null;
       }),
@@ -50,6 +47,22 @@ const ACCESS: Readonly<Record<Audience, (endpoint: Endpoint, deps: CallDeps) => 
       });
     },
 };
+
+/** Refuses the token of a call, with the reason if it ended with its last slot. */
+export async function refusalOfToken(
+  core: Core,
+  {
+    token,
+    nowMs,
+    languages,
+    settings,
+  }: Pick<IncomingCall, 'token' | 'nowMs' | 'languages' | 'settings'>,
+): Promise<Reply<'device_token_error'>> {
+  const says = 'device_token_error';
+  const ended = await whyShownEnded(core, token, nowMs);
+  if (ended === null) return { says };
+  return { says, body: { ...endedView(ended, settings, languages) }, isGuess: false };
+}
 
 export function accessOf(endpoint: Endpoint, deps: CallDeps): Access {
   return ACCESS[endpoint.audience](endpoint, deps);

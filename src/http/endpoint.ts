@@ -17,6 +17,7 @@ import type { RowList } from './answer/list-text.ts';
 import type { MinuteLimiter } from './bound/limiter.ts';
 import type { Polls } from './bound/polls.ts';
 import type { Turns } from './bound/turns.ts';
+import type { TextSettings } from './gate/texts.ts';
 import type { MessageKey } from './messages.ts';
 
 /** One parameter. The order of parameters in a record is the order in which they are checked. */
@@ -94,6 +95,8 @@ export interface Reply<K extends MessageKey> {
   headers?: Readonly<Record<string, string>> | undefined;
   /** The provider that sent the messages in the body. */
   sender?: number | undefined;
+  /** False: it is no answer to a guess, whatever it says. */
+  isGuess?: false;
 }
 
 /**
@@ -128,6 +131,8 @@ interface Call<P extends Record<string, Param>> {
   sharedAddress(): string | null;
   /** The bearer token; null: none was sent. */
   token: string | null;
+  /** The languages that the caller reads, the preferred first. */
+  languages: readonly string[];
   /** Aborts when the caller disconnects or the server stops. */
   signal: AbortSignal;
 }
@@ -151,7 +156,7 @@ export interface Limits {
   turns: Turns;
 }
 
-export interface WireSettings {
+export interface WireSettings extends TextSettings {
   /** The zone of the times in answers: minutes east of UTC. */
   readonly outputOffsetMinutes: number;
   /** The longest wait of a poll, s. */

@@ -148,7 +148,7 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
       request: call.request,
       says: reason,
       startMs: call.startMs,
-      isGuess: isGuess(call, says),
+      isGuess: answered.isGuess ?? isGuess(call, says),
       code: call.params['installid'] ?? call.body['install_code'],
       providerCode: call.provider?.code,
       requestId: answered.requestId,

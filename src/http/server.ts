@@ -27,6 +27,7 @@ import { BODY_TIME_MAX_MS } from './request/body.ts';
 import type { CallDeps } from './request/call.ts';
 import { RideDesk, type RideSettings } from './ride/desk.ts';
 import { type StrangerPage, type StrangerSettings, Strangers } from './strangers.ts';
+import type { Ends } from './stream/close-frame.ts';
 import { makeStreams, PING_INTERVAL_MS } from './stream/stream.ts';
 import { type EndpointTally, Traffic, type TrafficSettings } from './traffic.ts';
 import { gatePanel } from './upstream/gate-panel.ts';
@@ -130,6 +131,13 @@ function strangersOf(
   };
 }
 
+/** Returns both ends of a connection; null: it is not known, or has TLS. */
+function endsOf(server: Bun.Server<unknown>, request: Request): Ends | null {
+  const peer = server.requestIP(request);
+  if (peer === null || server.port === undefined || server.url.protocol !== 'http:') return null;
+  return { localPort: server.port, address: peer.address, port: peer.port };
+}
+
 /** Starts the server. Rejects with `OperatorError` if it cannot listen at the address. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { appliance, core, clock, log, settings } = options;
@@ -172,8 +180,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     room: large.devices,
     turns: large.turns,
     pingIntervalMs: options.pingIntervalMs ?? PING_INTERVAL_MS,
-    upgrade: (request, data, headers) =>
-      listener.serverOf(request).upgrade(request, { data, headers }),
+    upgrade: (request, data, headers) => {
+      const server = listener.serverOf(request);
+      return server.upgrade(request, { data: { ...data, ends: endsOf(server, request) }, headers });
+    },
   });
   const { consoleFiles: files = new Map(), secretOf = () => null } = options;
   const own = { ...strangersOf(options, callers), core, clock, log, settings, secretOf };

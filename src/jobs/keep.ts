@@ -13,6 +13,7 @@ import { DAY_MS, utcDay } from '../core/calendar.ts';
 import type { Core } from '../core/core.ts';
 import { FIGURE_DAYS, lastDays } from '../core/figures.ts';
 import { ANSWER_KEPT_MS } from '../core/idempotency.ts';
+import { ENDED_TOKEN_MS } from '../core/message/ended.ts';
 import type { EventCursor } from '../core/port/event.ts';
 import type { FinishedCursor, StrangerCursor } from '../core/port/keeping.ts';
 import { nextTurn } from '../core/turn.ts';
@@ -64,6 +65,7 @@ export async function prune(
   await pruneDistributions(core, settings, ageMs, signal);
   await repeat(() => core.store.forgetVisits(ageMs - settings.deviceDays * DAY_MS), signal);
   await repeat(() => core.store.forgetSlotEnds(ageMs - STORY_DAYS * DAY_MS), signal);
+  await repeat(() => core.store.forgetEndedTokens(ageMs - ENDED_TOKEN_MS), signal);
   await repeat(() => core.store.forgetRefused(ageMs - STORY_DAYS * DAY_MS), signal);
   await repeat(() => core.store.forgetSightings(ageMs - SIGHTING_DAYS * DAY_MS), signal);
   await repeat(() => core.store.forgetFollows(ageMs - FOLLOW_DAYS * DAY_MS), signal);

@@ -135,10 +135,12 @@ export async function openCore(
   const { onCommit, onFigure, onDistributionEnd, onStatement, onRetry, onSignal } = tallies;
   const signals = new Signals();
   const onOutbox = () => signals.outboxFilled();
+  const onEnded = (deviceIds: readonly number[]) => signals.endedFor(deviceIds);
   const observers = {
     onCommit,
     onFigure,
     onOutbox,
+    onEnded,
     onDistributionEnd,
     onStatement,
     onRetry,

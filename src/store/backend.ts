@@ -81,6 +81,8 @@ export interface Notes {
    * Signals after the commit to other nodes that these devices have new messages or another token.
    */
   changed(deviceIds: readonly number[]): void;
+  /** As {@link changed}, and to this process too: a slot or link of the devices ended. */
+  notifyEnd(deviceIds: readonly number[]): void;
   /** Rolls the write back; the write still returns `value`. */
   refuse(value: unknown): never;
 }

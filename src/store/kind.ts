@@ -50,6 +50,8 @@ export interface StoreOptions {
   onDistributionEnd?: (status: number) => void;
   /** Called after the commit that disabled a webhook for its failures. */
   onWebhookDisabled?: (webhook: DisabledWebhook) => void;
+  /** Called after the commit that ended slots or links of devices that hold tokens. */
+  onEnded?: (deviceIds: readonly number[]) => void;
   /** Called once at the start of each outage with its cause. */
   onAway?: (problem: string) => void;
   /** Called at the end of an outage, with its time, ms, and the calls that failed. */

@@ -446,6 +446,9 @@ test('tables are shown by their keys, each with its origin', () => {
     ['gate.text.ru.link_limit_reached', '', 'default'],
     ['gate.text.ru.subscription_ended', '', 'default'],
     ['gate.text.ru.traffic_used_up', '', 'default'],
+    ['gate.text.ru.slot_freed', '', 'default'],
+    ['gate.text.ru.link_ended', '', 'default'],
+    ['gate.text.ru.link_replaced', '', 'default'],
   ]);
   const bare = shownSettings(loaded('')).filter(({ key }) => key === 'gate.upstream');
   expect(bare).toMatchObject([{ value: '', origin: 'default' }]);

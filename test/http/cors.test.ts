@@ -44,7 +44,7 @@ describe('a preflight', () => {
     expect(answer.status).toBe(204);
     expect(await answer.text()).toBe('');
     expect(corsOf(answer)).toEqual([
-      ['access-control-allow-headers', 'authorization, content-type'],
+      ['access-control-allow-headers', 'authorization, content-type, x-frame-max'],
       ['access-control-allow-methods', 'GET, POST'],
       ['access-control-allow-origin', '*'],
       ['access-control-expose-headers', 'x-error-detail, x-request-id, x-wait-max'],

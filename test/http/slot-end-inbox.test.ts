@@ -111,7 +111,9 @@ describe.each(Object.entries(WAYS))('%s', (_, end) => {
 
     expect((await strange()).json).toEqual(REFUSED);
     await sendSecret(at.app, at.own, 'after', VICTIM);
-    expect(await readable(at.app, token)).toEqual(['before', 'after']);
+    // The HWID has another slot, or its token ended with the only one: that one is told why.
+    const both = ['before', 'after'];
+    expect(await readable(at.app, token)).toEqual(isBefore ? both : 'Device token error');
     // Reinstalled: the token is gone, the link is not.
     await change({ installLimit: 5, whenFull: 'refuse', inactiveDays: 0 });
     const renewed = await register(at.app, byLink(VICTIM, own.code, HASH));

@@ -22,6 +22,7 @@ import { deviceMixContract } from './contract/device-mix.ts';
 import { deviceSearchContract } from './contract/device-search.ts';
 import { distributionContract } from './contract/distribution.ts';
 import { domainContract } from './contract/domain.ts';
+import { endedContract } from './contract/ended.ts';
 import { eventContract } from './contract/event.ts';
 import { figureContract } from './contract/figure.ts';
 import {
@@ -131,7 +132,13 @@ export const PARTS = {
   // Of sendRecipients too, with gateways: half a minute on PostgreSQL if it were in one file.
   pushing: {},
   serving: { sendRecipients, ...receiptContract, ...messageContract },
-  inbox: { ...inboxContract, ...glanceContract, ...ledgerContract, ...keepingContract },
+  inbox: {
+    ...inboxContract,
+    ...endedContract,
+    ...glanceContract,
+    ...ledgerContract,
+    ...keepingContract,
+  },
   outbox: outboxContract,
   event: { ...eventContract, ...webhookContract },
 };

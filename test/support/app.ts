@@ -246,7 +246,8 @@ export async function startTestApp(
   const { onCommit, onFigure, onDistributionEnd } = tallies;
   const signals = new Signals();
   const onOutbox = () => signals.outboxFilled();
-  const observers = { onCommit, onFigure, onOutbox, onDistributionEnd };
+  const onEnded = (deviceIds: readonly number[]) => signals.endedFor(deviceIds);
+  const observers = { onCommit, onFigure, onOutbox, onEnded, onDistributionEnd };
   const { timekeeper, ownClock, leastMs } = guarded(clock);
   const opened = await openPlace(place, { ...OPENING, ...observers, clock, leastMs });
   const store = strictStore(tallies.counting(strictStore(opened)), { isSlow });

@@ -57,7 +57,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       ...['src/http/', 'src/call/', 'src/core/', 'src/labels/', 'src/outgoing/slices.ts'],
       ...LEAVES,
     ],
-    // node:os: callers.ts. bun:ffi and node:fs: port-handover.ts speaks to the kernel.
+    // node:os: callers.ts. bun:ffi and node:fs: port-handover.ts and close-frame.ts.
     // node:http and node:https: ask.ts has the reason. node:stream and node:zlib: decoder.ts.
     packages: [
       ...['elysia', '@sinclair/typebox', 'node:net', 'node:http', 'node:https'],

@@ -28,6 +28,7 @@ INSERT INTO outbox (id, destination_id, next_at_ms, queued_at_ms, event_id) VALU
 INSERT INTO device (id, hwid, os, os_version, device_name, app_version, user_agent,
   first_seen_at_ms, last_seen_at_ms) VALUES (1, 'a', '', '', '', '', '', 0, 0);
 INSERT INTO device_token (id, device_id, token_hash, stands_alone) VALUES (1, 1, HASH, 0);
+INSERT INTO ended_token (token_hash, why, ended_at_ms) VALUES (HASH, 'slot_freed', 0);
 INSERT INTO install_device (id, install_id, device_id, provider_id, registered_at_ms,
   after_recipient_id) VALUES (1, 1, 1, 1, 0, 0);
 INSERT INTO ride (id, provider_id, os, part, distribution_id, from_ms, until_ms)

@@ -220,6 +220,21 @@ const textKeys = {
     'Your traffic is used up. Renew at @shop.',
     'The same for a customer whose traffic is used up.',
   ),
+  slot_freed: textKey(
+    'slot_freed',
+    'This device was removed. Write to @support.',
+    'The slot of a device that gets messages was freed: its app shows this.',
+  ),
+  link_ended: textKey(
+    'link_ended',
+    'This link has ended. Write to @support.',
+    'The same where its link was removed.',
+  ),
+  link_replaced: textKey(
+    'link_replaced',
+    'You have a new link: ask @support.',
+    'The same where its link got another code.',
+  ),
 };
 
 export const gateSettings = {

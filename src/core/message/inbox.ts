@@ -6,37 +6,49 @@ import { Refused } from '../outcome.ts';
 import type { AckItem, Glance, Message, TokenHolder } from '../port/inbox.ts';
 
 /**
- * Most messages in one answer, and bytes of payload after which no more are added: one message may
- * have hundreds of kilobytes.
+ * Most messages of a look into an inbox, and bytes of payload after which no more are read: one
+ * message may have hundreds of kilobytes.
  */
 export const INBOX_LIMITS = { countMax: 100, bytesMax: 256 * 1024 };
+/**
+ * Bytes of the text of an answer or frame after which it takes no more messages: what libraries
+ * read by default. One message that is longer goes alone.
+ */
+export const FRAME_BYTES = 16 * 1024;
+/** The limits of a poll: an answer takes no more than these. */
+const POLL_LIMITS = { ...INBOX_LIMITS, bytesMax: FRAME_BYTES };
 /** Most acknowledgements in one call. */
 export const ACK_COUNT_MAX = 100;
 
+/** The result of a poll; `ended`: ends of which the token has not been notified, or null. */
+interface Fetched {
+  messages: Message[];
+  ended: string | null;
+}
+
 /**
- * Returns the waiting messages of a device, oldest first, up to {@link INBOX_LIMITS}. If there are
- * none, waits for one up to `waitMs`, or until `signal` aborts. Messages expire by `nowMs`, the
- * start of the wait, as new ones live for a day at least. Refuses `device_token_error` if the token
- * was revoked meanwhile.
+ * Returns the waiting messages of a device, oldest first, up to {@link POLL_LIMITS}, and the ends
+ * of which it has not been notified. If there is neither, waits for one up to `waitMs`, or until
+ * `signal` aborts. Messages expire by `nowMs`, the start of the wait, as new ones live for a day at
+ * least. Refuses `device_token_error` if the token was revoked meanwhile.
  */
 export async function fetchInbox(
   core: Core,
-  device: TokenHolder,
+  device: AuthenticDevice,
   waitMs: number,
   nowMs: number,
   signal: AbortSignal,
-): Promise<Message[] | Refused<'device_token_error'>> {
+): Promise<Fetched | Refused<'device_token_error'>> {
   const bell = listen(core, device.id, waitMs, signal);
   try {
     for (;;) {
       // Listens before it reads, so that no message is missed in between.
       const rung = bell.next();
-      const { messages } = await readInbox(core, device, nowMs);
-      if (messages.length > 0) return messages;
-      if ((await core.store.findDeviceByToken(device.tokenHash)) === null) {
-        return new Refused('device_token_error');
-      }
-      if (bell.isOver()) return messages;
+      const { messages } = await readInbox(core, device, nowMs, POLL_LIMITS);
+      if (messages.length > 0) return { messages, ended: device.ended };
+      const found = await core.store.findDeviceByToken(device.tokenHash);
+      if (found === null) return new Refused('device_token_error');
+      if (found.ended !== null || bell.isOver()) return { messages, ended: found.ended };
       await rung;
     }
   } finally {
@@ -52,17 +64,14 @@ export async function readInbox(
   core: Core,
   device: TokenHolder,
   nowMs: number,
+  limits = INBOX_LIMITS,
 ): Promise<{ messages: Message[]; isCut: boolean }> {
   const acknowledged = new Set<number>();
   const stopListening = core.signals.onAcknowledged(device.id, (id) => acknowledged.add(id));
   try {
     for (;;) {
       acknowledged.clear();
-      const { messages, isCut } = await core.store.listInbox(
-        device,
-        core.leastMs(nowMs),
-        INBOX_LIMITS,
-      );
+      const { messages, isCut } = await core.store.listInbox(device, core.leastMs(nowMs), limits);
       const left = messages.filter(({ id }) => !acknowledged.has(id));
       // All of them are acknowledged, but the inbox has more.
       if (left.length > 0 || !isCut) return { messages: left, isCut };

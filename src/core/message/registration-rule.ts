@@ -56,9 +56,11 @@ interface Slot {
 
 /** A place with the registration that holds it. */
 export interface Place {
-  /** The token that holds it; null: the place is free. */
+  /** The token that holds it; null: none does. */
   tokenId: number | null;
-  /** Time at which that token was last shown, to a UTC day. */
+  /** When its token ended with its last slot; null: it did not, or the place was claimed since. */
+  endedAtMs: number | null;
+  /** Time at which that token was last shown, to a UTC day, or ended. */
   tokenSeenAtMs: number;
   /** True: a link was shown for it. */
   isByLink: boolean;
@@ -74,6 +76,7 @@ export interface Place {
 
 export const FREE_PLACE: Place = {
   tokenId: null,
+  endedAtMs: null,
   tokenSeenAtMs: 0,
   isByLink: false,
   installId: null,
@@ -100,6 +103,12 @@ function isIdle({ tokenSeenAtMs }: Place, nowMs: number): boolean {
 }
 
 /**
+ * Returns true if a token holds a place, or held it until its last slot ended: its user may come
+ * back with the same link, and others who know the HWID must not be first.
+ */
+const isTaken = ({ tokenId, endedAtMs }: Place) => tokenId !== null || endedAtMs !== null;
+
+/**
  * Returns the claim. The link that claimed a place may claim it again, also after its slot has
  * ended. The link of the device's first slot, also a disabled link, may claim a place that is free,
  * that no link claimed, or whose token is idle.
@@ -108,9 +117,10 @@ function claimOf({ shown, place, firstSlot, shownTokenId, nowMs }: Claiming): Cl
   if (shown === 'nothing') return 'nothing';
   if (shown === 'binding') return firstSlot === null ? 'binding' : 'later';
   const { tokenId, installId } = place;
-  const isClaimed = tokenId !== null && installId !== null;
+  const isClaimed = isTaken(place) && installId !== null;
   if (isClaimed && installId === shown) return 'link';
-  if (isClaimed && (tokenId === shownTokenId || !isIdle(place, nowMs))) return 'later';
+  const isShown = tokenId !== null && tokenId === shownTokenId;
+  if (isClaimed && (isShown || !isIdle(place, nowMs))) return 'later';
   return firstSlot === null || firstSlot.installId === shown ? 'link' : 'later';
 }
 
@@ -121,7 +131,9 @@ export function registrationOutcome(claiming: Claiming): Exclude<RegistrationOut
   const claim = claimOf(claiming);
   // Without evidence, a token keeps all of its places.
   const isOwn = shownTokenId !== null && (tokenId === shownTokenId || claim === 'nothing');
-  const holder: Holder = isOwn ? 'token_shown' : tokenId === null ? 'free' : 'other_token';
+  const isFree =
+    !isTaken(place) || (tokenId === null && claim === 'binding' && isIdle(place, nowMs));
+  const holder = isOwn ? 'token_shown' : isFree ? 'free' : 'other_token';
   const verdict = REGISTRATION_RULE[claim][holder];
   if (verdict !== 'contested') return verdict;
   if (installId !== null) return installId === shown ? 'granted_since_slot' : 'granted';
@@ -144,6 +156,7 @@ export function placeAfter(
 ): Place {
   const by = {
     tokenId,
+    endedAtMs: null,
     isByLink: slot !== null,
     installId: slot?.installId ?? null,
     afterSlotId: newest.slotId,
@@ -161,6 +174,6 @@ export function placeAfter(
     return { ...by, afterRecipientId: installId === null ? Math.min(mark, sinceSlot) : mark };
   }
   // The claiming link opens no messages from before the claim.
-  const isClaimed = before.tokenId !== null && installId !== null;
+  const isClaimed = isTaken(before) && installId !== null;
   return { ...by, afterRecipientId: isClaimed ? Math.max(mark, sinceSlot) : sinceSlot };
 }

@@ -35,9 +35,9 @@ export interface TokenHolder {
 /**
  * The result of a glance at an inbox: its messages, oldest first; `more` if they are too many or
  * too long, so that only {@link InboxStore.listInbox} returns them; `revoked` if the token is no
- * longer valid.
+ * longer valid; `ended` if there are ends of which the token has not been notified.
  */
-export type Glance = readonly Message[] | 'more' | 'revoked';
+export type Glance = readonly Message[] | 'more' | 'revoked' | 'ended';
 
 export interface InboxStore {
   /**
@@ -49,6 +49,8 @@ export interface InboxStore {
     nowMs: number,
     limits: { countMax: number; bytesMax: number },
   ): Promise<{ messages: Message[]; isCut: boolean }>;
+  /** Finds a message that waits for a token, however long it is; null: none has the id. */
+  findWaiting(holder: TokenHolder, id: number, nowMs: number): Promise<Message | null>;
   /**
    * Glances at the inboxes of several tokens at once, which costs a fraction of their lists.
    * Glances that find the same message share one object.

@@ -97,7 +97,8 @@ export interface ProviderStore {
   closeProvider(code: string, act: Act): Promise<{ id: number } | 'provider_not_found'>;
   /**
    * Deletes some records of a closed provider, and the provider with the last of them; devices
-   * stay. Returns `more` if records are left, `provider_not_found` if no provider has the id.
+   * stay. Returns `more` if records are left, `notified` if 50 devices
+   * were notified too, and `provider_not_found` if no provider has the id.
    */
-  removeProvider(id: number): Promise<'more' | 'ok' | 'provider_not_found'>;
+  removeProvider(id: number): Promise<'more' | 'notified' | 'ok' | 'provider_not_found'>;
 }

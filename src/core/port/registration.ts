@@ -59,7 +59,8 @@ export interface RegistrationStore {
    * Finds the device of a token; null: none. `lastSeenAtMs` is the earliest of the times at which
    * the token was last shown, and its providers last saw the device and each of its slots;
    * `providerId` is the first provider that the token reads messages of, null: of none;
-   * `hasStream` is 1 if {@link noteStream} was called.
+   * `hasStream` is 1 if {@link noteStream} was called; `ended` has the ends that no answer has
+   * carried, for `readEnded` of ended.ts.
    */
   findDeviceByToken(tokenHash: Uint8Array): Promise<{
     id: number;
@@ -68,6 +69,7 @@ export interface RegistrationStore {
     lastSeenAtMs: number;
     providerId: number | null;
     hasStream: number;
+    ended: string | null;
   } | null>;
   /** Records that the app of a token opened a stream. */
   noteStream(tokenId: number): Promise<void>;

@@ -22,6 +22,7 @@ import type { DeviceMixStore } from './device-mix.ts';
 import type { DeviceSearchStore } from './device-search.ts';
 import type { DistributionStore } from './distribution.ts';
 import type { DomainStore } from './domain.ts';
+import type { EndedStore } from './ended.ts';
 import type { EventStore } from './event.ts';
 import type { FigureStore, RefusedStore } from './figure.ts';
 import type { FollowStore } from './follow.ts';
@@ -88,6 +89,7 @@ export interface Store
     KeepingStore,
     IdempotencyStore,
     OutboxStore,
+    EndedStore,
     EventStore,
     WebhookStore,
     HealthStore,

@@ -14,7 +14,7 @@ export const CORS_HEADERS: Readonly<Record<string, string>> = {
 const PREFLIGHT_HEADERS = new Headers({
   ...CORS_HEADERS,
   'access-control-allow-methods': 'GET, POST',
-  'access-control-allow-headers': 'authorization, content-type',
+  'access-control-allow-headers': 'authorization, content-type, x-frame-max',
   'access-control-max-age': '86400',
 });
 

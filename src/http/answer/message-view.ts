@@ -1,3 +1,4 @@
+import { byteLength } from '../../core/json-input.ts';
 import type { Message } from '../../core/port/inbox.ts';
 import type { WireSettings } from '../endpoint.ts';
 import { wireTime } from './wire-time.ts';
@@ -16,15 +17,21 @@ export function messageView(
   };
 }
 
-const texts = new WeakMap<Message, string>();
+interface MessageText {
+  text: string;
+  bytes: number;
+}
+
+const texts = new WeakMap<Message, MessageText>();
 
 /** Returns the view as JSON: made once, as many devices may share a message. */
-export function messageText(message: Message, settings: WireSettings): string {
+export function messageText(message: Message, settings: WireSettings): MessageText {
   const known = texts.get(message);
   if (known !== undefined) return known;
   const text = JSON.stringify(messageView(message, settings));
-  texts.set(message, text);
-  return text;
+  const made = { text, bytes: byteLength(text) };
+  texts.set(message, made);
+  return made;
 }
 
 /** Returns the provider that sent most of the bytes of some messages; undefined: no message. */

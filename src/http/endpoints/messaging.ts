@@ -1,20 +1,33 @@
 /** The messaging protocol of Gatepost, for apps of providers. */
 
-import { Type } from '@sinclair/typebox';
+import { type TInteger, Type } from '@sinclair/typebox';
 import { authenticateDevice } from '../../core/device.ts';
 import { DEVICE_TOKEN } from '../../core/formats.ts';
+import { byteLength } from '../../core/json-input.ts';
 import { readAckItems, readRegistration } from '../../core/message/device-input.ts';
-import { acknowledge, fetchInbox, INBOX_LIMITS } from '../../core/message/inbox.ts';
+import { noteNotified } from '../../core/message/ended.ts';
+import { acknowledge, FRAME_BYTES, fetchInbox, INBOX_LIMITS } from '../../core/message/inbox.ts';
 import { POLL_SECONDS_MAX } from '../../core/message/patience.ts';
 import { registerDevice } from '../../core/message/registration.ts';
 import { TYPE_NAMES } from '../../core/message/status.ts';
 import { isRefused } from '../../core/outcome.ts';
+import { refusalOfToken } from '../access.ts';
 import { CORS_HEADERS } from '../answer/cors.ts';
+import { endedViews } from '../answer/ended-view.ts';
+import { FRAME_HEADER, FRAME_MAX, firstBatch, frameMaxOf } from '../answer/frames.ts';
 import { callerName } from '../answer/large.ts';
 import { messageView, senderOf } from '../answer/message-view.ts';
 import { appEndpoint, deviceEndpoint, optional, type WireSettings } from '../endpoint.ts';
 import { AckInput, PUSH_KEY_EXAMPLE, RegistrationInput } from './messaging-bodies.ts';
-import { statusOf, WireTime } from './params.ts';
+import {
+  Ended,
+  REFUSED_AT_FULL_LINK,
+  REFUSED_AT_LINK,
+  REFUSED_TOKEN,
+  REGISTER_DETAILS,
+  refusedAtLink,
+} from './messaging-refusals.ts';
+import { forms, statusOf, WireTime } from './params.ts';
 import { Payload } from './remote-bodies.ts';
 
 /** The header of answers to devices with the longest wait of a poll, s. */
@@ -38,7 +51,13 @@ const Message = Type.Object(
     notification_type: statusOf(TYPE_NAMES),
     created_at: WireTime,
     expires_at: WireTime,
-    payload: Payload,
+    payload: Type.Optional(Payload),
+    stub: Type.Optional(
+      Type.Literal(true, {
+        description:
+          'The message is longer than the device takes, and has no `payload`: fetch it by `id`.',
+      }),
+    ),
   },
   { title: 'Message' },
 );
@@ -55,12 +74,7 @@ const registerEndpoint = appEndpoint({
   bodyBytesMax: 8 * 1024,
   takesToken: true,
   limitedBy: 'registrations',
-  // The calls of apps have other names for the same fields.
-  details: {
-    link_not_found:
-      'install_code names no limited link, or domain_hash is not actively bound to its provider',
-    provider_not_found: 'provider_code names no provider',
-  },
+  details: REGISTER_DETAILS,
   fields: {
     ok: {
       device_token: Type.RegExp(DEVICE_TOKEN.pattern, {
@@ -68,11 +82,16 @@ const registerEndpoint = appEndpoint({
         examples: ['6qDl-qvIqPWVCh0uVEyKg2DPj0bQ3jNYV6pwjp_LWS8'],
       }),
     },
+    device_token_error: REFUSED_TOKEN,
+    link_not_found: REFUSED_AT_LINK,
+    link_disabled: REFUSED_AT_LINK,
+    link_limit_reached: REFUSED_AT_FULL_LINK,
   },
   says: [
     'ok',
     'unknown_error',
     'too_many_requests',
+    'device_token_error',
     'hwid_required',
     'link_not_found',
     'link_disabled',
@@ -82,18 +101,25 @@ const registerEndpoint = appEndpoint({
     'registration_refused',
   ],
   answerHeaders: WAIT_MAX_HEADER,
-  async handle({ core, body, token, client, nowMs, limits, settings }) {
+  async handle(call) {
+    const { core, body, token, client, nowMs, limits, settings } = call;
     const registration = readRegistration(body, core.limits);
     if (isRefused(registration)) return registration;
     const register = () => registerDevice(core, { ...registration, token }, nowMs);
     // No limit applies to a device with a valid token.
     const holder = await authenticateDevice(core, token, nowMs);
+    // By the token alone it would come back as a device of no provider.
+    const showsAlone = registration.installCode === null && registration.domainHash === null;
+    if (holder === null && token !== null && showsAlone) {
+      const refusal = await refusalOfToken(core, call);
+      if (refusal.body !== undefined) return refusal;
+    }
     const registered =
       holder !== null && holder.hwid === registration.hwid
         ? await register()
         : await limits.registrations.attempt(client(), nowMs, register, (done) => !isRefused(done));
     if (registered === null) return 'too_many_requests';
-    if (isRefused(registered)) return registered;
+    if (isRefused(registered)) return refusedAtLink(call, registration, registered);
     const headers = waitMax(settings);
     return { says: 'ok', body: { device_token: registered.token }, headers };
   },
@@ -104,12 +130,14 @@ const waitForm = {
   rule: `a whole number of seconds from 0 to ${POLL_SECONDS_MAX}`,
 };
 
+const frameForm = { schema: Type.Integer({ minimum: 1 }), rule: 'a number of bytes' };
+
 const inboxEndpoint = deviceEndpoint({
   method: 'GET',
   path: '/device/inbox',
   headers: CORS_HEADERS,
   summary: 'Fetch the waiting messages of a device, oldest first',
-  description: `Returns the waiting messages of the token's device: at most ${INBOX_LIMITS.countMax}, and none after ${INBOX_LIMITS.bytesMax / 1024} KiB of payload. A message waits until it is acknowledged or expires, so a device ignores an \`id\` that it has seen.`,
+  description: `Returns the waiting messages of the token's device: at most ${INBOX_LIMITS.countMax}, and no more than ${FRAME_BYTES / 1024} KiB, unless one alone is longer. A message waits until it is acknowledged or expires, so a device ignores an \`id\` that it has seen.`,
   params: {
     wait: optional(waitForm, {
       misfit: 'unknown_error',
@@ -117,21 +145,55 @@ const inboxEndpoint = deviceEndpoint({
         'How long an empty answer waits for a message, in seconds; 0 when omitted. What exceeds `x-wait-max` is cut to it.',
       example: 60,
     }),
+    id: optional(forms.id, {
+      misfit: 'unknown_error',
+      about: 'The message to fetch, whole: for one that came as a stub. Nothing else is answered.',
+    }),
+    frame_max: optional<TInteger, never>(frameForm, {
+      misfit: null,
+      header: FRAME_HEADER,
+      about: `The longest answer that the device reads, in bytes: a message that is longer comes as a stub. What is beyond ${FRAME_MAX.min} to ${FRAME_MAX.max} becomes the nearest of the two.`,
+    }),
   },
-  fields: { ok: { data: Type.Array(Message, { maxItems: INBOX_LIMITS.countMax }) } },
+  fields: {
+    ok: {
+      data: Type.Array(Message, { maxItems: INBOX_LIMITS.countMax }),
+      ended: Type.Optional(
+        Type.Array(Ended, {
+          description:
+            'Ends of slots and links that the device was not told yet: a token with another place stays valid.',
+        }),
+      ),
+    },
+    device_token_error: REFUSED_TOKEN,
+  },
   answerHeaders: WAIT_MAX_HEADER,
   patienceSeconds: POLL_SECONDS_MAX + 15,
   says: ['ok', 'device_token_error', 'unknown_error'],
-  async handle({ core, device, params, nowMs, signal, settings, limits }) {
+  async handle(call) {
+    const { core, device, params, nowMs, signal, settings, limits, languages } = call;
+    const headers = waitMax(settings);
+    if (params.id !== null) {
+      await limits.turns.next(callerName({ device }));
+      const message = await core.store.findWaiting(device, params.id, core.leastMs(nowMs));
+      const found = message === null ? [] : [message];
+      const data = found.map((one) => messageView(one, settings));
+      return { says: 'ok', body: { data }, headers, sender: senderOf(found) };
+    }
     const waitMs = Math.min(params.wait ?? 0, settings.pollSecondsMax) * 1000;
-    const messages = await limits.polls.park(device.tokenId, signal, async (whenOver) => {
+    const fetched = await limits.polls.park(device.tokenId, signal, async (whenOver) => {
       await limits.turns.next(callerName({ device }));
       return fetchInbox(core, device, waitMs, nowMs, whenOver);
     });
-    if (isRefused(messages)) return messages;
-    const data = messages.map((message) => messageView(message, settings));
-    const headers = waitMax(settings);
-    return { says: 'ok', body: { data }, headers, sender: senderOf(messages) };
+    if (isRefused(fetched)) return refusalOfToken(core, call);
+    const { messages } = fetched;
+    const ended = fetched.ended && endedViews(fetched.ended, settings, languages);
+    const frameMax = params.frame_max === null ? null : frameMaxOf(params.frame_max);
+    const takenBytes = ended === null ? 0 : byteLength(JSON.stringify(ended));
+    const data = firstBatch(messages, settings, frameMax, takenBytes);
+    if (fetched.ended !== null) await noteNotified(core, device, fetched.ended);
+    const body = { data, ...(ended && { ended }) };
+    return { says: 'ok', body, headers, sender: senderOf(messages) };
   },
 });
 
@@ -145,7 +207,8 @@ const ackEndpoint = deviceEndpoint({
   params: {},
   input: AckInput,
   bodyBytesMax: 64 * 1024,
-  says: ['ok', 'unknown_error'],
+  fields: { device_token_error: REFUSED_TOKEN },
+  says: ['ok', 'device_token_error', 'unknown_error'],
   async handle({ core, device, body, nowMs }) {
     const items = readAckItems(body['items']);
     if (isRefused(items)) return items;

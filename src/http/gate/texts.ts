@@ -1,6 +1,7 @@
 /** The texts that users read when their device, or their subscription, is refused. */
 
 import type { Reason } from '../../core/outcome.ts';
+import type { EndWord } from '../../core/port/ended.ts';
 import type { AdmitRefusal } from '../../core/port/slot.ts';
 import { announcement, WEB_PAGE_URL } from '../../core/ride/headers.ts';
 import { languagesOf } from '../../core/ride/languages.ts';
@@ -12,7 +13,7 @@ export type GateReason = Exclude<AdmitRefusal, Reason>;
 /** Why a panel refuses a customer; `{date}` in a text is the day of the end. */
 export type EndReason = 'subscription_ended' | 'traffic_used_up';
 
-type TextName = GateReason | EndReason;
+type TextName = GateReason | EndReason | EndWord;
 
 /** Texts by language (a tag in lower case), then by reason. */
 export type GateTexts = Readonly<Record<string, Readonly<Partial<Record<TextName, string>>>>>;
@@ -37,6 +38,10 @@ const BUILT_IN: { en: AllTexts } & Readonly<Record<string, AllTexts>> = {
       'Device limit reached for this subscription. Contact support to replace a device.',
     subscription_ended: 'This subscription ended on {date}. Renew it to connect again.',
     traffic_used_up: 'The traffic of this subscription is used up. Renew it to connect again.',
+    slot_freed:
+      'This device was removed from the subscription. To use it again, add the subscription again.',
+    link_ended: 'This subscription link has ended. Ask support for a new one.',
+    link_replaced: 'This subscription has a new link. Ask support for it.',
   },
   ru: {
     hwid_required:
@@ -47,6 +52,10 @@ const BUILT_IN: { en: AllTexts } & Readonly<Record<string, AllTexts>> = {
       'Достигнут лимит устройств. Чтобы заменить устройство, напишите в поддержку.',
     subscription_ended: 'Срок подписки истёк ({date}). Продлите её, чтобы подключиться снова.',
     traffic_used_up: 'Трафик подписки израсходован. Продлите её, чтобы подключиться снова.',
+    slot_freed:
+      'Это устройство удалено из подписки. Чтобы пользоваться им снова, добавьте подписку ещё раз.',
+    link_ended: 'Эта ссылка на подписку больше не действует. Попросите новую в поддержке.',
+    link_replaced: 'У подписки новая ссылка. Попросите её в поддержке.',
   },
   zh: {
     hwid_required: '此应用未发送设备标识（HWID）。请在应用设置中启用，或换用其他应用。',
@@ -55,6 +64,9 @@ const BUILT_IN: { en: AllTexts } & Readonly<Record<string, AllTexts>> = {
     link_limit_reached: '此订阅的设备数已满。如需更换设备，请联系客服。',
     subscription_ended: '该订阅已于{date}到期。续费后即可重新连接。',
     traffic_used_up: '该订阅的流量已用完。续费后即可重新连接。',
+    slot_freed: '此设备已从订阅中移除。如需继续使用，请重新添加订阅。',
+    link_ended: '该订阅链接已失效。请向客服索取新的链接。',
+    link_replaced: '该订阅已更换链接。请向客服索取新的链接。',
   },
   fa: {
     hwid_required:
@@ -66,6 +78,10 @@ const BUILT_IN: { en: AllTexts } & Readonly<Record<string, AllTexts>> = {
     subscription_ended:
       'این اشتراک در {date} به پایان رسیده است. برای اتصال دوباره آن را تمدید کنید.',
     traffic_used_up: 'حجم این اشتراک تمام شده است. برای اتصال دوباره آن را تمدید کنید.',
+    slot_freed:
+      'این دستگاه از اشتراک حذف شده است. برای استفادهٔ دوباره، اشتراک را دوباره اضافه کنید.',
+    link_ended: 'لینک این اشتراک دیگر معتبر نیست. از پشتیبانی لینک جدید بخواهید.',
+    link_replaced: 'لینک این اشتراک عوض شده است. لینک جدید را از پشتیبانی بخواهید.',
   },
 };
 
@@ -121,15 +137,25 @@ const isShort = (page: string | null): page is string =>
  * text (see {@link announcing}), by which a built-in text says what the user can do; null: none.
  */
 export function textFor(
-  { gateTexts, gateLanguage }: TextSettings,
+  settings: TextSettings,
   reason: TextName,
   headers: Headers,
+  page: string | null = null,
+): TextInLanguage {
+  return textIn(settings, reason, languagesOf(headers), page);
+}
+
+/** As {@link textFor}, for a request whose languages were read before. */
+export function textIn(
+  { gateTexts, gateLanguage }: TextSettings,
+  reason: TextName,
+  languages: readonly string[],
   page: string | null = null,
 ): TextInLanguage {
   const isHere = reason === 'link_limit_reached' && isShort(page);
   const builtIn = (language: string) =>
     isHere ? REMOVE_HERE[language] : BUILT_IN[language]?.[reason];
-  for (const tag of [...languagesOf(headers), gateLanguage]) {
+  for (const tag of [...languages, gateLanguage]) {
     for (const language of fromNarrow(tag)) {
       const text = gateTexts[language]?.[reason] ?? builtIn(language);
       if (text) return { text, language };

@@ -7,6 +7,7 @@ import type { AuthenticDevice } from '../../core/device.ts';
 import type { EventSenders } from '../../core/outbox/carrier.ts';
 import type { Actor } from '../../core/port/audit.ts';
 import type { Provider } from '../../core/port/provider.ts';
+import { languagesOf } from '../../core/ride/languages.ts';
 import { keyFingerprint } from '../../core/secret.ts';
 import type { Large } from '../answer/large.ts';
 import type { Limits, WireSettings } from '../endpoint.ts';
@@ -96,6 +97,10 @@ export class IncomingCall {
 
   get token(): string | null {
     return bearerToken(this.request.headers);
+  }
+
+  get languages(): readonly string[] {
+    return languagesOf(this.request.headers);
   }
 
   get signal(): AbortSignal {

@@ -10,17 +10,22 @@ import type { Core } from '../../core/core.ts';
 import { type AuthenticDevice, noteSeen } from '../../core/device.ts';
 import { byteLength, readJsonObject } from '../../core/json-input.ts';
 import { readAckItems } from '../../core/message/device-input.ts';
+import { noteNotified, whyEnded } from '../../core/message/ended.ts';
 import { ACK_COUNT_MAX, acknowledge, INBOX_LIMITS, readInbox } from '../../core/message/inbox.ts';
 import { isRefused, type Misfit, malformed } from '../../core/outcome.ts';
 import type { AckItem, Glance, Message } from '../../core/port/inbox.ts';
 import { isAway } from '../../core/port/store.ts';
+import { endedViews, refusedText } from '../answer/ended-view.ts';
+import { framesOf } from '../answer/frames.ts';
 import { callerName } from '../answer/large.ts';
-import { messageText, senderOf } from '../answer/message-view.ts';
+import { senderOf } from '../answer/message-view.ts';
+import { bodyOf } from '../answer/respond.ts';
 import { Budget } from '../bound/budget.ts';
 import { LARGE_BYTES, type Room } from '../bound/room.ts';
 import type { Turns } from '../bound/turns.ts';
 import type { WireSettings } from '../endpoint.ts';
 import { reportFault } from '../interpreter.ts';
+import type { Ends } from './close-frame.ts';
 import type { Looks } from './looks.ts';
 
 export const STREAM_PATH = '/device/stream';
@@ -52,6 +57,8 @@ export const CLOSE_FAULT = 1011;
 export const CLOSE_TOO_MANY = 1013;
 /** Close codes of this program, from the range that RFC 6455 leaves to applications. */
 export const CLOSE_TOKEN = 4001;
+/** The token ended with the slot of its last place; the reason of the frame says how. */
+export const CLOSE_ENDED = 4004;
 
 export interface DeviceStreamDeps {
   core: Core;
@@ -63,6 +70,8 @@ export interface DeviceStreamDeps {
   /** The queue in which lists of inboxes wait, in turns by device. */
   turns: Turns;
   looks: Looks;
+  /** Closes a socket, whose stream is over at once. */
+  end(socket: Socket, code: number, reason: string): void;
 }
 
 /** The data of a socket; `stream` is null until the socket is admitted. */
@@ -74,8 +83,14 @@ export interface SocketData {
   requestId: string;
   /** The address under which the client is counted. */
   client: string;
+  /** Both ends of its connection, for its Close frame; null: unknown, or with TLS. */
+  ends: Ends | null;
   /** The seconds between pings that the device asked for; null: the default. */
   pingSeconds: number | null;
+  /** The longest frame that the device reads, bytes; null: it named none. */
+  frameMax: number | null;
+  /** The languages that the device reads, the preferred first. */
+  languages: readonly string[];
 }
 
 export type Socket = Bun.ServerWebSocket<SocketData>;
@@ -95,6 +110,8 @@ export class DeviceStream {
   #inHand: AckItem[][] = [];
   #isAcknowledging = false;
   #stopListening: (() => void) | null = null;
+  /** The ends of which the device was notified last; null: none. */
+  #notified: string | null = null;
   readonly #frames: Budget;
   readonly #bytes: Budget;
   /** The time at which the device was last noted as seen. */
@@ -214,12 +231,11 @@ export class DeviceStream {
   /** Receives the result of a look, and sends the messages that were not sent. */
   found(glance: Glance): void {
     if (this.isClosed) return;
-    if (glance === 'revoked') {
-      this.end(CLOSE_TOKEN, 'the token is no longer valid');
-    } else if (glance === 'more') {
-      // The look was for many streams; this read is for one client.
+    if (typeof glance === 'string') {
+      // The look was for many streams; these reads are for one client.
       const { client } = this.socket.data;
-      this.deps.core.store.onBehalfOf(client, String, () => void this.#list());
+      const read = glance === 'revoked' ? () => this.#endRevoked() : () => this.#list(glance);
+      this.deps.core.store.onBehalfOf(client, String, () => void read());
     } else if (glance.length === 0) {
       // Nearly every stream opens this way: 10,000 may open at once, as after a restart.
       this.#isMoreWaiting = false;
@@ -234,11 +250,42 @@ export class DeviceStream {
     }
   }
 
-  /** Reads the first page of an inbox with many or long messages. */
-  async #list(): Promise<void> {
+  /** Ends the stream of a revoked token, with the reason if it ended with its last slot. */
+  async #endRevoked(): Promise<void> {
+    const { core, clock, settings } = this.deps;
+    try {
+      const ended = await whyEnded(core, this.device.tokenHash, clock.nowMs());
+      if (ended === null) {
+        this.end(CLOSE_TOKEN, 'the token is no longer valid');
+      } else {
+        this.#write(refusedText(ended, settings, this.socket.data.languages));
+        this.end(CLOSE_ENDED, ended.why);
+      }
+    } catch (fault) {
+      this.missed(fault);
+    }
+  }
+
+  /** Sends the ends of slots and links of which the token has not been notified. */
+  async #notifyEnded(): Promise<void> {
+    const { core, settings } = this.deps;
+    const found = await core.store.findDeviceByToken(this.device.tokenHash);
+    const ended = found?.ended ?? null;
+    if (ended === null || ended === this.#notified) return;
+    this.#notified = ended;
+    const views = endedViews(ended, settings, this.socket.data.languages);
+    this.#write(bodyOf('ok', { data: [], ended: views }));
+    await noteNotified(core, this.device, ended);
+  }
+
+  /**
+   * Reads the first page of an inbox with many or long messages, or after ends of slots.
+   */
+  async #list(glance: 'more' | 'ended'): Promise<void> {
     const { core, clock, turns } = this.deps;
     try {
       await turns.next(callerName({ device: this.device }));
+      if (glance === 'ended') await this.#notifyEnded();
       const { messages, isCut } = await readInbox(core, this.device, clock.nowMs());
       this.#isMoreWaiting = isCut;
       await this.#sendFresh(messages);
@@ -265,8 +312,9 @@ export class DeviceStream {
     }
     this.#unacknowledged = onWire;
     if (fresh.length === 0) return;
-    const views = fresh.map((message) => messageText(message, this.deps.settings));
-    await this.#deliver(`{"rc":1,"msg":"Ok","data":[${views.join(',')}]}`, senderOf(fresh));
+    for (const frame of framesOf(fresh, this.deps.settings, this.socket.data.frameMax)) {
+      await this.#deliver(frame.text, senderOf(frame.messages));
+    }
   }
 
   /** Sends messages. They wait for room if they and the unread bytes together are large. */
@@ -299,7 +347,7 @@ export class DeviceStream {
   /** Ends the stream with a close code and its reason. */
   end(code: number, reason: string): void {
     this.close();
-    this.socket.close(code, reason);
+    this.deps.end(this.socket, code, reason);
   }
 
   #send(value: unknown): void {

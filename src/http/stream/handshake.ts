@@ -4,6 +4,7 @@
  */
 
 import { PING_SECONDS } from '../../core/message/patience.ts';
+import { FRAME_HEADER, frameMaxOf } from '../answer/frames.ts';
 import { bearerToken } from '../request/call.ts';
 import { parseQuery, valueIn } from '../request/query.ts';
 
@@ -49,4 +50,11 @@ export function readPing(url: string, secondsMax: number): number | null {
   const text = valueIn(parseQuery(url, false), 'ping');
   if (typeof text !== 'string' || !/^[0-9]{1,15}$/.test(text)) return null;
   return Math.min(secondsMax, Math.max(PING_SECONDS.min, Number(text)));
+}
+
+/** Returns the longest frame that a device reads, bytes; null: it names none, or no number. */
+export function readFrameMax({ headers, url }: Request): number | null {
+  const text = headers.get(FRAME_HEADER) ?? valueIn(parseQuery(url, false), 'frame_max');
+  if (typeof text !== 'string' || !/^[0-9]{1,15}$/.test(text)) return null;
+  return frameMaxOf(Number(text));
 }

@@ -4,8 +4,13 @@
  */
 
 import { type AuthenticDevice, authenticateDevice, noteStream } from '../../core/device.ts';
+import { whyShownEnded } from '../../core/message/ended.ts';
+import type { Ended } from '../../core/port/ended.ts';
 import { isAway } from '../../core/port/store.ts';
+import { languagesOf } from '../../core/ride/languages.ts';
+import { refusedText } from '../answer/ended-view.ts';
 import { respond } from '../answer/respond.ts';
+import type { WireSettings } from '../endpoint.ts';
 import { reportFault } from '../interpreter.ts';
 import type { MessageKey } from '../messages.ts';
 import type { Traffic } from '../traffic.ts';
@@ -18,7 +23,8 @@ import {
   type SocketData,
   STREAM_PATH,
 } from './device-stream.ts';
-import { PING_HEADER, readHandshake, readPing } from './handshake.ts';
+import { Farewells } from './farewell.ts';
+import { PING_HEADER, readFrameMax, readHandshake, readPing } from './handshake.ts';
 import { Looks } from './looks.ts';
 import { StreamShares } from './shares.ts';
 import { TokenFrames } from './token-frame.ts';
@@ -41,7 +47,7 @@ const CLOSE_STOPPING = 1001;
 /** A close code from the range that RFC 6455 leaves to applications. */
 export const CLOSE_REPLACED = 4002;
 
-interface StreamDeps extends Omit<DeviceStreamDeps, 'looks'> {
+interface StreamDeps extends Omit<DeviceStreamDeps, 'looks' | 'end'> {
   settings: DeviceStreamDeps['settings'] & {
     readonly streamCountMax: number;
     /** The longest pause between pings that a device may ask for, s. */
@@ -73,7 +79,8 @@ export function makeStreams(deps: StreamDeps): Streams {
   const byToken = new Map<number, DeviceStream>();
   const shares = new StreamShares(() => deps.settings.streamCountMax);
   // One object for all streams: a copy for each would take 200 bytes.
-  const ofStreams = { ...deps, looks: new Looks(deps) };
+  const ofStreams = { ...deps, looks: new Looks(deps), end };
+  const farewells = new Farewells(deps.clock);
   let isStopping = false;
   let refusedCount = 0;
   const tokenFrames = new TokenFrames({
@@ -83,6 +90,7 @@ export function makeStreams(deps: StreamDeps): Streams {
       return deps.traffic.guessed(client);
     },
     admit,
+    end,
   });
 
   const pings = new Wheel<DeviceStream>(
@@ -134,13 +142,13 @@ export function makeStreams(deps: StreamDeps): Streams {
     const surplus = shares.add(stream);
     if (surplus !== null) {
       refusedCount += 1;
-      surplus.socket.close(CLOSE_TOO_MANY, 'too many streams');
+      end(surplus.socket, CLOSE_TOO_MANY, 'too many streams');
       if (surplus === stream) return false;
     }
     socket.data.stream = stream;
     streams.add(stream);
     byToken.set(device.tokenId, stream);
-    replaced?.socket.close(CLOSE_REPLACED, 'the device opened another stream');
+    if (replaced) end(replaced.socket, CLOSE_REPLACED, 'the device opened another stream');
     startPings(stream);
     deps.log.debug('stream_opened', { device: device.id });
     stream.open();
@@ -151,6 +159,13 @@ export function makeStreams(deps: StreamDeps): Streams {
     return true;
   }
 
+  /** Closes a socket. Its stream is over at once; the connection, when the peer has answered. */
+  function end(socket: Socket, code: number, reason: string): void {
+    forget(socket);
+    if (isStopping) socket.close(code, reason);
+    else farewells.close(socket, code, reason);
+  }
+
   function forget(socket: Socket): void {
     const { stream } = socket.data;
     if (stream === null) {
@@ -158,8 +173,8 @@ export function makeStreams(deps: StreamDeps): Streams {
       return;
     }
     stream.close();
+    if (!streams.delete(stream)) return;
     deps.log.debug('stream_closed', { device: stream.device.id });
-    streams.delete(stream);
     shares.remove(stream);
     if (byToken.get(stream.device.tokenId) === stream) byToken.delete(stream.device.tokenId);
     pings.leave(stream);
@@ -178,7 +193,16 @@ export function makeStreams(deps: StreamDeps): Streams {
     const { token, isTokenShown, isUpgrade, headers } = readHandshake(request.headers);
     const upgrade = (device: AuthenticDevice | null) => {
       const pingSeconds = readPing(request.url, deps.settings.pingSecondsMax);
-      const data: SocketData = { device, stream: null, requestId, client, pingSeconds };
+      const data: SocketData = {
+        device,
+        stream: null,
+        requestId,
+        client,
+        ends: null,
+        pingSeconds,
+        frameMax: readFrameMax(request),
+        languages: languagesOf(request.headers),
+      };
       const answer = pingSeconds === null ? {} : { [PING_HEADER]: String(pingSeconds) };
       if (!deps.upgrade(request, data, { ...headers, ...answer }))
         return refuse(says('not_a_stream'), 426);
@@ -187,8 +211,10 @@ export function makeStreams(deps: StreamDeps): Streams {
     };
     if (isUpgrade && !isTokenShown) return upgrade(null);
     let device: AuthenticDevice | null;
+    let ended: Ended | null = null;
     try {
       device = await authenticateDevice(deps.core, token, clock.nowMs());
+      if (device === null) ended = await whyShownEnded(deps.core, token, clock.nowMs());
     } catch (fault) {
       // Not 200: libraries would conclude that the server has no WebSockets.
       const detail = reportFault(deps.log, STREAM_PATH, fault, requestId);
@@ -196,6 +222,10 @@ export function makeStreams(deps: StreamDeps): Streams {
     }
     if (device === null) {
       const key = 'device_token_error';
+      if (ended !== null) {
+        says(key);
+        return refuseEnded(ended, deps.settings, languagesOf(request.headers));
+      }
       const decided = { request, says: key, startMs, isGuess: true, requestId };
       await traffic.conclude(tally, decided);
       return refuse(key, 401);
@@ -233,7 +263,10 @@ export function makeStreams(deps: StreamDeps): Streams {
         if (stream === null) tokenFrames.countControlFrame(socket);
         else if (stream.admits(payload.length)) void stream.answered();
       },
-      close: forget,
+      close(socket) {
+        forget(socket);
+        farewells.left(socket);
+      },
     },
     count: () => streams.size,
     refusedCount: () => refusedCount + tokenFrames.refusedCount,
@@ -247,6 +280,13 @@ export function makeStreams(deps: StreamDeps): Streams {
       stream.socket.close(CLOSE_STOPPING, 'the server stops');
     }
   }
+}
+
+/** Refuses the handshake of a token that ended with its last slot; libraries show the header. */
+function refuseEnded(ended: Ended, settings: WireSettings, languages: readonly string[]): Response {
+  const { headers } = respond('device_token_error');
+  headers.set('x-ended', ended.why);
+  return new Response(refusedText(ended, settings, languages), { status: 401, headers });
 }
 
 /** Refuses a handshake with an HTTP status: WebSocket libraries show nothing else. */

@@ -10,10 +10,14 @@ import { PartyQueue } from '../../base/queue.ts';
 import type { Core } from '../../core/core.ts';
 import { type AuthenticDevice, authenticateDevice } from '../../core/device.ts';
 import { readJsonObject } from '../../core/json-input.ts';
+import { whyShownEnded } from '../../core/message/ended.ts';
 import { isRefused, type Misfit, malformed } from '../../core/outcome.ts';
+import { refusedText } from '../answer/ended-view.ts';
 import { bodyOf } from '../answer/respond.ts';
+import type { WireSettings } from '../endpoint.ts';
 import { reportFault } from '../interpreter.ts';
 import {
+  CLOSE_ENDED,
   CLOSE_FAULT,
   CLOSE_MALFORMED,
   CLOSE_TOKEN,
@@ -39,8 +43,11 @@ interface TokenFrameDeps {
   core: Core;
   clock: Clock;
   log: Log;
+  settings: WireSettings;
   /** Counts a failed authentication of a client. Returns its delay; undefined: there is none. */
   guessed(client: string): Promise<void> | undefined;
+  /** Closes a socket. */
+  end(socket: Socket, code: number, reason: string): void;
   /** Opens the stream of a device. Returns false if it closed the socket instead. */
   admit(socket: Socket, device: AuthenticDevice): boolean;
 }
@@ -126,6 +133,12 @@ export class TokenFrames {
       if (this.deps.admit(socket, device)) socket.send(bodyOf('ok'));
       return;
     }
+    const ended = await whyShownEnded(core, token, clock.nowMs());
+    if (ended !== null) {
+      socket.send(refusedText(ended, this.deps.settings, socket.data.languages));
+      this.#end(socket, CLOSE_ENDED, ended.why);
+      return;
+    }
     await this.deps.guessed(socket.data.client);
     socket.send(bodyOf('device_token_error'));
     this.#end(socket, CLOSE_TOKEN, 'the token is of no device');
@@ -139,7 +152,7 @@ export class TokenFrames {
   #end(socket: Socket, code: number, reason: string): void {
     if (!this.#waits.has(socket)) return;
     this.forget(socket);
-    socket.close(code, reason);
+    this.deps.end(socket, code, reason);
   }
 }
 

@@ -20,6 +20,8 @@ const HOLDER = { deviceId: 'bigint', tokenId: 'bigint', tokenHash: 'text' } as c
 interface Row {
   /** Null: the token is not valid. */
   tokenId: number | null;
+  /** Ends of which it has not been notified; null: none. */
+  ended: string | null;
   /** The rows that wait for the device, each as `id distributionId isHere`; null: none. */
   waiting: string | null;
 }
@@ -35,7 +37,7 @@ function readRows(waiting: string | null) {
   return rows.map(([, id = 0, isHere]) => ({ id, isHere: isHere === 1 }));
 }
 
-export function glanceNoun(backend: Backend): Pick<Store, 'glanceInboxes'> {
+export function glanceNoun(backend: Backend): Pick<Store, 'glanceInboxes' | 'findWaiting'> {
   const { prepare, rows, hex, among } = backend;
   /** True if a place of the token `t` has the row `r`. */
   const isHere = sql`CASE WHEN r.inbox < 0
@@ -46,7 +48,7 @@ export function glanceNoun(backend: Backend): Pick<Store, 'glanceInboxes'> {
   const on = {
     /** One row more than a glance returns shows that there are more. */
     waiting: prepare(sql`
-        SELECT ${columns({ t: 'device_token?' }, 't.id AS tokenId')}, ${values<{
+        SELECT ${columns({ t: 'device_token?' }, 't.id AS tokenId, t.ended')}, ${values<{
           waiting: Row['waiting'];
         }>({
           waiting: sql`(
@@ -70,15 +72,36 @@ export function glanceNoun(backend: Backend): Pick<Store, 'glanceInboxes'> {
           })}
         FROM distribution WHERE id ${among('ids')} AND status <> ${literal(BLOCKED)}
           AND expires_at_ms > :nowMs AND pruned_at_ms IS NULL`),
+    one: prepare(sql`
+        SELECT ${columns({ x: 'distribution' }, 'x.id, x.providerId')},
+          ${values<{ bytes: Found['bytes'] }>({ bytes: sql`octet_length(x.payload)` })},
+          ${columns(
+            { x: 'distribution' },
+            'x.notificationType, x.createdAtMs, x.expiresAtMs, x.payload',
+          )}
+        FROM device_token t ${backend.join} recipient r
+            ON r.device_id = t.device_id AND r.distribution_id = :id AND r.is_waiting = 1
+          ${backend.join} distribution x ON x.id = r.distribution_id
+        WHERE t.token_hash = :tokenHash AND t.device_id = :deviceId AND ${isHere}
+          AND x.status <> ${literal(BLOCKED)} AND x.expires_at_ms > :nowMs
+          AND x.pruned_at_ms IS NULL`),
   };
   return {
+    findWaiting: async ({ id: deviceId, tokenHash }, id, nowMs) =>
+      backend.read(function* () {
+        const found = yield* on.one.get({ deviceId, tokenHash, id, nowMs });
+        return found && { ...found, payload: JSON.parse(found.payload) };
+      }),
+
     glanceInboxes: async (holders, nowMs) =>
       backend.read(function* () {
         const keys = holders.map(({ id, tokenId, tokenHash }) => {
           return { deviceId: id, tokenId, tokenHash: tokenHash.toHex() };
         });
         const inboxes = (yield* on.waiting.all({ holders: JSON.stringify(keys) })).map((row) => {
-          return { isValid: row.tokenId !== null, rows: readRows(row.waiting) };
+          const { tokenId, ended } = row;
+          const says = tokenId === null ? 'revoked' : ended === null ? null : 'ended';
+          return { says, rows: readRows(row.waiting) } as const;
         });
         const ids = new Set<number>();
         for (const { rows } of inboxes) for (const { id, isHere } of rows) if (isHere) ids.add(id);
@@ -88,8 +111,8 @@ export function glanceNoun(backend: Backend): Pick<Store, 'glanceInboxes'> {
           const isShort = payload !== null;
           messages.set(message.id, isShort ? { ...message, payload: JSON.parse(payload) } : 'more');
         }
-        return inboxes.map(({ isValid, rows }): Glance => {
-          if (!isValid) return 'revoked';
+        return inboxes.map(({ says, rows }): Glance => {
+          if (says !== null) return says;
           if (rows.length > GLANCE_COUNT_MAX) return 'more';
           const here: Message[] = [];
           for (const { id, isHere } of rows) {

@@ -7,12 +7,13 @@ import { only } from '../../core/field.ts';
 import { merge } from '../../core/moving/merge.ts';
 import type { Act } from '../../core/port/audit.ts';
 import type { OwnBinding } from '../../core/port/domain.ts';
-import type { Link, LinkTermsAndKey } from '../../core/port/link.ts';
+import { INSTALL_DISABLED, type Link, type LinkTermsAndKey } from '../../core/port/link.ts';
 import type { ImportedLink, ImportStore } from '../../core/port/moving.ts';
 import { NO_TERMS } from '../../core/slot.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 import { columns, sql } from '../statement-text.ts';
 import { bindingStatements } from './domain.ts';
+import { endedSteps } from './ended.ts';
 import { type NewSlot, slotImport } from './import-slot.ts';
 import { linkStatements, SET_LIMIT, setLink, termsColumns } from './link-rows.ts';
 import {
@@ -79,6 +80,7 @@ function linkImport(backend: Backend) {
   const slots = slotImport(backend);
   const tombstones = tombstoneSteps(backend);
   const panel = panelLinkSteps(backend);
+  const { turned } = endedSteps(backend);
 
   /**
    * Returns the imported terms; keeps the link's own key if another or a removed link has the
@@ -114,6 +116,10 @@ function linkImport(backend: Backend) {
         ? merge(known, wanted, rules.updates)
         : panel.merge(known, wanted, rules.updates);
     if (was === 'updated') yield* on.change.run({ ...after });
+    if (after.status !== known.status) {
+      const isDisabled = after.status === INSTALL_DISABLED;
+      yield* turned(notes, { installId: id, isDisabled }, act.atMs);
+    }
     const room = after.installLimit - deviceCount;
     const of = { installId: id, providerId, nowMs: act.atMs };
     const coming = panelUser === undefined ? install.slots : panel.newSlots(known, install.slots);

@@ -3,6 +3,7 @@
 import * as deeds from '../../core/audit/deeds.ts';
 import * as happenings from '../../core/event/happenings.ts';
 import type { Act } from '../../core/port/audit.ts';
+import type { EndWord } from '../../core/port/ended.ts';
 import type { Link, LinkTermsAndKey } from '../../core/port/link.ts';
 import type { LinkEndStore, RevokedLink } from '../../core/port/link-end.ts';
 import { nextTurn } from '../../core/turn.ts';
@@ -85,12 +86,17 @@ export const linkEndSteps = shared((backend: Backend) => {
   const tombstones = tombstoneSteps(backend);
 
   /** Frees the slots that a link gave since a time; it is locked after its provider. */
-  function* freeAll(notes: Notes, installId: number, act: Act, sinceMs = 0): Step<number[]> {
+  function* freeAll(
+    notes: Notes,
+    installId: number,
+    act: Act,
+    { sinceMs = 0, reason }: { sinceMs?: number; reason: EndWord },
+  ): Step<number[]> {
     const slots = yield* on.slots.all({ installId, sinceMs });
     if (slots.length === 0) return [];
     yield* lockSlots(slots);
     const why = { why: 'deleted', actor: act.actor.name, forDeviceId: null } as const;
-    for (const slot of slots) yield* endSlot(notes, slot, { ...why, nowMs: act.atMs });
+    for (const slot of slots) yield* endSlot(notes, slot, { ...why, reason, nowMs: act.atMs });
     return slots.map(({ deviceId }) => deviceId);
   }
 
@@ -115,7 +121,7 @@ export const linkEndSteps = shared((backend: Backend) => {
 
     *free(notes: Notes, { providerId, installId }: LinkName, act: Act, sinceMs = 0) {
       if ((yield* on.lock.get({ providerId, installId })) === null) return NOT_FOUND;
-      const freed = yield* freeAll(notes, installId, act, sinceMs);
+      const freed = yield* freeAll(notes, installId, act, { sinceMs, reason: 'slot_freed' });
       const deed = freed.length > 0 ? deeds.freeSlots(installId, freed.length) : null;
       notes.audit(act, deed, providerId);
       return { freedCount: freed.length };
@@ -140,7 +146,7 @@ export const linkEndSteps = shared((backend: Backend) => {
       const owners = [...former, ...held].map(({ deviceId }) => deviceId);
       const deviceIds = [...new Set([...claimed, ...owners])];
       yield* on.lockDevices.run({ deviceIds });
-      const freed = yield* freeAll(notes, installId, act);
+      const freed = yield* freeAll(notes, installId, act, { reason: 'link_replaced' });
       yield* on.dropClaims.run({ deviceIds, providerId, installId });
       const ended = { ...link, providerId, nowMs: act.atMs };
       yield* tombstones.add({ ...ended, why: 'revoked' });
@@ -157,7 +163,7 @@ export const linkEndSteps = shared((backend: Backend) => {
     *remove(notes: Notes, { providerId, installId }: LinkName, act: Act, keepsKey = false) {
       const link = yield* on.lock.get({ providerId, installId });
       if (link === null) return NOT_FOUND;
-      const freed = yield* freeAll(notes, installId, act);
+      const freed = yield* freeAll(notes, installId, act, { reason: 'link_ended' });
       const ended = { ...link, providerId, nowMs: act.atMs };
       const subscriptionKeyHash = keepsKey ? null : link.subscriptionKeyHash;
       yield* tombstones.add({ ...ended, subscriptionKeyHash, why: 'removed' });

@@ -16,6 +16,7 @@ import {
 } from '../../core/port/link.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
+import { endedSteps } from './ended.ts';
 import { onceSteps } from './idempotency.ts';
 import { KEEPS_LIMIT, linkStatements, setLink, termsColumns } from './link-rows.ts';
 import { lookUpStatements, slotSeen, withDevice } from './look-ups.ts';
@@ -186,6 +187,7 @@ type SlotsOn = On & ReturnType<typeof slotStatements>;
 /** The changes of a link by its provider, whose row the caller has locked. */
 export function linkChangeSteps(backend: Backend, on: SlotsOn = linkOn(backend)) {
   const { lockSlots, endSlot } = slotEndSteps(backend);
+  const { turned } = endedSteps(backend);
   return {
     /** `isChanged`: false if the link had these values before. */
     *update(
@@ -213,6 +215,9 @@ export function linkChangeSteps(backend: Backend, on: SlotsOn = linkOn(backend))
       if ((yield* on.change.run(after)) === 0) return 'install_limit_below_count';
       const isDisabling = after.status === INSTALL_DISABLED && known.status !== INSTALL_DISABLED;
       if (isDisabling) yield* on.disabledHere.run({ id });
+      if (after.status !== known.status) {
+        yield* turned(notes, { installId: id, isDisabled: isDisabling }, act.atMs);
+      }
       const deed = deeds.updateLink(known, after);
       notes.audit(act, deed, providerId);
       if (deed !== null) {

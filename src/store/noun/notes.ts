@@ -34,6 +34,7 @@ export interface NotesHome {
   onOutbox?: (() => void) | undefined;
   onDistributionEnd?: ((status: number) => void) | undefined;
   onWebhookDisabled?: ((webhook: DisabledWebhook) => void) | undefined;
+  onEnded?: ((deviceIds: readonly number[]) => void) | undefined;
 }
 
 interface FigureNote {
@@ -59,6 +60,8 @@ export class WriteNotes implements Notes {
   #endStatuses: number[] = [];
   #putCount = 0;
   readonly #deviceIds = new Set<number>();
+  /** Those of them that this process signals too. */
+  readonly #endedIds = new Set<number>();
   readonly #home: NotesHome;
 
   constructor(on: NoteStatements, home: NotesHome) {
@@ -115,6 +118,11 @@ export class WriteNotes implements Notes {
     for (const id of deviceIds) this.#deviceIds.add(id);
   }
 
+  notifyEnd(deviceIds: readonly number[]): void {
+    this.changed(deviceIds);
+    for (const id of deviceIds) this.#endedIds.add(id);
+  }
+
   refuse(value: unknown): never {
     throw new Refusal(value);
   }
@@ -154,7 +162,8 @@ export class WriteNotes implements Notes {
 
   /** Called after the transaction: reports the notes that were saved, and drops all. */
   clear(isSaved: boolean): void {
-    const { figures, onEntries, onOutbox, onDistributionEnd, onWebhookDisabled } = this.#home;
+    const { figures, onEntries, onOutbox, onDistributionEnd, onWebhookDisabled, onEnded } =
+      this.#home;
     if (isSaved) {
       for (const { providerId, figure, atMs, by } of this.#figures) {
         figures.note(providerId, figure, atMs, by);
@@ -163,6 +172,7 @@ export class WriteNotes implements Notes {
       if (this.#putCount > 0) onOutbox?.();
       for (const status of this.#endStatuses) onDistributionEnd?.(status);
       for (const webhook of this.#events.disabled) onWebhookDisabled?.(webhook);
+      if (this.#endedIds.size > 0) onEnded?.([...this.#endedIds]);
     }
     this.#audit.trim(0);
     this.#events.clear();
@@ -170,5 +180,6 @@ export class WriteNotes implements Notes {
     this.#endStatuses = [];
     this.#putCount = 0;
     this.#deviceIds.clear();
+    this.#endedIds.clear();
   }
 }

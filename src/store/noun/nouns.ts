@@ -18,6 +18,7 @@ import { deviceMixNoun } from './device-mix.ts';
 import { deviceSearchNoun } from './device-search.ts';
 import { distributionNoun } from './distribution.ts';
 import { domainNoun } from './domain.ts';
+import { endedNoun } from './ended.ts';
 import { eventNoun } from './event.ts';
 import type { EventStatements } from './event-notes.ts';
 import { figureNoun } from './figure.ts';
@@ -91,6 +92,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...glanceNoun(backend),
     ...acknowledgementNoun(backend),
     ...tokenNoun(backend),
+    ...endedNoun(backend),
     ...registrationNoun(backend),
     ...ledgerKeepingNoun(backend),
     ...idempotencyNoun(backend),

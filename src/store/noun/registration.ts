@@ -48,21 +48,22 @@ function placeStatements({ prepare }: Backend) {
     place: prepare(sql`
         SELECT ${columns(
           { p: 'device_provider' },
-          `p.tokenId, p.isByLink, p.claimInstallId AS installId, p.afterSlotId,
-              p.afterRecipientId`,
+          `p.tokenId, p.isByLink, p.claimInstallId AS installId, p.claimEndedAtMs AS endedAtMs,
+              p.afterSlotId, p.afterRecipientId`,
         )},
           ${values<{
             tokenSeenAtMs: PlaceRow['tokenSeenAtMs'];
             isOnLink: PlaceRow['isOnLink'];
           }>({
             tokenSeenAtMs: sql`coalesce(
-              (SELECT t.last_seen_at_ms FROM device_token t WHERE t.id = p.token_id), 0)`,
+              (SELECT t.last_seen_at_ms FROM device_token t WHERE t.id = p.token_id),
+              p.claim_ended_at_ms, 0)`,
             isOnLink: sql`CAST(EXISTS (SELECT 1 FROM install_device s
             WHERE s.install_id = p.claim_install_id AND s.device_id = p.device_id) AS integer)`,
           })} FROM device_provider p WHERE ${atPlace}`),
     setPlace: prepare(sql`
         UPDATE device_provider SET token_id = :tokenId, is_by_link = :isByLink,
-          claim_install_id = :installId, after_slot_id = :afterSlotId,
+          claim_install_id = :installId, claim_ended_at_ms = NULL, after_slot_id = :afterSlotId,
           after_recipient_id = :afterRecipientId,
           home_moved_at_ms = CASE WHEN home_install_id IS DISTINCT FROM ${to} THEN :nowMs
             ELSE home_moved_at_ms END, home_install_id = ${to},

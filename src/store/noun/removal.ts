@@ -4,14 +4,19 @@ import type { SQL } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import { providerRemoved } from '../../core/event/happenings.ts';
 import type { Store } from '../../core/port/store.ts';
-import type { Backend, Step } from '../backend.ts';
+import type { Backend, Notes, Step } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
+import { endedSteps } from './ended.ts';
 import { ridesChanged } from './terms.ts';
 
 /** Rows that a step deletes; a recipient's waiting push is deleted with it. */
 const REMOVE_STEP = 1_000;
 /** Parents that a step reads: most have few rows. */
 const PARENT_STEP = 100;
+/** Tokens that a step notifies. */
+const NOTIFIED_STEP = 50;
+
+type Left = Exclude<Awaited<ReturnType<Store['removeProvider']>>, 'ok' | 'provider_not_found'>;
 
 /** Deletes some rows of a provider, which is locked. Returns 0 if there were none. */
 type Deletion = (values: { providerId: number; ids: readonly number[] }) => Step<number>;
@@ -104,8 +109,36 @@ function deletionsOf(backend: Backend): Deletion[] {
     ),
     deleting('slot_end', 'id', sql`SELECT id FROM slot_end WHERE ${OF_PROVIDER} ORDER BY id`),
     emptying('install', deletingOfDevices('install_device', id, sql`install_id ${among('ids')}`)),
-    deletingOfDevices('device_provider', sql.raw('device_id'), OF_PROVIDER),
   ];
+}
+
+/** Deletes the places at a provider, and notifies the devices whose tokens hold some of them. */
+function placesEnding(backend: Backend) {
+  const { among, prepare } = backend;
+  const { notify } = endedSteps(backend);
+  const some = prepare(sql`
+      SELECT ${columns('device_provider', 'deviceId, tokenId')} FROM device_provider
+      WHERE ${OF_PROVIDER} LIMIT ${REMOVE_STEP}`);
+  const remove = prepare(sql`
+      DELETE FROM device_provider WHERE device_id ${among('deviceIds')} AND ${OF_PROVIDER}`);
+
+  return function* (notes: Notes, providerId: number, nowMs: number): Step<'none' | Left> {
+    const found = yield* some.all({ providerId });
+    if (found.length === 0) return 'none';
+    yield* backend.lockRows({ device: found.map(({ deviceId }) => deviceId) });
+    const deviceIds: number[] = [];
+    let notifiedCount = 0;
+    for (const { deviceId, tokenId } of found) {
+      if (tokenId !== null) {
+        if (notifiedCount === NOTIFIED_STEP) break;
+        notifiedCount += 1;
+        yield* notify(notes, { deviceId, providerId, tokenId }, { why: 'link_ended', nowMs });
+      }
+      deviceIds.push(deviceId);
+    }
+    yield* remove.run({ deviceIds, providerId });
+    return notifiedCount === NOTIFIED_STEP ? 'notified' : 'more';
+  };
 }
 
 export function removalNoun(backend: Backend): Pick<Store, 'closeProvider' | 'removeProvider'> {
@@ -125,6 +158,7 @@ export function removalNoun(backend: Backend): Pick<Store, 'closeProvider' | 're
   const remove = prepare(sql`
         DELETE FROM provider WHERE id = :id`);
   const deletions = deletionsOf(backend);
+  const endPlaces = placesEnding(backend);
 
   return {
     closeProvider: (code, act) =>
@@ -149,8 +183,10 @@ export function removalNoun(backend: Backend): Pick<Store, 'closeProvider' | 're
         for (const deletion of deletions) {
           if ((yield* deletion({ providerId: id, ids: [] })) > 0) return 'more';
         }
-        yield* remove.run({ id });
         const atMs = backend.storeNowMs();
+        const left = yield* endPlaces(notes, id, atMs);
+        if (left !== 'none') return left;
+        yield* remove.run({ id });
         notes.event(null, atMs, () => providerRemoved(found.code));
         return 'ok';
       }),

@@ -3,9 +3,11 @@
 import { DAY_MS } from '../../core/calendar.ts';
 import { KIND_OF_END, slotEnded } from '../../core/event/happenings.ts';
 import { hwidOfHash } from '../../core/formats.ts';
+import type { EndWord } from '../../core/port/ended.ts';
 import type { EndReason } from '../../core/port/slot.ts';
 import type { Notes, Statements, Step } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
+import { endedSteps } from './ended.ts';
 import { slotSeen, withDevice } from './look-ups.ts';
 import { shared } from './shared.ts';
 
@@ -28,6 +30,8 @@ interface Circumstances {
   isByUser?: boolean;
   /** True: the new device is probably the same phone. */
   isSamePhone?: boolean;
+  /** The reason for the device; absent: `slot_freed`. */
+  reason?: EndWord;
   /** The new device that takes the slot; null: none. */
   forDeviceId: number | null;
   nowMs: number;
@@ -129,6 +133,7 @@ function statements(backend: Statements) {
 
 export const slotEndSteps = shared((backend: Statements) => {
   const on = statements(backend);
+  const ends = endedSteps(backend);
   /** Saves when the only remaining slot was last seen. */
   function* setApart([last, another]: readonly { leftId: number }[]): Step<void> {
     if (last !== undefined && another === undefined) yield* on.setApart.run({ ...last });
@@ -158,11 +163,12 @@ export const slotEndSteps = shared((backend: Statements) => {
     /** Ends a slot unless it has ended. The write must have locked the rows that this changes. */
     *endSlot(notes: Notes, slot: SlotRow, circumstances: Circumstances): Step<void> {
       const { slotId, installId, providerId } = slot;
-      const { isByUser, isSamePhone, ...end } = circumstances;
+      const { isByUser, isSamePhone, reason = 'slot_freed', ...end } = circumstances;
       const { nowMs, forDeviceId, why } = end;
-      const [recorded, left] = yield* backend.together([
+      const [recorded, left, holder] = yield* backend.together([
         () => on.record.run({ slotId, ...end }),
         () => on.left.all({ slotId }),
+        () => ends.ofSlot(slotId),
       ]);
       if (recorded === 0) return;
       if (left.length > 0) yield* on.claimFromNow.run({ slotId });
@@ -189,6 +195,7 @@ export const slotEndSteps = shared((backend: Statements) => {
       ]);
       // A newcomer takes the slot.
       if (forDeviceId === null) yield* on.lower.run({ installId });
+      if (holder !== null) yield* ends.notify(notes, holder, { why: reason, nowMs });
     },
   };
 });

@@ -62,7 +62,7 @@ export function tokenNoun(
     ${deviceSeen})`;
   // Returns the earliest of the times: on a later UTC day the caller writes all of them.
   const find = prepare(sql`
-      SELECT ${columns({ t: 'device_token', d: 'device' }, 'd.id, d.hwid, t.id AS tokenId, t.hasStream')},
+      SELECT ${columns({ t: 'device_token', d: 'device' }, 'd.id, d.hwid, t.id AS tokenId, t.hasStream, t.ended')},
         ${values<{ lastSeenAtMs: TokenRow['lastSeenAtMs']; providerId: TokenRow['providerId'] }>({
           lastSeenAtMs: sql`${least(least(deviceSeen, sql.raw('t.last_seen_at_ms')), inboxesSeen)}`,
           providerId: sql`(

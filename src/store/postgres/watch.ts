@@ -42,14 +42,17 @@ const on = {
             count(w.disabled_at_ms))
          FROM destination d LEFT JOIN webhook w ON w.id = d.webhook_id
          WHERE d.waiting_count > 0)) AS mark`),
-  /** Whether inboxes were filled recently, and the newest token. */
-  recent: prepare<{ hasMessages: boolean; tokenId: number | null }>(sql`
+  /** Whether inboxes were filled recently, and what changes with tokens and their ends. */
+  recent: prepare<{ hasMessages: boolean; tokens: string }>(sql`
       SELECT EXISTS (SELECT 1 FROM distribution WHERE ${HAS_TURN})
         OR EXISTS (SELECT 1 FROM distribution
                    WHERE pruned_at_ms IS NULL AND finished_at_ms > :sinceMs)
         OR EXISTS (SELECT 1 FROM distribution
                    WHERE ${AT_GATEWAYS} AND handed_over_at_ms > :sinceMs)
-        AS "hasMessages", (SELECT max(id) FROM device_token) AS "tokenId"`),
+        AS "hasMessages", concat_ws(' ', (SELECT max(id) FROM device_token),
+          (SELECT max(ended_at_ms) FROM ended_token),
+          (SELECT concat(count(*), ':', max(id)) FROM device_token WHERE ended IS NOT NULL))
+          AS tokens`),
 };
 
 /** Checks and listens while there is a watcher. */
@@ -62,7 +65,7 @@ export class Watching {
   #round: symbol | null = null;
   /** Null: unknown. */
   #mark: string | null = null;
-  #tokenId: number | null = null;
+  #tokens: string | null = null;
   /** True after a failed check: messages may have been missed. */
   #hasMissed = false;
   /** Checks since the last signal. */
@@ -159,9 +162,9 @@ export class Watching {
     this.#listen();
     const { db, storeNowMs } = this.context;
     const recent = await on.recent.get(db, { sinceMs: storeNowMs() - RECENT_MS });
-    const tokenId = recent?.tokenId ?? null;
-    const isMoved = tokenId !== this.#tokenId || this.#hasMissed;
-    this.#tokenId = tokenId;
+    const tokens = recent?.tokens ?? null;
+    const isMoved = tokens !== this.#tokens || this.#hasMissed;
+    this.#tokens = tokens;
     if (isMoved || recent?.hasMessages) this.#report('all');
   }
 

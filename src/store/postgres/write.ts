@@ -76,6 +76,7 @@ export class Write implements Runner {
       onOutbox: observers.onOutbox,
       onDistributionEnd: observers.onDistributionEnd,
       onWebhookDisabled: observers.onWebhookDisabled,
+      onEnded: observers.onEnded,
     });
   }
 

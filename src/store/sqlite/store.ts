@@ -36,7 +36,7 @@ const LAST_WAIT_MS = 1_000;
 export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   const { dataDir, create, migrates, commitBatchMax, onCommit, onFigure, onOutbox } = options;
   const { clock = systemClock, leastMs = (atMs) => atMs, onDistributionEnd } = options;
-  const { onMigration, onTrouble, onWebhookDisabled } = options;
+  const { onEnded, onMigration, onTrouble, onWebhookDisabled } = options;
   const older = onMigration && (migrates ?? create) ? olderSchema(dataDir, create) : null;
   if (older !== null) await onMigration?.(older, SCHEMA_VERSION);
   const opened = openDatabase(dataDir, create, migrates);
@@ -53,6 +53,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     onOutbox,
     onDistributionEnd,
     onWebhookDisabled,
+    onEnded,
   });
   const requests = lockRequestsBy(join(dataDir, LOCK_FILE));
   const upkeep = index && new Checkpoints(db, () => clock.steadyMs());

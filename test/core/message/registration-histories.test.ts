@@ -16,11 +16,13 @@ import {
   type LinkName,
   NEW_WORLD,
   type OpModel,
+  type Place,
   PROVIDER_OF,
   type ProviderName,
   play,
   readableIn,
   type ShownModel,
+  seenDayOf,
   type World,
 } from './registration-model.ts';
 import { beginWalk, CROWD, check, walkAll } from './registration-walk.ts';
@@ -81,10 +83,16 @@ function randomOp(random: Random): OpModel {
   return kind < 98 ? { op: 'wait' } : { op: 'forget' };
 }
 
+/** Who has a place, or may claim it again after its token ended; null: no one in particular. */
+function claimant({ tokens }: World, { token, link }: Place): ActorName | null {
+  if (token === null) return (link && OWNER_OF[link]) ?? null;
+  return tokens[token]?.actor ?? null;
+}
+
 /** Whose a message is that is addressed to the device at P now; null: for no one in particular. */
 function ownerAt(world: World): ActorName | null {
   const place = world.places.P;
-  if (place !== undefined) return world.tokens[place.token]?.actor ?? null;
+  if (place !== undefined) return claimant(world, place);
   const first = world.slots.find(({ link }) => PROVIDER_OF[link] === 'P');
   return (first && OWNER_OF[first.link]) ?? null;
 }
@@ -110,7 +118,7 @@ function history(random: Random): OpModel[] {
   if (random.chance(0.1)) next({ op: 'remove', provider: 'M' });
   // The one who has the place, and lost the token, comes in by the link of the claim.
   const place = world.places.P;
-  const actor = place && world.tokens[place.token]?.actor;
+  const actor = place && claimant(world, place);
   const link = place?.link;
   if (actor && link) {
     if (world.disabled.includes(link)) next({ op: 'toggle', link });
@@ -142,7 +150,11 @@ function checkStep(
     }
     // Nothing but a registration moves a place, and while its token lives, that by its link alone.
     if (place?.token === old.token) continue;
-    const isIdle = before.day - (before.tokens[old.token]?.seenDay ?? 0) > 30;
+    if (place?.token === null) {
+      expect([ops, op.op]).toEqual([ops, expect.stringMatching(/^(leave|pushOut|remove)$/)]);
+      continue;
+    }
+    const isIdle = before.day - seenDayOf(before, old) > 30;
     const isByClaim = op.op === 'register' && op.shown.by === 'link' && op.shown.link === old.link;
     expect([ops, op.op, isIdle || isByClaim]).toEqual([ops, 'register', true]);
   }

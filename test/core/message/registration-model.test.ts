@@ -11,6 +11,7 @@ import {
   type ActorName,
   keyOf,
   type LinkName,
+  livesAt,
   NEW_WORLD,
   type OpModel,
   PROVIDER_OF,
@@ -84,7 +85,8 @@ function checkPromises(before: World, op: OpModel, { after }: Step): void {
       : op.op === 'send' || op.op === 'call'
         ? op.provider === 'M'
         : 'link' in op && PROVIDER_OF[op.link] === 'M';
-  if (isOfM) {
+  // A place whose slot P freed lives no longer than the token's place at M.
+  if (isOfM && (before.places.P === undefined || livesAt(before, 'P'))) {
     expect(after.places.P).toEqual(before.places.P as never);
     const stays = new Set(readersOf(before, 'P').map((reader) => JSON.stringify(reader)));
     const lost = readersOf(after, 'P').filter(
@@ -99,7 +101,7 @@ function checkPromises(before: World, op: OpModel, { after }: Step): void {
   // A place that opens messages from before it began opens none from before its slot.
   for (const [provider, place] of Object.entries(after.places)) {
     const old = before.places[provider as ProviderName];
-    if (old?.token === place.token) continue;
+    if (old?.token === place.token || place.token === null) continue;
     const slot = after.slots.find(({ link: name }) => name === place.link);
     const opensNow = place.link === null || (old !== undefined && old.link !== place.link);
     expect(place.from).toBe(opensNow ? after.messages.length : (slot?.from ?? -1));

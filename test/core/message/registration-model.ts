@@ -29,8 +29,8 @@ export type OpModel =
   | { op: 'forget' }
   | { op: 'remove'; provider: ProviderName };
 
-/** Days of `wait`. */
-export const WAIT_DAYS = 32;
+/** Days of `wait`: a newcomer pushes a slot out three days after the day of the world. */
+export const WAIT_DAYS = 40;
 
 export const PROVIDER_OF: Readonly<Record<LinkName, ProviderName>> = {
   own: 'P',
@@ -38,8 +38,10 @@ export const PROVIDER_OF: Readonly<Record<LinkName, ProviderName>> = {
   ofM: 'M',
 };
 
-interface Place {
-  token: number;
+export interface Place {
+  /** Null: it ended with its last slot, on `endedDay`. */
+  token: number | null;
+  endedDay: number;
   /** The link by which it was claimed. */
   link: LinkName | null;
   /** It opens messages from this number on. */
@@ -150,6 +152,26 @@ function leave(world: World, link: LinkName): void {
     const isFree = place === undefined || place.link === null;
     return isBehind && isFree ? { ...slot, from: world.messages.length } : slot;
   });
+  const provider = PROVIDER_OF[link];
+  const place = world.places[provider];
+  if (place === undefined || place.token === null) return;
+  const isItsSlot = place.link === null || place.link === link;
+  if (isItsSlot || slotsAt(world, provider).length === 0) endUnlessAlive(world, place.token);
+}
+
+/** A place lives by a slot of the device, or by the binding that claimed it. */
+export function livesAt(world: World, provider: ProviderName): boolean {
+  const isByBinding = world.places[provider]?.link === null;
+  return slotsAt(world, provider).length > 0 || (isByBinding && world.ties.includes(provider));
+}
+
+/** A token that has no living place ends; its places stay claimed for a while. */
+function endUnlessAlive(world: World, token: number): void {
+  const own = Object.entries(world.places).filter(([, place]) => place.token === token);
+  if (own.some(([provider]) => livesAt(world, provider as ProviderName))) return;
+  for (const [, place] of own) Object.assign(place, { token: null, endedDay: world.day });
+  delete world.tokens[token];
+  if (world.nobody?.token === token) world.nobody = null;
 }
 
 function remove(world: World, provider: ProviderName): void {
@@ -161,7 +183,7 @@ function remove(world: World, provider: ProviderName): void {
   );
   const place = world.places[provider];
   delete world.places[provider];
-  if (place !== undefined) lose(world, place.token);
+  if (place !== undefined && place.token !== null) endUnlessAlive(world, place.token);
 }
 
 /** The token lives on where it has another place of its own. */
@@ -194,12 +216,13 @@ function register(
   const provider =
     shown.by === 'link' ? PROVIDER_OF[shown.link] : shown.by === 'binding' ? shown.provider : null;
   const first = provider && slotsAt(world, provider)[0];
-  const place = provider === null ? world.nobody : (world.places[provider] ?? null);
-
+  const at = provider === null ? null : (world.places[provider] ?? null);
+  const found = provider === null ? world.nobody : at;
+  const isIdle = found !== null && world.day - seenDayOf(world, found) > 30;
+  // A place whose token ended is free for a binding after a while.
+  const place = found?.token === null && isIdle && shown.by === 'binding' ? null : found;
   const isOwn = held !== null && (provider === null || place?.token === held);
-  const at = provider && world.places[provider];
-  const isIdle = place !== null && world.day - (world.tokens[place.token]?.seenDay ?? 0) > 30;
-  const claim = claimOf(shown, first ? first.link : null, at || null, isIdle && !isOwn);
+  const claim = claimOf(shown, first ? first.link : null, at, isIdle && !isOwn);
   const cell = `${claim}, ${isOwn ? 'own' : place ? 'another' : 'free'}`;
 
   if (!isOwn) {
@@ -223,6 +246,10 @@ function register(
   world.nobody ??= { token, from: world.messages.length };
   return { after: world, says: 'ok', cell };
 }
+
+/** The day by which a place is idle: its token was shown then, or ended. */
+export const seenDayOf = (world: World, place: { token: number | null; endedDay?: number }) =>
+  place.token === null ? (place.endedDay ?? 0) : (world.tokens[place.token]?.seenDay ?? 0);
 
 /** A link speaks for the place that it claimed; the first one for what no living link claimed. */
 function claimOf(
@@ -264,8 +291,8 @@ function take(world: World, provider: ProviderName, token: number, link: LinkNam
   if (old?.link === link) from = Math.max(from, old?.from ?? 0);
   // By age: later messages alone.
   else if (old !== undefined) from = fromNow;
-  world.places[provider] = { token, link, from };
-  if (old !== undefined) lose(world, old.token);
+  world.places[provider] = { token, endedDay: 0, link, from };
+  if (old !== undefined && old.token !== null) lose(world, old.token);
 }
 
 /** The same for worlds that differ in nothing that matters from now on. */
@@ -277,7 +304,10 @@ export function keyOf(world: World): string {
   };
   const places = (['P', 'M'] as const).map((name) => {
     const place = world.places[name];
-    return place ? [nameOf(place.token), place.link, place.from] : null;
+    if (place === undefined) return null;
+    const { token, link, from } = place;
+    const isOver = token === null && world.day - place.endedDay > 30;
+    return [token === null ? isOver : nameOf(token), link, from];
   });
   const nobody = world.nobody && [nameOf(world.nobody.token), world.nobody.from];
   const alone = [...names.keys()].map((token) => {

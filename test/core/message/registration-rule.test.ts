@@ -50,6 +50,7 @@ const NOW_MS = 100 * DAY_MS + 5;
 const LAST_MS = (TOKEN_IDLE_DAYS + 1) * DAY_MS - 1;
 const HELD: Place = {
   tokenId: 1,
+  endedAtMs: null,
   tokenSeenAtMs: NOW_MS,
   isByLink: true,
   installId: 2,
@@ -66,6 +67,16 @@ test('while its token lives, the link of the claim alone moves a place', () => {
   expect(asked(2, HELD)).toBe('granted_since_slot');
   expect(asked(1, HELD, NOW_MS, 1)).toBe('kept');
   expect(asked(2, HELD, NOW_MS, 1)).toBe('kept_by_link');
+});
+
+test('a place whose token ended with its last slot waits for its own link', () => {
+  const ended = { ...HELD, tokenId: null, endedAtMs: 0, tokenSeenAtMs: 0 };
+  expect(asked(1, ended, LAST_MS)).toBe('refused');
+  expect(asked(2, ended, LAST_MS)).toBe('granted_since_slot');
+  expect(asked(1, ended, LAST_MS + 1)).toBe('granted');
+  const rest = { place: ended, firstSlot: null, shownTokenId: null };
+  expect(registrationOutcome({ ...rest, shown: 'binding', nowMs: LAST_MS })).toBe('refused');
+  expect(registrationOutcome({ ...rest, shown: 'binding', nowMs: LAST_MS + 1 })).toBe('granted');
 });
 
 test('after so many days without its token, the link of the first slot gets what comes later', () => {

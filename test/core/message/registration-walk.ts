@@ -167,7 +167,10 @@ async function act(
     // Here the clock goes on: a cool-down of before would hold the newcomer up.
     await pushOut(engine, walk, op, todayMs + 3 * DAY_MS + at * HOUR_MS);
   } else if (op.op === 'leave') {
-    await store.freeSlot(providerId, { installCode: null, installId: id }, walk.hwid, ACT);
+    await store.freeSlot(providerId, { installCode: null, installId: id }, walk.hwid, {
+      ...ACT,
+      atMs: nowMs,
+    });
   } else {
     const status = walk.world.disabled.includes(op.link) ? 5 : 10;
     await store.updateLink(providerId, id, { status }, ACT);

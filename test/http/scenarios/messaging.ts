@@ -2,10 +2,12 @@
 
 import { crowd, NOTIFICATION, toAndroid } from './remote-notification.ts';
 import {
+  aFreedSlot,
   aRegisteredDevice,
   asked,
   brokenStore,
   delivered,
+  FREED_ANSWER,
   HWID,
   OWN,
   type Scenario,
@@ -55,6 +57,46 @@ const WAIT_RULE = 'wait must be a whole number of seconds from 0 to 300';
 
 const inbox: Scenario[] = [
   ...tokenErrors(INBOX),
+  {
+    name: 'a token whose last slot was freed',
+    path: INBOX,
+    says: 'device_token_error',
+    given: [...message, aFreedSlot()],
+    request: {},
+    headers: bearer,
+    answer: FREED_ANSWER,
+    detail: TOKEN_DETAIL,
+  },
+  {
+    name: 'a message by its id',
+    path: INBOX,
+    says: 'ok',
+    given: message,
+    request: { id: 1 },
+    headers: bearer,
+    answer: JSON.stringify({ rc: 1, msg: 'Ok', data: [MESSAGE] }),
+    answerHeaders: { 'x-wait-max': '60' },
+  },
+  {
+    name: 'the id of no message',
+    path: INBOX,
+    says: 'ok',
+    given: message,
+    request: { id: 2 },
+    headers: bearer,
+    answer: '{"rc":1,"msg":"Ok","data":[]}',
+    answerHeaders: { 'x-wait-max': '60' },
+  },
+  {
+    name: 'a bound below the least is the least',
+    path: INBOX,
+    says: 'ok',
+    given: message,
+    request: { frame_max: 1 },
+    headers: bearer,
+    answer: JSON.stringify({ rc: 1, msg: 'Ok', data: [MESSAGE] }),
+    answerHeaders: { 'x-wait-max': '60' },
+  },
   {
     name: 'a message waits',
     path: INBOX,

@@ -3,11 +3,13 @@ import {
   aDeletedBinding,
   aDevice,
   aDisabledLink,
+  aFreedSlot,
   aLink,
   aRegisteredDevice,
   brokenStore,
   CODE,
   DRAWN_TOKEN,
+  FREED_ANSWER,
   HASH,
   HWID,
   OTHER_HASH,
@@ -30,6 +32,7 @@ const refused = (
   name: string,
   given: Scenario['given'],
   body: unknown,
+  more: Record<string, unknown> = {},
 ): Scenario => ({
   name,
   path: REGISTER,
@@ -37,9 +40,13 @@ const refused = (
   ...(given && { given }),
   request: {},
   body,
-  answer: JSON.stringify({ rc: 0, msg }),
+  answer: JSON.stringify({ rc: 0, msg, ...more }),
   detail,
 });
+const NOT_FOUND = {
+  reason: 'link_not_found',
+  text: 'Subscription not found. Ask support for a new link.',
+};
 const malformed = (name: string, detail: string, body: unknown) =>
   refused('unknown_error', 'Unknown error', detail, name, [], body);
 const hwidRequired = (name: string, body: unknown): Scenario => ({
@@ -157,6 +164,17 @@ const register: Scenario[] = [
   hwidRequired('a malformed HWID', { hwid: 'a,b' }),
   hwidRequired('a HWID that is no text', { hwid: 5 }),
   hwidRequired('no HWID, and another field that does not fit', { locale: '!', push: 1 }),
+  {
+    name: 'a token alone whose last slot was freed',
+    path: REGISTER,
+    says: 'device_token_error',
+    given: [...door, aDevice(), aRegisteredDevice(), aFreedSlot()],
+    request: {},
+    headers: bearer,
+    body: { hwid: HWID },
+    answer: FREED_ANSWER,
+    detail: 'the header Authorization must be Bearer and the token of a registered device',
+  },
   refused(
     'link_not_found',
     'Install not found',
@@ -164,6 +182,7 @@ const register: Scenario[] = [
     'an unknown link',
     [aBinding()],
     byLink,
+    NOT_FOUND,
   ),
   refused(
     'link_not_found',
@@ -175,6 +194,7 @@ const register: Scenario[] = [
       hwid: HWID,
       install_code: CODE,
     },
+    NOT_FOUND,
   ),
   refused(
     'link_not_found',
@@ -186,6 +206,7 @@ const register: Scenario[] = [
       ...byLink,
       domain_hash: OTHER_HASH,
     },
+    NOT_FOUND,
   ),
   refused(
     'link_disabled',
@@ -194,6 +215,7 @@ const register: Scenario[] = [
     'a disabled link',
     [...door, aDisabledLink(1)],
     byLink,
+    { reason: 'link_disabled', text: 'This subscription is disabled. Contact support.' },
   ),
   {
     ...refused(
@@ -203,6 +225,11 @@ const register: Scenario[] = [
       'a full link',
       [...door, aDevice('a'), aDevice('b')],
       byLink,
+      {
+        reason: 'link_limit_reached',
+        text: 'Device limit reached for this subscription. Contact support to replace a device.',
+        limit: 2,
+      },
     ),
     answerHeaders: { 'x-hwid-limit': 'true', 'x-hwid-max-devices-reached': 'true' },
   },

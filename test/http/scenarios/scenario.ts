@@ -136,6 +136,18 @@ export const aRegisteredDevice =
     if (typeof registered === 'string') throw new Error(`given ${hwid}: ${registered}`);
   };
 
+/** The slot of the device is freed: needs a link with it. */
+export const aFreedSlot = (hwid = HWID): Given =>
+  asked('/api/delete-hwid', OWN, { install_code: CODE, hwid });
+/** What its token, which has no other place, is answered from then on. */
+export const FREED_ANSWER = JSON.stringify({
+  rc: 0,
+  msg: 'Device token error',
+  reason: 'slot_freed',
+  at: '2026-11-20 15:00:00',
+  text: 'This device was removed from the subscription. To use it again, add the subscription again.',
+});
+
 /** What every endpoint for providers answers to who has no access, and when the store gives way. */
 export function gateScenarios(
   path: string,

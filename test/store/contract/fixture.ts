@@ -80,7 +80,7 @@ export async function removeProvider(store: Store, code: string): Promise<number
   for (let steps = 1; ; steps++) {
     const left = await store.removeProvider(closed.id);
     if (left === 'ok') return steps;
-    if (left !== 'more') throw new Error(left);
+    if (left !== 'more' && left !== 'notified') throw new Error(left);
   }
 }
 

@@ -115,13 +115,15 @@ export const inboxContract: Record<Method & keyof Store, Suite> = {
 
     test('a device that nothing links to the provider any more reads nothing', async () => {
       const { store } = opened();
-      const { providerId, installId, domainId, a } = await addInbox(store);
+      const { providerId, installId, domainId } = await addInbox(store);
       await addDoor(store, 'Provide2', OTHER_CODE);
-      await knock(store, 'a', OTHER_CODE);
-      await checkIn(store, 'a', { providerCode: 'Provide2' });
+      await knock(store, 'b', OTHER_CODE);
+      await checkIn(store, 'b', { providerCode: 'Provide2' });
+      await checkIn(store, 'b');
+      const a = await register(store, 'b', onBinding());
+      await knock(store, 'b');
       const id = await deliver(store, providerId);
-      await checkIn(store, 'a');
-      await store.freeSlot(providerId, { installCode: null, installId }, 'a', ACT);
+      await store.freeSlot(providerId, { installCode: null, installId }, 'b', ACT);
       expect(await inboxOf(store, a)).toEqual([id]);
       await store.disableDomain(providerId, domainId, ACT);
       expect(await inboxOf(store, a)).toEqual([]);

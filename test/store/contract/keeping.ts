@@ -32,6 +32,8 @@ import {
   lease,
   ledgerOf,
   MANY,
+  onLink,
+  register,
   registration,
   send,
   sendAll,
@@ -241,15 +243,18 @@ export const keepingContract: Record<keyof KeepingStore, Suite> = {
       const { store } = opened();
       const { providerId } = await addDoor(store);
       await knock(store, 'a');
-      await holderOf(store, 'a');
-      await store.freeSlot(providerId, { installCode: CODE, installId: null }, 'a', ACT);
+      const holder = await holderOf(store, 'a');
       await addDoor(store, 'Provide2', OTHER_CODE);
-      await knock(store, 'a', OTHER_CODE, FACTS, NOW_MS + 1);
+      await knock(store, 'a', OTHER_CODE);
+      await register(store, 'a', onLink(OTHER_CODE), holder);
+      await store.freeSlot(providerId, { installCode: CODE, installId: null }, 'a', ACT);
+      await addDoor(store, 'Provide3', 'LinkCode0003');
+      await knock(store, 'a', 'LinkCode0003', FACTS, NOW_MS + 1);
       const places = async () => (await store.findDevice('a'))?.seenBy.length;
       expect(await untilDone(() => store.forgetVisits(NOW_MS + 1))).toBe(1);
-      expect(await places()).toBe(2);
+      expect(await places()).toBe(3);
       expect(await untilDone(() => store.forgetVisits(NOW_MS + 2))).toBe(1);
-      expect(await places()).toBe(1);
+      expect(await places()).toBe(2);
     });
 
     test('also where a device without a token was not seen, though elsewhere it was since', async () => {

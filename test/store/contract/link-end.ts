@@ -228,12 +228,13 @@ export const linkEndContract: Record<Method & keyof Store, Suite> = {
       expect((await store.findDevice('b'))?.installs.length).toBe(1);
     });
 
-    test('registrations stay as when a HWID is deleted', async () => {
+    test('registrations end as when a HWID is deleted', async () => {
       const { store } = opened();
       const { providerId, installId } = await addFull(store);
       const a = await register(store, 'a', onLink());
       await store.removeLink(providerId, installId, ACT);
-      expect(await store.findDeviceByToken(a.tokenHash)).not.toBeNull();
+      expect(await store.findDeviceByToken(a.tokenHash)).toBeNull();
+      expect(await store.findEndedToken(a.tokenHash)).toMatchObject({ why: 'link_ended' });
     });
 
     test('another provider is told of a taken code alone, and may have the key', async () => {

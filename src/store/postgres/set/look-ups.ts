@@ -50,6 +50,7 @@ interface Shown {
   lastSeenAtMs: number;
   providerId: number | null;
   hasStream: number;
+  ended: string | null;
 }
 
 const on = {
@@ -60,6 +61,7 @@ const on = {
       WHERE id = ANY(:ids::bigint[])`),
   tokens: prepare<Shown>(sql`
       SELECT d.id AS id, d.hwid AS hwid, t.id AS "tokenId", t.has_stream AS "hasStream",
+        t.ended AS ended,
         least(d.last_seen_at_ms, t.last_seen_at_ms, (SELECT min(${allSeen(DIALECT)})
           FROM device_provider p WHERE p.token_id = t.id)) AS "lastSeenAtMs",
         (SELECT min(p.provider_id) FROM device_provider p WHERE p.token_id = t.id) AS "providerId"
