@@ -97,7 +97,7 @@ test-tools: ## install the proxies, the copiers, the browser and the Python libr
 	apt-get update --quiet && apt-get install --yes --no-install-recommends $$missing || exit 1; \
 	for name in $$missing; do service $$name stop 2>/dev/null || true; done
 
-kit-tools: ## install gcc, a JDK, the Kotlin compiler and the libraries of the kits in Go and Python for test-kits (Debian, Ubuntu; as root)
+kit-tools: ## install gcc, a JDK, the Kotlin compiler and the libraries of the kits in Go, Python and Rust for test-kits (Debian, Ubuntu; as root)
 	@.ci/bun >/dev/null
 	@missing=; command -v gcc >/dev/null || missing="$$missing gcc libc6-dev"; \
 	command -v javac >/dev/null || missing="$$missing default-jdk-headless"; \
@@ -106,6 +106,8 @@ kit-tools: ## install gcc, a JDK, the Kotlin compiler and the libraries of the k
 	@mkdir -p .bootstrap/kotlin && cd .bootstrap/kotlin && echo '{}' >package.json && \
 	  $(abspath $(BUN)) add --exact kotlin-compiler@2.4.20 >/dev/null
 	@! command -v go >/dev/null || (cd sdk/go && go mod download)
+	@PATH="$$PATH:$$HOME/.cargo/bin"; ! command -v cargo >/dev/null || \
+	  (cd sdk/rust && cargo fetch --locked --quiet)
 	@python3 -m venv .bootstrap/python && .bootstrap/python/bin/pip install --quiet aiohttp==3.13.2
 
 GENERATORS := .bootstrap/generators

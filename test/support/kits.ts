@@ -30,7 +30,7 @@ const BUILD = `[ "$(cat "$1/key" 2>/dev/null)" = "$2" ] && exit
  * Builds a kit as an app's developer does, once for its sources: files that run beside each other
  * share what was built. Returns the folder.
  */
-export function buildKit(name: 'c' | 'go' | 'java'): string {
+export function buildKit(name: 'c' | 'go' | 'java' | 'rust'): string {
   const [folder, sources] = [join(ROOT, 'dist/kits', name), join(ROOT, 'sdk', name)];
   const key = new Bun.CryptoHasher('sha256');
   for (const compiler of ['CC', 'JAVAC', 'JAR']) key.update(`${compiler}=${ENV[compiler]}\n`);
@@ -60,6 +60,18 @@ function listsKit(): boolean {
   const words = ['go', 'list', '-deps', './...'];
   return Bun.spawnSync(words, { cwd: join(ROOT, 'sdk/go'), env }).exitCode === 0;
 }
+
+/** Returns whether the kit in Rust can be built: its crates come with `make kit-tools`. */
+export function hasRust(): boolean {
+  rustIsHere ??= Bun.spawnSync(['sh', '-c', LISTS_CRATES], { cwd: join(ROOT, 'sdk/rust') }).success;
+  if (!rustIsHere) console.warn('Kit rust is skipped: there is no cargo with its crates.');
+  return rustIsHere;
+}
+let rustIsHere: boolean | undefined;
+
+/** In a shell: rustup's folder need not be on the path. */
+const LISTS_CRATES =
+  'PATH=$PATH:$HOME/.cargo/bin && exec cargo tree --offline --locked >/dev/null 2>&1';
 
 /** Starts a program in Java soon: its classes follow. */
 export const JAVA = ['java', ...SHORT_LIVED, '-Xmx64m', '-cp'];
@@ -92,6 +104,12 @@ const ALL: readonly Kit[] = [
     needs: [PYTHON],
     takesTime: false,
     build: () => [PYTHON, join(ROOT, 'sdk/python/driver.py')],
+  },
+  {
+    name: 'rust',
+    needs: hasRust() ? [] : ['cargo'],
+    takesTime: false,
+    build: () => [join(buildKit('rust'), 'driver')],
   },
   {
     name: 'java',
