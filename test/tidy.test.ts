@@ -409,7 +409,11 @@ test('no paths of somebody\u2019s machine', () => {
 
 test('plain English: no banned word stands in a clean room', () => {
   const own = 'test/support/plain-words.ts';
-  const clean = files.filter((path) => path !== own && CLEAN.some((room) => path.startsWith(room)));
+  const clean = files.filter(
+    (path) =>
+      // A licence is taken word for word.
+      path !== own && !path.endsWith('LICENSE') && CLEAN.some((room) => path.startsWith(room)),
+  );
   const found = clean.flatMap((path) =>
     readText(path)
       .split('\n')

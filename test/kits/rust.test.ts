@@ -64,7 +64,7 @@ testKit.each([
   ['wrong_path', 'closed', () => serveAlways(404, 'not found')],
   ['timeout', 'closed', () => serveAlways(200, '', true)],
   ['tls', 'closed', () => serveAlways(200, '').replace('http:', 'https:')],
-  ['name', 'closed', () => 'http://no-such-host.invalid'],
+  ['name', 'closed', () => 'http://no-such-host.example'],
   ['bad_url', 'refused', () => 'push.example.com'],
 ])('a fault has its word, and a sentence with the address: %s', async (word, state, urlOf) => {
   const url = urlOf();

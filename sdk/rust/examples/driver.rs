@@ -1,7 +1,7 @@
 //! The driver of the kit, for `gatepost device check --against` and tests: orders come as lines of
 //! JSON on standard input, and results go out in the same form.
 
-use gatepost_device::{App, BoxError, Delivery, Device, Done, End, FileStore, Mode, News};
+use gatepost_device::{App, BoxError, Delivery, Device, Done, End, FileStore, Mode, Status};
 use gatepost_device::{Options, PushAddress, Reason, Server, Store};
 use serde_json::{json, Value};
 use std::io::{Error, Write};
@@ -75,11 +75,11 @@ impl App for Driver {
         Ok(if self.transaction { Done::Kept } else { Done::Usual })
     }
 
-    fn on_news(&self, news: News) {
-        match news {
-            News::Open => say_state("open", &Reason::default()),
-            News::Closed(reason) => say_state("closed", &reason),
-            News::Ended(reason) => say_state("ended", &reason),
+    fn on_status(&self, status: Status) {
+        match status {
+            Status::Open => say_state("open", &Reason::default()),
+            Status::Closed(reason) => say_state("closed", &reason),
+            Status::Ended(reason) => say_state("ended", &reason),
         }
     }
 

@@ -1,6 +1,6 @@
 //! A phone in the terminal: cargo run --example sample -- https://HOST LINK DOMAIN_HASH
 
-use gatepost_device::{App, BoxError, Delivery, Device, Done, FileStore, News, Options, Server};
+use gatepost_device::{App, BoxError, Delivery, Device, Done, FileStore, Options, Server, Status};
 
 struct Terminal;
 
@@ -13,11 +13,11 @@ impl App for Terminal {
         Ok(Done::Usual)
     }
 
-    fn on_news(&self, news: News) {
-        match news {
-            News::Open => println!("(open)"),
-            News::Closed(reason) => println!("(closed) {reason}"),
-            News::Ended(reason) => println!("(a place ended) {reason}"),
+    fn on_status(&self, status: Status) {
+        match status {
+            Status::Open => println!("(open)"),
+            Status::Closed(reason) => println!("(closed) {reason}"),
+            Status::Ended(reason) => println!("(a place ended) {reason}"),
         }
     }
 }

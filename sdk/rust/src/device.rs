@@ -26,13 +26,13 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 pub struct Delivery {
     pub message: Message,
     pub texts: Texts,
-    /// What the device keeps, with this message in it. An app that writes it to its store in the
+    /// The state of the device with this message in it. An app that writes it to its store in the
     /// transaction of its own effect returns [`Done::Kept`]: then the message is handled exactly
     /// once, else at least once.
     pub state: String,
 }
 
-/// What became of a message.
+/// The outcome of a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Done {
     /// A notification was received, a command executed.
@@ -43,9 +43,9 @@ pub enum Done {
     Kept,
 }
 
-/// What the app may show of its device.
+/// A change that the app may show its user.
 #[derive(Clone, Debug, PartialEq)]
-pub enum News {
+pub enum Status {
     Open,
     /// The device comes back by itself.
     Closed(Reason),
@@ -70,7 +70,7 @@ pub trait App: Send + Sync {
     /// wait for its device, which waits for it.
     fn on_message(&self, got: Delivery) -> impl Future<Output = Result<Done, BoxError>> + Send;
 
-    fn on_news(&self, _news: News) {}
+    fn on_status(&self, _status: Status) {}
 
     /// Takes a line for a log.
     fn log(&self, _line: &str) {}
@@ -254,10 +254,10 @@ impl<A: App> Device<A> {
         self.end.send_replace(Some(end));
     }
 
-    fn tell(&self, news: News) {
-        self.log(&format!("{news:?}"));
+    fn report(&self, status: Status) {
+        self.log(&format!("{status:?}"));
         // A panic of the app ends nothing; its hook has shown it.
-        let _ = catch_unwind(AssertUnwindSafe(|| self.app.on_news(news)));
+        let _ = catch_unwind(AssertUnwindSafe(|| self.app.on_status(status)));
     }
 
     fn log(&self, line: &str) {
@@ -327,7 +327,7 @@ impl<A: App> Device<A> {
         match self.line.ask("/register", token, Some(body.into()), 0).await {
             Err(reason) => {
                 registering.doubted = state.token;
-                self.tell(News::Closed(reason));
+                self.report(Status::Closed(reason));
             }
             Ok(Answer { is_ok: true, token: Some(renewed), .. }) => {
                 registering.is_known = true;
@@ -337,7 +337,7 @@ impl<A: App> Device<A> {
                 self.forget(&mut registering, token.unwrap_or("")).await;
             }
             Ok(answer) if ["Too many requests", "Unknown error"].contains(&answer.msg.as_str()) => {
-                self.tell(News::Closed(answer.reason));
+                self.report(Status::Closed(answer.reason));
             }
             Ok(answer) => {
                 if answer.msg == TOKEN_ERROR {
@@ -385,7 +385,7 @@ impl<A: App> Device<A> {
         let handling = async {
             while let Some(event) = queue.recv().await {
                 match event {
-                    Event::Opened => self.tell(News::Open),
+                    Event::Opened => self.report(Status::Open),
                     Event::Answered(acks) if acks.is_empty() => continue,
                     Event::Answered(acks) => {
                         self.change(|state| state.without(&acks)).await;
@@ -402,7 +402,7 @@ impl<A: App> Device<A> {
         };
         let (closed, ()) = tokio::join!(self.line.hold(token, self.options.ping, events), handling);
         let Closed { code, reason, has_held } = closed;
-        self.tell(News::Closed(reason.clone()));
+        self.report(Status::Closed(reason.clone()));
         match code {
             4002 if self.line.was_own() => self.log("an older attempt of this device was late"),
             4002 => self.finish(End::Replaced),
@@ -432,12 +432,12 @@ impl<A: App> Device<A> {
             };
             match got {
                 Err(reason) => {
-                    self.tell(News::Closed(reason));
+                    self.report(Status::Closed(reason));
                     return was_well;
                 }
                 Ok(_) if !was_well => {
                     was_well = true;
-                    self.tell(News::Open);
+                    self.report(Status::Open);
                 }
                 Ok(0) if self.options.ping > 0 => {
                     sleep(self.line.seconds(self.options.ping as f64)).await;
@@ -470,7 +470,7 @@ impl<A: App> Device<A> {
             return Err(answer.reason);
         }
         for ended in answer.ended {
-            self.tell(News::Ended(ended));
+            self.report(Status::Ended(ended));
         }
         for message in answer.messages.unwrap_or_default() {
             let is_new = self.now().await.is_some_and(|state| state.seen(message.id).is_none());
@@ -578,7 +578,7 @@ impl<A: App> Device<A> {
             };
             match read() {
                 Ok(state) => *kept = Some(state),
-                Err(fault) => self.tell(News::Closed(Reason::new("store", fault.to_string()))),
+                Err(fault) => self.report(Status::Closed(Reason::new("store", fault.to_string()))),
             }
         }
         kept.clone()

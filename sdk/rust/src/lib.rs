@@ -8,7 +8,7 @@ mod message;
 mod server;
 mod state;
 
-pub use device::{hwid_in, App, BoxError, Delivery, Device, Done, End, Mode, News, Options};
+pub use device::{hwid_in, App, BoxError, Delivery, Device, Done, End, Mode, Options, Status};
 pub use device::{PushAddress, Store};
 pub use fault::Reason;
 pub use message::{plain_text, Message, Texts};

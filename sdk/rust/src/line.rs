@@ -29,7 +29,7 @@ const PING: u64 = 9;
 pub(crate) struct Answer {
     pub is_ok: bool,
     pub msg: String,
-    /// What a refusal says.
+    /// The reason of a refusal.
     pub reason: Reason,
     pub token: Option<String>,
     pub messages: Option<Vec<Message>>,
@@ -56,7 +56,7 @@ impl Answer {
     }
 }
 
-/// What a stream brings.
+/// An event of a stream.
 pub(crate) enum Event {
     Opened,
     Answer(Answer),

@@ -30,7 +30,7 @@ pub struct Texts {
     pub html: String,
     /// The same as text with line breaks.
     pub plain: String,
-    /// What a tap opens.
+    /// The address that a tap opens.
     pub link: String,
 }
 

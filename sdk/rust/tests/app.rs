@@ -1,7 +1,7 @@
 //! What an app can do wrong, and what a subscription can name. A server of a few lines answers.
 
 use gatepost_device::{fetch_headers, hwid_in, plain_text, Options, Server, Store};
-use gatepost_device::{App, BoxError, Delivery, Device, Done, End, FileStore, Mode, News};
+use gatepost_device::{App, BoxError, Delivery, Device, Done, End, FileStore, Mode, Status};
 use std::io::{BufRead, BufReader, Error, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -70,7 +70,7 @@ impl App for Careless {
         }
     }
 
-    fn on_news(&self, _: News) {
+    fn on_status(&self, _: Status) {
         panic!("as the test wants");
     }
 }
