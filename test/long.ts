@@ -48,6 +48,7 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
     'backup/restore.test.ts and cli/backup.test.ts restore a file that was moved elsewhere',
   'guides/panels.test.ts':
     'http/upstream/real-panels.test.ts has the panels, e2e/gate-example.test.ts the files',
+  'kits/dart.test.ts': 'kits/c.test.ts, kits/java.test.ts drive the same app by the same orders',
   'kits/generators.test.ts': 'http/openapi.test.ts, http/openapi-bodies.test.ts have the document',
   'kits/go.test.ts': 'kits/c.test.ts, kits/java.test.ts drive the same app by the same orders',
   'kits/java-app.test.ts':
@@ -63,6 +64,7 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
   'kits/real.test.ts':
     'kits/c.test.ts, kits/java.test.ts, kits/typescript.test.ts break a scripted server',
   'kits/rust.test.ts': 'kits/c.test.ts, kits/java.test.ts drive the same app by the same orders',
+  'kits/swift.test.ts': 'kits/c.test.ts, kits/java.test.ts drive the same app by the same orders',
   'panels/3x-ui.test.ts': 'http/upstream/real-panels.test.ts, panel/panel-api.test.ts have it',
   'panels/hiddify.test.ts': 'http/upstream/real-panels.test.ts, panel/panel-api.test.ts have it',
   'panels/marzban.test.ts': 'http/upstream/real-panels.test.ts, panel/panel-api.test.ts have it',

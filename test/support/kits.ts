@@ -30,7 +30,7 @@ const BUILD = `[ "$(cat "$1/key" 2>/dev/null)" = "$2" ] && exit
  * Builds a kit as an app's developer does, once for its sources: files that run beside each other
  * share what was built. Returns the folder.
  */
-export function buildKit(name: 'c' | 'go' | 'java' | 'rust'): string {
+export function buildKit(name: 'c' | 'dart' | 'go' | 'java' | 'rust' | 'swift'): string {
   const [folder, sources] = [join(ROOT, 'dist/kits', name), join(ROOT, 'sdk', name)];
   const key = new Bun.CryptoHasher('sha256');
   for (const compiler of ['CC', 'JAVAC', 'JAR']) key.update(`${compiler}=${ENV[compiler]}\n`);

@@ -247,7 +247,8 @@ impl Line {
                                 (u16::from(given.code), given.reason.to_string())
                             });
                             let text = format!("The server closed the stream: {code} {why}.");
-                            break (code, Reason::new("closed", text));
+                            let word = if code == 4004 { &why } else { "closed" };
+                            break (code, Reason::new(word, text));
                         }
                         Some(Ok(_)) => continue,
                         Some(Err(fault)) => break (0, self.ended(&fault)),

@@ -1,0 +1,43 @@
+/** The kit in Dart, built as an app's developer builds it, where a compiler is. */
+
+import { beforeAll, expect, test } from 'bun:test';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildKit } from '../support/kits.ts';
+import { ROOT } from '../support/process.ts';
+import { checkKit, type Driven, driveKit, killKit, useKits } from './driven.ts';
+
+const BUILT = join(ROOT, 'dist/kits/dart');
+const SOURCES = join(ROOT, 'sdk/dart/lib/src');
+const BUILD_MS = 600_000;
+
+const hasDart = Bun.which('dart') !== null;
+if (!hasDart) console.warn('Kit dart is skipped: there is no dart.');
+const testKit = test.skipIf(!hasDart);
+
+beforeAll(() => {
+  if (hasDart) buildKit('dart');
+}, BUILD_MS);
+
+test('its size is what was promised, and it names no package', () => {
+  const texts = readdirSync(SOURCES).map((name) => readFileSync(join(SOURCES, name), 'utf8'));
+  const lines = texts.flatMap((text) => text.split('\n'));
+  expect(lines.filter((line) => !/^\s*(?:\/\/.*)?$/.test(line)).length).toBeLessThan(950);
+  const imported = texts.flatMap((text) => text.match(/^import '[^']+'/gm) ?? []);
+  expect(imported.length).toBeGreaterThan(10);
+  expect(imported.filter((line) => !/'(?:dart:\w+|\w+\.dart)'$/.test(line))).toEqual([]);
+});
+
+const built: Driven = {
+  pace: 0.1,
+  driver: [join(BUILT, 'driver')],
+  sample: [join(BUILT, 'sample')],
+  sampleState: 'device.json',
+  stateIn: (folder) =>
+    JSON.parse(readFileSync(join(folder, 'device.json'), 'utf8')).state ?? '{}',
+};
+
+useKits();
+checkKit(testKit, built);
+driveKit(testKit, built);
+killKit(testKit, built);
