@@ -13,7 +13,7 @@ void say(Json line) => stdout.writeln(jsonEncode(line));
 void sayState(String state, Reason why) => say({
       'said': 'state',
       'state': state,
-      'detail': why.text.isEmpty ? why.word : why.text,
+      'detail': [why.msg, why.text, why.word].firstWhere((text) => text != '', orElse: () => ''),
       'reason': why.word,
       'text': why.text,
       'limit': why.limit,

@@ -15,9 +15,11 @@ fn say(line: Value) {
 }
 
 fn say_state(state: &str, why: &Reason) {
-    let detail = if why.text.is_empty() { &why.word } else { &why.text };
-    say(json!({"said": "state", "state": state, "detail": detail, "reason": why.word,
-        "text": why.text, "limit": why.limit, "free_url": why.free_url}));
+    let detail = [&why.msg, &why.text, &why.word].into_iter().find(|text| !text.is_empty());
+    say(
+        json!({"said": "state", "state": state, "detail": detail.map_or("", String::as_str), "reason": why.word,
+        "text": why.text, "limit": why.limit, "free_url": why.free_url}),
+    );
 }
 
 /// The file of the store: the state of the kit, and the app's effects.

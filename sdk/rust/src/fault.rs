@@ -14,6 +14,8 @@ pub struct Reason {
     pub word: String,
     /// A sentence: the server's in the language of the device, the kit's in English.
     pub text: String,
+    /// The server's `msg`, which is the same in all languages.
+    pub msg: String,
     /// When a place ended; as the server's other times.
     pub at: String,
     /// The limit of the link that is full.
@@ -34,6 +36,7 @@ impl Reason {
         Reason {
             word: first(["reason", "msg"]).unwrap_or_default(),
             text: first(["text", "msg"]).unwrap_or_default(),
+            msg: text("msg"),
             at: text("at"),
             limit: from.get("limit").and_then(Value::as_i64),
             free_url: text("free_url"),

@@ -24,7 +24,7 @@ func say(_ said: String, _ line: Object = [:]) {
 
 func sayState(_ state: String, _ why: Reason?) {
     let text = why?.text ?? ""
-    let detail = text.isEmpty ? why?.word ?? "" : text
+    let detail = [why?.msg, text, why?.word].compactMap { $0 }.first { !$0.isEmpty } ?? ""
     var line: Object = ["state": state, "detail": detail, "text": text]
     line["reason"] = why?.word
     line["limit"] = why?.limit

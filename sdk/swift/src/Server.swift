@@ -11,6 +11,8 @@ public struct Reason: Error, Sendable, CustomStringConvertible {
     public let word: String
     /// A sentence: the server's in the language of the device, the kit's in English.
     public let text: String
+    /// The server's `msg`, which is the same in all languages.
+    public var msg = ""
     /// When a place ended; as the server's other times.
     public var at = ""
     /// The limit of the link that is full.
@@ -22,7 +24,7 @@ public struct Reason: Error, Sendable, CustomStringConvertible {
 
     /// Reads that of an answer, or of one notice in `ended`.
     init(reading from: [String: Any]) {
-        let msg = textIn(from, "msg")
+        msg = textIn(from, "msg")
         word = from["reason"] as? String ?? msg
         text = from["text"] as? String ?? msg
         at = textIn(from, "at")

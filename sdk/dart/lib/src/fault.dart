@@ -8,7 +8,7 @@ import 'message.dart';
 
 /// Why a device is closed, was refused, or lost a place.
 class Reason implements Exception {
-  const Reason(this.word, this.text, {this.at = '', this.limit, this.freeUrl = ''});
+  const Reason(this.word, this.text, {this.msg = '', this.at = '', this.limit, this.freeUrl = ''});
 
   /// Reads that of an answer, or of one notice in `ended`.
   factory Reason.read(Json from) {
@@ -19,6 +19,7 @@ class Reason implements Exception {
     return Reason(
       word.isEmpty ? msg : word,
       text.isEmpty ? msg : text,
+      msg: msg,
       at: textIn(from, 'at'),
       limit: limit is int ? limit : null,
       freeUrl: textIn(from, 'free_url'),
@@ -55,6 +56,9 @@ class Reason implements Exception {
 
   /// A sentence: the server's in the language of the device, the kit's in English.
   final String text;
+
+  /// The server's `msg`, which is the same in all languages.
+  final String msg;
 
   /// When a place ended; as the server's other times.
   final String at;
