@@ -392,7 +392,7 @@ impl<A: App> Device<A> {
                         continue;
                     }
                     Event::Answer(answer) => {
-                        if let Err(why) = self.take(token, answer).await {
+                        if let Err(why) = self.take(token, *answer).await {
                             self.line.cut(why);
                         }
                     }

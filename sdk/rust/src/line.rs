@@ -59,7 +59,7 @@ impl Answer {
 /// An event of a stream.
 pub(crate) enum Event {
     Opened,
-    Answer(Answer),
+    Answer(Box<Answer>),
     /// The server saved these, or will never take them.
     Answered(Vec<Ack>),
 }
@@ -281,7 +281,7 @@ impl Line {
     fn event(&self, text: &str) -> Option<Event> {
         let answer = Answer::read(text)?;
         if answer.messages.is_some() || answer.is_ending {
-            return Some(Event::Answer(answer));
+            return Some(Event::Answer(Box::new(answer)));
         }
         let oldest = self.open().as_mut().and_then(|open| open.pending.pop_front());
         Some(Event::Answered(oldest.map_or_else(Vec::new, |it| it.0)))
