@@ -425,6 +425,7 @@ impl<A: App> Device<A> {
         let mut wait = 0;
         let mut was_well = false;
         loop {
+            let began = Instant::now();
             // The server repeats a message at once until it is acknowledged.
             let got = match self.send_acks().await {
                 true => self.fetch(token, wait).await,
@@ -441,6 +442,10 @@ impl<A: App> Device<A> {
                 }
                 Ok(0) if self.options.ping > 0 => {
                     sleep(self.line.seconds(self.options.ping as f64)).await;
+                }
+                // A server that does not wait is not asked without a pause.
+                Ok(0) if began.elapsed() < self.line.seconds(1.0) => {
+                    sleep(self.line.seconds(1.0)).await;
                 }
                 Ok(_) => {}
             }

@@ -17,9 +17,9 @@ pub struct Reason {
     /// The server's `msg`, which is the same in all languages.
     pub msg: String,
     /// When a place ended; as the server's other times.
-    pub at: String,
+    pub at: Box<str>,
     /// The limit of the link that is full.
-    pub limit: Option<i64>,
+    pub limit: Option<u32>,
     /// Where the user frees a slot.
     pub free_url: String,
 }
@@ -37,8 +37,8 @@ impl Reason {
             word: first(["reason", "msg"]).unwrap_or_default(),
             text: first(["text", "msg"]).unwrap_or_default(),
             msg: text("msg"),
-            at: text("at"),
-            limit: from.get("limit").and_then(Value::as_i64),
+            at: text("at").into(),
+            limit: from.get("limit").and_then(Value::as_u64).map(|limit| limit as u32),
             free_url: text("free_url"),
         }
     }

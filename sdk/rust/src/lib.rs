@@ -1,9 +1,6 @@
 //! A device of a Gatepost provider: it registers, receives messages by a stream, by polls and by
 //! pushes, gives each message to the app once, and acknowledges it.
 
-// A reason is rare, and whole.
-#![allow(clippy::result_large_err)]
-
 mod device;
 mod fault;
 mod line;

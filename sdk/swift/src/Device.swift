@@ -334,13 +334,17 @@ public actor Device {
         // The first one tells at once that the line is open, and how long others may wait.
         var (wait, wasWell) = (0, false)
         while end == nil {
+            let began = DispatchTime.now().uptimeNanoseconds
             do {
                 // The server repeats a message at once until it is acknowledged.
                 try await sendAcks()
                 let count = try await fetch(token, wait: wait)
                 if end != nil { return false }
                 if !wasWell { report(.open) }
-                if wasWell && count == 0 && options.ping > 0 { await rest(Double(options.ping)) }
+                // A server that does not wait is not asked without a pause.
+                let isEarly = DispatchTime.now().uptimeNanoseconds - began < line.seconds(1)
+                let pause = options.ping > 0 ? Double(options.ping) : isEarly ? 1 : 0
+                if wasWell && count == 0 && pause > 0 { await rest(pause) }
                 wasWell = true
                 wait = options.ping > 0 ? 0 : await line.pollSeconds
             } catch {

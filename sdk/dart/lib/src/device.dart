@@ -330,13 +330,16 @@ class Device {
     var wait = 0;
     var wasWell = false;
     while (!_hasEnded) {
+      final clock = Stopwatch()..start();
       try {
         // The server repeats a message at once until it is acknowledged.
         await _sendAcks();
         final count = await _fetch(token, wait: wait);
         if (_hasEnded) return false;
         if (!wasWell) _report(const Status(Phase.open));
-        if (wasWell && count == 0 && _ping > 0) await _rest(_ping.toDouble());
+        // A server that does not wait is not asked without a pause.
+        final isEarly = clock.elapsed < _line.seconds(1);
+        if (wasWell && count == 0) await _rest(_ping > 0 ? _ping.toDouble() : (isEarly ? 1 : 0));
         wasWell = true;
         wait = _ping > 0 ? 0 : _line.pollSeconds;
       } on Reason catch (reason) {
