@@ -145,7 +145,7 @@ class Device {
         if (!over.isCompleted) _report(Status(Phase.closed, reason));
       }
       await _rest(wait * (0.5 + Random().nextDouble()));
-      wait = min(2 * wait, 60);
+      wait = min(2 * wait, 60.0);
     }
   }
 
@@ -339,7 +339,11 @@ class Device {
         if (!wasWell) _report(const Status(Phase.open));
         // A server that does not wait is not asked without a pause.
         final isEarly = clock.elapsed < _line.seconds(1);
-        if (wasWell && count == 0) await _rest(_ping > 0 ? _ping.toDouble() : (isEarly ? 1 : 0));
+        if (wasWell && count == 0 && _ping > 0) {
+          await _rest(_ping.toDouble());
+        } else if (wasWell && count == 0 && isEarly) {
+          await _rest(1.0);
+        }
         wasWell = true;
         wait = _ping > 0 ? 0 : _line.pollSeconds;
       } on Reason catch (reason) {
