@@ -3,9 +3,9 @@
 import { beforeAll, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { KitApp } from '../support/kit-driver.ts';
 import { buildKit, hasRust } from '../support/kits.ts';
 import { ROOT } from '../support/process.ts';
-import { KitApp } from '../support/kit-driver.ts';
 import { until } from '../support/until.ts';
 import { checkKit, closers, type Driven, driveKit, killKit, useKits } from './driven.ts';
 
@@ -32,8 +32,7 @@ const built: Driven = {
   driver: [join(BUILT, 'driver')],
   sample: [join(BUILT, 'sample')],
   sampleState: 'device.json',
-  stateIn: (folder) =>
-    JSON.parse(readFileSync(join(folder, 'device.json'), 'utf8')).state ?? '{}',
+  stateIn: (folder) => JSON.parse(readFileSync(join(folder, 'device.json'), 'utf8')).state ?? '{}',
 };
 
 useKits();

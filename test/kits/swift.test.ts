@@ -33,8 +33,7 @@ const built: Driven = {
   driver: [join(BUILT, 'driver')],
   sample: [join(BUILT, 'sample')],
   sampleState: 'device.json',
-  stateIn: (folder) =>
-    JSON.parse(readFileSync(join(folder, 'device.json'), 'utf8')).state ?? '{}',
+  stateIn: (folder) => JSON.parse(readFileSync(join(folder, 'device.json'), 'utf8')).state ?? '{}',
 };
 
 useKits();
