@@ -174,7 +174,9 @@ actor Line {
         var began: UInt64?
         var bears = 30.0
         var heard = now()
+        #if canImport(FoundationNetworking)
         var pieces = ""
+        #endif
         var closed = Closed(reason: Reason("no_answer", "\(base) opened no stream."))
         reading: for await signal in events {
             let response = task.response as? HTTPURLResponse
@@ -261,12 +263,8 @@ actor Line {
             if status == 503 { reason = Reason("no_answer", "\(base) takes no stream now.") }
             return Closed(code: status, reason: reason)
         }
-        var code = max(0, task.closeCode.rawValue)
         let said = task.closeReason.map { String(decoding: $0, as: UTF8.self) } ?? ""
-        #if canImport(FoundationNetworking)
-        // This library shows 1003, which the server never says, for the codes of applications.
-        if code == 1003 { code = applicationCode(said) }
-        #endif
+        let code = closeCode(max(0, task.closeCode.rawValue), said)
         if code == 0 { return Closed(reason: Reason(fault, base)) }
         let text = "The server closed the stream: \(code) \(said)."
         return Closed(code: code, reason: Reason(code == 4004 ? said : "closed", text))
@@ -312,13 +310,17 @@ private func number(_ response: HTTPURLResponse, _ name: String) -> Int {
     Int(response.value(forHTTPHeaderField: name) ?? "") ?? 0
 }
 
-#if canImport(FoundationNetworking)
-private func applicationCode(_ reason: String) -> Int {
+private func closeCode(_ shown: Int, _ reason: String) -> Int {
+    #if canImport(FoundationNetworking)
+    // This library shows 1003, which the server never says, for the codes of applications.
+    if shown != 1003 { return shown }
     if reason.contains("another stream") { return 4002 }
     if reason.hasPrefix("slot_") || reason.hasPrefix("link_") { return 4004 }
-    return reason.hasPrefix("the token") ? 4001 : 1003
+    return reason.hasPrefix("the token") ? 4001 : shown
+    #else
+    return shown
+    #endif
 }
-#endif
 
 private func receive(_ task: URLSessionWebSocketTask, _ signals: AsyncStream<Signal>.Continuation) {
     Task {
