@@ -51,7 +51,8 @@ actor Line {
     /// The wait of the next poll, s.
     private(set) var pollSeconds = Line.poll
     private var session: URLSession?
-    private var socket: URLSessionWebSocketTask?
+    /// The texts for the open stream.
+    private var outbox: AsyncStream<String>.Continuation?
     private var signals: AsyncStream<Signal>.Continuation?
     private var pending: [(acks: [Ack], limit: Task<Void, Never>)] = []
     private var isAstray = false
@@ -71,7 +72,7 @@ actor Line {
 
     nonisolated func seconds(_ given: Double) -> UInt64 { UInt64(given * pace * 1_000_000_000) }
 
-    var isOpen: Bool { socket != nil }
+    var isOpen: Bool { outbox != nil }
 
     /// Ends all calls and the stream at once.
     func close() {
@@ -145,14 +146,10 @@ actor Line {
     }
 
     /// Sends acknowledgements on the stream. A missing answer ends it, and they go again.
-    func acknowledge(_ acks: [Ack], _ body: Data) async {
+    func acknowledge(_ acks: [Ack], _ body: Data) {
         let late = Reason("no_answer", "An acknowledgement was not answered.")
         pending.append((acks, cut(after: 30, late)))
-        do {
-            try await socket?.send(.string(String(decoding: body, as: UTF8.self)))
-        } catch {
-            cut(Reason("no_answer", "The stream takes nothing."))
-        }
+        outbox?.yield(String(decoding: body, as: UTF8.self))
     }
 
     /// Opens a stream and reads it until it ends. `ping`: seconds between two pings; 0: the usual.
@@ -186,7 +183,7 @@ actor Line {
                 began = heard
                 let named = response.map { number($0, "x-ping-interval") } ?? 0
                 bears = named > Line.ping ? Double(2 * named + 10) : 30
-                socket = task
+                outbox = send(task, signals)
                 watching.cancel()
                 watching = probe(task, bears)
                 on(.opened)
@@ -243,7 +240,8 @@ actor Line {
         task.cancel()
         pending.forEach { $0.limit.cancel() }
         pending = []
-        (socket, self.signals) = (nil, nil)
+        outbox?.finish()
+        (outbox, self.signals) = (nil, nil)
         if let began, now() - began >= seconds(10) {
             closed.hasHeld = true
             isAstray = false
@@ -320,6 +318,21 @@ private func closeCode(_ shown: Int, _ reason: String) -> Int {
     #else
     return shown
     #endif
+}
+
+/// Sends texts one after the other. The caller does not wait for a task that takes nothing.
+private func send(
+    _ task: URLSessionWebSocketTask, _ signals: AsyncStream<Signal>.Continuation
+) -> AsyncStream<String>.Continuation {
+    let (texts, outbox) = AsyncStream.makeStream(of: String.self)
+    Task {
+        do {
+            for await text in texts { try await task.send(.string(text)) }
+        } catch {
+            signals.yield(.cut(Reason("no_answer", "The stream takes nothing.")))
+        }
+    }
+    return outbox
 }
 
 private func receive(_ task: URLSessionWebSocketTask, _ signals: AsyncStream<Signal>.Continuation) {
