@@ -46,7 +46,7 @@ async function check(context: CliContext, options: CheckOptions): Promise<void> 
     context.stderr(
       `point the app at ${stage.url}, with the link ${LINK} and the domain hash ${DOMAIN_HASH}\n`,
     );
-    return checkPhone(stage, cases, tell).finally(() => stage.stop());
+    return checkPhone(stage, cases, {}, tell).finally(() => stage.stop());
   });
 }
 

@@ -11,6 +11,10 @@ export interface Terms {
   push?: { gateway: string; token: string };
   ping?: number;
   locale?: string;
+  /** The most bytes of a frame that the app takes. */
+  frameMax?: number;
+  /** The answer to a subscription's fetch, in place of a server and a link. */
+  subscription?: { url: string; headers: Readonly<Record<string, string>> };
 }
 
 interface Handled {
@@ -31,8 +35,14 @@ const NOISE_MAX = 10;
 /** A driver: one process that reads orders and writes results, as lines of JSON. */
 export class Driver {
   readonly handled: Handled[] = [];
-  /** The states that the app showed its user: `open`, `closed`, `refused`, `replaced`. */
+  /** The states that the app showed: `open`, `closed`, `ended`, `refused`, `replaced`. */
   readonly states: string[] = [];
+  /** The lines in which it showed them. */
+  readonly shown: string[] = [];
+  /** True: the app found no server in the answer to a subscription's fetch. */
+  foundNothing = false;
+  /** True: the app's library does not show it the headers of a handshake. */
+  isBlind = false;
   headers: Readonly<Record<string, string>> | null = null;
   /** Output that is no line of the driver. */
   readonly noise: string[] = [];
@@ -65,17 +75,20 @@ export class Driver {
       this.stage.look();
     });
     void this.#listen(child);
+    const { subscription = null } = terms;
+    const server = { url: this.stage.url, link: LINK, domain_hash: DOMAIN_HASH };
+    const none = { url: null, link: null, domain_hash: null };
     this.say({
       do: 'start',
-      url: this.stage.url,
+      ...(subscription === null ? server : none),
+      subscription,
       folder: this.#folder,
-      link: LINK,
-      domain_hash: DOMAIN_HASH,
       os: 'android',
       locale: terms.locale ?? 'en',
       hwid: null,
       pace: this.pace,
       ping: terms.ping ?? null,
+      frame_max: terms.frameMax ?? null,
       mode: terms.mode ?? 'stream',
       push: terms.push ?? null,
       transaction: true,
@@ -145,6 +158,11 @@ export class Driver {
       this.handled.push({ id: Number(id), ...texts });
     } else if (said['said'] === 'state') {
       this.states.push(text('state'));
+      this.shown.push(line);
+    } else if (said['said'] === 'nothing') {
+      this.foundNothing = true;
+    } else if (said['said'] === 'started') {
+      this.isBlind = said['handshake'] === false;
     } else if (said['said'] === 'headers') {
       this.headers = Object.fromEntries(
         Object.entries(Object(said['headers'])).map(([name, value]) => [name, shownValue(value)]),

@@ -31,14 +31,14 @@ export const DEVICE_CASES: readonly Case[] = [
       const before = scene.stage.of('register').length;
       await scene.driver?.restart({ push: { gateway: 'fcm', token: 'other-token' } });
       const isAgain = () => scene.stage.of('register').length > before;
-      await scene.expect(isAgain, 70, 'did not register its new push address at the start');
+      await scene.back(isAgain, 'did not register its new push address at the start');
       scene.check(hwidOf(-1) === first, 'has another HWID after a restart');
       await scene.driver?.reinstall();
       scene.stage.token = null;
       const known = scene.stage.of('register').length;
       scene.driver?.start();
       const isNew = () => scene.stage.of('register').length > known;
-      await scene.expect(isNew, 70, 'did not register after it was installed again');
+      await scene.back(isNew, 'did not register after it was installed again');
       scene.check(hwidOf(-1) !== first, 'has the same HWID as another installation');
     },
   },
@@ -51,7 +51,7 @@ export const DEVICE_CASES: readonly Case[] = [
       const before = scene.stage.deeds.length;
       await scene.driver?.restart();
       const isBack = () => scene.stage.of('stream', before).length > 0 && scene.stage.isOpen;
-      await scene.expect(isBack, 70, 'opened no stream after a restart');
+      await scene.back(isBack, 'opened no stream after a restart');
       const bare = scene.stage.of('register', before).some(({ token }) => token === null);
       scene.check(!bare, 'registered without its token');
     },
@@ -84,7 +84,7 @@ export const DEVICE_CASES: readonly Case[] = [
       const before = scene.stage.of('register').length;
       scene.stage.killToken();
       const isRegistered = () => scene.stage.token !== null;
-      await scene.expect(isRegistered, 70, 'did not register again');
+      await scene.back(isRegistered, 'did not register again');
       await scene.opened('did not come back');
       const asked = scene.stage.of('register').slice(before);
       scene.check(asked.length <= 2, `registered ${asked.length} times`);
@@ -102,7 +102,7 @@ export const DEVICE_CASES: readonly Case[] = [
       await scene.driver?.kill();
       scene.stage.token = null;
       scene.driver?.start();
-      await scene.expect(() => scene.stage.token !== null, 70, 'did not register again');
+      await scene.back(() => scene.stage.token !== null, 'did not register again');
       await scene.opened('did not come back');
     },
   },
@@ -113,7 +113,7 @@ export const DEVICE_CASES: readonly Case[] = [
     async play(scene) {
       await scene.begin();
       scene.stage.killToken();
-      await scene.expect(() => scene.stage.token !== null, 70, 'did not register again');
+      await scene.back(() => scene.stage.token !== null, 'did not register again');
       await scene.opened('did not come back');
       scene.stage.killToken();
       const isTold = () => scene.driver?.states.includes('refused') === true;
@@ -158,7 +158,7 @@ export const DEVICE_CASES: readonly Case[] = [
       // Each time, the stream of the old token ends with it: no other device took the HWID.
       for (const token of ['second-token', 'third-token', 'fourth-token']) {
         scene.driver?.say({ do: 'push_token', gateway: 'fcm', token });
-        await scene.expect(isSaid(token), 70, `did not register the new push address ${token}`);
+        await scene.back(isSaid(token), `did not register the new push address ${token}`);
         const last = scene.stage.of('register').at(-1);
         scene.check(last?.token !== null, 'registered without its token');
         await scene.opened('did not come back with its new token');

@@ -1,7 +1,7 @@
 /** Cases about connections: silence, servers that stop, truncated answers. */
 
+import { UNKNOWN } from './answers.ts';
 import type { Case, Scene } from './scene.ts';
-import { UNKNOWN } from './stage.ts';
 
 const cutAnswer = () =>
   new Response('{"rc":1,"msg":"O', { headers: { 'content-type': 'application/json' } });
@@ -39,13 +39,16 @@ const closing = (code: number): Case => ({
 export const LINE_CASES: readonly Case[] = [
   {
     name: 'silence',
-    should: 'close a stream that died in silence after 30 seconds, and come back',
+    should:
+      'close a stream that died in silence after 30 seconds (two of its pings and ten), and come back',
     async play(scene) {
       await scene.begin();
       const before = scene.stage.of('stream').length;
       scene.stage.script.isSilent = true;
       const isBack = () => scene.stage.of('stream').length > before;
-      await scene.expect(isBack, 45, 'went on waiting on a stream that was silent');
+      const { pingSeconds } = scene.stage;
+      const seconds = pingSeconds > 9 ? 2 * pingSeconds + 25 : 45;
+      await scene.expect(isBack, seconds, 'went on waiting on a stream that was silent');
       scene.stage.script.isSilent = false;
       await scene.opened('came back without a stream');
       scene.stage.send(scene.message(1));
@@ -57,24 +60,7 @@ export const LINE_CASES: readonly Case[] = [
     name: 'pauses',
     should: 'wait twice as long after each failure',
     async play(scene) {
-      await scene.begin();
-      let failures = 5;
-      const away = () => (failures > 0 ? new Response('', { status: 503 }) : null);
-      scene.stage.script.stream = () => {
-        failures -= 1;
-        return failures >= 0 ? new Response('', { status: 503 }) : null;
-      };
-      scene.stage.script.inbox = away;
-      const before = scene.stage.of('stream').length;
-      scene.stage.close(1001, 'the server stops');
-      const isBack = () => scene.stage.of('stream').length > before + 5 && scene.stage.isOpen;
-      await scene.expect(isBack, 60, 'did not come back after five failures');
-      const times = scene.stage
-        .of('stream')
-        .slice(before)
-        .map(({ atMs }) => atMs);
-      for (let at = 1; at < times.length; at++) {
-        const pauseMs = (times[at] ?? 0) - (times[at - 1] ?? 0);
+      for (const [at, pauseMs] of (await scene.pauses(5)).entries()) {
         const leastMs = scene.leastPauseMs(at);
         scene.check(
           pauseMs >= leastMs,
@@ -105,9 +91,9 @@ export const LINE_CASES: readonly Case[] = [
           return cutAnswer();
         };
         driver?.say({ do: 'push_token', gateway: 'fcm', token });
-        await scene.expect(() => isLost, 70, `did not register the new push address ${token}`);
+        await scene.back(() => isLost, `did not register the new push address ${token}`);
         const isBack = () => stage.token !== null && stage.isOpen;
-        await scene.expect(isBack, 70, 'took its own registration for that of another device');
+        await scene.back(isBack, 'took its own registration for that of another device');
       }
     },
   },

@@ -1,5 +1,6 @@
 /** Cases about messages: repeated, out of order, unknown, and pushed before or after. */
 
+import { UNKNOWN } from './answers.ts';
 import type { Case } from './scene.ts';
 
 const command = (action: string, more: Record<string, unknown> = {}) => ({
@@ -65,7 +66,7 @@ export const MESSAGE_CASES: readonly Case[] = [
       const before = scene.stage.deeds.length;
       scene.stage.close(1001, 'the server stops');
       const isAgain = () => scene.stage.acked(before).length >= ns.length;
-      await scene.expect(isAgain, 60, 'did not acknowledge again what was not confirmed');
+      await scene.back(isAgain, 'did not acknowledge again what was not confirmed');
       const most = Math.max(...scene.stage.of('ack', scene.mark).map(({ items }) => items.length));
       scene.check(most <= 100, `acknowledged ${most} messages in one request`);
       await scene.handledAs(ns);
@@ -192,4 +193,59 @@ export const MESSAGE_CASES: readonly Case[] = [
       await scene.acknowledged('opened', 1);
     },
   },
+  {
+    name: 'large',
+    should: 'take a message of 96 KiB, which is alone in its frame',
+    async play(scene) {
+      await scene.begin();
+      const input = Buffer.alloc(72 * 1_024, 'a').toString('base64');
+      scene.stage.send(scene.message(1, command('import-data', { 'input-data': input })));
+      await scene.acknowledged('executed', 1);
+      await scene.handledAs([1]);
+    },
+  },
+  {
+    name: 'stub',
+    should: 'fetch by its id a message that came as a stub, and acknowledge it only then',
+    needsDriver: true,
+    async play(scene) {
+      const { stage } = scene;
+      await scene.begin({ frameMax: 2_048 });
+      const asked = stage.of('stream')[0]?.frameMax;
+      scene.check(asked === 2_048, `asked for frames of ${asked} bytes`);
+      const isAway = { is: true };
+      stage.script.inbox = () => (isAway.is ? Response.json(UNKNOWN) : null);
+      stage.send(scene.message(1, { payload: LONG }), scene.message(2));
+      const isFetched = () => stage.of('inbox').some(({ id }) => id === scene.id(1));
+      await scene.expect(isFetched, 60, 'did not fetch the message of a stub by its id');
+      const isAcked = () => scene.acked().some(({ id }) => id === scene.id(1));
+      await scene.never(isAcked, 3, 'acknowledged a stub whose message it did not have');
+      isAway.is = false;
+      stage.close(1001, 'the server stops');
+      await scene.acknowledged('received', 1, 2);
+      await scene.heard();
+      const shown = scene.driver?.handled.find(({ id }) => id === scene.id(1));
+      scene.check(shown?.text === LONG.body, 'did not show the text of the message');
+      const handled = scene.handled().toSorted((a, b) => a - b);
+      scene.check(handled.join() === '1,2', `handled ${handled.join(', ')}`);
+    },
+  },
+  {
+    name: 'stub-gone',
+    should: 'drop a stub whose message is gone, and keep the order of the others',
+    needsDriver: true,
+    async play(scene) {
+      const { stage } = scene;
+      await scene.begin({ frameMax: 2_048 });
+      stage.repeat(scene.message(1, { payload: LONG }));
+      stage.send(scene.message(2, { payload: LONG }), scene.message(3));
+      await scene.acknowledged('received', 2, 3);
+      await scene.handledAs([2, 3]);
+      const isAcked = scene.acked().some(({ id }) => id === scene.id(1));
+      scene.check(!isAcked, 'acknowledged a message that it never had');
+    },
+  },
 ];
+
+/** The payload of a message that is larger than the frames of these cases. */
+const LONG = { body: 'long '.repeat(800).trim() };

@@ -5,10 +5,18 @@ import { Driver } from './app.ts';
 import { DEVICE_CASES } from './cases-device.ts';
 import { LINE_CASES } from './cases-line.ts';
 import { MESSAGE_CASES } from './cases-message.ts';
-import { type Case, Fault, Scene } from './scene.ts';
+import { SLOT_CASES } from './cases-slot.ts';
+import { TIME_CASES } from './cases-time.ts';
+import { type Case, Fault, Scene, Skipped } from './scene.ts';
 import { Stage } from './stage.ts';
 
-export const CASES: readonly Case[] = [...DEVICE_CASES, ...MESSAGE_CASES, ...LINE_CASES];
+export const CASES: readonly Case[] = [
+  ...DEVICE_CASES,
+  ...SLOT_CASES,
+  ...MESSAGE_CASES,
+  ...LINE_CASES,
+  ...TIME_CASES,
+];
 
 export interface CheckVerdict extends PeerVerdict {
   should: string;
@@ -37,8 +45,10 @@ async function verdictOf(one: Case, scene: Scene): Promise<CheckVerdict> {
     await one.play(scene);
     return passed(one);
   } catch (problem) {
+    const { message } = problem as Error;
+    if (problem instanceof Skipped) return { ...passed(one), verdict: 'skipped', did: message };
     if (!(problem instanceof Fault)) throw problem;
-    return { ...passed(one), verdict: 'failed', did: problem.message };
+    return { ...passed(one), verdict: 'failed', did: message };
   }
 }
 
@@ -68,10 +78,14 @@ export async function checkDriver(
   await Promise.all(Array.from({ length: AT_ONCE }, work));
 }
 
-/** Plays the cases that need no driver, one after the other, with a phone that connects here. */
+/**
+ * Plays the cases that need no driver, one after the other, with a phone that connects here. `pace`
+ * is that of the stage.
+ */
 export async function checkPhone(
   stage: Stage,
   cases: readonly Case[],
+  { pace = 1, slackMs = SLACK_MS }: { pace?: number; slackMs?: number },
   tell: (verdict: CheckVerdict) => void,
 ): Promise<void> {
   for (const [at, one] of cases.entries()) {
@@ -80,6 +94,7 @@ export async function checkPhone(
       continue;
     }
     stage.script = {};
-    tell(await verdictOf(one, new Scene(stage, null, 1, SLACK_MS, (at + 1) * IDS_EACH)));
+    const scene = new Scene(stage, null, pace, slackMs, (at + 1) * IDS_EACH);
+    tell(await verdictOf(one, scene));
   }
 }

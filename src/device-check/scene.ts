@@ -1,9 +1,10 @@
 /** One case: the stage, the app, and the expectations of a case. */
 
 import { systemClock } from '../base/clock.ts';
+import type { Sent } from './answers.ts';
 import type { Driver, Terms } from './app.ts';
 import type { Item } from './sent.ts';
-import type { Sent, Stage } from './stage.ts';
+import type { Stage } from './stage.ts';
 
 const { steadyMs } = systemClock;
 
@@ -12,8 +13,17 @@ export class Fault extends Error {}
 
 /** The longest wait for a program to start on a busy machine, s. */
 const START_SECONDS = 10;
+/** The longest pause of the protocol before an attempt, and the time for that attempt, s. */
+const AWAY_SECONDS = 95;
+/** The longest first pause is 0.75 s: an app that comes back after this many was not in it. */
+const BACK_SECONDS = 6;
+/** A stream that held for longer than 10 s resets the pauses, s. */
+const STEADY_SECONDS = 11;
 /** The time for a developer to open the app, ms. */
 const PERSON_MS = 600_000;
+
+/** A case that the app cannot play, and why. */
+export class Skipped extends Error {}
 
 export class Scene {
   /** The number of deeds before this case. */
@@ -51,12 +61,53 @@ export class Scene {
       throw new Fault('did not open a stream');
     }
     this.driver.start(terms);
-    const seconds = 70 + START_SECONDS / this.pace;
+    const seconds = AWAY_SECONDS + START_SECONDS / this.pace;
     await this.expect(() => this.stage.isOpen, seconds, 'opened no stream after its start');
   }
 
   async opened(otherwise: string): Promise<void> {
-    await this.expect(() => this.stage.isOpen, 70, otherwise);
+    await this.back(() => this.stage.isOpen, otherwise);
+  }
+
+  /** Expects an event after the longest pause that the protocol allows. */
+  async back(isSo: () => boolean, otherwise: string): Promise<void> {
+    await this.expect(isSo, AWAY_SECONDS, otherwise);
+  }
+
+  /** Holds the stream until the app's pauses begin anew. */
+  async steady(): Promise<void> {
+    await this.opened('did not come back');
+    // The app may find its stream open some milliseconds after the check.
+    const ms = STEADY_SECONDS * 1_000 * this.pace + 100;
+    await this.stage.until(() => !this.stage.isOpen, ms - this.stage.openForMs);
+    this.check(this.stage.isOpen, 'did not hold its stream');
+  }
+
+  /**
+   * Fails so many attempts of a stream, after one that held. Returns the pauses before the first
+   * and before each next one, ms.
+   */
+  async pauses(failures: number): Promise<number[]> {
+    const { stage } = this;
+    await this.begin();
+    // A phone has the pauses of earlier cases behind it.
+    if (this.driver === null) await this.steady();
+    let left = failures;
+    const away = () => (left > 0 ? new Response('', { status: 503 }) : null);
+    stage.script.inbox = away;
+    stage.script.stream = () => {
+      left -= 1;
+      return left >= 0 ? new Response('', { status: 503 }) : null;
+    };
+    const before = stage.of('stream').length;
+    const startMs = steadyMs();
+    stage.close(1001, 'the server stops');
+    const isBack = () => stage.of('stream').length > before + failures && stage.isOpen;
+    // All pauses together, each half as long again.
+    const seconds = 0.75 * 2 ** (failures + 1);
+    await this.expect(isBack, seconds + 5, `did not come back after ${failures} failures`);
+    const times = stage.of('stream').slice(before);
+    return times.map(({ atMs }, at) => atMs - (times[at - 1]?.atMs ?? startMs));
   }
 
   /** Expects an event within these seconds of the app's pace. Throws {@link Fault} otherwise. */
@@ -82,7 +133,7 @@ export class Scene {
     for (const n of ns) {
       const isIt = (item: Item) => item.id === this.id(n) && item.state === state;
       const isSaid = () => this.acked().some(isIt);
-      await this.expect(isSaid, 60, `did not acknowledge message ${n} as ${state}`);
+      await this.back(isSaid, `did not acknowledge message ${n} as ${state}`);
     }
   }
 
@@ -119,15 +170,17 @@ export class Scene {
   }
 
   /**
-   * Expects that the app reconnects after a pause, and no later than the longest first pause. `act`
-   * ends the stream.
+   * Expects that the app reconnects after a pause: no later than the longest first one, or the
+   * longest of all for a phone, which has the pauses of earlier cases behind it. `act` ends the
+   * stream.
    */
   async comesBack(act: () => void): Promise<void> {
     const before = this.stage.of('stream').length;
     const startMs = steadyMs();
     act();
     const isBack = () => this.stage.of('stream').length > before;
-    await this.expect(isBack, 6, 'did not come back');
+    const seconds = this.driver === null ? AWAY_SECONDS : BACK_SECONDS;
+    await this.expect(isBack, seconds, 'did not come back');
     const pauseMs = (this.stage.of('stream')[before]?.atMs ?? 0) - startMs;
     const leastMs = this.leastPauseMs(0);
     if (pauseMs < leastMs) {
@@ -141,6 +194,17 @@ export class Scene {
   /** Returns the shortest allowed pause after this many failures: half of the doubled pause, ms. */
   leastPauseMs(failures: number): number {
     return 250 * 2 ** failures * this.pace;
+  }
+
+  /** Expects that the app shows its user a state with all of these words, within 10 seconds. */
+  async shows(state: string, ...words: readonly string[]): Promise<void> {
+    const { driver } = this;
+    if (driver === null) return;
+    const isShown = () => driver.states.includes(state);
+    await this.expect(isShown, 10, `did not tell its user that it is ${state}`);
+    const line = driver.shown[driver.states.lastIndexOf(state)] ?? '';
+    const missing = words.find((word) => !line.includes(word));
+    this.check(missing === undefined, `did not hand over "${missing}" when it was ${state}`);
   }
 
   /** Expects no further request of the app. */

@@ -6,13 +6,27 @@ export interface Item {
 }
 
 /** The fields of a registration that cases read, and the most characters of one. */
-const FIELDS = ['hwid', 'install_code', 'domain_hash', 'os', 'push'];
+const FIELDS = ['hwid', 'install_code', 'domain_hash', 'os', 'push', 'subscription_url'];
 const FIELD_LENGTH_MAX = 2_048;
 
 /** Returns the token among the subprotocols of a stream. */
 export const subprotocolToken = (request: Request): string | null =>
   /(?:^|[ ,])bearer\.([\w-]+)/.exec(request.headers.get('sec-websocket-protocol') ?? '')?.[1] ??
   null;
+
+/** Returns how many bytes of a frame the device takes; null: it does not say it. */
+export function frameMaxOf(request: Request): number | null {
+  const said =
+    request.headers.get('x-frame-max') ?? new URL(request.url).searchParams.get('frame_max');
+  const bytes = Number(said ?? Number.NaN);
+  return bytes >= 1_024 && bytes <= 65_536 ? bytes : null;
+}
+
+/** Returns the pause between pings that a stream asks for, s; null: it asks for none. */
+export function pingOf(query: URLSearchParams): number | null {
+  const seconds = Number(query.get('ping') ?? Number.NaN);
+  return Number.isInteger(seconds) ? seconds : null;
+}
 
 export async function bodyOf(request: Request): Promise<Record<string, unknown>> {
   const body: unknown = await request.json().catch(() => null);

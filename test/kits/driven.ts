@@ -108,7 +108,7 @@ export async function faultsOf(
   for (const slower of [1, 5, 25]) {
     faults = [];
     await checkDriver(command, left, { pace: Math.min(1, slower * pace) }, (verdict) => {
-      if (verdict.verdict !== 'passed') faults.push(verdict);
+      if (verdict.verdict === 'failed') faults.push(verdict);
     });
     left = cases.filter(({ name }) => faults.some((fault) => fault.case === name));
     if (left.length === 0) break;
@@ -166,6 +166,7 @@ export function driveKit(testKit: ReturnType<typeof test.skipIf>, built: Driven)
       'x-ver-os': '15',
       'x-device-model': 'Driver',
       'x-app-version': '1.0',
+      'x-device-protocol': '1',
     });
     await phone.ask('stop', 'stopped');
     expect(await phone.end()).toBe(0);
