@@ -49,6 +49,8 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
   'guides/panels.test.ts':
     'http/upstream/real-panels.test.ts has the panels, e2e/gate-example.test.ts the files',
   'kits/dart.test.ts': 'kits/c.test.ts, kits/java.test.ts drive the same app by the same orders',
+  'kits/device-check-faults.test.ts':
+    'kits/device-check.test.ts plants faults, and plays each case with a kit',
   'kits/generators.test.ts': 'http/openapi.test.ts, http/openapi-bodies.test.ts have the document',
   'kits/go.test.ts': 'kits/c.test.ts, kits/java.test.ts drive the same app by the same orders',
   'kits/java-app.test.ts':

@@ -6,7 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from gatepost_device import KEPT, Delivery, Device, FileStore, Refused, Replaced
+from gatepost_device import KEPT, Delivery, Device, Fault, FileStore, Status, Stopped, discover
 
 
 class File:
@@ -31,7 +31,13 @@ def say(said: str, **line) -> None:
     print(json.dumps({"said": said, **line}), flush=True)
 
 
-def start(order: dict, file: File) -> Device:
+def tell(status: Status) -> None:
+    line = vars(status)
+    more = {name: line[name] for name in ("reason", "text", "limit", "free_url") if line[name]}
+    say("state", state=status.state, detail=status.detail, **more)
+
+
+def start(order: dict, file: File) -> Device | None:
     def handle(got: Delivery) -> str | None:
         texts = {"title": got.texts.title, "text": got.texts.plain, "action": got.action}
         say("message", id=got.message.id, type=got.message.type, **texts)
@@ -42,18 +48,24 @@ def start(order: dict, file: File) -> Device:
         file.change(effects=effects, state=got.state)
         return KEPT
 
+    own = {"os": order["os"], "os_version": "15", "device_name": "Driver", "app_version": "1.0"}
+    by_link = {"install_code": order["link"], "domain_hash": order["domain_hash"]}
+    subscription = order.get("subscription")
+    server = discover(**subscription) if subscription else order["url"]
+    if server is None:
+        return None
     return Device(
-        order["url"],
-        {"os": order["os"], "os_version": "15", "device_name": "Driver", "app_version": "1.0",
-         "install_code": order["link"], "domain_hash": order["domain_hash"]},
+        server,
+        own if subscription else {**own, **by_link},
         file,
         handle,
-        on_state=lambda state, detail: say("state", state=state, detail=detail),
+        on_state=tell,
         hwid=order["hwid"],
         locale=order["locale"],
         push=order["push"],
         polls=order["mode"] == "poll",
         ping=order["ping"] or 0,
+        frame_max=order.get("frame_max") or 0,
         pace=order["pace"],
     )
 
@@ -72,14 +84,21 @@ async def main() -> None:
     async def run() -> None:
         try:
             await device.run()
-        except (Refused, Replaced):
+        except Stopped:
             pass
 
     while line := await lines.readline():
         order = json.loads(line)
         if order["do"] == "start":
             file = File(order["folder"])
-            device = start(order, file)
+            try:
+                device = start(order, file)
+            except Fault as fault:
+                tell(Status("refused", str(fault), fault.reason))
+                continue
+            if device is None:
+                say("nothing")
+                continue
             running = asyncio.create_task(run())
             say("started")
         elif order["do"] == "push":

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 
-from gatepost_device import Delivery, Device, FileStore
+from gatepost_device import Delivery, Device, FileStore, Status
 
 
 def show(got: Delivery) -> None:
@@ -13,8 +13,8 @@ def show(got: Delivery) -> None:
         print(f"{got.texts.title}\n{got.texts.plain}")
 
 
-def tell(state: str, reason: str) -> None:
-    print(f"({state}) {reason}", flush=True)
+def tell(status: Status) -> None:
+    print(f"({status.state}) {status.text or status.detail}", flush=True)
 
 
 async def main(url: str, link: str, domain_hash: str) -> None:

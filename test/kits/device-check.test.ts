@@ -4,11 +4,10 @@
  */
 
 import { describe, expect, test } from 'bun:test';
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CASES, type CheckVerdict, checkDriver } from '../../src/device-check/check.ts';
-import { binary, ROOT, run, temporaryFolder } from '../support/process.ts';
+import { binary, ROOT, run } from '../support/process.ts';
 import { faultsOf } from './driven.ts';
+import { type Fault, findsFault } from './planted.ts';
 
 const KIT = join(ROOT, 'sdk/typescript');
 /** A busy machine hides faults of time: a case that does not find its fault is played again. */
@@ -28,8 +27,7 @@ const LINE = 'src/line.ts';
 const MESSAGE = 'src/message.ts';
 const STATE = 'src/state.ts';
 
-/** The case that finds the fault, what it says, and the fault: a file, a text, its replacement. */
-const FAULTS: readonly (readonly [string, RegExp, string, string, string])[] = [
+const FAULTS: readonly Fault[] = [
   ['register', /without domain_hash/, 'driver.ts', 'domain_hash: order.domain_hash,', ''],
   [
     'hwid',
@@ -202,28 +200,10 @@ const FAULTS: readonly (readonly [string, RegExp, string, string, string])[] = [
 ];
 
 describe('a fault is found', () => {
-  test.concurrent.each(FAULTS)('%s', async (name, did, file, text, instead) => {
-    const folder = temporaryFolder();
-    cpSync(KIT, folder, { recursive: true });
-    const source = readFileSync(join(KIT, file), 'utf8');
-    expect(source.split(text).length).toBe(2);
-    writeFileSync(
-      join(folder, file),
-      source.replace(text, () => instead),
-    );
-    const cases = CASES.filter((one) => one.name === name);
-    let verdict: CheckVerdict | null = null as CheckVerdict | null;
-    for (const pace of UNHURRIED.includes(name) ? PACES.slice(-1) : PACES) {
-      await checkDriver(driverIn(folder), cases, { pace, slackMs: 1_000 }, (found) => {
-        verdict = found;
-      });
-      if (verdict?.verdict === 'failed' && did.test(verdict.did ?? '')) break;
-    }
-    expect(verdict).toMatchObject({
-      case: name,
-      verdict: 'failed',
-      did: expect.stringMatching(did),
-    });
+  test.concurrent.each(FAULTS)('%s', async (name, did, ...fault) => {
+    const [file, text, instead] = fault;
+    const paces = UNHURRIED.includes(name) ? PACES.slice(-1) : PACES;
+    await findsFault(KIT, driverIn, [name, did, file, text, instead], paces);
   });
 });
 

@@ -1,49 +1,62 @@
 """A device of a Gatepost provider: it registers, receives messages by a stream, by polls and by
-pushes, gives each message to the app once, and acknowledges it."""
+pushes, gives each message to the app once, and acknowledges it. It logs to `gatepost_device`."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from contextlib import aclosing
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
-from .line import Line
-from .message import COMMAND, Message, Texts, plain_text, read_message
+from .line import Answer, Fault, Line
+from .message import COMMAND, Message, Texts, read_message
 from .state import EXECUTED, FAILED, OPENED, RECEIVED, Ack, FileStore, State, Store, read_state
+from .subscription import Server, discover, fetch_headers, headers_of
 
 __all__ = [
-    "EXECUTED",
-    "FAILED",
-    "KEPT",
-    "OPENED",
-    "RECEIVED",
-    "Delivery",
-    "Device",
-    "FileStore",
-    "Message",
-    "Refused",
-    "Replaced",
-    "Store",
-    "Texts",
-    "plain_text",
+    "EXECUTED", "FAILED", "KEPT", "OPENED", "RECEIVED", "Delivery", "Device", "Fault", "FileStore",
+    "Message", "Server", "Status", "Stopped", "Store", "Texts", "discover", "fetch_headers",
 ]
 
 KEPT = "kept"
 """Returned by a handler that wrote :attr:`Delivery.state` itself."""
 
-_CLOSE_TOKEN, _CLOSE_REPLACED = 4001, 4002
+_log = logging.getLogger("gatepost_device")
+_log.addHandler(logging.NullHandler())
+_CLOSE_TOKEN, _CLOSE_REPLACED, _CLOSE_ENDED = 4001, 4002, 4004
 _TOKEN_ERROR = "Device token error"
+_PASSING = ("Too many requests", "Unknown error")
 _ACKS_EACH = 100
 
 
-class Refused(Exception):
-    """The server refused the device: show the reason to the user."""
+@dataclass(frozen=True)
+class Status:
+    """What the device is now: `open`, `closed`, `refused`, `replaced`; or `ended`, while it stays
+    open: it lost one of its places."""
+
+    state: str
+    detail: str = ""
+    """A sentence for the developer, or what the server said."""
+    reason: str = ""
+    """One word: that of the server (`slot_freed`, `link_limit_reached`), or of a :class:`Fault`."""
+    text: str = ""
+    """For the user, in the language of the device."""
+    limit: int | None = None
+    """How many devices the link may have."""
+    free_url: str = ""
+    """Where the user can free a slot."""
 
 
-class Replaced(Exception):
-    """Another stream of this device is in use: do not start it again."""
+class Stopped(Exception):
+    """The device does not go on. `status.state` is `refused`: show `status.text`, else the detail,
+    to the user; or `replaced`: another stream of this device is in use, do not start it again."""
+
+    def __init__(self, status: Status) -> None:
+        super().__init__(status.detail or status.state)
+        self.status = status
 
 
 @dataclass(frozen=True)
@@ -63,298 +76,313 @@ class Delivery:
 Handler = Callable[[Delivery], "Awaitable[str | None] | str | None"]
 
 
+@dataclass(eq=False)
 class Device:
-    """A device. `run` works until its task is cancelled.
+    """A device of the server at `url`, or of the one that :func:`discover` found. A handler must
+    not wait for a method of its device, which waits for it. Raises `Fault` for an address without
+    scheme or host."""
 
-    `registration` has the fields of `POST /device/register` but `hwid` and `push`; `push` has
-    `gateway` and `token`. `polls`: no socket may stay open. `ping`: seconds between two pings of
-    the stream, 15 to 600; 0: every 9 seconds. `pace` multiplies all times, for tests. A handler
-    must not wait for a method of its device, which waits for it.
-    """
+    url: str | Server
+    registration: Mapping[str, str]
+    """The fields of `POST /device/register` but `hwid` and `push`."""
+    store: Store
+    on_message: Handler
+    _: KW_ONLY
+    on_state: Callable[[Status], None] = lambda status: None
+    hwid: str | None = None
+    """The one that the app has; None: one is drawn and kept."""
+    locale: str = ""
+    push: Mapping[str, Any] | None = None
+    """`gateway` and `token`."""
+    polls: bool = False
+    """No socket may stay open."""
+    ping: int = 0
+    """Seconds between two pings of the stream, 15 to 600; 0: every 9 seconds."""
+    frame_max: int = 0
+    """The most bytes of a frame, 1024 to 65536; 0: any."""
+    pace: float = 1
+    """Multiplies all times, for tests."""
 
-    def __init__(
-        self,
-        url: str,
-        registration: Mapping[str, str],
-        store: Store,
-        on_message: Handler,
-        *,
-        on_state: Callable[[str, str], None] = lambda state, reason: None,
-        hwid: str | None = None,
-        locale: str = "",
-        push: Mapping[str, Any] | None = None,
-        polls: bool = False,
-        ping: int = 0,
-        pace: float = 1,
-    ) -> None:
-        self._line = Line(url, pace)
-        self._registration, self._store, self._hwid = dict(registration), store, hwid
-        self._on_message, self._on_state = on_message, on_state
-        self._locale, self._push, self._polls, self._ping = locale, push, polls, ping
+    def __post_init__(self) -> None:
+        at = self.url if isinstance(self.url, Server) else Server(self.url, "/device", {})
+        self._line = Line(at.url, at.path, self.locale, self.frame_max, self.pace)
+        self._fields = {**self.registration, **at.registration}
         self._kept: State | None = None
-        self._steps, self._registering = asyncio.Lock(), asyncio.Lock()
-        self._is_known = False
-        self._renewed_at: float | None = None
+        # What the server confirmed, until the state is written.
+        self._gone: set[Ack] = set()
+        self._steps = asyncio.Lock()
+        self._work: asyncio.Task[None] | None = None
+        self._is_known = self._hurries = False
+        self._renewed_at = float("-inf")
         # The token of a registration whose answer was lost: the new token was in it.
         self._doubted: str | None = None
-        self._ending: Exception | None = None
+        self._ending: Stopped | None = None
 
     async def run(self) -> None:
-        """Works until its task is cancelled. Raises `Refused` or `Replaced`."""
-        first, longest = self._line.seconds(0.5), self._line.seconds(60)
-        wait = first
+        """Works until its task is cancelled. Raises `Stopped`; a run after a refusal registers
+        anew. Raises `RuntimeError` while another run of this device works."""
+        if self._work is not None:
+            raise RuntimeError("this device runs already")
+        self._ending = None
+        self._work = asyncio.create_task(self._sessions())
         try:
-            while self._ending is None:
-                held = await self._session()
-                wait = first if held else wait
-                if self._ending is None:
-                    await asyncio.sleep(wait * random.uniform(0.5, 1.5))
-                wait = min(2 * wait, longest)
-            raise self._ending
+            await self._work
+        except asyncio.CancelledError as cancelled:
+            raise self._ending or cancelled from None
         finally:
-            await self._line.close()
+            self._work = None
 
     async def take_push(self, data: Mapping[str, Any], was_shown: bool) -> None:
         """Takes what FCM, APNs or Web Push brought. `was_shown`: the system showed it."""
-        try:
-            number = int(data.get("id", 0))
-        except (TypeError, ValueError):
-            return
-        if number <= 0:
+        text = str(data.get("id"))
+        number = int(text) if text.isdecimal() else 0
+        if number == 0:
             return
         message = read_message(data.get("message"))
         if was_shown and data.get("kind") == "notification":
             shown = Ack(number, RECEIVED)
             await self._change(lambda s: s if s.state_of(number) else s.knowing(shown))
-        elif message is not None and message.id == number:
+        elif message is not None and message.id == number and not message.is_stub:
             await self._take([message])
-        elif not self._line.is_open:
-            await self._fetch(None)
-        await self._send_acks()
+        elif self._line.socket is None:
+            await self._later(self._fetch())
+        await self._later(self._send_acks())
 
     async def opened(self, message: int) -> None:
         """Tells that the user opened a notification."""
         await self._change(lambda s: s.owing(Ack(message, OPENED)))
-        await self._send_acks()
+        await self._later(self._send_acks())
 
     async def set_push(self, push: Mapping[str, Any] | None) -> None:
-        """Tells that the network gave another address; None: there is none."""
-        self._push, self._is_known = push, False
-        await self._register()
+        """Tells that the network gave another address; None: there is none. The device registers
+        at once, or when it runs."""
+        self.push, self._is_known, self._hurries = push, False, True
+        self._line.cut("another address for pushes")
 
     async def headers(self) -> dict[str, str]:
         """The headers by which a subscription's fetch names this device."""
-        fields = {"x-device-os": "os", "x-ver-os": "os_version", "x-device-model": "device_name",
-                  "x-app-version": "app_version"}
-        own = {name: self._registration.get(field, "") for name, field in fields.items()}
-        hwid = (await self._now()).hwid
-        return {"x-hwid": hwid, **{name: value for name, value in own.items() if value}}
+        return headers_of(self._read().hwid, self._fields)
 
-    def _end(self, ending: Exception, state: str, reason: str) -> None:
-        if self._ending is None:
-            self._ending = ending
-            self._on_state(state, reason)
-            self._line.cut(reason or state)
-
-    async def _session(self) -> bool:
-        """Works with one connection. Returns whether it held for a while."""
+    async def _later(self, work: Awaitable[None]) -> None:
+        """Awaits what the next connection does if it fails."""
         try:
-            token = (await self._now()).token
-            # The gateway may have dropped a dead address: with pushes it registers at each start.
-            if token is None or (self._push is not None and not self._is_known):
-                await self._register()
-                token = (await self._now()).token
-            if token is None or self._ending is not None:
-                return False
-            return await (self._poll(token) if self._polls else self._listen(token))
-        except OSError as fault:
-            self._on_state("closed", f"the store: {fault}")
-            return False
+            await work
+        except Fault as fault:
+            _log.info("it waits for the next connection: %s", fault)
 
-    async def _register(self) -> None:
-        async with self._registering:
-            state = await self._now()
-            push = self._push
-            body = {**self._registration, "hwid": state.hwid, **({"push": push} if push else {})}
-            answer, fault = await self._line.ask("/device/register", state.token, body)
-            if answer is None:
-                self._doubted = state.token
-                self._on_state("closed", fault)
-                return
-            said, token = answer["msg"], answer.get("device_token")
-            if answer["rc"] == 1 and token:
-                await self._change(lambda s: replace(s, token=token))
-                self._is_known = push is self._push
-            elif said == _TOKEN_ERROR and state.token is not None:
-                await self._forget(state.token)
-            elif said in ("Too many requests", "Unknown error"):
-                self._on_state("closed", said)
-            else:
-                self._end(Refused(said), "refused", said)
+    def _tell(self, status: Status) -> None:
+        if self._ending is None:
+            _log.info("%s: %s", status.state, status.detail)
+            try:
+                self.on_state(status)
+            except Exception:  # whatever the app raises
+                _log.exception("on_state raised")
 
-    async def _drop(self, token: str) -> None:
-        """Forgets a token that died, after a registration that may have renewed it."""
-        async with self._registering:
-            await self._forget(token)
+    def _end(self, status: Status) -> None:
+        self._tell(status)
+        self._ending = self._ending or Stopped(status)
+        if self._work is not None:
+            self._work.cancel()
 
-    async def _forget(self, token: str) -> None:
-        """Registers again, once: two devices of one HWID would do it for ever."""
-        if (await self._now()).token != token:
+    async def _sessions(self) -> None:
+        wait = first = 0.5 * self.pace
+        while True:
+            self._hurries = False
+            try:
+                await self._line.within(self._session())
+            except Exception as fault:  # of the connection, or whatever the store raises
+                self._tell(Status("closed", str(fault), getattr(fault, "reason", "store")))
+            wait = first if self._line.held else wait
+            if not self._hurries:
+                await asyncio.sleep(wait * random.uniform(0.5, 1.5))
+            wait = min(2 * wait, 60 * self.pace)
+
+    async def _session(self) -> None:
+        """Works with one connection."""
+        token = self._read().token
+        # The gateway may have dropped a dead address: with pushes it registers at each start.
+        if token is None or (not self._is_known and (self.push is not None or self._hurries)):
+            token = await self._register(token)
+        await (self._poll() if self.polls else self._listen(token))
+
+    async def _register(self, token: str | None) -> str:
+        push = self.push
+        body = {**self._fields, "hwid": self._read().hwid, **({"push": push} if push else {})}
+        try:
+            answer = await self._line.ask("/register", token, body)
+        except (Fault, asyncio.CancelledError):
+            self._doubted = token
+            raise
+        await self._hear(answer, token)
+        renewed = answer.get("device_token")
+        if answer["rc"] == 1 and renewed:
+            await self._change(lambda s: replace(s, token=renewed))
+            self._is_known = push is self.push
+            return renewed
+        if self._read().token == token and answer["msg"] not in _PASSING:
+            self._end(_status("refused", answer))
+        raise Fault("refused", answer["msg"])
+
+    async def _call(self, path: str, token: str, body: Any = None, wait: int = 0) -> Answer:
+        answer = await self._line.ask(path, token, body, wait)
+        await self._hear(answer, token)
+        if answer["rc"] != 1:
+            raise Fault("refused", answer["msg"])
+        return answer
+
+    async def _hear(self, answer: Answer, token: str | None) -> None:
+        """Heeds what any answer may say: places that ended, and the death of the token."""
+        for place in answer.get("ended") or []:
+            self._tell(_status("ended", place))
+        if answer["msg"] == _TOKEN_ERROR and token is not None:
+            await self._forget(token, answer)
+
+    async def _forget(self, token: str, answer: Answer) -> None:
+        """Forgets a token that died. Its slot ended, or the device registers again, once: two
+        devices of one HWID would do it for ever."""
+        if self._read().token != token:
             return
         await self._change(lambda s: replace(s, token=None))
         self._is_known = False
-        if token == self._doubted:
-            return
-        now = asyncio.get_running_loop().time()
-        if self._renewed_at is not None and now - self._renewed_at < self._line.seconds(3_600):
-            reason = "another device registers this HWID"
-            self._end(Refused(reason), "refused", reason)
-        self._renewed_at = now
+        if answer.get("reason"):
+            self._end(_status("refused", {**answer, "msg": ""}))
+        elif token != self._doubted:
+            now = asyncio.get_running_loop().time()
+            if now - self._renewed_at < 3_600 * self.pace:
+                self._end(Status("refused", "another device registers this HWID"))
+            self._renewed_at = now
 
-    async def _listen(self, token: str) -> bool:
+    async def _listen(self, token: str) -> None:
         batches: asyncio.Queue[list[Message]] = asyncio.Queue(128)
+        line = self._line
 
         async def handle() -> None:
             while True:
-                batch = await batches.get()
-                try:
-                    await self._take(batch)
-                    await self._send_acks()
-                except OSError as fault:
-                    # A state that can't be written ends the stream; the messages come again.
-                    self._line.cut(f"the store: {fault}")
+                await self._take(await batches.get())
+                await self._send_acks()
 
-        async def on_open() -> None:
-            self._on_state("open", "")
-            await self._send_acks()
-
-        async def on_answer(answer: Mapping[str, Any]) -> None:
-            if "data" in answer:
-                await batches.put(_messages_in(answer))
-            elif acks := self._line.answered():
-                # Those that the server refused for their form it will never take.
-                await self._confirmed(acks)
+        def failed(task: asyncio.Task[None]) -> None:
+            if not task.cancelled():
+                line.cut(f"not handled: {task.exception()!r}")
 
         handling = asyncio.create_task(handle())
+        # The store failed, or the fetch of a stub: the messages come again.
+        handling.add_done_callback(failed)
         try:
-            end = await self._line.hold(token, self._ping, on_open, on_answer)
+            async with aclosing(line.stream(token, self.ping)) as answers:
+                async for answer in answers:
+                    if answer is None:
+                        self._tell(Status("open"))
+                        await self._send_acks()
+                        continue
+                    await self._hear(answer, token)
+                    if "data" not in answer:
+                        # Those that the server refused for their form it will never take.
+                        self._gone.update(line.answered())
+                    await batches.put(_messages_in(answer))
         finally:
             handling.cancel()
-        if self._ending is not None:
-            return False
-        self._on_state("closed", end.reason)
-        if end.code == _CLOSE_REPLACED:
-            self._end(Replaced(), "replaced", "")
-        elif end.code == _CLOSE_TOKEN or end.bad_token:
-            await self._drop(token)
-        return end.lasted >= self._line.seconds(10)
+        code, reason = line.end
+        if code == _CLOSE_REPLACED:
+            if not line.gave_up:
+                self._end(Status("replaced"))
+            line.gave_up = False
+        elif code == _CLOSE_TOKEN:
+            await self._forget(token, {})
+        elif code in (_CLOSE_ENDED, 401):
+            # The inbox has the text for the user.
+            await self._later(self._fetch())
+            if code == _CLOSE_ENDED:
+                await self._forget(token, {"reason": reason})
+        raise Fault("lost", reason or f"code {code}")
 
-    async def _poll(self, token: str) -> bool:
-        count = 0
+    async def _poll(self) -> None:
+        # The first one tells at once that the line is open, and how long others may wait. The
+        # server repeats a message at once until it is acknowledged.
+        wait = 0
         while True:
-            # The first one tells at once that the line is open, and how long others may wait. The
-            # server repeats a message at once until it is acknowledged.
-            wait = self._line.poll if count else 0
-            well = await self._send_acks() and await self._fetch(token, wait)
-            if self._ending is not None:
-                return False
-            if not well:
-                self._on_state("closed", "no answer")
-                return count > 0
-            if count == 0:
-                self._on_state("open", "")
-            count += 1
+            await self._send_acks()
+            await self._fetch(f"?wait={wait}" if wait else "", wait)
+            if not self._line.held:
+                self._tell(Status("open"))
+            self._line.held, wait = True, self._line.poll
 
-    async def _fetch(self, token: str | None, seconds: int = 0) -> bool:
-        """Takes the messages of the inbox. Returns False if it had no answer."""
-        token = token or (await self._now()).token
-        if token is None:
-            return False
-        path = "/device/inbox" + (f"?wait={seconds}" if seconds else "")
-        answer, _ = await self._line.ask(path, token, extra=seconds)
-        if answer is not None and answer["msg"] == _TOKEN_ERROR:
-            await self._drop(token)
-        if answer is None or answer["rc"] != 1:
-            return False
-        await self._take(_messages_in(answer))
-        return True
+    async def _fetch(self, query: str = "", wait: int = 0) -> None:
+        """Takes messages of the inbox."""
+        token = self._read().token
+        if token is not None:
+            got = _messages_in(await self._call("/inbox" + query, token, wait=wait))
+            await self._take([one for one in got if not (one.is_stub and "id=" in query)])
 
-    async def _send_acks(self) -> bool:
-        """Sends what is not confirmed. Returns False if some could not be sent."""
-        state = await self._now()
-        due = [ack for ack in state.acks if not self._line.under_way(ack)]
-        for start in range(0, len(due), _ACKS_EACH):
-            some = due[start : start + _ACKS_EACH]
-            if state.token is None or self._ending is not None:
-                return False
-            if self._line.is_open:
+    async def _send_acks(self) -> None:
+        """Sends what is not confirmed."""
+        state = self._read()
+        waiting = self._gone.union(*self._line.under_way())
+        due = [ack for ack in state.acks if ack not in waiting]
+        for some in (due[at : at + _ACKS_EACH] for at in range(0, len(due), _ACKS_EACH)):
+            if self._line.socket is not None:
                 await self._line.acknowledge(some)
-                continue
-            items = {"items": [ack.json() for ack in some]}
-            answer, _ = await self._line.ask("/device/ack", state.token, items)
-            if answer is None or answer["rc"] != 1:
-                return False
-            await self._confirmed(some)
-        return True
+            elif state.token is not None:
+                items = {"items": [ack.json() for ack in some]}
+                await self._call("/ack", state.token, items)
+                self._gone.update(some)
+        if self._gone:
+            await self._change(lambda s: s)
 
     async def _take(self, messages: list[Message]) -> None:
         for message in messages:
+            if message.is_stub and self._read().state_of(message.id) is None:
+                # One that is gone meanwhile is not there.
+                await self._fetch(f"?id={message.id}")
+                continue
             async with self._steps:
                 await self._handle(message)
 
     async def _handle(self, message: Message) -> None:
         """Gives a new message to the app. A copy is acknowledged again: the first may be lost."""
-        if self._ending is not None:
-            return
         state = self._read()
         before = state.state_of(message.id)
         if before is not None:
             self._write(state.owing(Ack(message.id, before)))
             return
-        usual = EXECUTED if message.type == COMMAND else RECEIVED
-        known = state.knowing(Ack(message.id, usual))
-        ack = Ack(message.id, usual)
+        said = usual = EXECUTED if message.type == COMMAND else RECEIVED
+        known, detail = state.knowing(Ack(message.id, usual)), ""
         try:
-            if unknown := message.unknown():
-                raise ValueError(unknown)
-            texts = message.texts(self._locale)
-            said = self._on_message(Delivery(message, texts, message.action, known.text()))
-            said = await said if isinstance(said, Awaitable) else said
-            if said == KEPT:
-                self._kept = known
-                return
-            ack = Ack(message.id, said or usual)
+            message.check()
+            texts = message.texts(self.locale)
+            given = self.on_message(Delivery(message, texts, message.action, known.text()))
+            said = (await given if isinstance(given, Awaitable) else given) or usual
         except Exception as fault:  # whatever the app raises
-            ack = Ack(message.id, FAILED, str(fault) or type(fault).__name__)
-        self._write(state.knowing(ack))
-
-    async def _confirmed(self, acks: list[Ack]) -> None:
-        await self._change(lambda s: s.without(acks))
-
-    async def _now(self) -> State:
-        async with self._steps:
-            return self._read()
+            _log.warning("message %s failed: %r", message.id, fault)
+            said, detail = FAILED, str(fault) or type(fault).__name__
+        if said == KEPT:
+            self._kept = known
+        else:
+            self._write(state.knowing(Ack(message.id, said, detail)))
 
     async def _change(self, changed: Callable[[State], State]) -> None:
         async with self._steps:
-            state = self._read()
-            following = changed(state)
-            if following is not state:
-                self._write(following)
+            self._write(changed(self._read()))
 
     def _read(self) -> State:
-        """Reads the state, in a step. A HWID that was drawn is kept before it is used."""
-        if self._kept is None:
-            self._write(read_state(self._store.read(), self._hwid))
-        assert self._kept is not None
-        return self._kept
+        # A HWID that was drawn is kept before it is used.
+        return self._kept or self._write(read_state(self.store.read(), self.hwid))
 
-    def _write(self, state: State) -> None:
-        """Keeps the state, in a step."""
-        self._store.write(state.text())
+    def _write(self, state: State) -> State:
+        """Keeps the state, in a step: one that read, handled and writes it."""
+        state = state.without(self._gone)
+        self.store.write(state.text())
         self._kept = state
+        self._gone.clear()
+        return state
 
 
-def _messages_in(answer: Mapping[str, Any]) -> list[Message]:
+def _messages_in(answer: Answer) -> list[Message]:
     read = [read_message(one) for one in answer.get("data") or []]
     return [message for message in read if message is not None]
+
+
+def _status(state: str, said: Answer) -> Status:
+    reason, text = said.get("reason") or "", said.get("text") or ""
+    more = said.get("limit"), said.get("free_url") or ""
+    return Status(state, said.get("msg") or reason, reason, text, *more)

@@ -44,13 +44,17 @@ class Message:
         """The action of a command; empty: a notification."""
         return _text(self.payload, "action_type")
 
-    def unknown(self) -> str | None:
-        """Why the message can't be handled; None: it can be."""
-        if self.type == NOTIFICATION:
-            return None
-        if self.type != COMMAND:
-            return f"unknown notification_type {self.type}"
-        return None if self.action in _ACTIONS else f"unknown action_type {self.action}"
+    @property
+    def is_stub(self) -> bool:
+        """Whether the message itself is to be fetched: it is larger than the frames of the device."""
+        return self.raw.get("stub") is True
+
+    def check(self) -> None:
+        """Raises `ValueError` if the message is of no kind that can be handled."""
+        if self.type not in (NOTIFICATION, COMMAND):
+            raise ValueError(f"unknown notification_type {self.type}")
+        if self.type == COMMAND and self.action not in _ACTIONS:
+            raise ValueError(f"unknown action_type {self.action}")
 
     def texts(self, locale: str) -> Texts:
         """The texts for a locale (`pt-BR`), else for its language, else the general ones."""
@@ -67,10 +71,10 @@ def read_message(value: Any) -> Message | None:
     """Reads a message of the inbox, or the one in a push; None: it is none."""
     try:
         raw = json.loads(value) if isinstance(value, str) else value
-        payload = raw["payload"]
+        payload = raw.get("payload", {} if raw.get("stub") is True else None)
         if isinstance(raw["id"], int) and isinstance(payload, dict):
             return Message(raw["id"], raw.get("notification_type"), payload, raw)
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, AttributeError):
         pass
     return None
 

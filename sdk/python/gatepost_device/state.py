@@ -6,8 +6,8 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -50,14 +50,11 @@ class Ack:
 
     id: int
     state: str
-    detail: str = ""
-
-    def same(self, other: Ack) -> bool:
-        return (self.id, self.state) == (other.id, other.state)
+    detail: str = field(default="", compare=False)
 
     def json(self) -> dict[str, object]:
-        more = {"detail": self.detail} if self.detail else {}
-        return {"id": self.id, "state": self.state, **more}
+        said = {"id": self.id, "state": self.state}
+        return {**said, "detail": self.detail} if self.detail else said
 
 
 @dataclass(frozen=True)
@@ -70,8 +67,8 @@ class State:
     acks: tuple[Ack, ...] = ()
 
     def text(self) -> str:
-        kept = {"version": 1, "hwid": self.hwid, "token": self.token, "seen": self.seen}
-        return json.dumps({**kept, "acks": [ack.json() for ack in self.acks]})
+        acks = [ack.json() for ack in self.acks]
+        return json.dumps({"version": 1, **vars(self), "acks": acks})
 
     def state_of(self, message: int) -> str | None:
         """The acknowledged state of a message; None: it is new."""
@@ -87,11 +84,9 @@ class State:
         line = re.sub(r"[\x00-\x1f\x7f-\x9f]+", " ", ack.detail)[:_DETAIL_MAX]
         return replace(self, acks=(*self.without([ack]).acks, replace(ack, detail=line))[-_ACKS_MAX:])
 
-    def without(self, sent: Iterable[Ack]) -> State:
+    def without(self, sent: Collection[Ack]) -> State:
         """Without acknowledgements that the server confirmed."""
-        gone = list(sent)
-        left = tuple(ack for ack in self.acks if not any(ack.same(one) for one in gone))
-        return replace(self, acks=left)
+        return replace(self, acks=tuple(ack for ack in self.acks if ack not in sent))
 
 
 def read_state(text: str | None, hwid: str | None) -> State:
