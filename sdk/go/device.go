@@ -3,15 +3,17 @@
 package device
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"net/http"
-	"net/url"
+	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -37,10 +39,26 @@ type Delivery struct {
 	State string
 }
 
+// Status is what the device is now: open, closed, refused, replaced; or ended, while it stays open:
+// it lost one of its places.
+type Status struct {
+	State string `json:"-"`
+	// Detail is a sentence for the developer, or what the server said.
+	Detail string `json:"-"`
+	// Reason is one word: that of the server (slot_freed, link_limit_reached), or of a [Fault].
+	Reason string `json:"reason"`
+	// Text is for the user, in the language of the device.
+	Text string `json:"text"`
+	// Limit is how many devices the link may have.
+	Limit int `json:"limit"`
+	// FreeURL is where the user can free a slot.
+	FreeURL string `json:"free_url"`
+}
+
 // Options of a device. URL, Registration, Store and OnMessage are needed.
 type Options struct {
-	// URL is https://HOST of the appliance.
-	URL string
+	// URL is https://HOST of the appliance; Path is that of its calls, /device if it is empty.
+	URL, Path string
 	// Registration has the fields of POST /device/register but hwid and push.
 	Registration map[string]string
 	Store        Store
@@ -53,27 +71,32 @@ type Options struct {
 	Polls bool
 	// PingSeconds is the time between two pings of a stream, 15 to 600; 0: every 9 seconds.
 	PingSeconds int
+	// FrameMax is the most bytes of a frame, 1024 to 65536; 0: any.
+	FrameMax int
 	// Pace multiplies all times, for tests; 0 is 1.
 	Pace   float64
 	Client *http.Client
+	// Log hears what happens; nil: nothing does.
+	Log *slog.Logger
 	// OnMessage handles a new message, one after the other. Empty: it is acknowledged as received, a
 	// command as executed; an error as failed. It must not call the device, which waits for it.
 	OnMessage func(context.Context, Delivery) (AckState, error)
-	// OnState receives open, closed, refused or replaced, with a reason.
-	OnState func(state, reason string)
+	OnStatus  func(Status)
 }
 
-// ErrReplaced ends a device whose token another stream uses: do not start it again.
-var ErrReplaced = errors.New("another stream of this device is in use")
+// StoppedError ends a device that does not go on. Its State is refused: show Text, else Detail, to
+// the user; or replaced: another stream of this device is in use, do not start it again.
+type StoppedError struct{ Status }
 
-// RefusedError ends a device that the server refused: show the reason to the user.
-type RefusedError struct{ Reason string }
+func (e *StoppedError) Error() string { return e.State + ": " + e.Detail }
 
-func (e *RefusedError) Error() string { return "refused: " + e.Reason }
+// ErrRuns is the answer to a second Run of a device at the same time.
+var ErrRuns = errors.New("this device runs already")
 
 const (
 	closeToken    = websocket.StatusCode(4001)
 	closeReplaced = websocket.StatusCode(4002)
+	closeEnded    = websocket.StatusCode(4004)
 	tokenError    = "Device token error"
 	acksEach      = 100
 	// A batch of the server has at most 100 messages, and it sends no more before they are known.
@@ -83,432 +106,432 @@ const (
 // Device is a device. Make one with [New].
 type Device struct {
 	options Options
-	line    *line
-
+	base    string
+	running sync.Mutex
 	// steps makes one step of reading, handling and writing the state after the other.
 	steps sync.Mutex
-	kept  *state
 
-	// registering makes one registration after the other.
-	registering sync.Mutex
-	push        *PushAddress
-	isKnown     bool
-	renewedAt   time.Time
+	// mu guards what follows.
+	mu   sync.Mutex
+	kept state
+	// gone has the acknowledgements that the server confirmed, until the state is written.
+	gone    map[known]bool
+	pending []frame
+	socket  *websocket.Conn
+	push    *PushAddress
+	// isKnown: the push address was registered; hurries: it must be, without a pause.
+	isKnown, hurries bool
+	renewedAt        time.Time
 	// doubted is the token of a registration whose answer was lost: the new token was in it.
 	doubted string
-
-	endOnce sync.Once
-	end     chan struct{}
-	ending  error
+	// gaveUp: a handshake was given up without an answer since the last stream that held.
+	gaveUp bool
+	// pollSeconds is the wait of the next poll.
+	pollSeconds int
+	// cutNow ends the connection of this time; stop ends the run.
+	cutNow, stop context.CancelCauseFunc
 }
 
-// New makes a device. It fails if the address is none of a server.
-func New(options Options) (*Device, error) {
-	at, err := url.Parse(options.URL)
-	if err != nil || at.Host == "" || (at.Scheme != "https" && at.Scheme != "http") {
-		return nil, fmt.Errorf("the address %q must begin with https:// and name a host", options.URL)
+// New makes a device. It returns a [Fault] if the address is none of a server, and the error of a
+// store that can't be read and written.
+func New(o Options) (*Device, error) {
+	o.Path, o.Pace = cmp.Or(o.Path, "/device"), cmp.Or(o.Pace, 1)
+	o.Client, o.Log = cmp.Or(o.Client, http.DefaultClient), cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	base, err := baseOf(o.URL, o.Path)
+	if err != nil {
+		return nil, err
 	}
-	if options.Pace == 0 {
-		options.Pace = 1
-	}
-	if options.Client == nil {
-		options.Client = http.DefaultClient
-	}
-	at.Path = strings.TrimRight(at.Path, "/")
-	call := &line{url: at.String(), client: options.Client, pace: options.Pace, poll: pollSeconds}
-	return &Device{options: options, line: call, push: options.Push, end: make(chan struct{})}, nil
+	kept, err := readState(o.Store, o.HWID)
+	none := func(error) {}
+	return &Device{
+		options: o, base: base, kept: kept, gone: map[known]bool{}, push: o.Push,
+		pollSeconds: pollSeconds, cutNow: none, stop: none,
+	}, err
 }
 
-// Run works until ctx ends, and returns why it ended: ctx.Err(), [ErrReplaced] or a
-// [RefusedError]. What the server has not confirmed is sent at the next start.
+// Run works until ctx ends, and returns why it ended: ctx.Err(), or a [StoppedError]; a Run after a
+// refusal registers anew. What the server has not confirmed is sent at the next start.
 func (d *Device) Run(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go func() {
-		select {
-		case <-d.end:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	first, longest := d.line.times(500*time.Millisecond), d.line.times(time.Minute)
+	if !d.running.TryLock() {
+		return ErrRuns
+	}
+	defer d.running.Unlock()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	d.with(func() { d.stop = stop })
+	first, longest := d.times(500*time.Millisecond), d.times(time.Minute)
 	for wait := first; ; wait = min(2*wait, longest) {
-		if d.session(ctx) {
+		connection, cut := context.WithCancelCause(ctx)
+		d.with(func() { d.cutNow, d.hurries = cut, false })
+		held, err := d.session(connection)
+		err = cmp.Or(context.Cause(connection), err)
+		cut(nil)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		d.tell(Status{State: "closed", Detail: err.Error(), Reason: reasonOf(err)})
+		if held {
 			wait = first
 		}
-		pause := time.NewTimer(time.Duration(float64(wait) * (0.5 + rand.Float64())))
+		pause := time.Duration(float64(wait) * (0.5 + rand.Float64()))
+		d.with(func() {
+			if d.hurries {
+				pause = 0
+			}
+		})
 		select {
-		case <-pause.C:
+		case <-time.After(pause):
 		case <-ctx.Done():
-			pause.Stop()
-			return d.why(ctx)
+			return context.Cause(ctx)
 		}
 	}
 }
 
-// session works with one connection, and returns whether it held for a while.
-func (d *Device) session(ctx context.Context) bool {
-	s, err := d.now()
-	if err != nil {
-		d.tell("closed", "the store: "+err.Error())
-		return false
-	}
-	d.registering.Lock()
-	// The gateway may have dropped a dead address: a device with pushes registers at each start.
-	isDue := s.Token == "" || (d.push != nil && !d.isKnown)
-	d.registering.Unlock()
+// session works with one connection. It returns why it ended, and whether it held for a while.
+func (d *Device) session(ctx context.Context) (held bool, err error) {
+	token, isDue := "", false
+	d.with(func() {
+		token = d.kept.Token
+		// The gateway may have dropped a dead address: a device with pushes registers at each start.
+		isDue = token == "" || (!d.isKnown && d.push != nil)
+	})
 	if isDue {
-		d.register(ctx)
-		s, err = d.now()
-	}
-	if err != nil || s.Token == "" || ctx.Err() != nil {
-		return false
+		if token, err = d.register(ctx, token); err != nil {
+			return false, err
+		}
 	}
 	if d.options.Polls {
-		return d.polls(ctx, s.Token)
+		return d.polls(ctx)
 	}
-	return d.listen(ctx, s.Token)
+	return d.listen(ctx, token)
 }
 
-func (d *Device) why(ctx context.Context) error {
-	select {
-	case <-d.end:
-		return d.ending
-	default:
-		return ctx.Err()
+// with works with the fields that mu guards.
+func (d *Device) with(work func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	work()
+}
+
+func (d *Device) times(t time.Duration) time.Duration {
+	return time.Duration(float64(t) * d.options.Pace)
+}
+
+func (d *Device) cut(reason, why string) {
+	d.with(func() { d.cutNow(&Fault{reason, why}) })
+}
+
+func (d *Device) tell(s Status) {
+	d.options.Log.Info(s.State, "detail", s.Detail, "reason", s.Reason)
+	if d.options.OnStatus != nil {
+		d.options.OnStatus(s)
 	}
 }
 
-func (d *Device) finish(state string, ending error, reason string) {
-	d.endOnce.Do(func() {
-		d.ending = ending
-		d.tell(state, reason)
-		close(d.end)
-	})
-}
-
-func (d *Device) tell(state, reason string) {
-	if d.options.OnState != nil {
-		d.options.OnState(state, reason)
-	}
+func (d *Device) finish(state, detail string, s Status) {
+	s.State, s.Detail = state, cmp.Or(detail, s.Reason)
+	d.tell(s)
+	d.with(func() { d.stop(&StoppedError{s}) })
 }
 
 // TakePush takes what FCM, APNs or Web Push brought, in the app's background too. wasShown: the
 // system showed the notification, so the app must not.
-func (d *Device) TakePush(ctx context.Context, data map[string]any, wasShown bool) error {
-	id, err := strconv.ParseInt(fmt.Sprint(data["id"]), 10, 64)
+func (d *Device) TakePush(ctx context.Context, data map[string]any, wasShown bool) {
+	text := fmt.Sprint(data["id"])
 	if number, ok := data["id"].(float64); ok {
-		id, err = int64(number), nil
+		text = strconv.FormatInt(int64(number), 10)
 	}
-	if err != nil || id <= 0 {
-		return nil
+	id, _ := strconv.ParseInt(text, 10, 64)
+	if id <= 0 {
+		return
 	}
-	if wasShown && data["kind"] == "notification" {
-		err = d.change(func(s state) state {
+	message, isThere := messageIn(data["message"])
+	switch {
+	case wasShown && data["kind"] == "notification":
+		d.change(func(s state) state {
 			if s.seen(id) != "" {
 				return s
 			}
 			return s.knowing(ack{ID: id, State: Received})
 		})
-	} else if message, ok := messageIn(data["message"]); ok && message.ID == id {
-		err = d.take(ctx, []Message{message})
-	} else if !d.line.isOpen() {
-		d.fetch(ctx, "", 0)
+	case isThere && message.ID == id && !message.Stub:
+		d.later(d.take(ctx, []Message{message}))
+	case !d.isOpen():
+		d.later(d.fetch(ctx, "", 0))
 	}
-	d.sendAcks(ctx)
-	return err
-}
-
-// messageIn reads the message in a push; FCM sends it as text.
-func messageIn(value any) (message Message, ok bool) {
-	text, isText := value.(string)
-	if !isText {
-		encoded, _ := json.Marshal(value)
-		text = string(encoded)
-	}
-	return message, json.Unmarshal([]byte(text), &message) == nil && message.Payload != nil
+	d.later(d.sendAcks(ctx))
 }
 
 // Opened tells that the user opened a notification.
-func (d *Device) Opened(ctx context.Context, id int64) error {
-	err := d.change(func(s state) state { return s.owing(ack{ID: id, State: Opened}) })
-	d.sendAcks(ctx)
-	return err
+func (d *Device) Opened(ctx context.Context, id int64) {
+	d.change(func(s state) state { return s.owing(ack{ID: id, State: Opened}) })
+	d.later(d.sendAcks(ctx))
 }
 
-// SetPush tells that the network gave another address; nil: none.
-func (d *Device) SetPush(ctx context.Context, push *PushAddress) {
-	d.registering.Lock()
-	d.push, d.isKnown = push, false
-	d.registering.Unlock()
-	d.register(ctx)
+// later takes an error of what the next connection does.
+func (d *Device) later(err error) {
+	if err != nil {
+		d.options.Log.Info("it waits for the next connection", "error", err)
+	}
+}
+
+// SetPush tells that the network gave another address; nil: none. The device registers it at once,
+// or when it runs.
+func (d *Device) SetPush(push *PushAddress) {
+	d.with(func() { d.push, d.isKnown, d.hurries = push, false, true })
+	d.cut("lost", "another address for pushes")
 }
 
 // Headers returns those by which a subscription's fetch names this device: x-hwid and its kin.
-func (d *Device) Headers() (http.Header, error) {
-	s, err := d.now()
-	headers := http.Header{}
-	headers.Set("x-hwid", s.HWID)
-	for name, field := range map[string]string{
-		"x-device-os": "os", "x-ver-os": "os_version",
-		"x-device-model": "device_name", "x-app-version": "app_version",
-	} {
-		if value := d.options.Registration[field]; value != "" {
-			headers.Set(name, value)
-		}
-	}
-	return headers, err
-}
+func (d *Device) Headers() http.Header { return headersOf(d.state().HWID, d.options.Registration) }
 
-func (d *Device) register(ctx context.Context) {
-	d.registering.Lock()
-	defer d.registering.Unlock()
-	s, err := d.now()
-	if err != nil {
-		return
-	}
-	body := map[string]any{"hwid": s.HWID}
+func (d *Device) register(ctx context.Context, token string) (string, error) {
+	body := map[string]any{"hwid": d.state().HWID}
 	for name, value := range d.options.Registration {
 		body[name] = value
 	}
-	if d.push != nil {
-		body["push"] = d.push
+	var push *PushAddress
+	if d.with(func() { push = d.push }); push != nil {
+		body["push"] = push
 	}
-	got, err := d.line.ask(ctx, "/device/register", s.Token, body, 0)
+	got, err := d.call(ctx, "/register", token, body, 0)
 	switch {
-	case ctx.Err() != nil:
-	case err != nil:
-		d.doubted = s.Token
-		d.tell("closed", err.Error())
-	case got.RC == 1 && got.Token != "":
-		d.isKnown = d.change(func(s state) state { s.Token = got.Token; return s }) == nil
-	case got.says() == tokenError && s.Token != "":
-		d.forget(s.Token)
-	case got.says() == "Too many requests" || got.says() == "Unknown error":
-		d.tell("closed", got.says())
-	default:
-		d.finish("refused", &RefusedError{got.says()}, got.says())
+	case got.Msg == nil:
+		d.with(func() { d.doubted = token })
+	case err == nil && got.Token != "":
+		d.change(func(s state) state { s.Token = got.Token; return s })
+		d.with(func() { d.isKnown = push == d.push })
+	case d.state().Token == token && !slices.Contains([]string{"Too many requests", "Unknown error"}, *got.Msg):
+		d.finish("refused", *got.Msg, got.Status)
+	}
+	return got.Token, err
+}
+
+// call makes a call, and heeds what each answer may say. It returns an error for a refusal too.
+func (d *Device) call(ctx context.Context, path, token string, body any, wait int) (answer, error) {
+	got, err := d.ask(ctx, path, token, body, wait)
+	if err == nil {
+		d.hear(got, token)
+		if got.RC != 1 {
+			err = &Fault{"refused", *got.Msg}
+		}
+	}
+	return got, err
+}
+
+// hear heeds what any answer may say: places that ended, and the death of the token.
+func (d *Device) hear(got answer, token string) {
+	for _, place := range got.Ended {
+		place.State, place.Detail = "ended", place.Reason
+		d.tell(place)
+	}
+	if *got.Msg == tokenError && token != "" {
+		d.forget(token, got.Status)
 	}
 }
 
-// drop forgets a token that died, after a registration that may have renewed it.
-func (d *Device) drop(token string) {
-	d.registering.Lock()
-	defer d.registering.Unlock()
-	d.forget(token)
+// forget forgets a token that died. Its slot ended, or the device registers again, once: two
+// devices of one HWID would do it for ever.
+func (d *Device) forget(token string, why Status) {
+	isIt, isTaken := false, false
+	d.change(func(s state) state {
+		if isIt = s.Token == token; isIt {
+			s.Token = ""
+		}
+		return s
+	})
+	d.with(func() {
+		if isIt {
+			d.isKnown = false
+			if why.Reason == "" && token != d.doubted {
+				isTaken = time.Since(d.renewedAt) < d.times(time.Hour)
+				d.renewedAt = time.Now()
+			}
+		}
+	})
+	if isTaken {
+		d.finish("refused", "another device registers this HWID", why)
+	} else if isIt && why.Reason != "" {
+		d.finish("refused", "", why)
+	}
 }
 
-// forget makes the device register again, once: two devices of one HWID would do it for ever.
-func (d *Device) forget(token string) {
-	if s, err := d.now(); err != nil || s.Token != token {
-		return
-	}
-	if d.change(func(s state) state { s.Token = ""; return s }) != nil {
-		return
-	}
-	d.isKnown = false
-	if token == d.doubted {
-		return
-	}
-	if !d.renewedAt.IsZero() && time.Since(d.renewedAt) < d.line.times(time.Hour) {
-		reason := "another device registers this HWID"
-		d.finish("refused", &RefusedError{reason}, reason)
-	}
-	d.renewedAt = time.Now()
-}
-
-func (d *Device) listen(ctx context.Context, token string) bool {
-	batches := make(chan []Message, queued)
-	handled := make(chan struct{})
+func (d *Device) listen(ctx context.Context, token string) (bool, error) {
+	batches, handled := make(chan []Message, queued), make(chan struct{})
 	go func() {
 		defer close(handled)
 		for batch := range batches {
-			// A state that can't be written ends the stream; the messages come again.
-			if err := d.take(ctx, batch); err != nil {
-				d.line.cut("the store: " + err.Error())
+			// What failed ends the stream; the messages come again.
+			if err := cmp.Or(d.take(ctx, batch), d.sendAcks(ctx)); err != nil {
+				d.cut("lost", err.Error())
 			}
-			d.sendAcks(ctx)
 		}
 	}()
-	end := d.line.hold(ctx, token, d.options.PingSeconds, func() {
-		d.tell("open", "")
-		d.sendAcks(ctx)
+	held, err := d.stream(ctx, token, func() {
+		d.tell(Status{State: "open"})
+		d.later(d.sendAcks(ctx))
 	}, func(got answer) {
-		if got.Data != nil {
-			batches <- got.Data
-			return
+		if d.hear(got, token); got.Data == nil {
+			// Those that the server refused for their form it will never take.
+			d.answered()
 		}
-		// Those that the server refused for their form it will never take.
-		if acks := d.line.answered(); acks != nil {
-			_ = d.change(func(s state) state { return s.without(acks) })
-		}
+		batches <- got.Data
 	})
 	close(batches)
 	<-handled
-	if ctx.Err() != nil {
-		return false
+	var end websocket.CloseError
+	switch errors.As(err, &end); {
+	case end.Code == closeReplaced:
+		wasLate := false
+		if d.with(func() { wasLate, d.gaveUp = d.gaveUp, false }); !wasLate {
+			d.finish("replaced", "another stream of this device is in use", Status{})
+		}
+	case end.Code == closeToken:
+		d.forget(token, Status{})
+	case end.Code == closeEnded || errors.Is(err, errToken):
+		// The inbox has the text for the user.
+		d.later(d.fetch(ctx, "", 0))
+		if end.Code == closeEnded {
+			d.forget(token, Status{Reason: end.Reason})
+		}
 	}
-	d.tell("closed", end.reason)
-	switch {
-	case end.code == closeReplaced:
-		d.finish("replaced", ErrReplaced, "")
-	case end.code == closeToken || end.badToken:
-		d.drop(token)
-	}
-	return end.lastedMs >= d.line.times(10*time.Second)
+	return held, err
 }
 
-func (d *Device) polls(ctx context.Context, token string) bool {
-	for count := 0; ; count++ {
-		wait := d.line.poll
-		if count == 0 {
-			// The first one tells at once that the line is open, and how long others may wait.
-			wait = 0
-		}
+func (d *Device) polls(ctx context.Context) (held bool, err error) {
+	// The first one tells at once that the line is open, and how long others may wait.
+	for query, wait := "", 0; ; query = "?wait=" + strconv.Itoa(wait) {
 		// The server repeats a message at once until it is acknowledged.
-		isWell := d.sendAcks(ctx) && d.fetch(ctx, token, wait)
-		if ctx.Err() != nil {
-			return false
+		if err = d.sendAcks(ctx); err == nil {
+			err = d.fetch(ctx, query, wait)
 		}
-		if !isWell {
-			if count > 0 {
-				d.tell("closed", "no answer")
-			}
-			return count > 0
+		if err != nil {
+			return held, err
 		}
-		if count == 0 {
-			d.tell("open", "")
+		if !held {
+			d.tell(Status{State: "open"})
 		}
+		held = true
+		d.with(func() { wait = d.pollSeconds })
 	}
 }
 
-// fetch takes the messages of the inbox; token empty: that of the state. False: it had no answer.
-func (d *Device) fetch(ctx context.Context, token string, seconds int) bool {
+// fetch takes messages of the inbox.
+func (d *Device) fetch(ctx context.Context, query string, wait int) error {
+	token := d.state().Token
 	if token == "" {
-		s, err := d.now()
-		if token = s.Token; err != nil || token == "" {
-			return false
-		}
+		return nil
 	}
-	path := "/device/inbox"
-	if seconds > 0 {
-		path += "?wait=" + strconv.Itoa(seconds)
+	got, err := d.call(ctx, "/inbox"+query, token, nil, wait)
+	if err != nil {
+		return err
 	}
-	got, err := d.line.ask(ctx, path, token, nil, time.Duration(seconds)*time.Second)
-	if err == nil && got.says() == tokenError {
-		d.drop(token)
-	}
-	return err == nil && got.RC == 1 && d.take(ctx, got.Data) == nil
+	return d.take(ctx, got.Data)
 }
 
-// sendAcks sends what is not confirmed, on the stream or by calls. False: some could not be sent.
-func (d *Device) sendAcks(ctx context.Context) bool {
-	s, err := d.now()
+// sendAcks sends what is not confirmed, on the stream or by calls.
+func (d *Device) sendAcks(ctx context.Context) error {
 	var due []ack
-	for _, one := range s.Acks {
-		if !d.line.underWay(one) {
-			due = append(due, one)
+	token, isConfirmed := "", false
+	d.with(func() {
+		waiting := maps.Clone(d.gone)
+		for _, sent := range d.pending {
+			maps.Copy(waiting, keysOf(sent.acks))
 		}
-	}
-	for ; len(due) > 0; due = due[min(acksEach, len(due)):] {
-		if err != nil || s.Token == "" || ctx.Err() != nil {
-			return false
-		}
-		some := due[:min(acksEach, len(due))]
-		if d.line.isOpen() {
-			d.line.acknowledge(ctx, some)
+		token, due, isConfirmed = d.kept.Token, without(d.kept.Acks, waiting), len(d.gone) > 0
+	})
+	for some := range slices.Chunk(due, acksEach) {
+		if d.acknowledge(ctx, some) || token == "" {
 			continue
 		}
-		got, err := d.line.ask(ctx, "/device/ack", s.Token, map[string]any{"items": some}, 0)
-		if err != nil || got.RC != 1 {
-			return false
+		if _, err := d.call(ctx, "/ack", token, map[string]any{"items": some}, 0); err != nil {
+			return err
 		}
-		_ = d.change(func(s state) state { return s.without(some) })
+		isConfirmed = true
+		d.with(func() { maps.Copy(d.gone, keysOf(some)) })
 	}
-	return true
+	if isConfirmed {
+		d.change(func(s state) state { return s })
+	}
+	return nil
 }
 
 func (d *Device) take(ctx context.Context, messages []Message) error {
 	for _, message := range messages {
-		if ctx.Err() != nil {
-			return nil
-		}
-		if err := d.handle(ctx, message); err != nil {
-			return err
+		if message.Stub && d.state().seen(message.ID) == "" {
+			// One that is gone meanwhile is not there.
+			got, err := d.call(ctx, fmt.Sprintf("/inbox?id=%d", message.ID), d.state().Token, nil, 0)
+			if err != nil {
+				return err
+			}
+			isStub := func(one Message) bool { return one.Stub }
+			if err := d.take(ctx, slices.DeleteFunc(got.Data, isStub)); err != nil {
+				return err
+			}
+		} else if ctx.Err() == nil {
+			d.handle(ctx, message)
 		}
 	}
 	return nil
 }
 
 // handle gives a new message to the app. A copy is acknowledged again: the first may be lost.
-func (d *Device) handle(ctx context.Context, message Message) error {
+func (d *Device) handle(ctx context.Context, message Message) {
 	d.steps.Lock()
 	defer d.steps.Unlock()
-	s, err := d.read()
-	if err != nil {
-		return err
-	}
+	s := d.state()
 	if before := s.seen(message.ID); before != "" {
-		return d.write(s.owing(ack{ID: message.ID, State: before}))
+		d.write(s.owing(ack{ID: message.ID, State: before}))
+		return
 	}
 	made := ack{ID: message.ID, State: Received}
 	if message.Type == Command {
 		made.State = Executed
 	}
-	known := s.knowing(made)
-	err = message.unknown()
+	kept, said, err := s.knowing(made), AckState(""), message.unknown()
 	if err == nil {
-		var said AckState
-		said, err = d.options.OnMessage(ctx, Delivery{message, message.Texts(d.options.Locale), message.Action(), known.text()})
-		if said == Kept && err == nil {
-			d.kept = &known
-			return nil
-		}
-		if said != "" {
-			made.State = said
-		}
+		given := Delivery{message, message.Texts(d.options.Locale), message.Action(), kept.text()}
+		said, err = d.options.OnMessage(ctx, given)
 	}
+	made.State = cmp.Or(said, made.State)
 	if err != nil {
+		d.options.Log.Warn("a message failed", "id", message.ID, "error", err)
 		made.State, made.Detail = Failed, err.Error()
 	}
-	return d.write(s.knowing(made))
+	if made.State == Kept {
+		d.with(func() { d.kept = kept })
+	} else {
+		d.write(s.knowing(made))
+	}
 }
 
-func (d *Device) now() (state, error) {
+func (d *Device) state() (s state) {
+	d.with(func() { s = d.kept })
+	return s
+}
+
+func (d *Device) change(changed func(state) state) {
 	d.steps.Lock()
 	defer d.steps.Unlock()
-	return d.read()
+	d.write(changed(d.state()))
 }
 
-func (d *Device) change(changed func(state) state) error {
-	d.steps.Lock()
-	defer d.steps.Unlock()
-	s, err := d.read()
-	if err != nil {
-		return err
-	}
-	return d.write(changed(s))
-}
-
-// read returns the state, in a step.
-func (d *Device) read() (state, error) {
-	if d.kept != nil {
-		return *d.kept, nil
-	}
-	text, err := d.options.Store.Read()
-	if err != nil {
-		return state{}, err
-	}
-	// A HWID that was drawn is kept before it is used.
-	s := readState(text, d.options.HWID)
-	return s, d.write(s)
-}
-
-// write keeps the state, in a step.
-func (d *Device) write(s state) error {
+// write keeps the state, in a step. One that can't be written ends the connection.
+func (d *Device) write(s state) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s.Acks = without(s.Acks, d.gone)
 	if err := d.options.Store.Write(s.text()); err != nil {
-		return err
+		d.options.Log.Error("the store failed", "error", err)
+		d.cutNow(&Fault{"store", "the store: " + err.Error()})
+		return
 	}
-	d.kept = &s
-	return nil
+	d.kept = s
+	clear(d.gone)
+}
+
+// isOpen returns whether a stream is open.
+func (d *Device) isOpen() (isOpen bool) {
+	d.with(func() { isOpen = d.socket != nil })
+	return isOpen
 }

@@ -7,10 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
-	"sync"
+	"syscall"
 	"time"
 
 	"github.com/coder/websocket"
@@ -18,236 +21,216 @@ import (
 
 // answer is that of a call, and a frame of a stream.
 type answer struct {
+	Status
 	RC    int       `json:"rc"`
 	Msg   *string   `json:"msg"`
 	Token string    `json:"device_token"`
 	Data  []Message `json:"data"`
+	Ended []Status  `json:"ended"`
 }
-
-func (a answer) says() string { return *a.Msg }
 
 const (
+	answerWait     = 30 * time.Second
 	pollSeconds    = 60
 	pollSecondsMax = 240
-	// The server's largest frame of messages is far below it.
-	answerBytesMax = 16 << 20
 	pingSeconds    = 9
+	answerBytesMax = 16 << 20
 )
 
-// closed is how a stream ended.
-type closed struct {
-	code     websocket.StatusCode
-	reason   string
-	wasOpen  bool
-	lastedMs time.Duration
-	// badToken: the handshake was answered with 401.
-	badToken bool
+// Fault is why there is no answer. Its Reason is one word: refused_port, name, tls, timeout,
+// not_json, wrong_path, bad_url, or lost for any other.
+type Fault struct{ Reason, Sentence string }
+
+func (f *Fault) Error() string { return f.Sentence }
+
+func reasonOf(err error) string {
+	var fault *Fault
+	if errors.As(err, &fault) {
+		return fault.Reason
+	}
+	return "lost"
 }
 
-// line makes the calls of a device and holds its stream. It does not interpret messages.
-type line struct {
-	url    string
-	client *http.Client
-	pace   float64
-	// poll is the wait of the next poll, s.
-	poll int
-
-	mu      sync.Mutex
-	socket  *websocket.Conn
-	pending []frame
-	cutWhy  string
-}
+// errToken: a handshake was answered with 401.
+var errToken = &Fault{"lost", "the token is no device's any more"}
 
 // frame is one of acknowledgements whose answer is to come.
 type frame struct {
-	acks  []ack
-	timer *time.Timer
+	acks []ack
+	late *time.Timer
 }
 
-func (l *line) times(d time.Duration) time.Duration { return time.Duration(float64(d) * l.pace) }
+func baseOf(address, path string) (string, error) {
+	at, err := url.Parse(address)
+	if err != nil || at.Host == "" || (at.Scheme != "https" && at.Scheme != "http") {
+		return "", &Fault{"bad_url", fmt.Sprintf("the address %q does not begin with https:// and a host", address)}
+	}
+	return strings.TrimRight(address, "/") + path, nil
+}
 
-// ask makes a call; body nil: a GET. An error says what stood where the server's answer should.
-func (l *line) ask(ctx context.Context, path, token string, body any, extra time.Duration) (answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.times(30*time.Second)+extra)
-	defer cancel()
-	method, sent := http.MethodGet, io.Reader(nil)
-	if body != nil {
-		text, err := json.Marshal(body)
-		if err != nil {
-			return answer{}, err
-		}
-		method, sent = http.MethodPost, bytes.NewReader(text)
-	}
-	request, err := http.NewRequestWithContext(ctx, method, l.url+path, sent)
-	if err != nil {
-		return answer{}, err
-	}
-	if body != nil {
-		request.Header.Set("Content-Type", "application/json")
+func (d *Device) headers(token string) http.Header {
+	said := map[string]string{"Accept-Language": d.options.Locale, "Content-Type": "application/json"}
+	if d.options.FrameMax > 0 {
+		said["X-Frame-Max"] = strconv.Itoa(d.options.FrameMax)
 	}
 	if token != "" {
-		request.Header.Set("Authorization", "Bearer "+token)
+		said["Authorization"] = "Bearer " + token
 	}
-	response, err := l.client.Do(request)
+	return filled(said)
+}
+
+// filled returns headers without those that are empty.
+func filled(all map[string]string) http.Header {
+	headers := http.Header{}
+	for name, value := range all {
+		if value != "" {
+			headers.Set(name, value)
+		}
+	}
+	return headers
+}
+
+// ask makes a call; body nil: a GET. An error says what stood where the server's answer should.
+func (d *Device) ask(ctx context.Context, path, token string, body any, wait int) (got answer, err error) {
+	ctx, cancel := context.WithTimeout(ctx, d.times(answerWait)+time.Duration(wait)*time.Second)
+	defer cancel()
+	method, sent := http.MethodGet, []byte(nil)
+	if body != nil {
+		method = http.MethodPost
+		sent, _ = json.Marshal(body)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, d.base+path, bytes.NewReader(sent))
 	if err != nil {
-		return answer{}, err
+		return got, err
+	}
+	request.Header = d.headers(token)
+	response, err := d.options.Client.Do(request)
+	if err != nil {
+		return got, d.fault(err, nil)
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(response.Body, answerBytesMax))
 	if err != nil {
-		return answer{}, err
+		return got, d.fault(err, nil)
 	}
-	got, err := answerIn(text)
-	if err != nil {
-		kind := response.Header.Get("Content-Type")
-		return answer{}, fmt.Errorf("%s is not Gatepost: it answers %s, %q", l.url, response.Status, kind)
+	if got, err = answerIn(text); err != nil {
+		return got, d.fault(err, response)
 	}
-	if path != "/device/ack" {
-		l.poll = pollSecondsIn(response.Header)
+	if path != "/ack" {
+		named, _ := strconv.Atoi(response.Header.Get("x-wait-max"))
+		if named < 1 {
+			named = pollSeconds
+		}
+		d.with(func() { d.pollSeconds = min(named, pollSecondsMax) })
 	}
 	return got, nil
 }
 
-var errNoAnswer = errors.New("not an answer of the server")
-
 func answerIn(text []byte) (got answer, err error) {
 	if err = json.Unmarshal(text, &got); err == nil && got.Msg == nil {
-		err = errNoAnswer
+		err = &Fault{"not_json", "a frame is not an answer of the server"}
 	}
 	return got, err
 }
 
-// pollSecondsIn reads how long a poll may wait. An older server does not say it.
-func pollSecondsIn(header http.Header) int {
-	named, err := strconv.Atoi(header.Get("x-wait-max"))
-	if err != nil || named < 1 {
-		return pollSeconds
+// fault says what an error of connecting is, or an answer that is none of the server.
+func (d *Device) fault(err error, got *http.Response) error {
+	var name *net.DNSError
+	var net net.Error
+	text := err.Error()
+	reason, what := "lost", "broke off: "+text
+	switch {
+	case got != nil && got.StatusCode == http.StatusNotFound:
+		reason, what = "wrong_path", "does not have the path of devices: check the address"
+	case got != nil:
+		reason, what = "not_json", fmt.Sprintf("is not Gatepost: it answers %s, %q", got.Status, got.Header.Get("Content-Type"))
+	case errors.As(err, &name):
+		reason, what = "name", "has a name that no host has"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		reason, what = "refused_port", "refuses connections to its port"
+	case errors.As(err, &net) && net.Timeout():
+		reason, what = "timeout", "does not answer in time"
+	case strings.Contains(text, "tls: ") || strings.Contains(text, "x509: ") || strings.Contains(text, "HTTPS client"):
+		reason, what = "tls", "has no TLS that can be trusted: "+text
 	}
-	return min(named, pollSecondsMax)
+	return &Fault{reason, d.options.URL + " " + what}
 }
 
-func (l *line) isOpen() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.socket != nil
-}
-
-// cut ends the stream at once, for a reason.
-func (l *line) cut(why string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.socket != nil && l.cutWhy == "" {
-		l.cutWhy = why
-		go l.socket.CloseNow()
-	}
-}
-
-// underWay returns whether the answer to an acknowledgement is to come.
-func (l *line) underWay(wanted ack) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, sent := range l.pending {
-		if contains(sent.acks, wanted) {
-			return true
-		}
-	}
-	return false
-}
-
-// acknowledge sends acknowledgements on the stream. A missing answer ends it, and they go again.
-func (l *line) acknowledge(ctx context.Context, acks []ack) {
+// acknowledge sends acknowledgements on the stream; false: none is open. A missing answer ends it,
+// and they go again.
+func (d *Device) acknowledge(ctx context.Context, acks []ack) bool {
 	text, _ := json.Marshal(map[string]any{"items": acks})
-	l.mu.Lock()
-	socket := l.socket
-	if socket != nil {
-		timer := time.AfterFunc(l.times(30*time.Second), func() { l.cut("no answer") })
-		l.pending = append(l.pending, frame{acks, timer})
-	}
-	l.mu.Unlock()
+	var socket *websocket.Conn
+	d.with(func() {
+		if socket = d.socket; socket != nil {
+			late := time.AfterFunc(d.times(answerWait), func() { d.cut("timeout", "no answer") })
+			d.pending = append(d.pending, frame{acks, late})
+		}
+	})
 	if socket != nil && socket.Write(ctx, websocket.MessageText, text) != nil {
-		l.cut("no answer")
+		d.cut("lost", "no answer")
+	}
+	return socket != nil
+}
+
+// answered notes that the oldest frame that waits for its answer has it.
+func (d *Device) answered() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.pending) > 0 {
+		d.pending[0].late.Stop()
+		maps.Copy(d.gone, keysOf(d.pending[0].acks))
+		d.pending = d.pending[1:]
 	}
 }
 
-// answered takes the oldest frame that waits for its answer.
-func (l *line) answered() []ack {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.pending) == 0 {
-		return nil
+// stream opens a stream and reads it until it ends; it returns why, and whether it held for a while.
+func (d *Device) stream(ctx context.Context, token string, opened func(), heard func(answer)) (held bool, err error) {
+	address := "ws" + strings.TrimPrefix(d.base, "http") + "/stream"
+	if d.options.PingSeconds > 0 {
+		address += "?ping=" + strconv.Itoa(d.options.PingSeconds)
 	}
-	first := l.pending[0]
-	l.pending = l.pending[1:]
-	first.timer.Stop()
-	return first.acks
-}
-
-// hold opens a stream and reads it until it ends. ping: seconds between two pings; 0: the usual.
-func (l *line) hold(ctx context.Context, token string, ping int, on func(), got func(answer)) closed {
-	path := "/device/stream"
-	if ping > 0 {
-		path += "?ping=" + strconv.Itoa(ping)
-	}
-	silence := time.NewTimer(l.times(30 * time.Second))
+	bears := d.times(30 * time.Second)
+	silence := time.AfterFunc(time.Hour, func() { d.cut("timeout", "silence") })
 	defer silence.Stop()
-	bears := l.times(30 * time.Second)
-	heard := func() { silence.Reset(bears) }
-	dialing, cancel := context.WithTimeout(ctx, l.times(30*time.Second))
+	dialing, cancel := context.WithTimeout(ctx, d.times(answerWait))
 	defer cancel()
-	socket, response, err := websocket.Dial(dialing, "ws"+strings.TrimPrefix(l.url, "http")+path, &websocket.DialOptions{
-		HTTPClient:     l.client,
-		HTTPHeader:     http.Header{"Authorization": {"Bearer " + token}},
-		OnPingReceived: func(context.Context, []byte) bool { heard(); return true },
+	socket, response, err := websocket.Dial(dialing, address, &websocket.DialOptions{
+		HTTPClient:     d.options.Client,
+		HTTPHeader:     d.headers(token),
+		OnPingReceived: func(context.Context, []byte) bool { silence.Reset(bears); return true },
 	})
 	if err != nil {
-		bad := response != nil && response.StatusCode == http.StatusUnauthorized
-		return closed{reason: err.Error(), badToken: bad}
+		d.with(func() { d.gaveUp = d.gaveUp || errors.Is(dialing.Err(), context.DeadlineExceeded) })
+		if response != nil && response.StatusCode == http.StatusUnauthorized {
+			return false, errToken
+		}
+		return false, d.fault(err, response)
 	}
 	defer socket.CloseNow()
 	if named, err := strconv.Atoi(response.Header.Get("x-ping-interval")); err == nil && named > pingSeconds {
-		bears = l.times(time.Duration(2*named+10) * time.Second)
+		bears = d.times(time.Duration(2*named+10) * time.Second)
 	}
-	heard()
+	silence.Reset(bears)
 	socket.SetReadLimit(answerBytesMax)
-	opened := time.Now()
-	l.mu.Lock()
-	l.socket, l.cutWhy = socket, ""
-	l.mu.Unlock()
-	ended := make(chan struct{})
-	defer close(ended)
-	go func() {
-		select {
-		case <-silence.C:
-			l.cut("silence")
-		case <-ended:
+	since := time.Now()
+	d.with(func() { d.socket = socket })
+	for opened(); err == nil; {
+		var text []byte
+		if _, text, err = socket.Read(ctx); err == nil {
+			silence.Reset(bears)
+			var got answer
+			if got, err = answerIn(text); err == nil {
+				heard(got)
+			}
 		}
-	}()
-	on()
-	for {
-		_, text, err := socket.Read(ctx)
-		if err != nil {
-			return l.ended(err, time.Since(opened))
+	}
+	held = time.Since(since) >= d.times(10*time.Second)
+	d.with(func() {
+		for _, sent := range d.pending {
+			sent.late.Stop()
 		}
-		heard()
-		frame, err := answerIn(text)
-		if err != nil {
-			l.cut("not an answer of the server")
-			continue
-		}
-		got(frame)
-	}
-}
-
-func (l *line) ended(err error, lasted time.Duration) closed {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, sent := range l.pending {
-		sent.timer.Stop()
-	}
-	end := closed{websocket.CloseStatus(err), l.cutWhy, true, lasted, false}
-	l.socket, l.pending, l.cutWhy = nil, nil, ""
-	if end.reason == "" {
-		end.reason = err.Error()
-	}
-	return end
+		d.socket, d.pending, d.gaveUp = nil, nil, d.gaveUp && !held
+	})
+	return held, err
 }

@@ -1,11 +1,13 @@
 package device
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"html"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -18,6 +20,8 @@ type Message struct {
 	CreatedAt string                     `json:"created_at"`
 	ExpiresAt string                     `json:"expires_at"`
 	Payload   map[string]json.RawMessage `json:"payload"`
+	// Stub is set where the message itself is to be fetched: it is larger than the device's frames.
+	Stub bool `json:"stub"`
 }
 
 // The types of messages.
@@ -31,18 +35,24 @@ func (m Message) Action() string { return textIn(m.Payload, "action_type") }
 
 // unknown says why a message can't be handled; nil: it can be.
 func (m Message) unknown() error {
-	if m.Type == Notification {
-		return nil
-	}
-	if m.Type != Command {
+	if m.Type != Notification && m.Type != Command {
 		return fmt.Errorf("unknown notification_type %d", m.Type)
 	}
-	switch action := m.Action(); action {
-	case "import-data", "update-subscription", "set-settings", "sub-change":
-		return nil
-	default:
-		return fmt.Errorf("unknown action_type %s", action)
+	actions := []string{"import-data", "update-subscription", "set-settings", "sub-change"}
+	if m.Type == Command && !slices.Contains(actions, m.Action()) {
+		return fmt.Errorf("unknown action_type %s", m.Action())
 	}
+	return nil
+}
+
+// messageIn reads the message in a push; FCM sends it as text.
+func messageIn(value any) (message Message, isThere bool) {
+	text, isText := value.(string)
+	if !isText {
+		encoded, _ := json.Marshal(value)
+		text = string(encoded)
+	}
+	return message, json.Unmarshal([]byte(text), &message) == nil && message.Payload != nil
 }
 
 // Texts are those of a message in the language of the device. What is empty is not there.
@@ -61,10 +71,7 @@ type Texts struct {
 func (m Message) Texts(locale string) Texts {
 	own := localeIn(m.Payload["locales"], locale)
 	of := func(name, ownName string) string {
-		if text := textIn(own, ownName); text != "" {
-			return text
-		}
-		return textIn(m.Payload, name)
+		return cmp.Or(textIn(own, ownName), textIn(m.Payload, name))
 	}
 	body := of("body", "body")
 	return Texts{of("title", "title"), body, plainText(body), of("link_for_open", "link-for-open")}
@@ -75,34 +82,24 @@ func textIn(record map[string]json.RawMessage, name string) (text string) {
 	return text
 }
 
-// localeIn returns the best texts; of equal ones those that come first.
-func localeIn(locales json.RawMessage, locale string) (found map[string]json.RawMessage) {
-	all := json.NewDecoder(bytes.NewReader(locales))
-	if open, err := all.Token(); err != nil || open != json.Delim('{') {
-		return nil
-	}
-	wanted := tidyTag(locale)
-	for best := 0; all.More(); {
-		var own map[string]json.RawMessage
-		key, err := all.Token()
-		if err != nil {
-			return found
-		}
-		isObject := all.Decode(&own) == nil
-		tag, rank := tidyTag(fmt.Sprint(key)), 0
-		switch {
-		case tag == wanted:
-			rank = 3
-		case tag == languageOf(wanted):
-			rank = 2
-		case languageOf(tag) == languageOf(wanted):
-			rank = 1
-		}
-		if isObject && rank > best {
-			best, found = rank, own
+// localeIn returns the best texts; of equal ones those whose tag is the first in the alphabet.
+func localeIn(locales json.RawMessage, locale string) map[string]json.RawMessage {
+	var all map[string]json.RawMessage
+	_ = json.Unmarshal(locales, &all)
+	wanted, language := tidyTag(locale), languageOf(tidyTag(locale))
+	for _, fits := range []func(tag string) bool{
+		func(tag string) bool { return tag == wanted },
+		func(tag string) bool { return tag == language },
+		func(tag string) bool { return languageOf(tag) == language },
+	} {
+		for _, key := range slices.Sorted(maps.Keys(all)) {
+			var own map[string]json.RawMessage
+			if fits(tidyTag(key)) && json.Unmarshal(all[key], &own) == nil && own != nil {
+				return own
+			}
 		}
 	}
-	return found
+	return nil
 }
 
 // tidyTag spells a tag in one way. Providers write CN for Chinese.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -57,18 +58,18 @@ type ack struct {
 	Detail string   `json:"detail,omitempty"`
 }
 
-func (a ack) is(other ack) bool { return a.ID == other.ID && a.State == other.State }
+func (a ack) known() known { return known{a.ID, a.State} }
 
-// seenMessage is a pair in JSON: an id and the state that was acknowledged.
-type seenMessage struct {
+// known is a message and what was acknowledged of it: a pair in JSON.
+type known struct {
 	id    int64
 	state AckState
 }
 
-func (s seenMessage) MarshalJSON() ([]byte, error) { return json.Marshal([]any{s.id, s.state}) }
+func (k known) MarshalJSON() ([]byte, error) { return json.Marshal([]any{k.id, k.state}) }
 
-func (s *seenMessage) UnmarshalJSON(text []byte) error {
-	return json.Unmarshal(text, &[]any{&s.id, &s.state})
+func (k *known) UnmarshalJSON(text []byte) error {
+	return json.Unmarshal(text, &[]any{&k.id, &k.state})
 }
 
 // state is what a device keeps. Its methods return changed copies.
@@ -78,7 +79,7 @@ type state struct {
 	// Token is empty until the device is registered.
 	Token string `json:"token,omitempty"`
 	// Seen has the last messages, the oldest first.
-	Seen []seenMessage `json:"seen"`
+	Seen []known `json:"seen"`
 	// Acks are those that the server has not confirmed.
 	Acks []ack `json:"acks"`
 }
@@ -90,20 +91,24 @@ const (
 )
 
 // readState reads a text. A missing or broken one, or one of another HWID, makes a new device.
-func readState(text, hwid string) state {
-	var kept state
-	err := json.Unmarshal([]byte(text), &kept)
+func readState(store Store, hwid string) (kept state, err error) {
+	text, err := store.Read()
+	if err != nil {
+		return kept, err
+	}
 	// The token belongs to the HWID that was registered.
-	if err == nil && kept.Version == 1 && kept.HWID != "" && (hwid == "" || hwid == kept.HWID) {
-		return kept
+	isKept := json.Unmarshal([]byte(text), &kept) == nil && kept.Version == 1 && kept.HWID != ""
+	if !isKept || (hwid != "" && hwid != kept.HWID) {
+		if hwid == "" {
+			// Random: it does not identify the phone.
+			digits := make([]byte, 16)
+			_, _ = rand.Read(digits)
+			hwid = hex.EncodeToString(digits)
+		}
+		kept = state{Version: 1, HWID: hwid, Seen: []known{}, Acks: []ack{}}
 	}
-	if hwid == "" {
-		// Random: it does not identify the phone.
-		digits := make([]byte, 16)
-		_, _ = rand.Read(digits)
-		hwid = hex.EncodeToString(digits)
-	}
-	return state{Version: 1, HWID: hwid, Seen: []seenMessage{}, Acks: []ack{}}
+	// A HWID that was drawn is kept before it is used.
+	return kept, store.Write(kept.text())
 }
 
 func (s state) text() string {
@@ -123,13 +128,8 @@ func (s state) seen(id int64) AckState {
 
 // knowing returns the state with a message and its acknowledgement, which waits.
 func (s state) knowing(a ack) state {
-	seen := make([]seenMessage, 0, len(s.Seen)+1)
-	for _, one := range s.Seen {
-		if one.id != a.ID {
-			seen = append(seen, one)
-		}
-	}
-	s.Seen = last(append(seen, seenMessage{a.ID, a.State}), seenMax)
+	isIt := func(one known) bool { return one.id == a.ID }
+	s.Seen = last(append(slices.DeleteFunc(slices.Clone(s.Seen), isIt), a.known()), seenMax)
 	return s.owing(a)
 }
 
@@ -138,29 +138,20 @@ func (s state) owing(a ack) state {
 	control := func(r rune) bool { return unicode.Is(unicode.Cc, r) }
 	detail := []rune(strings.Join(strings.FieldsFunc(a.Detail, control), " "))
 	a.Detail = string(detail[:min(len(detail), detailMax)])
-	s.Acks = last(append(s.without([]ack{a}).Acks, a), acksMax)
+	s.Acks = last(append(without(s.Acks, keysOf([]ack{a})), a), acksMax)
 	return s
 }
 
-// without returns the state without acknowledgements that the server confirmed.
-func (s state) without(sent []ack) state {
-	left := make([]ack, 0, len(s.Acks)+1)
-	for _, one := range s.Acks {
-		if !contains(sent, one) {
-			left = append(left, one)
-		}
-	}
-	s.Acks = left
-	return s
+func without(acks []ack, gone map[known]bool) []ack {
+	return slices.DeleteFunc(slices.Clone(acks), func(one ack) bool { return gone[one.known()] })
 }
 
-func contains(acks []ack, wanted ack) bool {
+func keysOf(acks []ack) map[known]bool {
+	keys := map[known]bool{}
 	for _, one := range acks {
-		if one.is(wanted) {
-			return true
-		}
+		keys[one.known()] = true
 	}
-	return false
+	return keys
 }
 
 func last[T any](all []T, most int) []T { return all[max(0, len(all)-most):] }

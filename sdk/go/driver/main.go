@@ -6,6 +6,8 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,6 +35,12 @@ type order struct {
 	Gateway     string
 	Token       json.RawMessage
 	ID          int64
+	FrameMax    int `json:"frame_max"`
+	// Subscription is the answer to a subscription's fetch, in place of a server and a link.
+	Subscription *struct {
+		URL     string
+		Headers map[string]string
+	}
 }
 
 // kept is the file of the store: the state of the kit, and the app's effects.
@@ -79,43 +87,68 @@ func say(said string, line map[string]any) {
 	_ = json.NewEncoder(os.Stdout).Encode(line)
 }
 
+func tell(got device.Status) {
+	line := map[string]any{"state": got.State, "detail": got.Detail}
+	for name, value := range map[string]string{"reason": got.Reason, "text": got.Text, "free_url": got.FreeURL} {
+		if value != "" {
+			line[name] = value
+		}
+	}
+	if got.Limit > 0 {
+		line["limit"] = got.Limit
+	}
+	say("state", line)
+}
+
+// serverOf returns options with the server and the fields by which it knows the device.
+func serverOf(o order) (device.Options, bool) {
+	by := map[string]string{"install_code": o.Link, "domain_hash": o.DomainHash}
+	if o.Subscription == nil {
+		return device.Options{URL: o.URL, Registration: by}, true
+	}
+	headers := http.Header{}
+	for name, value := range o.Subscription.Headers {
+		headers.Set(name, value)
+	}
+	return device.Discover(o.Subscription.URL, headers)
+}
+
 func start(ctx context.Context, o order, app *file) *device.Device {
-	phone, err := device.New(device.Options{
-		URL: o.URL,
-		Registration: map[string]string{
-			"os": o.OS, "os_version": "15", "device_name": "Driver", "app_version": "1.0",
-			"install_code": o.Link, "domain_hash": o.DomainHash,
-		},
-		Store:       app,
-		HWID:        o.HWID,
-		Locale:      o.Locale,
-		Push:        o.Push,
-		Polls:       o.Mode == "poll",
-		PingSeconds: o.Ping,
-		Pace:        o.Pace,
-		OnMessage: func(_ context.Context, got device.Delivery) (device.AckState, error) {
-			say("message", map[string]any{
-				"id": got.Message.ID, "type": got.Message.Type, "title": got.Texts.Title,
-				"text": got.Texts.Plain, "action": got.Action,
-			})
-			err := app.change(func(k *kept) {
-				k.Effects = append(k.Effects, got.Message.ID)
-				if o.Transaction {
-					k.State = got.State
-				}
-			})
-			if o.Transaction {
-				return device.Kept, err
-			}
-			return "", err
-		},
-		OnState: func(state, detail string) {
-			say("state", map[string]any{"state": state, "detail": detail})
-		},
+	options, isFound := serverOf(o)
+	if !isFound {
+		say("nothing", map[string]any{})
+		return nil
+	}
+	maps.Copy(options.Registration, map[string]string{
+		"os": o.OS, "os_version": "15", "device_name": "Driver", "app_version": "1.0",
 	})
+	options.Store, options.HWID, options.Locale, options.Push = app, o.HWID, o.Locale, o.Push
+	options.Polls, options.PingSeconds, options.FrameMax, options.Pace = o.Mode == "poll", o.Ping, o.FrameMax, o.Pace
+	options.OnStatus = tell
+	options.OnMessage = func(_ context.Context, got device.Delivery) (device.AckState, error) {
+		say("message", map[string]any{
+			"id": got.Message.ID, "type": got.Message.Type, "title": got.Texts.Title,
+			"text": got.Texts.Plain, "action": got.Action,
+		})
+		err := app.change(func(k *kept) {
+			k.Effects = append(k.Effects, got.Message.ID)
+			if o.Transaction {
+				k.State = got.State
+			}
+		})
+		if o.Transaction {
+			return device.Kept, err
+		}
+		return "", err
+	}
+	phone, err := device.New(options)
 	if err != nil {
-		say("state", map[string]any{"state": "refused", "detail": err.Error()})
-		os.Exit(2)
+		fault := device.Status{State: "refused", Detail: err.Error()}
+		if bad, ok := err.(*device.Fault); ok {
+			fault.Reason = bad.Reason
+		}
+		tell(fault)
+		return nil
 	}
 	go func() { _ = phone.Run(ctx) }()
 	say("started", map[string]any{})
@@ -139,13 +172,13 @@ func main() {
 			app = open(o.Folder)
 			phone = start(ctx, o, app)
 		case "push":
-			go func() { _ = phone.TakePush(ctx, o.Data, o.Shown) }()
+			go phone.TakePush(ctx, o.Data, o.Shown)
 		case "push_token":
-			go phone.SetPush(ctx, &device.PushAddress{Gateway: o.Gateway, Token: o.Token})
+			phone.SetPush(&device.PushAddress{Gateway: o.Gateway, Token: o.Token})
 		case "opened":
-			go func() { _ = phone.Opened(ctx, o.ID) }()
+			go phone.Opened(ctx, o.ID)
 		case "headers":
-			headers, _ := phone.Headers()
+			headers := phone.Headers()
 			flat := map[string]string{}
 			for name := range headers {
 				flat[strings.ToLower(name)] = headers.Get(name)

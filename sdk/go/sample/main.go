@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -30,7 +31,7 @@ func main() {
 			}
 			return "", nil
 		},
-		OnState: func(state, reason string) { fmt.Printf("(%s) %s\n", state, reason) },
+		OnStatus: func(got device.Status) { fmt.Printf("(%s) %s\n", got.State, cmp.Or(got.Text, got.Detail)) },
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
