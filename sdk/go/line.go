@@ -113,7 +113,7 @@ func (d *Device) ask(ctx context.Context, path, token string, body any, wait int
 	if err != nil {
 		return got, d.fault(err, nil)
 	}
-	if got, err = answerIn(text); err != nil {
+	if got, err = answerIn(text); err != nil || response.StatusCode == http.StatusNotFound {
 		return got, d.fault(err, response)
 	}
 	if path != "/ack" {
@@ -137,7 +137,7 @@ func answerIn(text []byte) (got answer, err error) {
 func (d *Device) fault(err error, got *http.Response) error {
 	var name *net.DNSError
 	var net net.Error
-	text := err.Error()
+	text := fmt.Sprint(err)
 	reason, what := "lost", "broke off: "+text
 	switch {
 	case got != nil && got.StatusCode == http.StatusNotFound:

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { PYTHON } from '../support/kits.ts';
 import { ROOT } from '../support/process.ts';
 import { checkKit, type Driven, driveKit, killKit, useKits } from './driven.ts';
+import { errorKit } from './errors.ts';
+import { readmeKit } from './readme.ts';
 
 const KIT = join(ROOT, 'sdk/python');
 const FILES = ['__init__.py', 'line.py', 'message.py', 'state.py', 'subscription.py'];
@@ -37,3 +39,10 @@ useKits();
 checkKit(testKit, built);
 driveKit(testKit, built);
 killKit(testKit, built);
+errorKit(testKit, built);
+readmeKit(testKit, 'python', {
+  language: 'python',
+  file: 'example.py',
+  command: [PYTHON, 'example.py'],
+  env: { PYTHONPATH: KIT },
+});

@@ -15,6 +15,7 @@ interface Said {
   action: string;
   state: string;
   detail: string;
+  reason?: string;
   headers: Record<string, string>;
   ids: number[];
 }

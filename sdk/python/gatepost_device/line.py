@@ -100,7 +100,7 @@ class Line:
                         answer = _answer_in(await got.text())
         except (TimeoutError, aiohttp.ClientError, OSError, UnicodeError) as fault:
             raise self._fault(fault) from fault
-        if answer is None:
+        if answer is None or got.status == 404:
             raise self._no_answer(got.status, got.headers.get("Content-Type", ""))
         if path != "/ack":
             named = got.headers.get("x-wait-max", "")
