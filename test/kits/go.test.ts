@@ -26,6 +26,14 @@ testKit('its size is what was promised', () => {
   expect(lines.filter((line) => !/^\s*(?:\/\/.*)?$/.test(line)).length).toBeLessThan(600);
 });
 
+testKit('what an app does wrong ends nothing', () => {
+  const { exitCode, stdout } = Bun.spawnSync(['go', 'test', './...'], { cwd: KIT });
+  expect({ exitCode, said: exitCode === 0 ? '' : String(stdout) }).toEqual({
+    exitCode: 0,
+    said: '',
+  });
+});
+
 const built: Driven = {
   pace: 0.05,
   driver: [join(BUILT, 'driver')],

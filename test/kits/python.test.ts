@@ -26,6 +26,16 @@ test('its size is what was promised', () => {
   expect(lines.filter((line) => !/^\s*(?:#.*)?$/.test(line)).length).toBeLessThan(600);
 });
 
+testKit('what an app does wrong ends nothing', () => {
+  const { exitCode, stderr } = Bun.spawnSync([PYTHON, '-m', 'unittest', 'test_device'], {
+    cwd: KIT,
+  });
+  expect({ exitCode, said: exitCode === 0 ? '' : String(stderr) }).toEqual({
+    exitCode: 0,
+    said: '',
+  });
+});
+
 const built: Driven = {
   // Its interpreter needs a second for its start on a busy machine.
   pace: 0.3,
