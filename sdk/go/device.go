@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -108,14 +107,12 @@ type Device struct {
 	options Options
 	base    string
 	running sync.Mutex
-	// steps makes one step of reading, handling and writing the state after the other.
-	steps sync.Mutex
+	// handling makes one call of the app's handler after the other.
+	handling sync.Mutex
 
 	// mu guards what follows.
-	mu   sync.Mutex
-	kept state
-	// gone has the acknowledgements that the server confirmed, until the state is written.
-	gone    map[known]bool
+	mu      sync.Mutex
+	kept    state
 	pending []frame
 	socket  *websocket.Conn
 	push    *PushAddress
@@ -144,7 +141,7 @@ func New(o Options) (*Device, error) {
 	kept, err := readState(o.Store, o.HWID)
 	none := func(error) {}
 	return &Device{
-		options: o, base: base, kept: kept, gone: map[known]bool{}, push: o.Push,
+		options: o, base: base, kept: kept, push: o.Push,
 		pollSeconds: pollSeconds, cutNow: none, stop: none,
 	}, err
 }
@@ -256,8 +253,11 @@ func (d *Device) TakePush(ctx context.Context, data map[string]any, wasShown boo
 		})
 	case isThere && message.ID == id && !message.Stub:
 		d.later(d.take(ctx, []Message{message}))
-	case !d.isOpen():
-		d.later(d.fetch(ctx, "", 0))
+	default:
+		isOpen := false
+		if d.with(func() { isOpen = d.socket != nil }); !isOpen {
+			d.later(d.fetch(ctx, "", 0))
+		}
 	}
 	d.later(d.sendAcks(ctx))
 }
@@ -333,30 +333,40 @@ func (d *Device) hear(got answer, token string) {
 // forget forgets a token that died. Its slot ended, or the device registers again, once: two
 // devices of one HWID would do it for ever.
 func (d *Device) forget(token string, why Status) {
-	isIt, isTaken := false, false
+	detail := ""
 	d.change(func(s state) state {
-		if isIt = s.Token == token; isIt {
-			s.Token = ""
+		if s.Token != token {
+			return s
+		}
+		s.Token, d.isKnown = "", false
+		if detail = why.Reason; detail == "" && token != d.doubted {
+			if time.Since(d.renewedAt) < d.times(time.Hour) {
+				detail = "another device registers this HWID"
+			}
+			d.renewedAt = time.Now()
 		}
 		return s
 	})
-	d.with(func() {
-		if isIt {
-			d.isKnown = false
-			if why.Reason == "" && token != d.doubted {
-				isTaken = time.Since(d.renewedAt) < d.times(time.Hour)
-				d.renewedAt = time.Now()
-			}
-		}
-	})
-	if isTaken {
-		d.finish("refused", "another device registers this HWID", why)
-	} else if isIt && why.Reason != "" {
-		d.finish("refused", "", why)
+	if detail != "" {
+		d.finish("refused", detail, why)
 	}
 }
 
-func (d *Device) listen(ctx context.Context, token string) (bool, error) {
+func (d *Device) listen(ctx context.Context, token string) (held bool, err error) {
+	socket, silence, err := d.dial(ctx, token)
+	defer silence.Stop()
+	if err != nil {
+		if errors.Is(err, errToken) {
+			// The inbox has the text for the user.
+			d.later(d.fetch(ctx, "", 0))
+		}
+		return false, err
+	}
+	defer socket.CloseNow()
+	since := time.Now()
+	d.with(func() { d.socket = socket })
+	d.tell(Status{State: "open"})
+	d.later(d.sendAcks(ctx))
 	batches, handled := make(chan []Message, queued), make(chan struct{})
 	go func() {
 		defer close(handled)
@@ -367,33 +377,36 @@ func (d *Device) listen(ctx context.Context, token string) (bool, error) {
 			}
 		}
 	}()
-	held, err := d.stream(ctx, token, func() {
-		d.tell(Status{State: "open"})
-		d.later(d.sendAcks(ctx))
-	}, func(got answer) {
-		if d.hear(got, token); got.Data == nil {
-			// Those that the server refused for their form it will never take.
-			d.answered()
+	for err == nil {
+		var got answer
+		if got, err = silence.read(ctx, socket); err == nil {
+			if d.hear(got, token); got.Data == nil {
+				// Those that the server refused for their form it will never take.
+				d.change(d.answered)
+			}
+			batches <- got.Data
 		}
-		batches <- got.Data
-	})
+	}
 	close(batches)
 	<-handled
+	held = time.Since(since) >= d.times(10*time.Second)
+	wasLate := false
+	d.with(func() {
+		for _, sent := range d.pending {
+			sent.late.Stop()
+		}
+		wasLate = d.gaveUp && !held
+		d.socket, d.pending, d.gaveUp = nil, nil, wasLate && websocket.CloseStatus(err) != closeReplaced
+	})
 	var end websocket.CloseError
 	switch errors.As(err, &end); {
-	case end.Code == closeReplaced:
-		wasLate := false
-		if d.with(func() { wasLate, d.gaveUp = d.gaveUp, false }); !wasLate {
-			d.finish("replaced", "another stream of this device is in use", Status{})
-		}
+	case end.Code == closeReplaced && !wasLate:
+		d.finish("replaced", "another stream of this device is in use", Status{})
 	case end.Code == closeToken:
 		d.forget(token, Status{})
-	case end.Code == closeEnded || errors.Is(err, errToken):
-		// The inbox has the text for the user.
+	case end.Code == closeEnded:
 		d.later(d.fetch(ctx, "", 0))
-		if end.Code == closeEnded {
-			d.forget(token, Status{Reason: end.Reason})
-		}
+		d.forget(token, Status{Reason: end.Reason})
 	}
 	return held, err
 }
@@ -431,14 +444,12 @@ func (d *Device) fetch(ctx context.Context, query string, wait int) error {
 
 // sendAcks sends what is not confirmed, on the stream or by calls.
 func (d *Device) sendAcks(ctx context.Context) error {
-	var due []ack
-	token, isConfirmed := "", false
+	token, due := "", []ack(nil)
 	d.with(func() {
-		waiting := maps.Clone(d.gone)
+		token, due = d.kept.Token, d.kept.Acks
 		for _, sent := range d.pending {
-			maps.Copy(waiting, keysOf(sent.acks))
+			due = without(due, sent.acks)
 		}
-		token, due, isConfirmed = d.kept.Token, without(d.kept.Acks, waiting), len(d.gone) > 0
 	})
 	for some := range slices.Chunk(due, acksEach) {
 		if d.acknowledge(ctx, some) || token == "" {
@@ -447,11 +458,7 @@ func (d *Device) sendAcks(ctx context.Context) error {
 		if _, err := d.call(ctx, "/ack", token, map[string]any{"items": some}, 0); err != nil {
 			return err
 		}
-		isConfirmed = true
-		d.with(func() { maps.Copy(d.gone, keysOf(some)) })
-	}
-	if isConfirmed {
-		d.change(func(s state) state { return s })
+		d.change(func(s state) state { s.Acks = without(s.Acks, some); return s })
 	}
 	return nil
 }
@@ -477,32 +484,30 @@ func (d *Device) take(ctx context.Context, messages []Message) error {
 
 // handle gives a new message to the app. A copy is acknowledged again: the first may be lost.
 func (d *Device) handle(ctx context.Context, message Message) {
-	d.steps.Lock()
-	defer d.steps.Unlock()
+	d.handling.Lock()
+	defer d.handling.Unlock()
 	s := d.state()
 	if before := s.seen(message.ID); before != "" {
-		d.write(s.owing(ack{ID: message.ID, State: before}))
+		d.change(func(s state) state { return s.owing(ack{ID: message.ID, State: before}) })
 		return
 	}
 	made := ack{ID: message.ID, State: Received}
 	if message.Type == Command {
 		made.State = Executed
 	}
-	kept, said, err := s.knowing(made), AckState(""), message.unknown()
+	said, err := AckState(""), message.unknown()
 	if err == nil {
-		given := Delivery{message, message.Texts(d.options.Locale), message.Action(), kept.text()}
+		given := Delivery{message, message.Texts(d.options.Locale), message.Action(), s.knowing(made).text()}
 		said, err = d.options.OnMessage(ctx, given)
 	}
-	made.State = cmp.Or(said, made.State)
 	if err != nil {
 		d.options.Log.Warn("a message failed", "id", message.ID, "error", err)
 		made.State, made.Detail = Failed, err.Error()
+	} else if said != Kept && said != "" {
+		made.State = said
 	}
-	if made.State == Kept {
-		d.with(func() { d.kept = kept })
-	} else {
-		d.write(s.knowing(made))
-	}
+	// What the app wrote is written again: the state may have changed meanwhile.
+	d.change(func(s state) state { return s.knowing(made) })
 }
 
 func (d *Device) state() (s state) {
@@ -510,28 +515,15 @@ func (d *Device) state() (s state) {
 	return s
 }
 
-func (d *Device) change(changed func(state) state) {
-	d.steps.Lock()
-	defer d.steps.Unlock()
-	d.write(changed(d.state()))
-}
-
-// write keeps the state, in a step. One that can't be written ends the connection.
-func (d *Device) write(s state) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	s.Acks = without(s.Acks, d.gone)
-	if err := d.options.Store.Write(s.text()); err != nil {
-		d.options.Log.Error("the store failed", "error", err)
-		d.cutNow(&Fault{"store", "the store: " + err.Error()})
-		return
-	}
-	d.kept = s
-	clear(d.gone)
-}
-
-// isOpen returns whether a stream is open.
-func (d *Device) isOpen() (isOpen bool) {
-	d.with(func() { isOpen = d.socket != nil })
-	return isOpen
+// change writes a state that follows. One that can't be written ends the connection.
+func (d *Device) change(following func(state) state) {
+	d.with(func() {
+		s := following(d.kept)
+		if err := d.options.Store.Write(s.text()); err != nil {
+			d.options.Log.Error("the store failed", "error", err)
+			d.cutNow(&Fault{"store", "the store: " + err.Error()})
+			return
+		}
+		d.kept = s
+	})
 }

@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -30,11 +30,9 @@ type answer struct {
 }
 
 const (
-	answerWait     = 30 * time.Second
-	pollSeconds    = 60
-	pollSecondsMax = 240
-	pingSeconds    = 9
-	answerBytesMax = 16 << 20
+	answerWait                  = 30 * time.Second
+	pollSeconds, pollSecondsMax = 60, 240
+	answerBytesMax              = 16 << 20
 )
 
 // Fault is why there is no answer. Its Reason is one word: refused_port, name, tls, timeout,
@@ -173,64 +171,84 @@ func (d *Device) acknowledge(ctx context.Context, acks []ack) bool {
 	return socket != nil
 }
 
-// answered notes that the oldest frame that waits for its answer has it.
-func (d *Device) answered() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+// answered returns the state without the oldest frame that waits for its answer: it has it.
+func (d *Device) answered(s state) state {
 	if len(d.pending) > 0 {
 		d.pending[0].late.Stop()
-		maps.Copy(d.gone, keysOf(d.pending[0].acks))
-		d.pending = d.pending[1:]
+		s.Acks, d.pending = without(s.Acks, d.pending[0].acks), d.pending[1:]
 	}
+	return s
 }
 
-// stream opens a stream and reads it until it ends; it returns why, and whether it held for a while.
-func (d *Device) stream(ctx context.Context, token string, opened func(), heard func(answer)) (held bool, err error) {
+// silence ends a stream on which nothing is heard for a while.
+type silence struct {
+	*time.Timer
+	bears time.Duration
+}
+
+func (s *silence) read(ctx context.Context, socket *websocket.Conn) (answer, error) {
+	_, text, err := socket.Read(ctx)
+	if err != nil {
+		return answer{}, err
+	}
+	s.Reset(s.bears)
+	return answerIn(text)
+}
+
+// dial opens a stream.
+func (d *Device) dial(ctx context.Context, token string) (*websocket.Conn, *silence, error) {
 	address := "ws" + strings.TrimPrefix(d.base, "http") + "/stream"
 	if d.options.PingSeconds > 0 {
 		address += "?ping=" + strconv.Itoa(d.options.PingSeconds)
 	}
-	bears := d.times(30 * time.Second)
-	silence := time.AfterFunc(time.Hour, func() { d.cut("timeout", "silence") })
-	defer silence.Stop()
+	heard := &silence{time.AfterFunc(time.Hour, func() { d.cut("timeout", "silence") }), d.times(30 * time.Second)}
 	dialing, cancel := context.WithTimeout(ctx, d.times(answerWait))
 	defer cancel()
 	socket, response, err := websocket.Dial(dialing, address, &websocket.DialOptions{
 		HTTPClient:     d.options.Client,
 		HTTPHeader:     d.headers(token),
-		OnPingReceived: func(context.Context, []byte) bool { silence.Reset(bears); return true },
+		OnPingReceived: func(context.Context, []byte) bool { heard.Reset(heard.bears); return true },
 	})
 	if err != nil {
 		d.with(func() { d.gaveUp = d.gaveUp || errors.Is(dialing.Err(), context.DeadlineExceeded) })
 		if response != nil && response.StatusCode == http.StatusUnauthorized {
-			return false, errToken
+			return nil, heard, errToken
 		}
-		return false, d.fault(err, response)
+		return nil, heard, d.fault(err, response)
 	}
-	defer socket.CloseNow()
-	if named, err := strconv.Atoi(response.Header.Get("x-ping-interval")); err == nil && named > pingSeconds {
-		bears = d.times(time.Duration(2*named+10) * time.Second)
-	}
-	silence.Reset(bears)
+	named, _ := strconv.Atoi(response.Header.Get("x-ping-interval"))
+	heard.bears = max(heard.bears, d.times(time.Duration(2*named+10)*time.Second))
+	heard.Reset(heard.bears)
 	socket.SetReadLimit(answerBytesMax)
-	since := time.Now()
-	d.with(func() { d.socket = socket })
-	for opened(); err == nil; {
-		var text []byte
-		if _, text, err = socket.Read(ctx); err == nil {
-			silence.Reset(bears)
-			var got answer
-			if got, err = answerIn(text); err == nil {
-				heard(got)
-			}
-		}
+	return socket, heard, nil
+}
+
+var serverPath = regexp.MustCompile(`^(/[\w.~-]+)+$`)
+
+// Discover reads the answer to a subscription's fetch: the address that was fetched, and the
+// headers. It returns options with URL, Path and Registration of a server on the same host; false:
+// the answer names none.
+func Discover(fetched string, headers http.Header) (Options, bool) {
+	at, err := url.Parse(fetched)
+	path := headers.Get("X-Device-Server")
+	if err != nil || at.Host == "" || (at.Scheme != "https" && at.Scheme != "http") || !serverPath.MatchString(path) {
+		return Options{}, false
 	}
-	held = time.Since(since) >= d.times(10*time.Second)
-	d.with(func() {
-		for _, sent := range d.pending {
-			sent.late.Stop()
-		}
-		d.socket, d.pending, d.gaveUp = nil, nil, d.gaveUp && !held
+	by := map[string]string{"subscription_url": fetched}
+	return Options{URL: at.Scheme + "://" + at.Host, Path: path, Registration: by}, true
+}
+
+// FetchHeaders returns the headers for a subscription's fetch before there is a device: they ask for
+// the server of [Discover]. A HWID that was drawn is kept in the store, where the device finds it.
+func FetchHeaders(store Store, registration map[string]string, hwid string) (http.Header, error) {
+	s, err := readState(store, hwid)
+	return headersOf(s.HWID, registration), err
+}
+
+func headersOf(hwid string, registration map[string]string) http.Header {
+	return filled(map[string]string{
+		"x-hwid": hwid, "x-device-protocol": "1", "x-device-os": registration["os"],
+		"x-ver-os": registration["os_version"], "x-device-model": registration["device_name"],
+		"x-app-version": registration["app_version"],
 	})
-	return held, err
 }

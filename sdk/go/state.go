@@ -2,9 +2,9 @@ package device
 
 import (
 	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -58,7 +58,7 @@ type ack struct {
 	Detail string   `json:"detail,omitempty"`
 }
 
-func (a ack) known() known { return known{a.ID, a.State} }
+func (a ack) is(other ack) bool { return a.ID == other.ID && a.State == other.State }
 
 // known is a message and what was acknowledged of it: a pair in JSON.
 type known struct {
@@ -84,11 +84,7 @@ type state struct {
 	Acks []ack `json:"acks"`
 }
 
-const (
-	seenMax   = 1_000
-	acksMax   = 1_000
-	detailMax = 255
-)
+const seenMax, acksMax, detailMax = 1_000, 1_000, 255
 
 // readState reads a text. A missing or broken one, or one of another HWID, makes a new device.
 func readState(store Store, hwid string) (kept state, err error) {
@@ -103,7 +99,7 @@ func readState(store Store, hwid string) (kept state, err error) {
 			// Random: it does not identify the phone.
 			digits := make([]byte, 16)
 			_, _ = rand.Read(digits)
-			hwid = hex.EncodeToString(digits)
+			hwid = fmt.Sprintf("%x", digits)
 		}
 		kept = state{Version: 1, HWID: hwid, Seen: []known{}, Acks: []ack{}}
 	}
@@ -129,7 +125,7 @@ func (s state) seen(id int64) AckState {
 // knowing returns the state with a message and its acknowledgement, which waits.
 func (s state) knowing(a ack) state {
 	isIt := func(one known) bool { return one.id == a.ID }
-	s.Seen = last(append(slices.DeleteFunc(slices.Clone(s.Seen), isIt), a.known()), seenMax)
+	s.Seen = last(append(slices.DeleteFunc(slices.Clone(s.Seen), isIt), known{a.ID, a.State}), seenMax)
 	return s.owing(a)
 }
 
@@ -138,20 +134,13 @@ func (s state) owing(a ack) state {
 	control := func(r rune) bool { return unicode.Is(unicode.Cc, r) }
 	detail := []rune(strings.Join(strings.FieldsFunc(a.Detail, control), " "))
 	a.Detail = string(detail[:min(len(detail), detailMax)])
-	s.Acks = last(append(without(s.Acks, keysOf([]ack{a})), a), acksMax)
+	s.Acks = last(append(without(s.Acks, []ack{a}), a), acksMax)
 	return s
 }
 
-func without(acks []ack, gone map[known]bool) []ack {
-	return slices.DeleteFunc(slices.Clone(acks), func(one ack) bool { return gone[one.known()] })
-}
-
-func keysOf(acks []ack) map[known]bool {
-	keys := map[known]bool{}
-	for _, one := range acks {
-		keys[one.known()] = true
-	}
-	return keys
+// without returns acknowledgements without those that the server confirmed.
+func without(acks, gone []ack) []ack {
+	return slices.DeleteFunc(slices.Clone(acks), func(one ack) bool { return slices.ContainsFunc(gone, one.is) })
 }
 
 func last[T any](all []T, most int) []T { return all[max(0, len(all)-most):] }
