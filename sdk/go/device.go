@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -38,13 +39,17 @@ type Delivery struct {
 	State string
 }
 
-// Status is what the device is now: open, closed, refused, replaced; or ended, while it stays open:
-// it lost one of its places.
+// Status is what the device is now: open; closed, and it tries again by itself; ended, while it stays
+// open: it lost one of its places; or what ends it. It is an error of [New] and [Device.Run] too.
+//
+//   - refused: show Text, else Detail, to the user.
+//   - replaced: another stream of this device is in use, do not start it again.
 type Status struct {
 	State string `json:"-"`
 	// Detail is a sentence for the developer, or what the server said.
 	Detail string `json:"-"`
-	// Reason is one word: that of the server (slot_freed, link_limit_reached), or of a [Fault].
+	// Reason is one word: that of the server (slot_freed, link_limit_reached), or refused_port, name,
+	// tls, timeout, not_json, wrong_path, bad_url, store, or lost for any other.
 	Reason string `json:"reason"`
 	// Text is for the user, in the language of the device.
 	Text string `json:"text"`
@@ -54,24 +59,22 @@ type Status struct {
 	FreeURL string `json:"free_url"`
 }
 
+func (s Status) Error() string { return s.State + ": " + s.Detail }
+
 // Options of a device. URL, Registration, Store and OnMessage are needed.
 type Options struct {
-	// URL is https://HOST of the appliance; Path is that of its calls, /device if it is empty.
-	URL, Path string
+	// URL is https://HOST of the appliance; Path is that of its calls, /device if it is empty. HWID is
+	// the one that the app has; empty: one is drawn and kept. Locale is the language of texts: pt-BR.
+	URL, Path, HWID, Locale string
 	// Registration has the fields of POST /device/register but hwid and push.
 	Registration map[string]string
 	Store        Store
-	// HWID is the one that the app has; empty: one is drawn and kept.
-	HWID string
-	// Locale is the language of texts, such as pt-BR.
-	Locale string
-	Push   *PushAddress
+	Push         *PushAddress
 	// Polls is set where no socket may stay open.
 	Polls bool
-	// PingSeconds is the time between two pings of a stream, 15 to 600; 0: every 9 seconds.
-	PingSeconds int
-	// FrameMax is the most bytes of a frame, 1024 to 65536; 0: any.
-	FrameMax int
+	// PingSeconds is the time between two pings of a stream, 15 to 600; 0: every 9 seconds. FrameMax
+	// is the most bytes of a frame, 1024 to 65536; 0: any.
+	PingSeconds, FrameMax int
 	// Pace multiplies all times, for tests; 0 is 1.
 	Pace   float64
 	Client *http.Client
@@ -82,12 +85,6 @@ type Options struct {
 	OnMessage func(context.Context, Delivery) (AckState, error)
 	OnStatus  func(Status)
 }
-
-// StoppedError ends a device that does not go on. Its State is refused: show Text, else Detail, to
-// the user; or replaced: another stream of this device is in use, do not start it again.
-type StoppedError struct{ Status }
-
-func (e *StoppedError) Error() string { return e.State + ": " + e.Detail }
 
 // ErrRuns is the answer to a second Run of a device at the same time.
 var ErrRuns = errors.New("this device runs already")
@@ -105,7 +102,6 @@ const (
 // Device is a device. Make one with [New].
 type Device struct {
 	options Options
-	base    string
 	running sync.Mutex
 	// handling makes one call of the app's handler after the other.
 	handling sync.Mutex
@@ -125,29 +121,28 @@ type Device struct {
 	gaveUp bool
 	// pollSeconds is the wait of the next poll.
 	pollSeconds int
+	// silence ends a stream of which nothing was heard for so long.
+	silence *time.Timer
+	bears   time.Duration
 	// cutNow ends the connection of this time; stop ends the run.
 	cutNow, stop context.CancelCauseFunc
 }
 
-// New makes a device. It returns a [Fault] if the address is none of a server, and the error of a
+// New makes a device. It returns a [Status] if the address is none of a server, and the error of a
 // store that can't be read and written.
 func New(o Options) (*Device, error) {
-	o.Path, o.Pace = cmp.Or(o.Path, "/device"), cmp.Or(o.Pace, 1)
-	o.Client, o.Log = cmp.Or(o.Client, http.DefaultClient), cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	base, err := baseOf(o.URL, o.Path)
-	if err != nil {
+	if _, err := serverAt(o.URL); err != nil {
 		return nil, err
 	}
+	o.Path, o.Pace = cmp.Or(o.Path, "/device"), cmp.Or(o.Pace, 1)
+	o.Client, o.Log = cmp.Or(o.Client, http.DefaultClient), cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	kept, err := readState(o.Store, o.HWID)
 	none := func(error) {}
-	return &Device{
-		options: o, base: base, kept: kept, push: o.Push,
-		pollSeconds: pollSeconds, cutNow: none, stop: none,
-	}, err
+	return &Device{options: o, kept: kept, push: o.Push, pollSeconds: pollSeconds, cutNow: none, stop: none}, err
 }
 
-// Run works until ctx ends, and returns why it ended: ctx.Err(), or a [StoppedError]; a Run after a
-// refusal registers anew. What the server has not confirmed is sent at the next start.
+// Run works until ctx ends, and returns why it ended: ctx.Err(), or a [Status]; a Run after a refusal
+// registers anew. What the server has not confirmed is sent at the next start.
 func (d *Device) Run(ctx context.Context) error {
 	if !d.running.TryLock() {
 		return ErrRuns
@@ -155,27 +150,27 @@ func (d *Device) Run(ctx context.Context) error {
 	defer d.running.Unlock()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	d.with(func() { d.stop = stop })
 	first, longest := d.times(500*time.Millisecond), d.times(time.Minute)
 	for wait := first; ; wait = min(2*wait, longest) {
 		connection, cut := context.WithCancelCause(ctx)
-		d.with(func() { d.cutNow, d.hurries = cut, false })
+		d.with(func() { d.stop, d.cutNow, d.hurries = stop, cut, false })
 		held, err := d.session(connection)
 		err = cmp.Or(context.Cause(connection), err)
 		cut(nil)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		d.tell(Status{State: "closed", Detail: err.Error(), Reason: reasonOf(err)})
+		why := Status{Detail: err.Error(), Reason: "lost"}
+		errors.As(err, &why)
+		why.State = "closed"
+		d.tell(why)
 		if held {
 			wait = first
 		}
 		pause := time.Duration(float64(wait) * (0.5 + rand.Float64()))
-		d.with(func() {
-			if d.hurries {
-				pause = 0
-			}
-		})
+		if d.isHurried() {
+			pause = 0
+		}
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -215,7 +210,7 @@ func (d *Device) times(t time.Duration) time.Duration {
 }
 
 func (d *Device) cut(reason, why string) {
-	d.with(func() { d.cutNow(&Fault{reason, why}) })
+	d.with(func() { d.cutNow(Status{Reason: reason, Detail: why}) })
 }
 
 func (d *Device) tell(s Status) {
@@ -228,7 +223,7 @@ func (d *Device) tell(s Status) {
 func (d *Device) finish(state, detail string, s Status) {
 	s.State, s.Detail = state, cmp.Or(detail, s.Reason)
 	d.tell(s)
-	d.with(func() { d.stop(&StoppedError{s}) })
+	d.with(func() { d.stop(s) })
 }
 
 // TakePush takes what FCM, APNs or Web Push brought, in the app's background too. wasShown: the
@@ -254,10 +249,7 @@ func (d *Device) TakePush(ctx context.Context, data map[string]any, wasShown boo
 	case isThere && message.ID == id && !message.Stub:
 		d.later(d.take(ctx, []Message{message}))
 	default:
-		isOpen := false
-		if d.with(func() { isOpen = d.socket != nil }); !isOpen {
-			d.later(d.fetch(ctx, "", 0))
-		}
+		d.later(d.fetch(ctx, "", 0))
 	}
 	d.later(d.sendAcks(ctx))
 }
@@ -313,7 +305,7 @@ func (d *Device) call(ctx context.Context, path, token string, body any, wait in
 	if err == nil {
 		d.hear(got, token)
 		if got.RC != 1 {
-			err = &Fault{"refused", *got.Msg}
+			err = Status{Reason: "refused", Detail: *got.Msg}
 		}
 	}
 	return got, err
@@ -353,15 +345,11 @@ func (d *Device) forget(token string, why Status) {
 }
 
 func (d *Device) listen(ctx context.Context, token string) (held bool, err error) {
-	socket, silence, err := d.dial(ctx, token)
-	defer silence.Stop()
+	socket, err := d.dial(ctx, token)
 	if err != nil {
-		if errors.Is(err, errToken) {
-			// The inbox has the text for the user.
-			d.later(d.fetch(ctx, "", 0))
-		}
 		return false, err
 	}
+	defer d.silence.Stop()
 	defer socket.CloseNow()
 	since := time.Now()
 	d.with(func() { d.socket = socket })
@@ -378,8 +366,13 @@ func (d *Device) listen(ctx context.Context, token string) (held bool, err error
 		}
 	}()
 	for err == nil {
+		var text []byte
 		var got answer
-		if got, err = silence.read(ctx, socket); err == nil {
+		if _, text, err = socket.Read(ctx); err != nil {
+			break
+		}
+		d.silence.Reset(d.bears)
+		if got, err = answerIn(text); err == nil {
 			if d.hear(got, token); got.Data == nil {
 				// Those that the server refused for their form it will never take.
 				d.change(d.answered)
@@ -415,10 +408,7 @@ func (d *Device) polls(ctx context.Context) (held bool, err error) {
 	// The first one tells at once that the line is open, and how long others may wait.
 	for query, wait := "", 0; ; query = "?wait=" + strconv.Itoa(wait) {
 		// The server repeats a message at once until it is acknowledged.
-		if err = d.sendAcks(ctx); err == nil {
-			err = d.fetch(ctx, query, wait)
-		}
-		if err != nil {
+		if err = cmp.Or(d.sendAcks(ctx), d.fetch(ctx, query, wait)); err != nil {
 			return held, err
 		}
 		if !held {
@@ -436,10 +426,8 @@ func (d *Device) fetch(ctx context.Context, query string, wait int) error {
 		return nil
 	}
 	got, err := d.call(ctx, "/inbox"+query, token, nil, wait)
-	if err != nil {
-		return err
-	}
-	return d.take(ctx, got.Data)
+	isInVain := func(one Message) bool { return one.Stub && strings.Contains(query, "id=") }
+	return cmp.Or(err, d.take(ctx, slices.DeleteFunc(got.Data, isInVain)))
 }
 
 // sendAcks sends what is not confirmed, on the stream or by calls.
@@ -467,12 +455,7 @@ func (d *Device) take(ctx context.Context, messages []Message) error {
 	for _, message := range messages {
 		if message.Stub && d.state().seen(message.ID) == "" {
 			// One that is gone meanwhile is not there.
-			got, err := d.call(ctx, fmt.Sprintf("/inbox?id=%d", message.ID), d.state().Token, nil, 0)
-			if err != nil {
-				return err
-			}
-			isStub := func(one Message) bool { return one.Stub }
-			if err := d.take(ctx, slices.DeleteFunc(got.Data, isStub)); err != nil {
+			if err := d.fetch(ctx, fmt.Sprintf("?id=%d", message.ID), 0); err != nil {
 				return err
 			}
 		} else if ctx.Err() == nil {
@@ -510,6 +493,11 @@ func (d *Device) handle(ctx context.Context, message Message) {
 	d.change(func(s state) state { return s.knowing(made) })
 }
 
+func (d *Device) isHurried() (is bool) {
+	d.with(func() { is = d.hurries })
+	return is
+}
+
 func (d *Device) state() (s state) {
 	d.with(func() { s = d.kept })
 	return s
@@ -521,7 +509,7 @@ func (d *Device) change(following func(state) state) {
 		s := following(d.kept)
 		if err := d.options.Store.Write(s.text()); err != nil {
 			d.options.Log.Error("the store failed", "error", err)
-			d.cutNow(&Fault{"store", "the store: " + err.Error()})
+			d.cutNow(Status{Reason: "store", Detail: "the store: " + err.Error()})
 			return
 		}
 		d.kept = s

@@ -154,7 +154,7 @@ func TestASecondRunLeavesTheFirstOneAlone(t *testing.T) {
 func TestOnlyARunRegistersAfterTheEndOfASlot(t *testing.T) {
 	s, _, phone, ended, _ := start(t)
 	s.with(func() { s.isEnded = true })
-	var stopped *StoppedError
+	var stopped Status
 	if err := <-ended; !errors.As(err, &stopped) || stopped.Reason != "slot_freed" || stopped.Text != "Gone." {
 		t.Fatal(err)
 	}

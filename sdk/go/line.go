@@ -35,42 +35,30 @@ const (
 	answerBytesMax              = 16 << 20
 )
 
-// Fault is why there is no answer. Its Reason is one word: refused_port, name, tls, timeout,
-// not_json, wrong_path, bad_url, or lost for any other.
-type Fault struct{ Reason, Sentence string }
-
-func (f *Fault) Error() string { return f.Sentence }
-
-func reasonOf(err error) string {
-	var fault *Fault
-	if errors.As(err, &fault) {
-		return fault.Reason
-	}
-	return "lost"
-}
-
-// errToken: a handshake was answered with 401.
-var errToken = &Fault{"lost", "the token is no device's any more"}
-
 // frame is one of acknowledgements whose answer is to come.
 type frame struct {
 	acks []ack
 	late *time.Timer
 }
 
-func baseOf(address, path string) (string, error) {
+func serverAt(address string) (*url.URL, error) {
 	at, err := url.Parse(address)
 	if err != nil || at.Host == "" || (at.Scheme != "https" && at.Scheme != "http") {
-		return "", &Fault{"bad_url", fmt.Sprintf("the address %q does not begin with https:// and a host", address)}
+		what := fmt.Sprintf("the address %q does not begin with https:// and a host", address)
+		return nil, Status{State: "refused", Reason: "bad_url", Detail: what}
 	}
-	return strings.TrimRight(address, "/") + path, nil
+	return at, nil
+}
+
+// address returns that of a call.
+func (d *Device) address(path string) string {
+	return strings.TrimRight(d.options.URL, "/") + d.options.Path + path
 }
 
 func (d *Device) headers(token string) http.Header {
-	said := map[string]string{"Accept-Language": d.options.Locale, "Content-Type": "application/json"}
-	if d.options.FrameMax > 0 {
-		said["X-Frame-Max"] = strconv.Itoa(d.options.FrameMax)
-	}
+	// A frame of 0 bytes is not said.
+	frameMax := strings.TrimLeft(strconv.Itoa(d.options.FrameMax), "0")
+	said := map[string]string{"Accept-Language": d.options.Locale, "X-Frame-Max": frameMax}
 	if token != "" {
 		said["Authorization"] = "Bearer " + token
 	}
@@ -97,11 +85,12 @@ func (d *Device) ask(ctx context.Context, path, token string, body any, wait int
 		method = http.MethodPost
 		sent, _ = json.Marshal(body)
 	}
-	request, err := http.NewRequestWithContext(ctx, method, d.base+path, bytes.NewReader(sent))
+	request, err := http.NewRequestWithContext(ctx, method, d.address(path), bytes.NewReader(sent))
 	if err != nil {
 		return got, err
 	}
 	request.Header = d.headers(token)
+	request.Header.Set("Content-Type", "application/json")
 	response, err := d.options.Client.Do(request)
 	if err != nil {
 		return got, d.fault(err, nil)
@@ -126,7 +115,7 @@ func (d *Device) ask(ctx context.Context, path, token string, body any, wait int
 
 func answerIn(text []byte) (got answer, err error) {
 	if err = json.Unmarshal(text, &got); err == nil && got.Msg == nil {
-		err = &Fault{"not_json", "a frame is not an answer of the server"}
+		err = Status{Reason: "not_json", Detail: "a frame is not an answer of the server"}
 	}
 	return got, err
 }
@@ -140,7 +129,7 @@ func (d *Device) fault(err error, got *http.Response) error {
 	switch {
 	case got != nil && got.StatusCode == http.StatusNotFound:
 		reason, what = "wrong_path", "does not have the path of devices: check the address"
-	case got != nil:
+	case got != nil && got.StatusCode != http.StatusUnauthorized:
 		reason, what = "not_json", fmt.Sprintf("is not Gatepost: it answers %s, %q", got.Status, got.Header.Get("Content-Type"))
 	case errors.As(err, &name):
 		reason, what = "name", "has a name that no host has"
@@ -151,7 +140,7 @@ func (d *Device) fault(err error, got *http.Response) error {
 	case strings.Contains(text, "tls: ") || strings.Contains(text, "x509: ") || strings.Contains(text, "HTTPS client"):
 		reason, what = "tls", "has no TLS that can be trusted: "+text
 	}
-	return &Fault{reason, d.options.URL + " " + what}
+	return Status{Reason: reason, Detail: d.options.URL + " " + what}
 }
 
 // acknowledge sends acknowledgements on the stream; false: none is open. A missing answer ends it,
@@ -180,47 +169,35 @@ func (d *Device) answered(s state) state {
 	return s
 }
 
-// silence ends a stream on which nothing is heard for a while.
-type silence struct {
-	*time.Timer
-	bears time.Duration
-}
-
-func (s *silence) read(ctx context.Context, socket *websocket.Conn) (answer, error) {
-	_, text, err := socket.Read(ctx)
-	if err != nil {
-		return answer{}, err
-	}
-	s.Reset(s.bears)
-	return answerIn(text)
-}
-
 // dial opens a stream.
-func (d *Device) dial(ctx context.Context, token string) (*websocket.Conn, *silence, error) {
-	address := "ws" + strings.TrimPrefix(d.base, "http") + "/stream"
+func (d *Device) dial(ctx context.Context, token string) (*websocket.Conn, error) {
+	address := "ws" + strings.TrimPrefix(d.address("/stream"), "http")
 	if d.options.PingSeconds > 0 {
 		address += "?ping=" + strconv.Itoa(d.options.PingSeconds)
 	}
-	heard := &silence{time.AfterFunc(time.Hour, func() { d.cut("timeout", "silence") }), d.times(30 * time.Second)}
+	d.bears = d.times(30 * time.Second)
+	d.silence = time.AfterFunc(time.Hour, func() { d.cut("timeout", "silence") })
 	dialing, cancel := context.WithTimeout(ctx, d.times(answerWait))
 	defer cancel()
 	socket, response, err := websocket.Dial(dialing, address, &websocket.DialOptions{
 		HTTPClient:     d.options.Client,
 		HTTPHeader:     d.headers(token),
-		OnPingReceived: func(context.Context, []byte) bool { heard.Reset(heard.bears); return true },
+		OnPingReceived: func(context.Context, []byte) bool { return d.silence.Reset(d.bears) || true },
 	})
 	if err != nil {
+		d.silence.Stop()
 		d.with(func() { d.gaveUp = d.gaveUp || errors.Is(dialing.Err(), context.DeadlineExceeded) })
 		if response != nil && response.StatusCode == http.StatusUnauthorized {
-			return nil, heard, errToken
+			// The inbox has the text for the user.
+			d.later(d.fetch(ctx, "", 0))
 		}
-		return nil, heard, d.fault(err, response)
+		return nil, d.fault(err, response)
 	}
 	named, _ := strconv.Atoi(response.Header.Get("x-ping-interval"))
-	heard.bears = max(heard.bears, d.times(time.Duration(2*named+10)*time.Second))
-	heard.Reset(heard.bears)
+	d.bears = max(d.bears, d.times(time.Duration(2*named+10)*time.Second))
+	d.silence.Reset(d.bears)
 	socket.SetReadLimit(answerBytesMax)
-	return socket, heard, nil
+	return socket, nil
 }
 
 var serverPath = regexp.MustCompile(`^(/[\w.~-]+)+$`)
@@ -228,14 +205,13 @@ var serverPath = regexp.MustCompile(`^(/[\w.~-]+)+$`)
 // Discover reads the answer to a subscription's fetch: the address that was fetched, and the
 // headers. It returns options with URL, Path and Registration of a server on the same host; false:
 // the answer names none.
-func Discover(fetched string, headers http.Header) (Options, bool) {
-	at, err := url.Parse(fetched)
-	path := headers.Get("X-Device-Server")
-	if err != nil || at.Host == "" || (at.Scheme != "https" && at.Scheme != "http") || !serverPath.MatchString(path) {
-		return Options{}, false
+func Discover(fetched string, headers http.Header) (o Options, isFound bool) {
+	at, err := serverAt(fetched)
+	if o.Path = headers.Get("X-Device-Server"); err != nil || !serverPath.MatchString(o.Path) {
+		return o, false
 	}
-	by := map[string]string{"subscription_url": fetched}
-	return Options{URL: at.Scheme + "://" + at.Host, Path: path, Registration: by}, true
+	o.URL, o.Registration = at.Scheme+"://"+at.Host, map[string]string{"subscription_url": fetched}
+	return o, true
 }
 
 // FetchHeaders returns the headers for a subscription's fetch before there is a device: they ask for

@@ -25,10 +25,7 @@ type Message struct {
 }
 
 // The types of messages.
-const (
-	Notification = 10
-	Command      = 20
-)
+const Notification, Command = 10, 20
 
 // Action returns the action of a command; empty for a notification.
 func (m Message) Action() string { return textIn(m.Payload, "action_type") }
@@ -70,9 +67,7 @@ type Texts struct {
 // Texts returns the texts for a locale (`pt-BR`), else for its language, else the general ones.
 func (m Message) Texts(locale string) Texts {
 	own := localeIn(m.Payload["locales"], locale)
-	of := func(name, ownName string) string {
-		return cmp.Or(textIn(own, ownName), textIn(m.Payload, name))
-	}
+	of := func(name, ownName string) string { return cmp.Or(textIn(own, ownName), textIn(m.Payload, name)) }
 	body := of("body", "body")
 	return Texts{of("title", "title"), body, plainText(body), of("link_for_open", "link-for-open")}
 }
@@ -86,11 +81,12 @@ func textIn(record map[string]json.RawMessage, name string) (text string) {
 func localeIn(locales json.RawMessage, locale string) map[string]json.RawMessage {
 	var all map[string]json.RawMessage
 	_ = json.Unmarshal(locales, &all)
-	wanted, language := tidyTag(locale), languageOf(tidyTag(locale))
+	wanted := tidyTag(locale)
+	language, _, _ := strings.Cut(wanted, "-")
 	for _, fits := range []func(tag string) bool{
 		func(tag string) bool { return tag == wanted },
 		func(tag string) bool { return tag == language },
-		func(tag string) bool { return languageOf(tag) == language },
+		func(tag string) bool { return strings.HasPrefix(tag, language+"-") },
 	} {
 		for _, key := range slices.Sorted(maps.Keys(all)) {
 			var own map[string]json.RawMessage
@@ -105,15 +101,7 @@ func localeIn(locales json.RawMessage, locale string) map[string]json.RawMessage
 // tidyTag spells a tag in one way. Providers write CN for Chinese.
 func tidyTag(tag string) string {
 	tidy := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(tag)), "_", "-")
-	if tidy == "cn" {
-		return "zh-cn"
-	}
-	return tidy
-}
-
-func languageOf(tag string) string {
-	language, _, _ := strings.Cut(tag, "-")
-	return language
+	return cmp.Or(map[string]string{"cn": "zh-cn"}[tidy], tidy)
 }
 
 var (

@@ -17,11 +17,9 @@ type AckState string
 
 // The states of the protocol. Kept is no state: the app wrote [Delivery.State] itself.
 const (
-	Received AckState = "received"
-	Opened   AckState = "opened"
-	Executed AckState = "executed"
-	Failed   AckState = "failed"
-	Kept     AckState = "kept"
+	Received, Opened, Executed, Failed AckState = "received", "opened", "executed", "failed"
+
+	Kept AckState = "kept"
 )
 
 // Store keeps one text of the app over restarts. Write replaces it whole: a text that is written

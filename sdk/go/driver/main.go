@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"net/http"
 	"os"
@@ -143,10 +144,8 @@ func start(ctx context.Context, o order, app *file) *device.Device {
 	}
 	phone, err := device.New(options)
 	if err != nil {
-		fault := device.Status{State: "refused", Detail: err.Error()}
-		if bad, ok := err.(*device.Fault); ok {
-			fault.Reason = bad.Reason
-		}
+		var fault device.Status
+		errors.As(err, &fault)
 		tell(fault)
 		return nil
 	}
