@@ -89,15 +89,10 @@ type Options struct {
 // ErrRuns is the answer to a second Run of a device at the same time.
 var ErrRuns = errors.New("this device runs already")
 
-const (
-	closeToken    = websocket.StatusCode(4001)
-	closeReplaced = websocket.StatusCode(4002)
-	closeEnded    = websocket.StatusCode(4004)
-	tokenError    = "Device token error"
-	acksEach      = 100
-	// A batch of the server has at most 100 messages, and it sends no more before they are known.
-	queued = 128
-)
+const closeToken, closeReplaced, closeEnded websocket.StatusCode = 4001, 4002, 4004
+
+// A batch of the server has at most 100 messages, and it sends no more than 100 before they are known.
+const tokenError, acksEach, queued = "Device token error", 100, 128
 
 // Device is a device. Make one with [New].
 type Device struct {
@@ -112,9 +107,11 @@ type Device struct {
 	pending []frame
 	socket  *websocket.Conn
 	push    *PushAddress
-	// isKnown: the push address was registered; hurries: it must be, without a pause.
-	isKnown, hurries bool
-	renewedAt        time.Time
+	// isKnown: there is no push address, or it was registered.
+	isKnown   bool
+	renewedAt time.Time
+	// pauses multiplies the next pause: 0 for an address that changed, else 1.
+	pauses float64
 	// doubted is the token of a registration whose answer was lost: the new token was in it.
 	doubted string
 	// gaveUp: a handshake was given up without an answer since the last stream that held.
@@ -138,7 +135,7 @@ func New(o Options) (*Device, error) {
 	o.Client, o.Log = cmp.Or(o.Client, http.DefaultClient), cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	kept, err := readState(o.Store, o.HWID)
 	none := func(error) {}
-	return &Device{options: o, kept: kept, push: o.Push, pollSeconds: pollSeconds, cutNow: none, stop: none}, err
+	return &Device{options: o, kept: kept, push: o.Push, isKnown: o.Push == nil, pollSeconds: pollSeconds, cutNow: none, stop: none}, err
 }
 
 // Run works until ctx ends, and returns why it ended: ctx.Err(), or a [Status]; a Run after a refusal
@@ -153,7 +150,7 @@ func (d *Device) Run(ctx context.Context) error {
 	first, longest := d.times(500*time.Millisecond), d.times(time.Minute)
 	for wait := first; ; wait = min(2*wait, longest) {
 		connection, cut := context.WithCancelCause(ctx)
-		d.with(func() { d.stop, d.cutNow, d.hurries = stop, cut, false })
+		d.with(func() { d.stop, d.cutNow, d.pauses = stop, cut, 1 })
 		held, err := d.session(connection)
 		err = cmp.Or(context.Cause(connection), err)
 		cut(nil)
@@ -167,10 +164,8 @@ func (d *Device) Run(ctx context.Context) error {
 		if held {
 			wait = first
 		}
-		pause := time.Duration(float64(wait) * (0.5 + rand.Float64()))
-		if d.isHurried() {
-			pause = 0
-		}
+		var pause time.Duration
+		d.with(func() { pause = time.Duration(float64(wait) * d.pauses * (0.5 + rand.Float64())) })
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -181,16 +176,9 @@ func (d *Device) Run(ctx context.Context) error {
 
 // session works with one connection. It returns why it ended, and whether it held for a while.
 func (d *Device) session(ctx context.Context) (held bool, err error) {
-	token, isDue := "", false
-	d.with(func() {
-		token = d.kept.Token
-		// The gateway may have dropped a dead address: a device with pushes registers at each start.
-		isDue = token == "" || (!d.isKnown && d.push != nil)
-	})
-	if isDue {
-		if token, err = d.register(ctx, token); err != nil {
-			return false, err
-		}
+	token, err := d.register(ctx)
+	if err != nil {
+		return false, err
 	}
 	if d.options.Polls {
 		return d.polls(ctx)
@@ -229,11 +217,7 @@ func (d *Device) finish(state, detail string, s Status) {
 // TakePush takes what FCM, APNs or Web Push brought, in the app's background too. wasShown: the
 // system showed the notification, so the app must not.
 func (d *Device) TakePush(ctx context.Context, data map[string]any, wasShown bool) {
-	text := fmt.Sprint(data["id"])
-	if number, ok := data["id"].(float64); ok {
-		text = strconv.FormatInt(int64(number), 10)
-	}
-	id, _ := strconv.ParseInt(text, 10, 64)
+	id, _ := strconv.ParseInt(strings.Trim(jsonOf(data["id"]), `"`), 10, 64)
 	if id <= 0 {
 		return
 	}
@@ -270,20 +254,26 @@ func (d *Device) later(err error) {
 // SetPush tells that the network gave another address; nil: none. The device registers it at once,
 // or when it runs.
 func (d *Device) SetPush(push *PushAddress) {
-	d.with(func() { d.push, d.isKnown, d.hurries = push, false, true })
+	d.with(func() { d.push, d.isKnown, d.pauses = push, false, 0 })
 	d.cut("lost", "another address for pushes")
 }
 
 // Headers returns those by which a subscription's fetch names this device: x-hwid and its kin.
 func (d *Device) Headers() http.Header { return headersOf(d.state().HWID, d.options.Registration) }
 
-func (d *Device) register(ctx context.Context, token string) (string, error) {
-	body := map[string]any{"hwid": d.state().HWID}
+// register registers if it is due, and returns the token. The gateway may have dropped a dead
+// address: a device with pushes registers at each start.
+func (d *Device) register(ctx context.Context) (token string, err error) {
+	var push *PushAddress
+	isKnown, body := false, map[string]any{}
 	for name, value := range d.options.Registration {
 		body[name] = value
 	}
-	var push *PushAddress
-	if d.with(func() { push = d.push }); push != nil {
+	d.with(func() { token, body["hwid"], push, isKnown = d.kept.Token, d.kept.HWID, d.push, d.isKnown })
+	if isKnown && token != "" {
+		return token, nil
+	}
+	if push != nil {
 		body["push"] = push
 	}
 	got, err := d.call(ctx, "/register", token, body, 0)
@@ -480,7 +470,7 @@ func (d *Device) handle(ctx context.Context, message Message) {
 	}
 	said, err := AckState(""), message.unknown()
 	if err == nil {
-		given := Delivery{message, message.Texts(d.options.Locale), message.Action(), s.knowing(made).text()}
+		given := Delivery{message, message.Texts(d.options.Locale), message.Action(), jsonOf(s.knowing(made))}
 		said, err = d.options.OnMessage(ctx, given)
 	}
 	if err != nil {
@@ -493,11 +483,6 @@ func (d *Device) handle(ctx context.Context, message Message) {
 	d.change(func(s state) state { return s.knowing(made) })
 }
 
-func (d *Device) isHurried() (is bool) {
-	d.with(func() { is = d.hurries })
-	return is
-}
-
 func (d *Device) state() (s state) {
 	d.with(func() { s = d.kept })
 	return s
@@ -507,7 +492,7 @@ func (d *Device) state() (s state) {
 func (d *Device) change(following func(state) state) {
 	d.with(func() {
 		s := following(d.kept)
-		if err := d.options.Store.Write(s.text()); err != nil {
+		if err := d.options.Store.Write(jsonOf(s)); err != nil {
 			d.options.Log.Error("the store failed", "error", err)
 			d.cutNow(Status{Reason: "store", Detail: "the store: " + err.Error()})
 			return

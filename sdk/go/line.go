@@ -2,6 +2,7 @@ package device
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -105,10 +106,7 @@ func (d *Device) ask(ctx context.Context, path, token string, body any, wait int
 	}
 	if path != "/ack" {
 		named, _ := strconv.Atoi(response.Header.Get("x-wait-max"))
-		if named < 1 {
-			named = pollSeconds
-		}
-		d.with(func() { d.pollSeconds = min(named, pollSecondsMax) })
+		d.with(func() { d.pollSeconds = min(cmp.Or(max(named, 0), pollSeconds), pollSecondsMax) })
 	}
 	return got, nil
 }
@@ -146,7 +144,7 @@ func (d *Device) fault(err error, got *http.Response) error {
 // acknowledge sends acknowledgements on the stream; false: none is open. A missing answer ends it,
 // and they go again.
 func (d *Device) acknowledge(ctx context.Context, acks []ack) bool {
-	text, _ := json.Marshal(map[string]any{"items": acks})
+	text := []byte(jsonOf(map[string]any{"items": acks}))
 	var socket *websocket.Conn
 	d.with(func() {
 		if socket = d.socket; socket != nil {

@@ -46,8 +46,7 @@ func (m Message) unknown() error {
 func messageIn(value any) (message Message, isThere bool) {
 	text, isText := value.(string)
 	if !isText {
-		encoded, _ := json.Marshal(value)
-		text = string(encoded)
+		text = jsonOf(value)
 	}
 	return message, json.Unmarshal([]byte(text), &message) == nil && message.Payload != nil
 }

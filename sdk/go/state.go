@@ -102,11 +102,11 @@ func readState(store Store, hwid string) (kept state, err error) {
 		kept = state{Version: 1, HWID: hwid, Seen: []known{}, Acks: []ack{}}
 	}
 	// A HWID that was drawn is kept before it is used.
-	return kept, store.Write(kept.text())
+	return kept, store.Write(jsonOf(kept))
 }
 
-func (s state) text() string {
-	text, _ := json.Marshal(s)
+func jsonOf(value any) string {
+	text, _ := json.Marshal(value)
 	return string(text)
 }
 
