@@ -352,7 +352,7 @@ test('files and folders have kebab-case names', () => {
   const GIVEN = new RegExp(
     [
       '^(?:Makefile|Dockerfile|Caddyfile|[A-Z]+(?:\\.md)?|README\\.[a-z]{2}(?:-[A-Z]{2})?\\.md',
-      '_journal\\.json|gatepost_device(?:\\.dart)?|__init__\\.py|\\d{4}_\\w+\\.(?:sql|json)|[A-Z][A-Za-z]+\\.(?:java|kt|swift)|Cargo\\.(?:toml|lock))$',
+      '_journal\\.json|gatepost_device(?:\\.dart)?|__init__\\.py|[a-z]+_test\\.go|\\d{4}_\\w+\\.(?:sql|json)|[A-Z][A-Za-z]+\\.(?:java|kt|swift)|Cargo\\.(?:toml|lock))$',
     ].join('|'),
   );
   const KEBAB = /^\.?[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9]+(?:-[a-z0-9]+)*)*$/;

@@ -139,7 +139,7 @@ func New(o Options) (*Device, error) {
 }
 
 // Run works until ctx ends, and returns why it ended: ctx.Err(), or a [Status]; a Run after a refusal
-// registers anew. What the server has not confirmed is sent at the next start.
+// registers again. The next Run sends what the server has not confirmed.
 func (d *Device) Run(ctx context.Context) error {
 	if !d.running.TryLock() {
 		return ErrRuns
@@ -349,7 +349,7 @@ func (d *Device) listen(ctx context.Context, token string) (held bool, err error
 	go func() {
 		defer close(handled)
 		for batch := range batches {
-			// What failed ends the stream; the messages come again.
+			// A failure ends the stream; the messages come again.
 			if err := cmp.Or(d.take(ctx, batch), d.sendAcks(ctx)); err != nil {
 				d.cut("lost", err.Error())
 			}
@@ -479,7 +479,7 @@ func (d *Device) handle(ctx context.Context, message Message) {
 	} else if said != Kept && said != "" {
 		made.State = said
 	}
-	// What the app wrote is written again: the state may have changed meanwhile.
+	// This repeats the write of the app: the state may have changed meanwhile.
 	d.change(func(s state) state { return s.knowing(made) })
 }
 

@@ -1,4 +1,4 @@
-/** What the server of a check says: answers, messages, and the frames that they fit into. */
+/** The answers of a check's server, its messages, and the frames that they fit into. */
 
 export interface Sent {
   id: number;
@@ -9,7 +9,7 @@ export interface Sent {
   [unknown: string]: unknown;
 }
 
-/** The end of a slot, as the device is told it. */
+/** The end of a slot, as the device hears it. */
 export interface Ending {
   reason: string;
   at: string;

@@ -9,7 +9,7 @@ const PAUSE_MS = 4;
 const ATTEMPT_MS = 40;
 
 /** Returns whether pauses double without any chance in them, whatever the first one is. */
-export function isRegular(pausesMs: readonly number[]): boolean {
+function isRegular(pausesMs: readonly number[]): boolean {
   const last = pausesMs.length - 1;
   const [firstMs = 0, lastMs = 0] = [pausesMs[0], pausesMs[last]];
   // Each pause is a first one, doubled, and the time of an attempt.

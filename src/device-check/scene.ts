@@ -74,7 +74,7 @@ export class Scene {
     await this.expect(isSo, AWAY_SECONDS, otherwise);
   }
 
-  /** Holds the stream until the app's pauses begin anew. */
+  /** Holds the stream until the app's pauses begin with the first one again. */
   async steady(): Promise<void> {
     await this.opened('did not come back');
     // The app may find its stream open some milliseconds after the check.

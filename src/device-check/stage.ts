@@ -64,7 +64,7 @@ const BODY_BYTES_MAX = 64 * 1024;
 const DEEDS_MAX = 100_000;
 const DEEDS_LENGTH_MAX = 16 * 1024 ** 2;
 
-/** What is known of a stream; `pingSeconds`: the pause between two of its pings. */
+/** The facts of a stream; `pingSeconds`: the pause between two of its pings. */
 interface Held {
   token: string;
   pingSeconds: number;
@@ -201,7 +201,7 @@ export class Stage {
     this.look();
   }
 
-  /** Tells that the slot of one place ended, while another one lives: on the stream or by a poll. */
+  /** Tells on the stream or by a poll that one place ended while another one lives. */
   tellEnded(reason: string): void {
     const ending = endingOf(reason);
     if (this.isOpen) this.sendText(JSON.stringify({ ...OK, data: [], ended: [ending] }));

@@ -1,4 +1,4 @@
-/** `gatepost device check --listen`: an app that pauses for as long as the protocol lets it passes. */
+/** `gatepost device check --listen`: an app may pause for as long as the protocol lets it. */
 
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';

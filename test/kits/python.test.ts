@@ -27,7 +27,7 @@ test('its size is what was promised', () => {
 });
 
 testKit('what an app does wrong ends nothing', () => {
-  const { exitCode, stderr } = Bun.spawnSync([PYTHON, '-m', 'unittest', 'test_device'], {
+  const { exitCode, stderr } = Bun.spawnSync([PYTHON, '-m', 'unittest', 'tests'], {
     cwd: KIT,
   });
   expect({ exitCode, said: exitCode === 0 ? '' : String(stderr) }).toEqual({

@@ -1,4 +1,4 @@
-/** The example of a kit's README, run as it is printed but for the address, the link and the hash. */
+/** The example of a kit's README, as it is printed but for the address, the link and the hash. */
 
 import { expect, type test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -28,7 +28,8 @@ function exampleIn(kit: string, language: string, url: string): string {
 
 /**
  * Declares the test of a README: its example in `file` of a new folder is run by a command, and
- * writes the message that it gets; it keeps its state in `device.json`. `prepare` makes the rest of the folder.
+ * writes the message that it gets; it keeps its state in `device.json`. `prepare` makes the rest of
+ * the folder.
  */
 export function readmeKit(
   testKit: ReturnType<typeof test.skipIf>,

@@ -121,7 +121,7 @@ class Device:
 
     async def run(self) -> None:
         """Works until its task is cancelled. Raises `Stopped`; a run after a refusal registers
-        anew. Raises `RuntimeError` while another run of this device works."""
+        again. Raises `RuntimeError` while another run of this device works."""
         if self._work is not None:
             raise RuntimeError("this device runs already")
         self._ending = None

@@ -36,9 +36,10 @@ class Fault(Exception):
 
 
 class Line:
-    """The connection of a device. `poll` is the wait of the next poll, s. `gave_up`: a handshake was
-    given up without an answer since the last stream that held. `held`: the connection did, for long
-    enough to begin the pauses anew. `socket`: the open stream. `end`: code and reason of the last one."""
+    """The connection of a device. `poll` is the wait of the next poll, s. `gave_up`: a handshake
+    was given up without an answer since the last stream that held. `held`: the connection did, for long
+    enough to begin with the first pause again. `socket`: the open stream. `end`: the code and the
+    reason of the last one."""
 
     def __init__(self, url: str, path: str, locale: str, frame_max: int, pace: float) -> None:
         parts = urlsplit(url)
@@ -91,12 +92,12 @@ class Line:
 
     async def ask(self, path: str, token: str | None, body: Any = None, wait: float = 0) -> Answer:
         """Makes a call. Raises :class:`Fault` where there is no answer of the server."""
-        given = {"headers": self._headers(token), "json": body}
+        given = {"method": "POST" if body else "GET", "headers": self._headers(token), "json": body}
         try:
             # The server counts the wait of a poll in seconds of its own.
             async with asyncio.timeout(_ANSWER_SECONDS * self._pace + wait):
                 async with nullcontext(self._calls) if self._calls else _calls() as calls:
-                    async with calls.request("POST" if body else "GET", self._base + path, **given) as got:
+                    async with calls.request(url=self._base + path, **given) as got:
                         answer = _answer_in(await got.text())
         except (TimeoutError, aiohttp.ClientError, OSError, UnicodeError) as fault:
             raise self._fault(fault) from fault
@@ -127,7 +128,7 @@ class Line:
         return [acks for acks, _ in self._pending]
 
     async def acknowledge(self, acks: list[Ack]) -> None:
-        """Sends acknowledgements on the open stream. A missing answer ends it, and they go again."""
+        """Sends acknowledgements on the open stream. A missing answer ends it: they go again."""
         late_at = asyncio.get_running_loop().time() + _ANSWER_SECONDS * self._pace
         self._pending.append((acks, late_at))
         self._arm()

@@ -46,7 +46,7 @@ class Message:
 
     @property
     def is_stub(self) -> bool:
-        """Whether the message itself is to be fetched: it is larger than the frames of the device."""
+        """Whether the message itself is to be fetched: it is larger than the device's frames."""
         return self.raw.get("stub") is True
 
     def check(self) -> None:

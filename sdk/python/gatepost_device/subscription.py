@@ -1,4 +1,4 @@
-"""A subscription's fetch: the headers that name the device, and the server that the answer names."""
+"""A subscription's fetch: the headers that name the device, and the server that it finds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an app may do wrong, and a device must survive: python -m unittest test_device"""
+"""What an app may do wrong, and a device must survive: python -m unittest tests"""
 
 import asyncio
 import contextlib
