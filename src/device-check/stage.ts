@@ -5,7 +5,6 @@
 
 import type { Server, ServerWebSocket } from 'bun';
 import { systemClock } from '../base/clock.ts';
-import { Watch } from '../peer/watch.ts';
 import {
   type Ending,
   endingOf,
@@ -16,6 +15,7 @@ import {
   UNKNOWN,
   wholeOf,
 } from './answers.ts';
+import { Deeds } from './deeds.ts';
 import {
   areFit,
   bodyOf,
@@ -30,26 +30,6 @@ import {
 
 const { steadyMs } = systemClock;
 
-/** A request or frame of an app. Times are of the steady clock, ms. */
-type Deed =
-  | {
-      kind: 'register';
-      atMs: number;
-      token: string | null;
-      language: string;
-      body: Readonly<Record<string, unknown>>;
-    }
-  | { kind: 'inbox'; atMs: number; token: string | null; waitSeconds: number; id: number | null }
-  | { kind: 'ack'; atMs: number; items: readonly Item[]; by: 'call' | 'stream' }
-  | {
-      kind: 'stream';
-      atMs: number;
-      token: string | null;
-      query: URLSearchParams;
-      frameMax: number | null;
-    }
-  | { kind: 'left'; atMs: number };
-
 /** The scripted answer; null: by the rules. */
 type Said = Response | Promise<Response> | null;
 
@@ -60,10 +40,6 @@ export const DISCOVERED_BASE = '/.well-known/device-messages';
 const PING_SECONDS = 9;
 /** The most bytes of a request. */
 const BODY_BYTES_MAX = 64 * 1024;
-/** The most deeds that are kept, for an app that never rests, and the most characters of all. */
-const DEEDS_MAX = 100_000;
-const DEEDS_LENGTH_MAX = 16 * 1024 ** 2;
-
 /** The facts of a stream; `pingSeconds`: the pause between two of its pings. */
 interface Held {
   token: string;
@@ -73,9 +49,7 @@ interface Held {
 }
 type Socket = ServerWebSocket<Held>;
 
-export class Stage {
-  readonly deeds: Deed[] = [];
-  #length = 0;
+export class Stage extends Deeds {
   /** Scripted answers in place of the rules. */
   script: {
     register?(): Said;
@@ -103,7 +77,6 @@ export class Stage {
   #notice: Ending | null = null;
   #openedAtMs = 0;
   readonly #server: Server<Held>;
-  readonly #watch = new Watch();
   readonly #messages = new Map<number, Sent>();
   #socket: Socket | null = null;
 
@@ -113,6 +86,7 @@ export class Stage {
     port: number,
     private readonly pace: number,
   ) {
+    super();
     this.#server = Bun.serve<Held>({
       hostname,
       port,
@@ -129,7 +103,7 @@ export class Stage {
         close: (socket) => {
           clearInterval(socket.data.pings);
           if (this.#socket === socket) this.#socket = null;
-          this.#note({ kind: 'left', atMs: steadyMs() });
+          this.note({ kind: 'left', atMs: steadyMs() });
         },
       },
     });
@@ -214,34 +188,6 @@ export class Stage {
     this.#messages.delete(id);
   }
 
-  /** Returns the deeds of one kind after the first `after` ones. */
-  of<K extends Deed['kind']>(kind: K, after = 0): Extract<Deed, { kind: K }>[] {
-    const isIt = (deed: Deed): deed is Extract<Deed, { kind: K }> => deed.kind === kind;
-    return this.deeds.slice(after).filter(isIt);
-  }
-
-  /** Returns the acknowledged items after the first `after` deeds. */
-  acked(after = 0): Item[] {
-    return this.of('ack', after).flatMap(({ items }) => items);
-  }
-
-  /** Waits for a condition; returns false after the time. */
-  until(isSo: () => boolean, ms: number): Promise<boolean> {
-    return this.#watch.until(isSo, ms);
-  }
-
-  /** Checks the awaited conditions after a deed of the app. */
-  look(): void {
-    this.#watch.look();
-  }
-
-  #note(deed: Deed): void {
-    const query = deed.kind === 'stream' ? deed.query.toString() : '';
-    this.#length += JSON.stringify(deed).length + query.length;
-    if (this.deeds.length < DEEDS_MAX && this.#length <= DEEDS_LENGTH_MAX) this.deeds.push(deed);
-    this.look();
-  }
-
   async #answer(request: Request, server: Server<Held>): Promise<Response | undefined> {
     const { pathname, searchParams: query } = new URL(request.url);
     const base = [DEVICE_BASE, DISCOVERED_BASE].find((one) => pathname.startsWith(`${one}/`));
@@ -253,19 +199,19 @@ export class Stage {
       case 'POST /register': {
         const language = request.headers.get('accept-language') ?? '';
         const body = fieldsOf(await bodyOf(request));
-        this.#note({ kind: 'register', atMs, token, language, body });
+        this.note({ kind: 'register', atMs, token, language, body });
         return (await this.script.register?.()) ?? this.#register(token);
       }
       case 'GET /inbox': {
         const waitSeconds = Number(query.get('wait') ?? 0) || 0;
         const id = query.has('id') ? Number(query.get('id')) : null;
-        this.#note({ kind: 'inbox', atMs, token, waitSeconds, id });
+        this.note({ kind: 'inbox', atMs, token, waitSeconds, id });
         const said = await this.script.inbox?.();
         return said ?? (await this.#inbox(token, waitSeconds, id, frameMaxOf(request)));
       }
       case 'POST /ack': {
         const items = itemsOf((await bodyOf(request))['items']);
-        this.#note({ kind: 'ack', atMs, items, by: 'call' });
+        this.note({ kind: 'ack', atMs, items, by: 'call' });
         const said = await this.script.ack?.();
         if (said) return said;
         if (token !== this.token) return this.#refusal(token);
@@ -275,7 +221,7 @@ export class Stage {
       case 'GET /stream': {
         const shown = token ?? subprotocolToken(request);
         const frameMax = frameMaxOf(request);
-        this.#note({ kind: 'stream', atMs, token: shown, query, frameMax });
+        this.note({ kind: 'stream', atMs, token: shown, query, frameMax });
         const said = await this.script.stream?.();
         if (said) return said;
         return this.#upgrade(request, server, shown, frameMax, pingOf(query));
@@ -370,7 +316,7 @@ export class Stage {
 
   #framed(socket: Socket, frame: string): void {
     const items = itemsIn(frame);
-    this.#note({ kind: 'ack', atMs: steadyMs(), items, by: 'stream' });
+    this.note({ kind: 'ack', atMs: steadyMs(), items, by: 'stream' });
     if (this.script.ignoresFrames) return;
     if (!areFit(items) || this.script.refusesFrames) {
       socket.send(JSON.stringify({ ...UNKNOWN, detail: 'the frame does not fit' }));
