@@ -15,7 +15,7 @@ setDefaultTimeout(4 * PATIENCE_MS);
 afterAll(cleanUp);
 
 const KIT = join(ROOT, 'sdk/python');
-const PACES = [0.1, 0.5];
+const PACES = [0.1, 0.5, 1.5];
 /** An interpreter starts slowly where others run beside it, ms. */
 const START_MS = 5_000;
 const DEVICE = 'gatepost_device/__init__.py';

@@ -9,6 +9,23 @@ import { temporaryFolder } from '../support/process.ts';
 /** The case that finds the fault, what it says, and the fault: a file, a text, its replacement. */
 export type Fault = readonly [string, RegExp, string, string, string];
 
+/** The most faults that are played at the same time: an app that starts late hides its fault. */
+const AT_ONCE = 4;
+let playing = 0;
+const waiting: (() => void)[] = [];
+
+/** Waits until fewer are played. */
+async function inTurn<T>(play: () => Promise<T>): Promise<T> {
+  while (playing >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
+  playing += 1;
+  try {
+    return await play();
+  } finally {
+    playing -= 1;
+    waiting.shift()?.();
+  }
+}
+
 /**
  * Plants a fault in a copy of a kit, and expects that its case finds it at one of the paces: a busy
  * machine hides faults of time. `driverIn` returns the command of the driver in a folder.
@@ -32,9 +49,10 @@ export async function findsFault(
   expect(cases).toHaveLength(1);
   let verdict: CheckVerdict | null = null as CheckVerdict | null;
   for (const pace of paces) {
-    await checkDriver(driverIn(folder), cases, { pace, slackMs }, (found) => {
+    const tell = (found: CheckVerdict) => {
       verdict = found;
-    });
+    };
+    await inTurn(() => checkDriver(driverIn(folder), cases, { pace, slackMs }, tell));
     if (verdict?.verdict === 'failed' && did.test(verdict.did ?? '')) break;
   }
   expect(verdict).toMatchObject({
