@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds the kit, its driver and its sample into dist/kits/c (or the folder that is named), and with
-# sanitizers the driver again and the tests. Needs a C compiler alone.
+# sanitizers the driver again and the tests. Needs a C compiler alone; sample-tls is made where OpenSSL
+# is there to build with.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 out=${1:-$here/../../dist/kits/c}
@@ -10,8 +11,13 @@ checked="-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all"
 mkdir -p "$out"
 cd "$here"
 $cc $strict -Os -c gatepost.c -o "$out/gatepost.o"
-$cc $strict -Os driver/driver.c driver/net.c "$out/gatepost.o" -o "$out/driver"
-$cc $strict -Os sample.c driver/net.c "$out/gatepost.o" -o "$out/sample"
-$cc $strict $checked driver/driver.c driver/net.c gatepost.c -o "$out/driver-checked"
+clear="driver/net.c driver/tls-none.c"
+$cc $strict -Os driver/driver.c $clear "$out/gatepost.o" -o "$out/driver"
+$cc $strict -Os sample.c $clear "$out/gatepost.o" -o "$out/sample"
+if pkg-config --exists openssl 2>/dev/null; then
+  $cc $strict -Os $(pkg-config --cflags openssl) sample.c driver/net.c driver/tls-openssl.c \
+    "$out/gatepost.o" $(pkg-config --libs openssl) -o "$out/sample-tls"
+fi
+$cc $strict $checked driver/driver.c $clear gatepost.c -o "$out/driver-checked"
 $cc $strict $checked test/odd-bytes.c gatepost.c -o "$out/odd-bytes"
 $cc $strict $checked test/orders.c gatepost.c -o "$out/orders"

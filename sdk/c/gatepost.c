@@ -15,8 +15,11 @@ enum {
   ALIGNMENT = 16,
   DEPTH_MAX = 32, /* nested values of JSON */
   REPORTS_MAX = 4,
-  URL_SIZE = 512, REGISTRATION_SIZE = 3072, PUSH_SIZE = 4608, BODY_SIZE = 24 * 1024,
-  TOKEN_SIZE = 129, HWID_SIZE = 129, LOCALE_SIZE = 36, TEXTS_SIZE = 64 * 1024
+  URL_SIZE = 512, BASE_SIZE = 128, REGISTRATION_SIZE = 3072, PUSH_SIZE = 4608,
+  BODY_SIZE = 24 * 1024,
+  TOKEN_SIZE = 129, HWID_SIZE = 129, LOCALE_SIZE = 36, TEXTS_SIZE = 64 * 1024,
+  REASON_SIZE = 40, SAID_SIZE = 1024, /* a word, and a text of the server in a language */
+  FRAME_LEAST = 1024, FRAME_MOST = 65536
 };
 
 /* Times, ms. `pace` multiplies all but the wait of a poll. */
@@ -24,7 +27,7 @@ enum {
   PAUSE_FIRST_MS = 500, PAUSE_LAST_MS = 60 * 1000,
   REQUEST_MS = 30 * 1000, POLL_SECONDS = 60, POLL_SECONDS_MAX = 300,
   STEADY_MS = 10 * 1000, /* a stream that lasted so long resets the pauses */
-  SILENCE_MS = 30 * 1000, PING_MIN = 15, PING_MAX = 600,
+  SILENCE_MS = 30 * 1000, PING_MIN = 15, PING_MAX = 600, ASLEEP_MAX = 86400,
   ACKS_TOGETHER_MS = 20,        /* acknowledgements of this time are sent together ... */
   ACKS_TOGETHER_LAST_MS = 1000, /* ... of this while messages wait */
   SPIN_MS = 1000, /* a poll that brings nothing so soon is answered by a pause */
@@ -59,7 +62,7 @@ typedef struct {
 } seen_message;
 
 typedef enum { PAUSED, IDLE, OPENING, OPEN, POLLING } line_state;
-typedef enum { REGISTER, INBOX, ACK, REQUESTS } request_kind;
+typedef enum { REGISTER, INBOX, ACK, WHOLE, REQUESTS } request_kind;
 
 typedef struct {
   uint32_t number; /* 0: none is under way */
@@ -69,11 +72,22 @@ typedef struct {
   int waits; /* a poll */
 } request;
 
+/* What is told about the device, or why it does not go on. */
+typedef struct {
+  gatepost_state state;
+  char reason[REASON_SIZE], detail[DETAIL_SIZE], text[SAID_SIZE], free_url[URL_SIZE];
+  int limit;
+} told;
+
 struct gatepost_device {
   /* Values from the app; the time since the start, ms, and the app's clock. */
-  char url[URL_SIZE], registration[REGISTRATION_SIZE], push[PUSH_SIZE], locale[LOCALE_SIZE];
+  char url[URL_SIZE], base[BASE_SIZE], registration[REGISTRATION_SIZE], push[PUSH_SIZE];
+  char locale[LOCALE_SIZE];
   gatepost_mode mode;
-  int ping, hides_pings, poll_seconds, wait_max;
+  int ping, hides_pings, poll_seconds, wait_max, frame_max;
+  uint64_t asleep_ms;
+  void (*log)(void *context, const char *line);
+  void *log_context;
   double pace;
   uint64_t now, clock, random;
   /* The stored state. */
@@ -88,7 +102,9 @@ struct gatepost_device {
   uint32_t last_number, socket, cut;
   uint32_t token_version, socket_token_version, doubted_version;
   uint64_t pause_at, pause_ms, opened_at, heard_at, opening_until, renewed_at, register_at;
+  int gave_up; /* an attempt without an answer, which the server may still open */
   int has_pinged, has_polled, is_fetched, has_renewed, wants_register, wants_inbox;
+  char closing[REASON_SIZE]; /* why the socket ends, by the server's word */
   request requests[REQUESTS];
   /* Acknowledgements: their frames are counted; the stream answers its own in their order. */
   uint32_t last_frame, frames[FRAMES_MAX];
@@ -99,14 +115,15 @@ struct gatepost_device {
   char *input;
   size_t input_size, input_from, input_to;
   int is_handling, handled_state, is_over_full;
-  int64_t handled_id;
+  int64_t handled_id, stub_id; /* above 0: the first message that waits is a stub */
+  uint64_t whole_at;
 
   int has_ended, was_end_reported;
   gatepost_state ending;
-  struct { gatepost_state state; char detail[DETAIL_SIZE]; } reports[REPORTS_MAX];
+  told reports[REPORTS_MAX], given;
   size_t reports_count;
   /* Texts of orders. */
-  char address[URL_SIZE + 64], authorization[TOKEN_SIZE + 8], detail[DETAIL_SIZE];
+  char address[URL_SIZE + BASE_SIZE + 64], authorization[TOKEN_SIZE + 8], detail[DETAIL_SIZE];
   char body[BODY_SIZE], state_text[GATEPOST_STATE_MAX], texts[TEXTS_SIZE];
 };
 
@@ -647,19 +664,78 @@ static void drop_report(gatepost_device *d) {
   memmove(d->reports, d->reports + 1, --d->reports_count * sizeof *d->reports);
 }
 
-static void report(gatepost_device *d, gatepost_state state, const char *detail) {
+/* Writes a line of the log; `number` below 0: it has none. */
+static void note(const gatepost_device *d, const char *what, const char *which, int64_t number) {
+  char line[URL_SIZE + DETAIL_SIZE];
+  buffer out = buffer_on(line, sizeof line);
+  if (d->log == NULL) return;
+  put_all(&out, what, which, END);
+  if (number >= 0) put_number(&out, (uint64_t)number, "");
+  d->log(d->log_context, line);
+}
+
+/* Reports a state, with what an answer of the server says of it: `root`, or NOTHING. */
+static void report_as(gatepost_device *d, gatepost_state state, const char *reason,
+                      const char *detail, span root) {
   if (d->has_ended) return;
   if (d->reports_count == REPORTS_MAX) drop_report(d);
-  d->reports[d->reports_count].state = state;
-  buffer out = buffer_on(d->reports[d->reports_count++].detail, DETAIL_SIZE);
+  told *one = &d->reports[d->reports_count++];
+  memset(one, 0, sizeof *one);
+  one->state = state;
+  buffer word = buffer_on(one->reason, REASON_SIZE), out = buffer_on(one->detail, DETAIL_SIZE);
+  buffer text = buffer_on(one->text, SAID_SIZE), url = buffer_on(one->free_url, URL_SIZE);
+  put(&word, reason);
+  if (*reason == '\0') put_decoded(&word, field(root, "reason"));
   put(&out, detail);
+  put_decoded(&text, field(root, "text"));
+  put_decoded(&url, field(root, "free_url"));
+  int64_t limit = number_in(field(root, "limit"));
+  one->limit = limit > 0 && limit < 1000000 ? (int)limit : 0;
+  note(d, (const char *[]){"open ", "closed ", "refused ", "replaced ", "ended "}[state],
+       *one->detail == '\0' ? one->reason : one->detail, -1);
+}
+
+static void report(gatepost_device *d, gatepost_state state, const char *detail) {
+  report_as(d, state, "", detail, NOTHING);
+}
+
+static void end_as(gatepost_device *d, gatepost_state state, const char *reason,
+                   const char *detail, span root) {
+  if (d->has_ended) return;
+  if (state != GATEPOST_IS_CLOSED) report_as(d, state, reason, detail, root);
+  d->ending = state;
+  d->has_ended = 1;
 }
 
 static void end_with(gatepost_device *d, gatepost_state state, const char *detail) {
-  if (d->has_ended) return;
-  if (state != GATEPOST_IS_CLOSED) report(d, state, detail);
-  d->ending = state;
-  d->has_ended = 1;
+  end_as(d, state, "", detail, NOTHING);
+}
+
+/* The slots of the token ended: it is forgotten, and none is asked for again. */
+static void freed(gatepost_device *d, uint32_t version, const char *reason, span root) {
+  if (version != d->token_version) return;
+  *d->token = '\0';
+  d->token_version++;
+  d->is_dirty = 1;
+  end_as(d, GATEPOST_IS_REFUSED, reason, "the slot of this device ended", root);
+}
+
+/* Says that there was no answer to rely on: the word, and a sentence with the address. */
+static void report_fault(gatepost_device *d, const char *word) {
+  static const char *const SENTENCES[][2] = {
+      {"refused_port", " refused the connection: nothing listens there"},
+      {"tls", " does not speak TLS, or its certificate is not trusted"},
+      {"name", ": this host was not found"},
+      {"timeout", " did not answer in time"},
+      {"not_json", " answered a page, not an answer of Gatepost"},
+      {"wrong_path", " has no devices at this path (404)"},
+      {"no_answer", " gave no answer"}};
+  char detail[DETAIL_SIZE];
+  buffer out = buffer_on(detail, sizeof detail);
+  size_t n = 0;
+  while (strcmp(SENTENCES[n][0], word) != 0) n++;
+  put_all(&out, d->url, d->base, SENTENCES[n][1], END);
+  report_as(d, GATEPOST_IS_CLOSED, word, detail, NOTHING);
 }
 
 /* Returns the pause after one. */
@@ -718,9 +794,13 @@ static size_t keep_message(gatepost_device *d, span message) {
   return seen_of(d, id) == NULL;
 }
 
-static size_t keep_messages(gatepost_device *d, span data) {
-  span message;
+/* Takes the messages of an answer, and tells of the places that ended. */
+static size_t keep_messages(gatepost_device *d, span root) {
+  span message, data = field(root, "data"), ended = field(root, "ended");
   size_t count = 0;
+  while (is_kind(ended, '[') && next_of(&ended, NULL, &message)) {
+    report_as(d, GATEPOST_IS_ENDED, "", "a slot of this device ended", message);
+  }
   if (!is_kind(data, '[')) return 0;
   pack_input(d);
   while (next_of(&data, NULL, &message)) count += keep_message(d, message);
@@ -734,9 +814,34 @@ static void drop_message(gatepost_device *d) {
   if (d->input_from == d->input_to) d->input_from = d->input_to = 0;
 }
 
+/* A message that is larger than the device takes with others: it is fetched alone. */
+static int is_stub(span message) {
+  span stub = field(message, "stub");
+  return is_kind(stub, 't');
+}
+
+/* Takes the whole message in place of its stub. Those behind it are fetched again, in order. */
+static void take_whole(gatepost_device *d, span data) {
+  span message, found = NOTHING;
+  while (is_kind(data, '[') && next_of(&data, NULL, &message)) {
+    int is_it = is_kind(message, '{') && number_in(field(message, "id")) == d->stub_id;
+    if (is_it && !is_stub(message)) found = message;
+  }
+  d->stub_id = 0;
+  drop_message(d);
+  if (found.at == NULL) return; /* it is no more */
+  int has_more = d->is_over_full || d->input_from < d->input_to;
+  d->input_from = d->input_to = 0;
+  d->is_over_full = 0;
+  keep_message(d, found);
+  d->is_over_full = has_more;
+  if (has_more) d->is_fetched = 0;
+}
+
 /* Gives the next message that is new to the app. What was seen is acknowledged again: the first
  * acknowledgement may be lost. */
 static int give_message(gatepost_device *d, gatepost_order *order) {
+  if (d->stub_id > 0) return 0;
   for (size_t size; d->input_from < d->input_to; drop_message(d)) {
     memcpy(&size, d->input + d->input_from, sizeof size);
     const char *at = d->input + d->input_from + sizeof size;
@@ -747,6 +852,10 @@ static int give_message(gatepost_device *d, gatepost_order *order) {
     buffer action = buffer_on(d->texts, 128), plain = buffer_on(d->texts + 40 * 1024, 24 * 1024);
     put_decoded(&action, field(payload, "action_type"));
     seen_message *before = seen_of(d, d->handled_id);
+    if (before == NULL && is_stub(message)) {
+      d->stub_id = d->handled_id;
+      return 0;
+    }
     const char *unknown = before == NULL ? unknown_in(d, type, action.at) : "";
     if (*unknown != '\0') remember_failure(d, d->handled_id, unknown);
     if (*unknown != '\0') before = remember(d, d->handled_id, FAILED);
@@ -857,13 +966,16 @@ static size_t write_acks(gatepost_device *d) {
 
 /* Orders to the server. */
 
-/* Writes address, which a value above 0 ends, and authorization; `http` becomes `scheme`. */
+/* Writes address, which a value above 0 ends, and headers; `http` becomes `scheme`. */
 static int aim(gatepost_device *d, gatepost_order *order, const char *scheme, const char *path,
-               int value) {
+               int64_t value) {
   buffer out = buffer_on(d->address, sizeof d->address);
-  put_all(&out, scheme, d->url + 4, path, END);
+  put_all(&out, scheme, d->url + 4, d->base, path, END);
   if (value > 0) put_number(&out, (uint64_t)value, "");
   order->url = d->address;
+  order->language = *d->locale == '\0' ? NULL : d->locale;
+  order->frame_max = d->frame_max;
+  note(d, order->kind == GATEPOST_OPEN ? "opens " : "asks ", d->address, -1);
   out = buffer_on(d->authorization, sizeof d->authorization);
   put_all(&out, "Bearer ", d->token, END);
   order->authorization = *d->token == '\0' ? NULL : d->authorization;
@@ -880,8 +992,9 @@ static int ask(gatepost_device *d, gatepost_order *order, request_kind kind, con
   one->deadline = d->now + paced(d, REQUEST_MS) + (is_poll ? (uint64_t)d->poll_seconds * 1000 : 0);
   order->kind = GATEPOST_REQUEST;
   order->number = one->number;
-  order->method = kind == INBOX ? "GET" : "POST";
-  return aim(d, order, "http", path, is_poll ? d->poll_seconds : 0);
+  order->method = kind == INBOX || kind == WHOLE ? "GET" : "POST";
+  int64_t value = kind == WHOLE ? d->stub_id : is_poll ? d->poll_seconds : 0;
+  return aim(d, order, "http", path, value);
 }
 
 static int ask_register(gatepost_device *d, gatepost_order *order) {
@@ -894,7 +1007,7 @@ static int ask_register(gatepost_device *d, gatepost_order *order) {
   order->text = out.at;
   order->size = out.used;
   d->wants_register = 0;
-  return ask(d, order, REGISTER, "/device/register");
+  return ask(d, order, REGISTER, "/register");
 }
 
 static int open_socket(gatepost_device *d, gatepost_order *order) {
@@ -904,7 +1017,7 @@ static int open_socket(gatepost_device *d, gatepost_order *order) {
   d->opening_until = d->now + paced(d, REQUEST_MS);
   order->kind = GATEPOST_OPEN;
   order->number = d->socket;
-  return aim(d, order, "ws", d->ping > 0 ? "/device/stream?ping=" : "/device/stream", d->ping);
+  return aim(d, order, "ws", d->ping > 0 ? "/stream?ping=" : "/stream", d->ping);
 }
 
 /* Acknowledges on the stream, else by a request; an opening stream is awaited. */
@@ -922,7 +1035,7 @@ static int acknowledge(gatepost_device *d, gatepost_order *order) {
   order->text = d->body;
   if (!is_open) {
     d->requests[ACK].frame = d->last_frame;
-    return ask(d, order, ACK, "/device/ack");
+    return ask(d, order, ACK, "/ack");
   }
   if (d->frames_count == 0) d->acks_until = d->now + paced(d, REQUEST_MS);
   d->frames[d->frames_count++] = d->last_frame;
@@ -945,8 +1058,8 @@ static int connect_line(gatepost_device *d, gatepost_order *order) {
   if (d->requests[ACK].number != 0 || (count_owed(d, 1) > 0 && d->now >= d->acks_at)) return 0;
   d->line = POLLING;
   d->wants_inbox = d->is_over_full = 0;
-  int waits = d->has_polled && d->mode == GATEPOST_POLL;
-  return ask(d, order, INBOX, waits ? "/device/inbox?wait=" : "/device/inbox");
+  int waits = d->has_polled && d->mode == GATEPOST_POLL && d->asleep_ms == 0;
+  return ask(d, order, INBOX, waits ? "/inbox?wait=" : "/inbox");
 }
 
 /* Asks the inbox for a push, for what did not fit, or whether the token is good. */
@@ -957,41 +1070,72 @@ static int fetch_inbox(gatepost_device *d, gatepost_order *order) {
   int may_acknowledge = d->line == OPEN || d->now >= d->acks_at;
   if (d->is_over_full && may_acknowledge && count_owed(d, 1) > 0) return 0;
   d->wants_inbox = d->is_over_full = 0;
-  return ask(d, order, INBOX, "/device/inbox");
+  return ask(d, order, INBOX, "/inbox");
+}
+
+/* Fetches the message whose stub is the next one. */
+static int fetch_whole(gatepost_device *d, gatepost_order *order) {
+  if (d->stub_id == 0 || *d->token == '\0' || d->now < d->whole_at) return 0;
+  if (d->requests[WHOLE].number != 0 || d->requests[REGISTER].number != 0) return 0;
+  return ask(d, order, WHOLE, "/inbox?id=");
 }
 
 /* Events of the line. */
 
-static void line_closed(gatepost_device *d, int code, int status, const char *detail) {
+/* `word`: why there was no answer; NULL: there was one, or the library does not tell. */
+static void line_closed(gatepost_device *d, int code, int status, const char *detail,
+                        const char *word) {
   int was_open = d->line == OPEN;
   if (code == 1007 && !d->was_malformed) settle_frame(d, 1);
   while (d->frames_count > 0) settle_frame(d, 0);
   d->socket = 0;
   if (was_open) {
     report(d, GATEPOST_IS_CLOSED, detail);
-    if (d->now - d->opened_at >= paced(d, STEADY_MS)) d->pause_ms = paced(d, PAUSE_FIRST_MS);
+    if (d->now - d->opened_at >= paced(d, STEADY_MS)) {
+      d->pause_ms = paced(d, PAUSE_FIRST_MS);
+      d->gave_up = 0;
+    }
+  } else if (word != NULL) {
+    report_fault(d, word);
+    d->gave_up |= strcmp(word, "timeout") == 0 || strcmp(word, "no_answer") == 0;
+  } else if (status > 1) {
+    report(d, GATEPOST_IS_CLOSED, detail);
   }
-  if (code == 4002) end_with(d, GATEPOST_IS_REPLACED, "another stream of this device is in use");
-  else if (code == 4001 || (!was_open && status == 401)) token_died(d, d->socket_token_version);
-  else if (!was_open && status == 0) d->wants_inbox = 1;
+  if (code == 4004) freed(d, d->socket_token_version, d->closing, NOTHING);
+  else if (code == 4002 && d->gave_up) d->gave_up = 0; /* its own attempt came late */
+  else if (code == 4002) {
+    end_with(d, GATEPOST_IS_REPLACED, "another stream of this device is in use");
+  } else if (code == 4001) token_died(d, d->socket_token_version);
+  /* Why a handshake was refused, the inbox says. */
+  else if (!was_open && (status == 0 || status == 401)) d->wants_inbox = 1;
+  *d->closing = '\0';
   pause_line(d);
 }
 
-static void cut_socket(gatepost_device *d, const char *detail) {
+static void cut_socket(gatepost_device *d, const char *detail, const char *word) {
   d->cut = d->socket;
-  line_closed(d, 0, 1, detail);
+  line_closed(d, 0, 1, detail, word);
 }
 
-/* The contents of an answer; `rc` is -1 if it cannot be relied on. */
+/* The contents of an answer; `rc` is -1 if it cannot be relied on: `fault` says why. */
 typedef struct {
   int64_t rc;
   span root, msg;
+  const char *fault;
 } answer;
 
 static answer read_answer(const char *bytes, size_t size) {
   span root = read_json(bytes, size), msg = field(root, "msg");
-  answer read = {is_kind(msg, '"') ? number_in(field(root, "rc")) : -1, root, msg};
+  int is_page = root.at == NULL && size > 0;
+  answer read = {is_kind(msg, '"') ? number_in(field(root, "rc")) : -1, root, msg,
+                 is_page ? "not_json" : "no_answer"};
   return read;
+}
+
+/* A token was refused: it died, or, where a reason is given, its slots ended. */
+static void token_refused(gatepost_device *d, uint32_t version, span root) {
+  if (is_kind(field(root, "reason"), '"')) freed(d, version, "", root);
+  else token_died(d, version);
 }
 
 static void registered(gatepost_device *d, const request *asked, const answer *said) {
@@ -1008,31 +1152,43 @@ static void registered(gatepost_device *d, const request *asked, const answer *s
   d->wants_register = 1;
   d->register_at = d->now + with_jitter(d, paced(d, PAUSE_LAST_MS));
   if (said->rc < 0 && *d->token != '\0') d->doubted_version = d->token_version + 1;
-  if (said->rc == 0 && strcmp(msg, TOKEN_ERROR) == 0 && *d->token != '\0') {
-    token_died(d, asked->token_version);
-  } else if (said->rc < 0 || said->rc == 1 || strcmp(msg, "Too many requests") == 0 ||
+  if (said->rc < 0) {
+    report_fault(d, said->fault);
+  } else if (said->rc == 0 && strcmp(msg, TOKEN_ERROR) == 0 && *d->token != '\0') {
+    token_refused(d, asked->token_version, said->root);
+  } else if (said->rc == 1 || strcmp(msg, "Too many requests") == 0 ||
              strcmp(msg, "Unknown error") == 0) {
-    report(d, GATEPOST_IS_CLOSED, said->rc < 0 ? "no answer" : msg);
+    report(d, GATEPOST_IS_CLOSED, msg);
   } else {
-    end_with(d, GATEPOST_IS_REFUSED, msg);
+    end_as(d, GATEPOST_IS_REFUSED, "", msg, said->root);
   }
   if (*d->token == '\0' && d->line == IDLE) pause_line(d);
 }
 
 static void inbox_answered(gatepost_device *d, const request *asked, const answer *said) {
   int was_polling = d->line == POLLING;
-  size_t count = said->rc == 1 ? keep_messages(d, field(said->root, "data")) : 0;
+  size_t count = said->rc == 1 ? keep_messages(d, said->root) : 0;
+  if (said->rc < 0 && d->line != OPEN) report_fault(d, said->fault);
   if (!was_polling) return;
   if (said->rc == 1 && !d->has_polled) report(d, GATEPOST_IS_OPEN, "");
-  if (said->rc != 1 && d->has_polled) report(d, GATEPOST_IS_CLOSED, "no answer");
   d->has_polled = said->rc == 1;
   d->is_fetched = d->mode == GATEPOST_FETCH && said->rc == 1 && !d->is_over_full;
   d->line = IDLE;
   if (said->rc != 1 || (asked->waits && !count && d->now < asked->began_at + paced(d, SPIN_MS))) {
     pause_line(d);
-  } else if (asked->waits || count > 0) {
+  } else if (asked->waits || count > 0 || d->asleep_ms > 0) {
     d->pause_ms = paced(d, PAUSE_FIRST_MS);
   }
+  if (said->rc == 1 && count == 0 && d->asleep_ms > 0 && !d->is_fetched) {
+    d->line = PAUSED;
+    d->pause_at = d->now + d->asleep_ms;
+  }
+}
+
+static void whole_answered(gatepost_device *d, const answer *said) {
+  d->whole_at = d->now + with_jitter(d, d->acks_pause_ms);
+  if (said->rc == 1) take_whole(d, field(said->root, "data"));
+  else d->acks_pause_ms = longer(d, d->acks_pause_ms);
 }
 
 static void settle_request(gatepost_device *d, request_kind kind, const answer *said) {
@@ -1040,10 +1196,11 @@ static void settle_request(gatepost_device *d, request_kind kind, const answer *
   d->requests[kind].number = 0;
   if (kind == REGISTER) registered(d, &asked, said);
   else if (kind == INBOX) inbox_answered(d, &asked, said);
+  else if (kind == WHOLE) whole_answered(d, said);
   else if (said->rc == 1) settle_acks(d, asked.frame, 1);
   else acks_failed(d, asked.frame, said->rc == 0 && is_text(said->msg, "Unknown error"));
   if (kind == REGISTER || said->rc != 0 || !is_text(said->msg, TOKEN_ERROR)) return;
-  token_died(d, asked.token_version);
+  token_refused(d, asked.token_version, said->root);
 }
 
 void gatepost_wait_max(gatepost_device *d, int seconds) {
@@ -1052,13 +1209,29 @@ void gatepost_wait_max(gatepost_device *d, int seconds) {
 
 void gatepost_answer(gatepost_device *d, uint32_t number, int status, const char *bytes,
                      size_t size) {
-  answer said = read_answer(bytes, status > 0 && status < 500 ? size : 0);
+  answer said = read_answer(bytes, status > 0 ? size : 0);
+  if (status == 404 && said.rc < 0) said.fault = "wrong_path";
+  if (status >= 500) said.rc = -1;
   for (int kind = 0; kind < REQUESTS && number != 0; kind++) {
     if (d->requests[kind].number != number) continue;
     if (kind != ACK) d->poll_seconds = d->wait_max > 0 ? d->wait_max : POLL_SECONDS;
     settle_request(d, (request_kind)kind, &said);
   }
   d->wait_max = 0;
+}
+
+void gatepost_failed(gatepost_device *d, uint32_t number, gatepost_fault fault) {
+  static const char *const WORDS[] = {"no_answer", "refused_port", "tls", "name"};
+  answer said = {-1, {NULL, NULL}, {NULL, NULL}, WORDS[fault]};
+  for (int kind = 0; kind < REQUESTS && number != 0; kind++) {
+    if (d->requests[kind].number == number) settle_request(d, (request_kind)kind, &said);
+  }
+  if (number != 0 && number == d->socket) line_closed(d, 0, 1, "code 1006", said.fault);
+}
+
+void gatepost_socket_reason(gatepost_device *d, uint32_t number, const char *reason) {
+  buffer out = buffer_on(d->closing, sizeof d->closing);
+  if (number != 0 && number == d->socket) put(&out, reason);
 }
 
 void gatepost_socket_opened(gatepost_device *d, uint32_t number, int ping) {
@@ -1081,8 +1254,10 @@ void gatepost_socket_frame(gatepost_device *d, uint32_t number, const char *byte
   gatepost_socket_heard(d, number);
   answer said = read_answer(bytes, size);
   span data = field(said.root, "data");
-  if (said.rc < 0) cut_socket(d, "no answer of Gatepost");
-  else if (is_kind(data, '[')) keep_messages(d, data);
+  int is_end = said.rc == 0 && is_text(said.msg, TOKEN_ERROR);
+  if (said.rc < 0) cut_socket(d, "no answer of Gatepost", NULL);
+  else if (is_kind(data, '[')) keep_messages(d, said.root);
+  else if (is_end) token_refused(d, d->socket_token_version, said.root);
   else settle_frame(d, 1);
   if (said.rc == 0) d->was_malformed = 1;
 }
@@ -1091,9 +1266,11 @@ void gatepost_socket_closed(gatepost_device *d, uint32_t number, int code, int s
   char detail[40];
   buffer out = buffer_on(detail, sizeof detail);
   if (number == 0 || number != d->socket) return;
-  put(&out, "code ");
-  put_number(&out, code > 0 ? (uint64_t)code : 1006, "");
-  line_closed(d, code, status, detail);
+  int is_refused = d->line == OPENING && status > 1;
+  put(&out, is_refused ? "status " : "code ");
+  put_number(&out, (uint64_t)(is_refused ? status : code > 0 ? code : 1006), "");
+  const char *word = status == 404 ? "wrong_path" : status == 1 ? "no_answer" : NULL;
+  line_closed(d, code, status, detail, d->line == OPENING ? word : NULL);
 }
 
 void gatepost_written(gatepost_device *d, int is_written) {
@@ -1157,15 +1334,15 @@ void gatepost_close(gatepost_device *d) {
   end_with(d, GATEPOST_IS_CLOSED, "");
 }
 
-size_t gatepost_headers(const gatepost_device *d, char *text, size_t size) {
+size_t gatepost_headers_for(const char *hwid, const char *registration, char *text, size_t size) {
   static const char *const NAMES[][2] = {{"x-device-os", "os"},
                                          {"x-ver-os", "os_version"},
                                          {"x-device-model", "device_name"},
                                          {"x-app-version", "app_version"}};
-  span fields = {d->registration, d->registration + strlen(d->registration)};
-  if (size == 0) return 0;
+  span fields = read_json(registration, strlen(registration));
+  if (size == 0 || !is_visible(hwid, strlen(hwid))) return 0;
   buffer out = buffer_on(text, size);
-  put_all(&out, "x-hwid: ", d->hwid, "\r\n", END);
+  put_all(&out, "x-hwid: ", hwid, "\r\nx-device-protocol: 1\r\n", END);
   for (size_t n = 0; n < sizeof NAMES / sizeof *NAMES; n++) {
     char value[DETAIL_SIZE];
     buffer decoded = buffer_on(value, sizeof value);
@@ -1179,6 +1356,49 @@ size_t gatepost_headers(const gatepost_device *d, char *text, size_t size) {
   return out.is_full ? 0 : out.used;
 }
 
+size_t gatepost_headers(const gatepost_device *d, char *text, size_t size) {
+  return gatepost_headers_for(d->hwid, d->registration, text, size);
+}
+
+/* Copies a path of calls, without the slash at its end. Returns 0 if it is none, or could lead to
+ * another host. */
+static int copy_base(char *out, const char *path) {
+  size_t size = strlen(path);
+  while (size > 0 && path[size - 1] == '/') size--;
+  if (size < 2 || size >= BASE_SIZE || path[0] != '/' || path[1] == '/') return 0;
+  if (!is_visible(path, size) || strpbrk(path, "?#\\") != NULL) return 0;
+  memcpy(out, path, size);
+  out[size] = '\0';
+  return 1;
+}
+
+static int has_scheme(const char *url) {
+  return strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
+}
+
+int gatepost_discover(gatepost_server *out, const char *address, const char *path,
+                      const char *registration) {
+  const char *host = has_scheme(address) ? strstr(address, "://") + 3 : "";
+  size_t size = strcspn(host, "/?#"), head = (size_t)(host - address) + size;
+  const char *fields = registration == NULL ? "{}" : registration;
+  span object = read_json(fields, strlen(fields));
+  char own[REGISTRATION_SIZE];
+  if (path == NULL || size == 0 || head >= sizeof out->url || !is_kind(object, '{')) return 0;
+  if (memchr(host, '@', size) != NULL || !copy_base(out->base, path)) return 0;
+  memcpy(out->url, address, head);
+  out->url[head] = '\0';
+  buffer asked = buffer_on(own, sizeof own);
+  buffer all = buffer_on(out->registration, sizeof out->registration);
+  if (host[size] != '/') put(&asked, "/");
+  put_bytes(&asked, host + size, strcspn(host + size, "#"));
+  put(&all, "{\"subscription_url\":");
+  put_string(&all, own);
+  const char *first = after_space(object.at + 1, object.end);
+  put(&all, *first == '}' ? "" : ",");
+  put_bytes(&all, first, (size_t)(object.end - first));
+  return !asked.is_full && !all.is_full;
+}
+
 /* Orders. */
 
 static uint64_t silence(const gatepost_device *d) {
@@ -1187,17 +1407,17 @@ static uint64_t silence(const gatepost_device *d) {
 
 /* Ends what took too long. */
 static void expire(gatepost_device *d) {
-  static const answer NONE = {-1, {NULL, NULL}, {NULL, NULL}};
+  static const answer NONE = {-1, {NULL, NULL}, {NULL, NULL}, "timeout"};
   for (int kind = 0; kind < REQUESTS; kind++) {
     request *one = &d->requests[kind];
     if (one->number == 0 || d->now < one->deadline) continue;
     one->cancel = one->number;
     settle_request(d, (request_kind)kind, &NONE);
   }
-  if (d->line == OPENING && d->now >= d->opening_until) cut_socket(d, "");
+  if (d->line == OPENING && d->now >= d->opening_until) cut_socket(d, "", "timeout");
   if (d->line != OPEN) return;
-  if (d->now - d->heard_at >= silence(d)) cut_socket(d, "silence");
-  else if (d->frames_count > 0 && d->now >= d->acks_until) cut_socket(d, "no confirmation");
+  if (d->now - d->heard_at >= silence(d)) cut_socket(d, "silence", NULL);
+  else if (d->frames_count > 0 && d->now >= d->acks_until) cut_socket(d, "no confirmation", NULL);
 }
 
 static int give(gatepost_order *order, gatepost_kind kind, uint32_t *number) {
@@ -1210,10 +1430,15 @@ static int give(gatepost_order *order, gatepost_kind kind, uint32_t *number) {
 
 static int give_report(gatepost_device *d, gatepost_order *order) {
   if (d->reports_count == 0) return 0;
-  memcpy(d->detail, d->reports[0].detail, sizeof d->detail);
+  d->given = d->reports[0];
   order->kind = GATEPOST_STATE;
-  order->state = d->reports[0].state;
-  order->detail = d->detail;
+  order->state = d->given.state;
+  order->reason = d->given.reason;
+  order->detail = d->given.detail;
+  order->text = d->given.text;
+  order->size = strlen(d->given.text);
+  order->limit = d->given.limit;
+  order->free_url = d->given.free_url;
   drop_report(d);
   return 1;
 }
@@ -1246,6 +1471,7 @@ static uint64_t time_to_wait(const gatepost_device *d) {
   for (int kind = 0; kind < REQUESTS; kind++) {
     if (d->requests[kind].number != 0) sooner(d, &wait, d->requests[kind].deadline);
   }
+  if (d->stub_id > 0) sooner(d, &wait, d->whole_at);
   if (d->line == PAUSED) sooner(d, &wait, d->pause_at);
   if (d->line == OPENING) sooner(d, &wait, d->opening_until);
   if (d->line == OPEN) {
@@ -1265,12 +1491,14 @@ static uint64_t time_to_wait(const gatepost_device *d) {
 /* Nothing goes out before the state that it rests on is written. */
 static int give_work(gatepost_device *d, gatepost_order *order) {
   if (d->is_dirty || d->is_writing) return 0;
-  return connect_line(d, order) || fetch_inbox(d, order) || acknowledge(d, order);
+  return connect_line(d, order) || fetch_whole(d, order) || fetch_inbox(d, order) ||
+         acknowledge(d, order);
 }
 
 gatepost_kind gatepost_next(gatepost_device *d, gatepost_order *order) {
   memset(order, 0, sizeof *order);
   order->action = order->title = order->html = order->plain = order->link = order->detail = "";
+  order->reason = order->free_url = "";
   order->state = d->ending;
   if (d->was_end_reported) return order->kind = GATEPOST_ENDED;
   if (!d->has_ended) expire(d);
@@ -1304,38 +1532,73 @@ size_t gatepost_size(size_t input_size) {
   return sizeof(gatepost_device) + ALIGNMENT + input_size;
 }
 
-static int read_options(gatepost_device *d, const gatepost_options *options) {
-  size_t size = options->url == NULL ? 0 : strlen(options->url);
+static int is_within(int value, int least, int most) {
+  return value == 0 || (value >= least && value <= most);
+}
+
+/* Reads options into a device; tells which does not fit; NULL: all do. */
+static const char *read_options(gatepost_device *d, const gatepost_options *options) {
+  const char *url = options->url == NULL ? "" : options->url;
   const char *registration = options->registration == NULL ? "{}" : options->registration;
   buffer locale = buffer_on(d->locale, sizeof d->locale);
-  while (size > 0 && options->url[size - 1] == '/') size--;
-  if (size < 8 || size >= sizeof d->url || !is_visible(options->url, size)) return 0;
-  memcpy(d->url, options->url, size);
-  if (strncmp(d->url, "http://", 7) != 0 && strncmp(d->url, "https://", 8) != 0) return 0;
-  if (!copy_object(d->registration, sizeof d->registration, registration)) return 0;
-  if (options->push != NULL && !gatepost_set_push(d, options->push)) return 0;
+  size_t size = strlen(url);
+  while (size > 0 && url[size - 1] == '/') size--;
+  if (!has_scheme(url)) return "url: no address that begins with https:// or http://";
+  if (size < 8 || size >= sizeof d->url || !is_visible(url, size)) return "url: no address";
+  if (url[4] == 's' && !options->has_tls) return "url: https:// needs TLS of the app: has_tls";
+  memcpy(d->url, url, size);
+  const char *base = options->base == NULL ? "/device" : options->base;
+  if (!copy_base(d->base, base)) return "base: no path";
+  if (!copy_object(d->registration, sizeof d->registration, registration)) {
+    return "registration: no object of JSON, or longer than 3,071 bytes";
+  }
+  if (options->push != NULL && !gatepost_set_push(d, options->push)) {
+    return "push: no object of JSON, or longer than 4,607 bytes";
+  }
   if (options->locale != NULL) put(&locale, options->locale);
   tidy_tag(d->locale);
-  if (options->ping != 0 && (options->ping < PING_MIN || options->ping > PING_MAX)) return 0;
-  if (!(options->pace >= 0 && options->pace <= 1000)) return 0;
+  size_t tag = strlen(d->locale);
+  if (tag > 0 && !is_visible(d->locale, tag)) return "locale: no language";
+  if (!is_within(options->ping, PING_MIN, PING_MAX)) return "ping: not 15 to 600 seconds";
+  if (!is_within(options->asleep, PING_MIN, ASLEEP_MAX)) return "asleep: not 15 to 86,400 seconds";
+  if (!is_within(options->frame_max, FRAME_LEAST, FRAME_MOST)) {
+    return "frame_max: not 1,024 to 65,536 bytes";
+  }
+  if (!(options->pace >= 0 && options->pace <= 1000)) return "pace: not 0 to 1,000";
   size = options->hwid == NULL ? 0 : strlen(options->hwid);
-  if (size >= sizeof d->hwid) return 0;
+  if (size >= sizeof d->hwid) return "hwid: longer than 128 characters";
   if (size > 0) memcpy(d->hwid, options->hwid, size);
-  return options->hwid == NULL || is_visible(d->hwid, size);
+  int is_good = options->hwid == NULL || is_visible(d->hwid, size);
+  return is_good ? NULL : "hwid: not of visible characters";
+}
+
+/* Puts a device into memory, at an address that fits; NULL: there is too little. */
+static gatepost_device *place(void *memory, size_t size) {
+  size_t skip = (ALIGNMENT - (uintptr_t)memory % ALIGNMENT) % ALIGNMENT;
+  if (memory == NULL || size < gatepost_size(1024)) return NULL;
+  gatepost_device *d = (gatepost_device *)(void *)((char *)memory + skip);
+  memset(d, 0, sizeof *d);
+  return d;
+}
+
+const char *gatepost_misfit(void *memory, size_t size, const gatepost_options *options) {
+  gatepost_device *d = place(memory, size);
+  return d == NULL ? "memory: less than gatepost_size(1024) bytes" : read_options(d, options);
 }
 
 gatepost_device *gatepost_new(void *memory, size_t size, const gatepost_options *options) {
-  size_t skip = (ALIGNMENT - (uintptr_t)memory % ALIGNMENT) % ALIGNMENT;
-  if (memory == NULL || options == NULL || size < gatepost_size(1024)) return NULL;
-  gatepost_device *d = (gatepost_device *)(void *)((char *)memory + skip);
-  memset(d, 0, sizeof *d);
-  if (!read_options(d, options)) return NULL;
+  gatepost_device *d = place(memory, size);
+  if (d == NULL || options == NULL || read_options(d, options) != NULL) return NULL;
   d->input = (char *)(d + 1);
-  d->input_size = size - skip - sizeof *d;
+  d->input_size = (size_t)((char *)memory + size - d->input);
   d->mode = options->mode;
   d->ping = options->ping;
   d->hides_pings = options->hides_pings;
   d->pace = options->pace == 0 ? 1 : options->pace;
+  d->asleep_ms = paced(d, (uint64_t)options->asleep * 1000);
+  d->frame_max = options->frame_max;
+  d->log = options->log;
+  d->log_context = options->log_context;
   d->clock = options->now_ms;
   d->now = ACKS_TOGETHER_LAST_MS;
   d->pause_ms = d->acks_pause_ms = paced(d, PAUSE_FIRST_MS);

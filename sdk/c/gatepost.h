@@ -15,6 +15,8 @@
 extern "C" {
 #endif
 
+#define GATEPOST_VERSION "0.22.0"
+
 /* Room for the largest answer of an inbox, bytes. With less, messages come in several answers. */
 #define GATEPOST_INPUT_SIZE ((size_t)640 * 1024)
 /* The longest text of a state, bytes: what a store must hold. */
@@ -31,22 +33,35 @@ typedef enum {
 /* The kinds of orders; in brackets the fields set besides `kind`. */
 typedef enum {
   GATEPOST_WAIT,    /* do nothing before the next event, or for `wait_ms` [wait_ms] */
-  GATEPOST_REQUEST, /* ask by HTTP [number, method, url, authorization, text: JSON, or NULL] */
+  GATEPOST_REQUEST, /* ask by HTTP [number, method, url, authorization, language, frame_max,
+                       text: JSON, or NULL] */
   GATEPOST_CANCEL,  /* drop a request that took too long [number] */
-  GATEPOST_OPEN,    /* open a WebSocket [number, url, authorization] */
+  GATEPOST_OPEN,    /* open a WebSocket [number, url, authorization, language, frame_max] */
   GATEPOST_SEND,    /* send a frame of text [number, text] */
   GATEPOST_PING,    /* send a WebSocket ping, and report its pong as heard [number] */
   GATEPOST_CUT,     /* end a WebSocket at once; report nothing of it any more [number] */
   GATEPOST_WRITE,   /* write the state whole, then call gatepost_written [text] */
   GATEPOST_MESSAGE, /* handle a message, then call gatepost_handled [id to message; text: the state
                        that knows this message, for an app that writes it with its effect] */
-  GATEPOST_STATE,   /* show how the device is [state, detail] */
+  GATEPOST_STATE,   /* show how the device is [state, reason, detail, text, limit, free_url] */
   GATEPOST_ENDED    /* drop all requests and sockets: nothing follows [state] */
 } gatepost_kind;
 
 typedef enum {
-  GATEPOST_IS_OPEN, GATEPOST_IS_CLOSED, GATEPOST_IS_REFUSED, GATEPOST_IS_REPLACED
+  GATEPOST_IS_OPEN,
+  GATEPOST_IS_CLOSED,   /* it comes back by itself */
+  GATEPOST_IS_REFUSED,  /* it ended: show the text, or else the detail, to the user */
+  GATEPOST_IS_REPLACED, /* it ended: another stream of this device is in use */
+  GATEPOST_IS_ENDED     /* a slot or a link ended; the device works on for the others */
 } gatepost_state;
+
+/* Why a request or a socket got no answer, as the app's library tells it. */
+typedef enum {
+  GATEPOST_NO_ANSWER,    /* none of these, or it is not told */
+  GATEPOST_REFUSED_PORT, /* the host refused the connection */
+  GATEPOST_NO_TLS,       /* TLS failed: a certificate is not trusted, or there is no TLS */
+  GATEPOST_NO_NAME       /* the host was not found */
+} gatepost_fault;
 
 /* The answers of a handler: how to acknowledge. */
 typedef enum {
@@ -67,6 +82,9 @@ typedef struct {
   const char *method;        /* GET or POST */
   const char *url;
   const char *authorization; /* the value of that header; NULL: none */
+  const char *language;      /* of the header Accept-Language; NULL: none */
+  int frame_max;             /* of the header X-Frame-Max; 0: none */
+  int limit;                 /* of devices of the link that refused; 0: not told */
   const char *text;
   size_t size;               /* of the text, bytes */
   const char *action;        /* of a command; empty: a notification */
@@ -74,12 +92,15 @@ typedef struct {
   const char *html, *link;   /* ... and of the plain body the HTML, which the server filtered */
   const char *message;       /* the whole message as JSON */
   size_t message_size;
-  const char *detail;        /* why, for a person */
+  const char *reason;        /* why, in one word: README.md has them; empty: no word */
+  const char *detail;        /* why, in English */
+  const char *free_url;      /* where the user frees a slot; empty: nowhere */
 } gatepost_order;
 
 /* All texts are copied. */
 typedef struct {
   const char *url;          /* https://HOST of the appliance */
+  const char *base;         /* the path of its calls; NULL: /device */
   const char *registration; /* fields of POST /device/register but `hwid` and `push`, as JSON */
   const char *push;         /* {"gateway":"fcm","token":"..."}; NULL: none */
   const char *hwid;         /* the HWID that the app has; NULL: one is drawn once and kept */
@@ -88,17 +109,26 @@ typedef struct {
   size_t state_size;
   gatepost_mode mode;
   int ping;                 /* seconds between two pings of the stream, 15 to 600; 0: the usual */
+  int asleep;               /* seconds between two polls, 15 to 86400; 0: one follows the other */
+  int frame_max;            /* bytes of the largest frame or answer with several messages that the
+                               app's library takes, 1024 to 65536; 0: any */
+  int has_tls;              /* 1: the app's sockets speak TLS; 0: an https:// address is refused */
   int hides_pings;          /* 1: the WebSocket library does not report pings; it sends its own */
   double pace;              /* multiplies pauses and limits of time, for tests; 0: as they are */
   uint64_t now_ms;          /* the app's clock, best a steady one */
   unsigned char random[32]; /* 32 random bytes of the system, new at each start */
+  void (*log)(void *context, const char *line); /* what it does, without secrets; NULL: nowhere */
+  void *log_context;
 } gatepost_options;
 
 /* Returns how much memory a device takes, with room for `input_size` bytes of messages. */
 size_t gatepost_size(size_t input_size);
 /* Makes a device in memory that malloc, or a static array of uint64_t, gave. NULL: the memory is
- * too small, or an option does not fit. The memory is the app's to free when the device ended. */
+ * too small, or an option does not fit: gatepost_misfit. The memory is the app's to free when the
+ * device ended. */
 gatepost_device *gatepost_new(void *memory, size_t size, const gatepost_options *options);
+/* Tells in English what did not fit, where that gave NULL: with the same values. NULL: all fits. */
+const char *gatepost_misfit(void *memory, size_t size, const gatepost_options *options);
 /* Gives the next order, until it is GATEPOST_WAIT or GATEPOST_ENDED. To call after each event. */
 gatepost_kind gatepost_next(gatepost_device *device, gatepost_order *order);
 
@@ -111,11 +141,15 @@ void gatepost_wait_max(gatepost_device *device, int seconds);
 /* The answer to a request. Status 0: none came. */
 void gatepost_answer(gatepost_device *device, uint32_t number, int status, const char *bytes,
                      size_t size);
+/* A request or an attempt of a socket failed before an answer: in place of their ends. */
+void gatepost_failed(gatepost_device *device, uint32_t number, gatepost_fault fault);
 /* A stream is open. `ping`: the header x-ping-interval of the answer; 0: none, or it is hidden. */
 void gatepost_socket_opened(gatepost_device *device, uint32_t number, int ping);
 void gatepost_socket_frame(gatepost_device *device, uint32_t number, const char *bytes,
                            size_t size);
 void gatepost_socket_heard(gatepost_device *device, uint32_t number); /* a ping or a pong */
+/* The reason of a close, or the header x-ended of a refused handshake: to report before the end. */
+void gatepost_socket_reason(gatepost_device *device, uint32_t number, const char *reason);
 /* The end of a socket, or of an attempt. Code 0: none; status 0: the library does not tell it. */
 void gatepost_socket_closed(gatepost_device *device, uint32_t number, int code, int status);
 /* The state was written (1), or could not be (0): then the order comes again after a while. */
@@ -134,6 +168,19 @@ void gatepost_close(gatepost_device *device);
 /* Writes the headers for the fetch of a subscription, `x-hwid: ...` and its kin, a line each with
  * CR LF. Returns their size, bytes; 0: they do not fit. */
 size_t gatepost_headers(const gatepost_device *device, char *out, size_t size);
+/* The same before there is a device: of the app's HWID and its fields of a registration. */
+size_t gatepost_headers_for(const char *hwid, const char *registration, char *out, size_t size);
+
+/* Where a subscription's server takes devices: options of the device that the app makes when its
+ * user wants one. */
+typedef struct {
+  char url[512], base[128], registration[3072];
+} gatepost_server;
+/* Reads the answer to a subscription's fetch with the headers above: the address that answered, and
+ * the header x-device-server of the answer (NULL: none). `registration`: the app's other fields.
+ * Returns 0 if that server takes no devices. */
+int gatepost_discover(gatepost_server *out, const char *address, const char *x_device_server,
+                      const char *registration);
 
 /* Finds a field of a JSON object, such as `payload`. Returns 0 if it is not there, or the object
  * is none. The value stays where it is. */

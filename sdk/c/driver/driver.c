@@ -98,7 +98,7 @@ static void handle(const gatepost_order *order) {
 
 /* Carries out orders until the device waits. Returns for how long, ms. */
 static uint64_t run_orders(void) {
-  static const char *const STATES[] = {"open", "closed", "refused", "replaced"};
+  static const char *const STATES[] = {"open", "closed", "refused", "replaced", "ended"};
   gatepost_order order;
   if (device == NULL) return 60000;
   gatepost_time(device, net_now_ms());
@@ -118,7 +118,9 @@ static uint64_t run_orders(void) {
         handle(&order);
         break;
       case GATEPOST_STATE:
-        say("{\"said\":\"state\",\"state\":%,\"detail\":%}", STATES[order.state], order.detail);
+        printf("{\"said\":\"state\",\"limit\":%d,", order.limit);
+        say("\"state\":%,\"detail\":%,\"reason\":%,\"text\":%,\"free_url\":%}", STATES[order.state],
+            order.detail, order.reason, order.text, order.free_url);
         break;
       default:
         net_obey(&order);
@@ -154,6 +156,21 @@ static int is_true(const char *line, const char *name) {
   return json != NULL && strcmp(json, "true") == 0;
 }
 
+/* Reads an answer to a subscription's fetch into the options. Returns 0 if it names no server. */
+static int discover(const char *line, gatepost_options *options) {
+  static gatepost_server server;
+  static char subscription[2 * TEXT_MAX], headers[TEXT_MAX], url[TEXT_MAX], path[TEXT_MAX];
+  json_in(line, "subscription", subscription, sizeof subscription);
+  if (json_in(subscription, "headers", headers, sizeof headers) == NULL) return 0;
+  text_in(subscription, "url", url, sizeof url);
+  text_in(headers, "x-device-server", path, sizeof path);
+  if (!gatepost_discover(&server, url, path, options->registration)) return 0;
+  options->url = server.url;
+  options->base = server.base;
+  options->registration = server.registration;
+  return 1;
+}
+
 static void start(const char *line) {
   static char url[TEXT_MAX], hwid[TEXT_MAX], locale[TEXT_MAX], push[TEXT_MAX], value[TEXT_MAX];
   static char registration[4 * TEXT_MAX], folder[900], number[32], mode[32];
@@ -172,6 +189,10 @@ static void start(const char *line) {
   strcat(registration, "}");
   options.url = text_in(line, "url", url, sizeof url);
   options.registration = registration;
+  if (*options.url == '\0' && !discover(line, &options)) {
+    say("{\"said\":\"nothing\"}");
+    return;
+  }
   options.push = json_in(line, "push", push, sizeof push);
   options.hwid = *text_in(line, "hwid", hwid, sizeof hwid) == '\0' ? NULL : hwid;
   options.locale = text_in(line, "locale", locale, sizeof locale);
@@ -181,6 +202,9 @@ static void start(const char *line) {
   options.mode = strcmp(mode, "poll") == 0 ? GATEPOST_POLL : GATEPOST_STREAM;
   options.ping = json_in(line, "ping", number, sizeof number) == NULL ? 0 : atoi(number);
   options.pace = json_in(line, "pace", number, sizeof number) == NULL ? 1 : atof(number);
+  options.asleep = json_in(line, "asleep", number, sizeof number) == NULL ? 0 : atoi(number);
+  options.frame_max = json_in(line, "frame_max", number, sizeof number) == NULL ? 0 : atoi(number);
+  options.has_tls = net_has_tls();
   options.now_ms = net_now_ms();
   is_transaction = is_true(line, "transaction");
   if (!net_random(options.random, sizeof options.random)) fail("/dev/urandom");
@@ -188,7 +212,8 @@ static void start(const char *line) {
   memory = malloc(gatepost_size(GATEPOST_INPUT_SIZE));
   device = gatepost_new(memory, gatepost_size(GATEPOST_INPUT_SIZE), &options);
   if (device == NULL) {
-    fprintf(stderr, "an option does not fit: %s\n", line);
+    size_t size = gatepost_size(GATEPOST_INPUT_SIZE);
+    fprintf(stderr, "an option does not fit: %s\n", gatepost_misfit(memory, size, &options));
     exit(1);
   }
   net_drop();

@@ -1,6 +1,7 @@
-/* A small client of HTTP/1.1 and WebSocket over plain TCP, as net.h says. */
+/* A small client of HTTP/1.1 and WebSocket over TCP or TLS, as net.h says. */
 #define _POSIX_C_SOURCE 200809L
 #include "net.h"
+#include "tls.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,11 +28,19 @@ typedef struct {
   int fd; /* below 0: the link is free */
   uint32_t number;
   int is_socket, is_open;
+  tls_line *tls; /* NULL: plain TCP */
+  short waits;   /* the event of poll(2) that TLS waits for before it writes; 0: none */
+  gatepost_fault fault;
   bytes in, out, frame;
 } net_link;
 
 static net_link links[LINKS_MAX];
 static int is_ready;
+static unsigned attempts;
+
+int net_has_tls(void) {
+  return tls_is_here();
+}
 
 uint64_t net_now_ms(void) {
   struct timespec now;
@@ -70,6 +79,7 @@ static void take_away(bytes *from, size_t size) {
 }
 
 static void drop(net_link *one) {
+  tls_end(one->tls);
   if (one->fd >= 0) close(one->fd);
   free(one->in.at);
   free(one->out.at);
@@ -93,17 +103,24 @@ static net_link *link_of(uint32_t number) {
   return NULL;
 }
 
-static int connect_to(const char *host, const char *port) {
-  struct addrinfo hints, *found = NULL;
+/* Connects to one address of a host, the next one at the next attempt. Below 0: it failed. */
+static int connect_to(const char *host, const char *port, gatepost_fault *fault) {
+  struct addrinfo hints, *found = NULL, *one;
+  unsigned count = 0, which;
   int fd = -1;
   memset(&hints, 0, sizeof hints);
   hints.ai_socktype = SOCK_STREAM;
+  *fault = GATEPOST_NO_NAME;
   if (getaddrinfo(host, port, &hints, &found) != 0) return -1;
-  fd = socket(found->ai_family, found->ai_socktype, found->ai_protocol);
+  for (one = found; one != NULL; one = one->ai_next) count++;
+  for (one = found, which = attempts++ % count; which > 0; which--) one = one->ai_next;
+  *fault = GATEPOST_NO_ANSWER;
+  fd = socket(one->ai_family, one->ai_socktype, one->ai_protocol);
   if (fd >= 0) {
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
     fcntl(fd, F_SETFD, FD_CLOEXEC);
-    if (connect(fd, found->ai_addr, found->ai_addrlen) != 0 && errno != EINPROGRESS) {
+    if (connect(fd, one->ai_addr, one->ai_addrlen) != 0 && errno != EINPROGRESS) {
+      if (errno == ECONNREFUSED) *fault = GATEPOST_REFUSED_PORT;
       close(fd);
       fd = -1;
     }
@@ -112,10 +129,26 @@ static int connect_to(const char *host, const char *port) {
   return fd;
 }
 
+/* Splits HOST:PORT or [HOST]:PORT in place; returns the host. */
+static char *split_host(char *host, const char **port) {
+  char *colon, *name = host;
+  if (*host == '[' && strchr(host, ']') != NULL) {
+    name = host + 1;
+    host = strchr(host, ']');
+    *host++ = '\0';
+  }
+  colon = strchr(host, ':');
+  if (colon != NULL) *colon = '\0';
+  if (colon != NULL) *port = colon + 1;
+  return name;
+}
+
 /* Opens a link and writes the head of its request. A failure is reported by net_wait. */
 static void begin(const gatepost_order *order) {
-  char host[URL_MAX], *path, *port, number[64];
+  char host[URL_MAX], *path, *name, number[64];
   const char *from = strstr(order->url, "://");
+  int is_secure = strncmp(order->url, "https:", 6) == 0 || strncmp(order->url, "wss:", 4) == 0;
+  const char *port = is_secure ? "443" : "80";
   int is_socket = order->kind == GATEPOST_OPEN;
   net_link *one = NULL;
   for (int n = 0; n < LINKS_MAX && one == NULL; n++) {
@@ -133,12 +166,28 @@ static void begin(const gatepost_order *order) {
   add_text(&one->out, path);
   add_text(&one->out, " HTTP/1.1\r\nhost: ");
   add_text(&one->out, host);
-  port = strrchr(host, ':');
-  if (port != NULL) *port++ = '\0';
-  one->fd = connect_to(host, port == NULL ? "80" : port);
+  name = split_host(host, &port);
+  one->fd = connect_to(name, port, &one->fault);
+  if (is_secure && one->fd >= 0) {
+    one->tls = tls_begin(one->fd, name);
+    /* Nothing is ever said in clear in place of TLS. */
+    if (one->tls == NULL) {
+      close(one->fd);
+      one->fd = -1;
+      one->fault = GATEPOST_NO_TLS;
+    }
+  }
   if (order->authorization != NULL) {
     add_text(&one->out, "\r\nauthorization: ");
     add_text(&one->out, order->authorization);
+  }
+  if (order->language != NULL) {
+    add_text(&one->out, "\r\naccept-language: ");
+    add_text(&one->out, order->language);
+  }
+  if (order->frame_max > 0) {
+    snprintf(number, sizeof number, "\r\nx-frame-max: %d", order->frame_max);
+    add_text(&one->out, number);
   }
   if (is_socket) {
     /* The answer to the key is not compared: it guards against caches, and there is none here. */
@@ -230,15 +279,21 @@ static void end_request(gatepost_device *device, net_link *one, int status, size
     size_t size = status == 0 ? 0 : done.in.used - from;
     const char *wait_max = status == 0 ? NULL : header(done.in.at, "x-wait-max");
     if (wait_max != NULL) gatepost_wait_max(device, atoi(wait_max));
-    gatepost_answer(device, done.number, status, size == 0 ? "" : done.in.at + from, size);
+    if (status == 0) gatepost_failed(device, done.number, done.fault);
+    else gatepost_answer(device, done.number, status, size == 0 ? "" : done.in.at + from, size);
   }
   drop(&done);
 }
 
+/* Reports the end of a socket. An attempt without an answer has status 0. */
 static void end_socket(gatepost_device *device, net_link *one, int code, int status) {
   uint32_t number = one->number;
+  gatepost_fault fault = one->fault;
+  int has_failed = !one->is_open && status == 0;
   drop(one);
-  if (device != NULL) gatepost_socket_closed(device, number, code, status);
+  if (device == NULL) return;
+  if (has_failed) gatepost_failed(device, number, fault);
+  else gatepost_socket_closed(device, number, code, status);
 }
 
 /* Reads what has come of an answer. */
@@ -300,6 +355,9 @@ static int read_frame(gatepost_device *device, net_link *one) {
   }
   if (one->in.used < head + size) return 0;
   if (opcode == CLOSE) {
+    char reason[126] = "";
+    if (size > 2 && size < sizeof reason) memcpy(reason, at + head + 2, size - 2);
+    if (device != NULL) gatepost_socket_reason(device, number, reason);
     end_socket(device, one, size < 2 ? 1005 : at[head] << 8 | at[head + 1], 0);
     return 0;
   }
@@ -318,6 +376,10 @@ static void read_socket(gatepost_device *device, net_link *one, int is_ended) {
     char *head = one->in.used > 0 ? strstr(one->in.at, "\r\n\r\n") : NULL;
     int status = head == NULL ? 0 : atoi(one->in.at + strcspn(one->in.at, " "));
     if (head != NULL && status != 101) {
+      const char *ended = header(one->in.at, "x-ended");
+      char reason[64] = "";
+      if (ended != NULL) snprintf(reason, sizeof reason, "%.*s", (int)strcspn(ended, "\r"), ended);
+      if (device != NULL) gatepost_socket_reason(device, number, reason);
       end_socket(device, one, 0, status);
       return;
     }
@@ -330,24 +392,40 @@ static void read_socket(gatepost_device *device, net_link *one, int is_ended) {
     }
   }
   while (one->is_open && one->number == number && read_frame(device, one)) continue;
-  /* Status 1: no answer at all, which says nothing of the token. */
-  if (is_ended && one->number == number) end_socket(device, one, 0, one->is_open ? 0 : 1);
+  if (is_ended && one->number == number) end_socket(device, one, 0, 0);
+}
+
+/* Sends what waits. Returns 0 if the link is over. */
+static int send_some(net_link *one) {
+  ssize_t sent;
+  if (one->tls != NULL) sent = tls_send(one->tls, one->out.at, one->out.used, &one->waits);
+  else sent = send(one->fd, one->out.at, one->out.used, MSG_NOSIGNAL);
+  if (sent > 0) take_away(&one->out, (size_t)sent);
+  if (sent >= 0 || errno == EAGAIN || errno == EINTR) return 1;
+  if (errno == ECONNREFUSED) one->fault = GATEPOST_REFUSED_PORT;
+  else if (one->tls != NULL && !tls_is_open(one->tls)) one->fault = GATEPOST_NO_TLS;
+  return 0;
+}
+
+/* Reads all that is there. Returns 0 if the link is over. */
+static int receive_some(net_link *one) {
+  static char piece[65536];
+  for (;;) {
+    ssize_t got = one->tls != NULL ? tls_receive(one->tls, piece, sizeof piece)
+                                   : recv(one->fd, piece, sizeof piece, 0);
+    if (got > 0 && add(&one->in, piece, (size_t)got)) continue;
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return 1;
+    if (got < 0 && errno == ECONNREFUSED) one->fault = GATEPOST_REFUSED_PORT;
+    else if (one->tls != NULL && !tls_is_open(one->tls)) one->fault = GATEPOST_NO_TLS;
+    return 0;
+  }
 }
 
 /* Reads and writes what a link can. */
 static void serve(gatepost_device *device, net_link *one, short events) {
-  char piece[65536];
-  int is_ended = 0;
-  if ((events & POLLOUT) != 0 && one->out.used > 0) {
-    ssize_t sent = send(one->fd, one->out.at, one->out.used, MSG_NOSIGNAL);
-    if (sent > 0) take_away(&one->out, (size_t)sent);
-    else if (sent < 0 && errno != EAGAIN && errno != EINTR) is_ended = 1;
-  }
-  if ((events & (POLLIN | POLLHUP | POLLERR)) != 0) {
-    ssize_t got = recv(one->fd, piece, sizeof piece, 0);
-    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) is_ended = 1;
-    if (got > 0 && !add(&one->in, piece, (size_t)got)) is_ended = 1;
-  }
+  int is_ended = 0, may_send = (events & (one->waits == 0 ? POLLOUT : one->waits)) != 0;
+  if (may_send && one->out.used > 0) is_ended = !send_some(one);
+  if (!is_ended && (events & (POLLIN | POLLHUP | POLLERR)) != 0) is_ended = !receive_some(one);
   if (one->is_socket) read_socket(device, one, is_ended);
   else read_answer(device, one, is_ended);
 }
@@ -358,7 +436,8 @@ int net_wait(gatepost_device *device, uint64_t wait_ms, int input) {
   if (!is_ready) net_drop();
   for (int n = 0; n < LINKS_MAX; n++) {
     waits[n].fd = links[n].fd;
-    waits[n].events = (short)(POLLIN | (links[n].out.used > 0 ? POLLOUT : 0));
+    waits[n].events = POLLIN;
+    if (links[n].out.used > 0) waits[n].events |= links[n].waits == 0 ? POLLOUT : links[n].waits;
     waits[n].revents = 0;
     if (links[n].fd < 0 && links[n].number != 0) has_failed = 1;
   }
@@ -371,7 +450,7 @@ int net_wait(gatepost_device *device, uint64_t wait_ms, int input) {
   for (int n = 0; n < LINKS_MAX && device != NULL; n++) {
     net_link *one = &links[n];
     if (one->fd < 0 && one->number != 0) {
-      if (one->is_socket) end_socket(device, one, 0, 1);
+      if (one->is_socket) end_socket(device, one, 0, 0);
       else end_request(device, one, 0, 0);
     } else if (one->fd >= 0 && waits[n].fd == one->fd && waits[n].revents != 0) {
       serve(device, one, waits[n].revents);

@@ -1,12 +1,15 @@
 /*
- * Carries out a device's orders with POSIX sockets: HTTP/1.1 and WebSocket over plain TCP. For the
- * driver and the sample; an app brings its own, with TLS.
+ * Carries out a device's orders with POSIX sockets: HTTP/1.1 and WebSocket. With tls-openssl.c it
+ * speaks TLS; with tls-none.c an https:// address is refused. For the driver and the samples, and
+ * for apps that have no HTTP and WebSocket of their own.
  */
 #ifndef NET_H
 #define NET_H
 
 #include "../gatepost.h"
 
+/* Tells whether an https:// address can be spoken to: for `has_tls` of the options. */
+int net_has_tls(void);
 /* Returns a steady time, ms. */
 uint64_t net_now_ms(void);
 /* Fills in random bytes of the system. Returns 0 if there are none. */
