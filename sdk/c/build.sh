@@ -18,6 +18,7 @@ if pkg-config --exists openssl 2>/dev/null; then
   $cc $strict -Os $(pkg-config --cflags openssl) sample.c driver/net.c driver/tls-openssl.c \
     "$out/gatepost.o" $(pkg-config --libs openssl) -o "$out/sample-tls"
 fi
-$cc $strict $checked driver/driver.c $clear gatepost.c -o "$out/driver-checked"
-$cc $strict $checked test/odd-bytes.c gatepost.c -o "$out/odd-bytes"
-$cc $strict $checked test/orders.c gatepost.c -o "$out/orders"
+$cc $strict $checked -c gatepost.c -o "$out/checked.o"
+$cc $strict $checked driver/driver.c $clear "$out/checked.o" -o "$out/driver-checked"
+$cc $strict $checked test/odd-bytes.c "$out/checked.o" -o "$out/odd-bytes"
+$cc $strict $checked test/orders.c "$out/checked.o" -o "$out/orders"

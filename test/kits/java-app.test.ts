@@ -64,7 +64,7 @@ public class Odd {
         throw new IllegalStateException("fault");
       }
     };
-    Device device = new Device(new Options(args[0]), store, listener);
+    Device device = new Device(new Options(args[0]).streams(), store, listener);
     device.start();
     System.out.println(device.await());
   }

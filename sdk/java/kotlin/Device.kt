@@ -2,18 +2,32 @@ package org.gatepost.device
 
 /** Makes a device whose handler is a lambda; null acknowledges as is usual. See [Listener]. */
 fun device(
-  url: String,
+  options: Options,
   store: Store,
-  options: Options.() -> Unit = {},
-  onState: (State, String) -> Unit = { _, _ -> },
+  onReport: (Report) -> Unit = {},
   onMessage: (Message) -> Outcome?,
 ): Device =
   Device(
-    Options(url).apply(options),
+    options,
     store,
     object : Listener {
       override fun onMessage(message: Message): Outcome? = onMessage(message)
 
-      override fun onState(state: State, detail: String) = onState(state, detail)
+      override fun onReport(report: Report) = onReport(report)
     },
   )
+
+/** Makes a device of the server at an address. */
+fun device(
+  url: String,
+  store: Store,
+  options: Options.() -> Unit = {},
+  onReport: (Report) -> Unit = {},
+  onMessage: (Message) -> Outcome?,
+): Device = device(Options(url).apply(options), store, onReport, onMessage)
+
+/** Makes a handler of one that returns nothing: its message is acknowledged as is usual. */
+fun showing(handle: (Message) -> Unit): (Message) -> Outcome? = { message ->
+  handle(message)
+  null
+}

@@ -17,8 +17,9 @@ fun main(args: Array<String>) = runBlocking {
         register("os", "linux")
         register("install_code", link)
         register("domain_hash", domainHash)
+        streams()
       },
-      onState = { state, detail -> println("($state) $detail") },
+      onReport = { report -> println("$report ${report.text}") },
       onMessage =
         suspending { message ->
           delay(1)

@@ -6,7 +6,7 @@ import org.gatepost.device.Listener;
 import org.gatepost.device.Message;
 import org.gatepost.device.Options;
 import org.gatepost.device.Outcome;
-import org.gatepost.device.State;
+import org.gatepost.device.Report;
 
 /** A phone in the terminal: java -cp gatepost-device.jar:. Sample https://HOST LINK DOMAIN_HASH */
 public final class Sample implements Listener {
@@ -18,8 +18,10 @@ public final class Sample implements Listener {
   }
 
   @Override
-  public void onState(State state, String detail) {
-    System.out.println("(" + state + ") " + detail);
+  public void onReport(Report report) {
+    String text = report.text.isEmpty() ? report.detail : report.text;
+    System.out.println("(" + report.state + ") " + text);
+    if (!report.freeUrl.isEmpty()) System.out.println("free a slot: " + report.freeUrl);
   }
 
   public static void main(String[] args) throws InterruptedException {
@@ -28,6 +30,7 @@ public final class Sample implements Listener {
             .register("os", "linux")
             .register("install_code", args[1])
             .register("domain_hash", args[2])
+            .streams()
             .locale(Locale.getDefault().toLanguageTag());
     Device device = new Device(options, new FileStore(new File("device.json")), new Sample());
     Runtime.getRuntime().addShutdownHook(new Thread(device::close));

@@ -31,23 +31,40 @@ public final class Driver implements Store, Listener {
     Map<String, Object> read = Json.objectIn(file.read());
     if (read != null) kept.putAll(read);
     isTransaction = order.get("transaction") == Boolean.TRUE;
-    Options options =
-        new Options((String) order.get("url"))
-            .register("os", order.get("os"))
-            .register("os_version", "15")
-            .register("device_name", "Driver")
-            .register("app_version", "1.0")
-            .register("install_code", order.get("link"))
-            .register("domain_hash", order.get("domain_hash"))
-            .locale((String) order.get("locale"))
-            .pace(((Number) order.get("pace")).doubleValue());
+    Options options = serverIn(order);
+    if (options == null) {
+      device = null;
+      return;
+    }
+    options
+        .register("os", order.get("os"))
+        .register("os_version", "15")
+        .register("device_name", "Driver")
+        .register("app_version", "1.0")
+        .locale((String) order.get("locale"))
+        .pace(((Number) order.get("pace")).doubleValue());
     if (order.get("hwid") != null) options.hwid((String) order.get("hwid"));
     if (order.get("ping") != null) options.ping(((Number) order.get("ping")).intValue());
-    if ("poll".equals(order.get("mode"))) options.polls();
+    if (order.get("frame_max") != null) {
+      options.frameMax(((Number) order.get("frame_max")).intValue());
+    }
+    if (!"poll".equals(order.get("mode"))) options.streams();
     Map<String, Object> push = Json.objectIn(order.get("push"));
     if (push != null) options.push((String) push.get("gateway"), push.get("token"));
     device = new Device(options, this, this);
     device.start();
+  }
+
+  /** Returns the server by its address, or by a subscription; null: that one names none. */
+  private static Options serverIn(Map<String, Object> order) {
+    Map<String, Object> subscription = Json.objectIn(order.get("subscription"));
+    if (subscription != null) {
+      Map<String, Object> headers = Json.objectIn(subscription.get("headers"));
+      return Subscription.server((String) subscription.get("url"), headers);
+    }
+    return new Options((String) order.get("url"))
+        .register("install_code", order.get("link"))
+        .register("domain_hash", order.get("domain_hash"));
   }
 
   @Override
@@ -78,10 +95,14 @@ public final class Driver implements Store, Listener {
   }
 
   @Override
-  public void onState(State state, String detail) {
+  public void onReport(Report report) {
     Map<String, Object> line = new LinkedHashMap<>();
-    line.put("state", state.name().toLowerCase(Locale.ROOT));
-    line.put("detail", detail);
+    line.put("state", report.state.name().toLowerCase(Locale.ROOT));
+    line.put("detail", report.detail);
+    line.put("reason", report.reason);
+    line.put("text", report.text);
+    line.put("limit", report.limit);
+    line.put("free_url", report.freeUrl);
     say("state", line);
   }
 
@@ -129,8 +150,8 @@ public final class Driver implements Store, Listener {
       String order = (String) terms.get("do");
       if (order.equals("start")) {
         driver = new Driver(terms);
-        say("started", Collections.emptyMap());
-      } else if (driver != null) {
+        say(driver.device == null ? "nothing" : "started", Collections.emptyMap());
+      } else if (driver != null && driver.device != null) {
         driver.obey(order, terms);
       }
     }

@@ -1,30 +1,71 @@
 package org.gatepost.device;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 
 /** An answer of the server, to a call or on the stream. */
 final class Answer {
+  private static final String TOKEN_ERROR = "Device token error";
+
+  /** Why nothing came that can be relied on; null: all of this did. */
+  final Fault fault;
+
   final boolean isOk;
   final String msg;
   /** The token of a registration; null: none. */
   final String token;
   /** The messages of an inbox; null: it is not about messages. */
   final List<Map<String, Object>> data;
+  /** What it says of places that ended. */
+  final List<Report> ended = new ArrayList<>();
+
+  private final Map<String, Object> fields;
+
+  Answer(Fault fault) {
+    this.fault = fault;
+    isOk = false;
+    msg = "";
+    token = null;
+    data = null;
+    fields = Collections.emptyMap();
+  }
 
   private Answer(Map<String, Object> fields) {
+    this.fields = fields;
+    fault = null;
     isOk = fields.get("rc").equals(1L);
     msg = (String) fields.get("msg");
     Object given = fields.get("device_token");
     token = given instanceof String ? (String) given : null;
     Object messages = fields.get("data");
     data = messages instanceof List ? new ArrayList<>() : null;
-    if (data == null) return;
-    for (Object one : (List<?>) messages) {
-      Map<String, Object> message = Json.objectIn(one);
-      if (message != null && Message.idIn(message) > 0) data.add(message);
+    for (Map<String, Object> one : objectsIn("data")) if (Message.idIn(one) > 0) data.add(one);
+    for (Map<String, Object> one : objectsIn("ended")) {
+      ended.add(new Report(State.ENDED, "a slot of this device ended", one));
     }
+  }
+
+  private List<Map<String, Object>> objectsIn(String name) {
+    List<Map<String, Object>> all = new ArrayList<>();
+    Object list = fields.get(name);
+    if (!(list instanceof List)) return all;
+    for (Object one : (List<?>) list) {
+      Map<String, Object> object = Json.objectIn(one);
+      if (object != null) all.add(object);
+    }
+    return all;
+  }
+
+  /** The token that was shown is refused. */
+  boolean refusesToken() {
+    return !isOk && msg.equals(TOKEN_ERROR);
+  }
+
+  /** Returns why the device is refused. */
+  Report refusal() {
+    return new Report(State.REFUSED, msg, fields);
   }
 
   /** Returns the answer that a text is; null: none, as half a text or the page of a proxy. */

@@ -12,6 +12,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 
 /**
@@ -27,7 +28,10 @@ public final class Device implements AutoCloseable {
   private static final int RENEWAL_MS = 3_600_000;
   private static final int CLOSE_TOKEN = 4001;
   private static final int CLOSE_REPLACED = 4002;
-  private static final String TOKEN_ERROR = "Device token error";
+  private static final int CLOSE_FREED = 4004;
+  /** A poll that waits, and comes back sooner with nothing, is no wait. */
+  private static final int SPIN_MS = 1_000;
+  private static final int WATCH_MS = 10_000;
   /** Acknowledgements in one request. */
   private static final int ACKS_EACH = 100;
 
@@ -40,7 +44,7 @@ public final class Device implements AutoCloseable {
   /** Registrations, acknowledgements by call, and what a push asks for. */
   private final Steps calls = new Steps("gatepost-calls");
   private volatile Thread runner;
-  private State ending;
+  private volatile State ending;
   private final CountDownLatch ended = new CountDownLatch(1);
   private volatile Map<String, Object> push;
   private volatile boolean isRegistered;
@@ -48,6 +52,10 @@ public final class Device implements AutoCloseable {
   private long renewedAtNs;
   /** The token that was shown where the answer was lost: no other device renewed it. */
   private String doubted;
+  /** A handshake without an answer may reach the server late. Of the thread of the line alone. */
+  private boolean gaveUp;
+  /** Frames that wait for the whole message of a stub, or for one that does. */
+  private final AtomicInteger fetching = new AtomicInteger();
 
   /** Makes a device; {@link #start} lets it work. Refuses a URL that is none. */
   public Device(Options options, Store store, Listener listener) {
@@ -58,7 +66,7 @@ public final class Device implements AutoCloseable {
     line = new Line(options, changes);
   }
 
-  /** Lets it work until {@link #close}, a refusal, or another stream of the device. */
+  /** Lets it work, once, until {@link #close}, a refusal, or another stream of the device. */
   public synchronized void start() {
     if (runner != null) throw new IllegalStateException("it runs");
     runner = new Thread(this::run, "gatepost-device");
@@ -77,7 +85,7 @@ public final class Device implements AutoCloseable {
   /** Ends at once: nothing is waited for. What was not acknowledged is, at the next start. */
   @Override
   public void close() {
-    end(State.CLOSED, "");
+    end(new Report(State.CLOSED, "", ""));
   }
 
   /**
@@ -114,26 +122,35 @@ public final class Device implements AutoCloseable {
 
   /** Returns the headers by which a subscription's fetch names this device. */
   public Map<String, String> headers() throws IOException {
-    return options.headers(keeper.now().hwid);
+    return Subscription.headers(keeper.now().hwid, options.registration);
   }
 
   private boolean hasEnded() {
-    return ended.getCount() == 0;
+    return ending != null;
   }
 
-  private void end(State why, String detail) {
+  private void end(Report why) {
     synchronized (ended) {
       if (ending != null) return;
-      ending = why;
+      ending = why.state;
     }
     line.stop();
-    if (why != State.CLOSED) tell(why, detail);
+    if (why.state != State.CLOSED) deliver(why);
     ended.countDown();
   }
 
   private void tell(State state, String detail) {
+    tell(new Report(state, "", detail));
+  }
+
+  private void tell(Report report) {
+    if (!hasEnded()) deliver(report);
+  }
+
+  private void deliver(Report report) {
+    options.say(report.toString());
     try {
-      if (!hasEnded()) listener.onState(state, detail);
+      listener.onReport(report);
     } catch (RuntimeException | AssertionError | LinkageError e) {
       // The app's fault shows as others do, and ends no thread of the kit.
       Thread thread = Thread.currentThread();
@@ -153,10 +170,16 @@ public final class Device implements AutoCloseable {
     }
   }
 
+  private boolean mayConnect() {
+    boolean isAllowed = options.isAllowed.getAsBoolean();
+    if (!isAllowed) tell(State.CLOSED, "the app allows no connection now");
+    return isAllowed;
+  }
+
   /** Registers and listens once. Returns whether it went well for a while. */
-  private boolean work() {
+  private boolean work() throws InterruptedException {
     try {
-      String token = registered();
+      String token = mayConnect() ? registered() : null;
       return token != null && !hasEnded() && (options.polls ? poll(token) : listen(token));
     } catch (IOException | RuntimeException | AssertionError | LinkageError e) {
       tell(State.CLOSED, "the store or the app failed: " + e.getMessage());
@@ -182,19 +205,35 @@ public final class Device implements AutoCloseable {
     Map<String, Object> body = new LinkedHashMap<>(options.registration);
     body.put("hwid", shown.hwid);
     if (address != null) body.put("push", address);
-    Answer answer = line.ask("/device/register", shown.token, body, 0);
+    Answer answer = line.ask("/register", shown.token, body, 0);
     if (hasEnded()) return;
-    if (answer == null) doubted = shown.token;
-    String msg = answer == null ? "Unknown error" : answer.msg;
-    if (answer != null && answer.isOk && answer.token != null) {
+    if (answer.fault != null) {
+      doubted = shown.token;
+      tell(answer.fault.about(line.shown()));
+    } else if (answer.isOk && answer.token != null) {
       change(now -> now.withToken(answer.token));
       isRegistered = address == push;
-    } else if (msg.equals(TOKEN_ERROR) && shown.token != null) {
-      forget(shown.token);
-    } else if (msg.equals("Too many requests") || msg.equals("Unknown error")) {
-      tell(State.CLOSED, answer == null ? "no answer" : msg);
+    } else if (answer.refusesToken() && shown.token != null) {
+      tokenRefused(shown.token, answer.refusal());
+    } else if (answer.msg.equals("Too many requests") || answer.msg.equals("Unknown error")) {
+      tell(State.CLOSED, answer.msg);
     } else {
-      end(State.REFUSED, msg);
+      end(answer.refusal());
+    }
+  }
+
+  /** A token was refused: it died, or, where a reason is given, its slots ended. */
+  private void tokenRefused(String token, Report why) throws IOException {
+    if (why.reason.isEmpty()) forget(token);
+    else if (token.equals(keeper.now().token)) freed(why);
+  }
+
+  /** Forgets the token and ends: only its user asks for another one. */
+  private void freed(Report why) throws IOException {
+    try {
+      change(now -> now.withToken(null));
+    } finally {
+      end(why);
     }
   }
 
@@ -207,19 +246,24 @@ public final class Device implements AutoCloseable {
     long nowNs = System.nanoTime();
     long sinceMs = (nowNs - renewedAtNs) / 1_000_000L;
     if (wasRenewed && sinceMs < line.ms(RENEWAL_MS)) {
-      end(State.REFUSED, "another device registers this HWID");
+      end(new Report(State.REFUSED, "", "another device registers this HWID"));
     }
     wasRenewed = true;
     renewedAtNs = nowNs;
   }
 
   private boolean listen(String token) throws IOException {
-    Line.Closed closed = line.hold(token, new Hearing());
-    if (closed.wasOpen) {
-      tell(State.CLOSED, closed.reason.isEmpty() ? "code " + closed.code : closed.reason);
-    }
+    Line.Closed closed = line.hold(token, new Hearing(token));
+    if (!closed.wasOpen && closed.fault != null) tell(closed.fault.about(line.shown()));
+    else tell(State.CLOSED, closed.reason.isEmpty() ? "code " + closed.code : closed.reason);
     if (hasEnded()) return closed.wasSteady;
-    if (closed.code == CLOSE_REPLACED) end(State.REPLACED, closed.reason);
+    if (closed.wasSteady) gaveUp = false;
+    if (!closed.wasOpen && closed.fault != null) gaveUp |= closed.fault.isOpen();
+    String word = closed.reason.isEmpty() ? "slot_freed" : closed.reason;
+    Report freed = new Report(State.REFUSED, word, "the slot of this device ended");
+    if (closed.code == CLOSE_REPLACED && gaveUp) gaveUp = false;
+    else if (closed.code == CLOSE_REPLACED) end(new Report(State.REPLACED, "", closed.reason));
+    else if (closed.code == CLOSE_FREED) calls.run(() -> tokenRefused(token, freed));
     else if (closed.code == CLOSE_TOKEN) calls.run(() -> forget(token));
     // Why a handshake failed, the inbox answers; and a proxy may let calls through alone.
     else if (!closed.wasOpen) fetchInbox(token, false);
@@ -228,15 +272,41 @@ public final class Device implements AutoCloseable {
 
   /** Turns events of the stream into steps, because a handler must not delay a pong. */
   private final class Hearing implements Line.Events {
+    private final String token;
+
+    Hearing(String token) {
+      this.token = token;
+    }
+
     @Override
     public void opened() {
       tell(State.OPEN, "");
       calls.add(Device.this::sendAcks);
+      watch();
+    }
+
+    /** Cuts the stream when the app allows it no more. */
+    private void watch() {
+      if (!options.isAllowed.getAsBoolean()) line.cut();
+      else if (line.isOpen() && !hasEnded()) changes.after(line.ms(WATCH_MS), this::watch);
     }
 
     @Override
-    public void messages(List<Map<String, Object>> messages) {
-      CompletableFuture<Void> taken = changes.add(() -> take(messages));
+    public void refused(Answer answer) {
+      calls.add(() -> tokenRefused(token, answer.refusal()));
+    }
+
+    @Override
+    public void messages(Answer answer) {
+      for (Report one : answer.ended) tell(one);
+      // Later frames wait for the messages that are fetched for stubs of earlier ones.
+      boolean isFetched = fetching.get() > 0 || answer.data.stream().anyMatch(Message::isStub);
+      if (isFetched) fetching.incrementAndGet();
+      CompletableFuture<Void> taken =
+          isFetched
+              ? calls.add(() -> takeWhole(token, answer.data))
+              : changes.add(() -> take(answer.data));
+      if (isFetched) taken.whenComplete((done, fault) -> fetching.decrementAndGet());
       // A state that cannot be written ends the stream: the messages come again.
       taken.exceptionally(
           fault -> {
@@ -252,27 +322,52 @@ public final class Device implements AutoCloseable {
     }
   }
 
-  private boolean poll(String token) throws IOException {
+  private boolean poll(String token) throws IOException, InterruptedException {
     for (int count = 0; ; count++) {
       // A message that is not acknowledged comes at once, again and again. The first does not wait.
-      boolean isWell = calls.ask(this::sendAcks) && fetchInbox(token, count > 0);
-      if (!isWell && count > 0) tell(State.CLOSED, "no answer");
-      if (!isWell || hasEnded()) return count > 0;
+      boolean waits = count > 0 && options.asleep == 0;
+      long sinceNs = System.nanoTime();
+      Answer inbox = calls.ask(this::sendAcks) ? fetchInbox(token, waits) : null;
+      if (inbox == null || hasEnded()) return count > 0;
       if (count == 0) tell(State.OPEN, "");
+      boolean isSoon = (System.nanoTime() - sinceNs) / 1_000_000L < line.ms(SPIN_MS);
+      // There may be more than one answer holds.
+      if (!inbox.data.isEmpty()) continue;
+      int restMs = waits && isSoon ? PAUSE_FIRST_MS : options.asleep * 1_000;
+      if (restMs > 0 && ended.await(line.ms(restMs), TimeUnit.MILLISECONDS)) return true;
+      if (!mayConnect()) return true;
     }
   }
 
-  /** Takes what lies in the inbox; false: it did not answer. */
-  private boolean fetchInbox(String token, boolean waits) throws IOException {
-    if (token == null) return false;
+  /** Takes what lies in the inbox; null: it did not answer. */
+  private Answer fetchInbox(String token, boolean waits) throws IOException {
+    if (token == null) return null;
     int seconds = waits ? line.pollSeconds : 0;
-    String path = "/device/inbox" + (waits ? "?wait=" + seconds : "");
-    Answer answer = line.ask(path, token, null, seconds);
-    if (answer == null || hasEnded()) return false;
-    if (answer.msg.equals(TOKEN_ERROR)) calls.run(() -> forget(token));
-    if (!answer.isOk) return false;
-    if (answer.data != null) changes.run(() -> take(answer.data));
-    return true;
+    Answer answer = line.ask("/inbox" + (waits ? "?wait=" + seconds : ""), token, null, seconds);
+    if (hasEnded()) return null;
+    if (answer.fault != null) tell(answer.fault.about(line.shown()));
+    if (answer.refusesToken()) calls.run(() -> tokenRefused(token, answer.refusal()));
+    if (!answer.isOk || answer.data == null || hasEnded()) return null;
+    for (Report one : answer.ended) tell(one);
+    takeWhole(token, answer.data);
+    return answer;
+  }
+
+  /** Takes messages; fetches those of which a stub came, each in its turn. */
+  private void takeWhole(String token, List<Map<String, Object>> messages) throws IOException {
+    for (Map<String, Object> one : messages) {
+      boolean isMissing = Message.isStub(one) && keeper.now().seen(Message.idIn(one)) == null;
+      List<Map<String, Object>> whole = Collections.singletonList(one);
+      if (isMissing) {
+        Answer answer = line.ask("/inbox?id=" + Message.idIn(one), token, null, 0);
+        // What was not fetched comes again, with those behind it.
+        if (!answer.isOk || answer.data == null) throw new IOException("a message was not fetched");
+        whole = new ArrayList<>(answer.data);
+        whole.removeIf(it -> Message.isStub(it) || Message.idIn(it) != Message.idIn(one));
+      }
+      List<Map<String, Object>> some = whole;
+      changes.run(() -> take(some));
+    }
   }
 
   /** Takes what a push says by itself. */
@@ -334,8 +429,10 @@ public final class Device implements AutoCloseable {
         continue;
       }
       Object body = Collections.singletonMap("items", Memory.mapsOf(some));
-      Answer answer = line.ask("/device/ack", now.token, body, 0);
-      if (answer == null || !answer.isOk) return false;
+      Answer answer = line.ask("/ack", now.token, body, 0);
+      if (answer.fault != null) tell(answer.fault.about(line.shown()));
+      if (answer.refusesToken()) tokenRefused(now.token, answer.refusal());
+      if (!answer.isOk) return false;
       change(all -> all.without(some));
     }
     return true;

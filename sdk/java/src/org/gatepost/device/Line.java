@@ -31,7 +31,10 @@ final class Line {
   interface Events {
     void opened();
 
-    void messages(List<Map<String, Object>> messages);
+    void messages(Answer answer);
+
+    /** The server refused the token, and closes the stream. */
+    void refused(Answer answer);
 
     /** The server kept acknowledgements, or will never keep them. */
     void answered(List<Ack> acks);
@@ -42,6 +45,8 @@ final class Line {
     int code = 1006;
     String reason = "";
     boolean wasOpen;
+    /** Why the handshake had no answer; null: it had one. */
+    Fault fault;
     /** It lasted so long that the pauses are reset. */
     boolean wasSteady;
   }
@@ -66,8 +71,24 @@ final class Line {
   Line(Options options, Steps timers) {
     this.options = options;
     this.timers = timers;
-    address = URI.create(options.url);
-    if (address.getHost() == null) throw new IllegalArgumentException("no address: " + options.url);
+    address = addressIn(options.url);
+  }
+
+  static boolean hasScheme(String url) {
+    return url.matches("(?i)https?://.*");
+  }
+
+  private static URI addressIn(String url) {
+    String begins = url + " is no address: it begins with https:// or http://, and a host follows";
+    if (!hasScheme(url)) throw new IllegalArgumentException(begins);
+    URI address = URI.create(url);
+    if (address.getHost() == null) throw new IllegalArgumentException(begins);
+    return address;
+  }
+
+  /** The address of the calls, for a person. */
+  String shown() {
+    return options.url.replaceAll("/+$", "") + options.base;
   }
 
   int ms(double unpaced) {
@@ -93,9 +114,25 @@ final class Line {
     wires.remove(wire);
   }
 
-  /** Asks the server; null: nothing to be relied on came back. A body makes it a POST. */
-  Answer ask(String path, String token, Object body, int extraSeconds) {
+  /** The headers of all that is asked. */
+  private Map<String, String> commonHeaders() {
     Map<String, String> headers = new LinkedHashMap<>();
+    String locale = options.locale.replace('_', '-');
+    if (locale.matches("[A-Za-z0-9-]{1,35}")) headers.put("Accept-Language", locale);
+    if (options.frameMax > 0) headers.put("X-Frame-Max", "" + options.frameMax);
+    return headers;
+  }
+
+  /** Asks the server. A body makes it a POST. */
+  Answer ask(String path, String token, Object body, int extraSeconds) {
+    Answer answer = answerTo(path, token, body, extraSeconds);
+    boolean isPlain = answer.fault == null && answer.msg.equals("Ok");
+    options.say(path + (isPlain ? "" : " " + (answer.fault == null ? answer.msg : answer.fault)));
+    return answer;
+  }
+
+  private Answer answerTo(String path, String token, Object body, int extraSeconds) {
+    Map<String, String> headers = commonHeaders();
     headers.put("Connection", "close");
     if (token != null) headers.put("Authorization", "Bearer " + token);
     String text = body == null ? "" : Json.write(body);
@@ -106,13 +143,14 @@ final class Line {
     Wire wire = begin();
     try {
       wire.connect(ms(REQUEST_MS) + extraSeconds * 1_000);
-      wire.request(body == null ? "GET" : "POST", path, headers, text);
+      wire.request(body == null ? "GET" : "POST", options.base + path, headers, text);
       Map<String, String> head = wire.head();
-      String answer = bodyOf(wire, head);
-      if (!path.equals("/device/ack")) pollSeconds = pollSecondsIn(head.get("x-wait-max"));
-      return Answer.in(answer);
+      String said = bodyOf(wire, head);
+      if (!path.equals("/ack")) pollSeconds = pollSecondsIn(head.get("x-wait-max"));
+      Answer answer = Answer.in(said);
+      return answer == null ? new Answer(Fault.in(head.get(""), said)) : answer;
     } catch (IOException | NumberFormatException e) {
-      return null;
+      return new Answer(Fault.of(e));
     } finally {
       end(wire);
     }
@@ -175,8 +213,8 @@ final class Line {
     Wire wire = begin();
     try {
       wire.connect(ms(REQUEST_MS));
-      String path = "/device/stream" + (options.ping == 0 ? "" : "?ping=" + options.ping);
-      Map<String, String> head = WebSocket.shakeHands(wire, path, token);
+      String path = options.base + "/stream" + (options.ping == 0 ? "" : "?ping=" + options.ping);
+      Map<String, String> head = WebSocket.shakeHands(wire, path, token, commonHeaders());
       wire.waitFor(ms(silenceSeconds(head.get("x-ping-interval")) * 1_000));
       WebSocket opened = new WebSocket(wire);
       open(wire, opened);
@@ -188,8 +226,10 @@ final class Line {
       closed.reason = opened.reason;
     } catch (SocketTimeoutException e) {
       closed.reason = "silence";
+      closed.fault = Fault.TIMEOUT;
     } catch (IOException e) {
       closed.reason = String.valueOf(e.getMessage());
+      closed.fault = Fault.ofHandshake(e);
     } finally {
       end(wire);
       open(null, null);
@@ -217,7 +257,11 @@ final class Line {
     Answer answer = Answer.in(text);
     if (answer == null) throw new IOException("no answer");
     if (answer.data != null) {
-      on.messages(answer.data);
+      on.messages(answer);
+      return;
+    }
+    if (answer.refusesToken()) {
+      on.refused(answer);
       return;
     }
     Sent sent;

@@ -111,7 +111,7 @@ final class Memory {
   }
 
   /** Returns 32 random hexadecimal digits: nothing that names the phone. */
-  private static String drawHwid() {
+  static String drawHwid() {
     byte[] bytes = new byte[16];
     new SecureRandom().nextBytes(bytes);
     StringBuilder out = new StringBuilder();

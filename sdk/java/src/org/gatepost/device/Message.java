@@ -62,6 +62,11 @@ public final class Message {
     return isText ? Long.parseLong((String) id) : 0;
   }
 
+  /** It is larger than the device takes with others, and is fetched alone. */
+  static boolean isStub(Map<String, ?> fields) {
+    return fields.get("stub") == Boolean.TRUE;
+  }
+
   static long numberIn(Map<String, ?> fields, String name) {
     Object value = fields.get(name);
     return value instanceof Number ? ((Number) value).longValue() : 0;

@@ -2,6 +2,8 @@ package org.gatepost.device;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import javax.net.SocketFactory;
 import javax.net.ssl.SSLSocketFactory;
 
@@ -12,8 +14,13 @@ public final class Options {
   String hwid;
   String locale = "";
   Map<String, Object> push;
-  boolean polls;
+  String base = "/device";
+  boolean polls = true;
+  int asleep;
   int ping;
+  int frameMax;
+  BooleanSupplier isAllowed = () -> true;
+  private Consumer<String> log = line -> {};
   double pace = 1;
   SocketFactory sockets = SocketFactory.getDefault();
   SSLSocketFactory tls = (SSLSocketFactory) SSLSocketFactory.getDefault();
@@ -21,6 +28,12 @@ public final class Options {
   /** {@code url}: {@code https://HOST} of the appliance. */
   public Options(String url) {
     this.url = url;
+  }
+
+  /** The path of the calls on that host; else {@code /device}. */
+  Options base(String path) {
+    base = path;
+    return this;
   }
 
   /** A field of {@code POST /device/register} but {@code hwid} and {@code push}. */
@@ -47,9 +60,24 @@ public final class Options {
     return this;
   }
 
-  /** Polls, where no socket may stay open. */
+  /** Polls, as is usual: no socket stays open but that of a poll that waits. */
   public Options polls() {
     polls = true;
+    return this;
+  }
+
+  /** Holds a stream in place of polls: messages come within a second. */
+  public Options streams() {
+    polls = false;
+    return this;
+  }
+
+  /** Seconds between two polls, which then do not wait, so that a phone sleeps: 15 to 86,400. */
+  public Options asleep(int seconds) {
+    if (seconds < 15 || seconds > 86_400) {
+      throw new IllegalArgumentException("asleep: not 15 to 86,400 seconds");
+    }
+    asleep = seconds;
     return this;
   }
 
@@ -57,6 +85,38 @@ public final class Options {
   public Options ping(int seconds) {
     ping = seconds;
     return this;
+  }
+
+  /** The largest frame or answer with several messages, 1,024 to 65,536 bytes; else any. */
+  public Options frameMax(int bytes) {
+    if (bytes < 1_024 || bytes > 65_536) {
+      throw new IllegalArgumentException("frameMax: not 1,024 to 65,536 bytes");
+    }
+    frameMax = bytes;
+    return this;
+  }
+
+  /**
+   * Connects only while this says so, and cuts a stream within ten seconds: such as while the
+   * tunnel is up. It is called on the kit's threads.
+   */
+  public Options onlyWhile(BooleanSupplier allowed) {
+    isAllowed = allowed;
+    return this;
+  }
+
+  /** Takes lines about what the device does, without secrets and texts of messages. */
+  public Options log(Consumer<String> lines) {
+    log = lines;
+    return this;
+  }
+
+  void say(String line) {
+    try {
+      log.accept(line);
+    } catch (RuntimeException | AssertionError | LinkageError e) {
+      // A log that fails ends nothing.
+    }
   }
 
   /** Makes the sockets: a VPN app protects its own there. They must come unconnected. */
@@ -75,19 +135,6 @@ public final class Options {
   public Options pace(double factor) {
     pace = factor;
     return this;
-  }
-
-  /** The headers of a subscription's fetch. */
-  Map<String, String> headers(String hwid) {
-    Map<String, String> headers = new LinkedHashMap<>();
-    headers.put("x-hwid", hwid);
-    String[] names = {"x-device-os", "x-ver-os", "x-device-model", "x-app-version"};
-    String[] fields = {"os", "os_version", "device_name", "app_version"};
-    for (int n = 0; n < names.length; n++) {
-      String value = Message.textIn(registration, fields[n]);
-      if (!value.isEmpty()) headers.put(names[n], value);
-    }
-    return headers;
   }
 
   static Map<String, Object> address(String gateway, Object token) {

@@ -12,6 +12,21 @@ import java.util.Map;
 
 /** The client's side of RFC 6455 on a wire, for texts. */
 final class WebSocket {
+  /** A handshake that was answered by something else. */
+  static final class Refused extends IOException {
+    private static final long serialVersionUID = 1;
+    final String status;
+
+    Refused(String status) {
+      super("status " + status);
+      this.status = status;
+    }
+
+    Fault fault() {
+      return "404".equals(status) ? Fault.WRONG_PATH : null;
+    }
+  }
+
   private static final int CONTINUATION = 0;
   private static final int TEXT = 1;
   private static final int CLOSE = 8;
@@ -29,7 +44,8 @@ final class WebSocket {
   String reason = "";
 
   /** Shakes hands on a connected wire. Returns the headers of the answer; fails if it refuses. */
-  static Map<String, String> shakeHands(Wire wire, String path, String token) throws IOException {
+  static Map<String, String> shakeHands(
+      Wire wire, String path, String token, Map<String, String> more) throws IOException {
     byte[] drawn = new byte[16];
     new SecureRandom().nextBytes(drawn);
     String key = Base64.getEncoder().encodeToString(drawn);
@@ -39,9 +55,10 @@ final class WebSocket {
     headers.put("Sec-WebSocket-Version", "13");
     headers.put("Sec-WebSocket-Key", key);
     headers.put("Authorization", "Bearer " + token);
+    headers.putAll(more);
     wire.request("GET", path, headers, "");
     Map<String, String> answer = wire.head();
-    if (!"101".equals(answer.get(""))) throw new IOException("status " + answer.get(""));
+    if (!"101".equals(answer.get(""))) throw new Refused(answer.get(""));
     if (!acceptOf(key).equals(answer.get("sec-websocket-accept"))) {
       throw new IOException("no WebSocket");
     }
