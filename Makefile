@@ -97,10 +97,14 @@ test-tools: ## install the proxies, the copiers, the browser and the Python libr
 	apt-get update --quiet && apt-get install --yes --no-install-recommends $$missing || exit 1; \
 	for name in $$missing; do service $$name stop 2>/dev/null || true; done
 
-kit-tools: ## install gcc, a JDK, the Kotlin compiler and the libraries of the kits in Go, Python and Rust for test-kits (Debian, Ubuntu; as root)
+kit-tools: ## install gcc, CMake, OpenSSL's headers, a JDK, Maven, the Kotlin compiler and the libraries of the kits in Go, Python and Rust for test-kits (Debian, Ubuntu; as root)
 	@.ci/bun >/dev/null
 	@missing=; command -v gcc >/dev/null || missing="$$missing gcc libc6-dev"; \
 	command -v javac >/dev/null || missing="$$missing default-jdk-headless"; \
+	command -v cmake >/dev/null || missing="$$missing cmake"; \
+	command -v pkg-config >/dev/null || missing="$$missing pkg-config"; \
+	[ -e /usr/include/openssl/ssl.h ] || missing="$$missing libssl-dev"; \
+	command -v mvn >/dev/null || missing="$$missing maven"; \
 	[ -z "$$missing" ] || { apt-get update --quiet && \
 	  apt-get install --yes --no-install-recommends $$missing; }
 	@mkdir -p .bootstrap/kotlin && cd .bootstrap/kotlin && echo '{}' >package.json && \

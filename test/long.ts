@@ -51,6 +51,8 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
   'kits/dart.test.ts': 'kits/c.test.ts, kits/java.test.ts drive the same app by the same orders',
   'kits/device-check-faults.test.ts':
     'kits/device-check.test.ts plants faults, and plays each case with a kit',
+  'kits/c-package.test.ts':
+    'kits/c.test.ts builds the same files; no other has cmake, pkg-config and TLS of the kit in C',
   'kits/generators.test.ts': 'http/openapi.test.ts, http/openapi-bodies.test.ts have the document',
   'kits/go.test.ts': 'kits/c.test.ts, kits/java.test.ts drive the same app by the same orders',
   'kits/java-app.test.ts':

@@ -6,16 +6,16 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 out=${1:-$here/../../dist/kits/c}
 cc=${CC:-gcc}
-strict="-std=c99 -Wall -Wextra -Wpedantic -Werror"
+strict="-I. -Inet -std=c99 -Wall -Wextra -Wpedantic -Werror"
 checked="-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all"
 mkdir -p "$out"
 cd "$here"
 $cc $strict -Os -c gatepost.c -o "$out/gatepost.o"
-clear="driver/net.c driver/tls-none.c"
+clear="net/net.c net/tls-none.c"
 $cc $strict -Os driver/driver.c $clear "$out/gatepost.o" -o "$out/driver"
 $cc $strict -Os sample.c $clear "$out/gatepost.o" -o "$out/sample"
 if pkg-config --exists openssl 2>/dev/null; then
-  $cc $strict -Os $(pkg-config --cflags openssl) sample.c driver/net.c driver/tls-openssl.c \
+  $cc $strict -Os $(pkg-config --cflags openssl) sample.c net/net.c net/tls-openssl.c \
     "$out/gatepost.o" $(pkg-config --libs openssl) -o "$out/sample-tls"
 fi
 $cc $strict $checked -c gatepost.c -o "$out/checked.o"

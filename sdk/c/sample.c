@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "driver/net.h"
+#include "gatepost-net.h"
 
 static const char *const FILE_NAME = "device.state", *const NEW_NAME = "device.state.new";
 

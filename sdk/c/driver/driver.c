@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "net.h"
+#include "gatepost-net.h"
 
 enum { LINE_MAX_BYTES = 1024 * 1024, TEXT_MAX = 8192 };
 

@@ -1,6 +1,6 @@
-/* A small client of HTTP/1.1 and WebSocket over TCP or TLS, as net.h says. */
+/* A small client of HTTP/1.1 and WebSocket over TCP or TLS, as gatepost-net.h says. */
 #define _POSIX_C_SOURCE 200809L
-#include "net.h"
+#include "gatepost-net.h"
 #include "tls.h"
 
 #include <errno.h>

@@ -3,10 +3,14 @@
  * speaks TLS; with tls-none.c an https:// address is refused. For the driver and the samples, and
  * for apps that have no HTTP and WebSocket of their own.
  */
-#ifndef NET_H
-#define NET_H
+#ifndef GATEPOST_NET_H
+#define GATEPOST_NET_H
 
-#include "../gatepost.h"
+#include "gatepost.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Tells whether an https:// address can be spoken to: for `has_tls` of the options. */
 int net_has_tls(void);
@@ -21,5 +25,9 @@ void net_obey(const gatepost_order *order);
 int net_wait(gatepost_device *device, uint64_t wait_ms, int input);
 /* Drops all requests and sockets. */
 void net_drop(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
