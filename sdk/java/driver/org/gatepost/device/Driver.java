@@ -45,6 +45,7 @@ public final class Driver implements Store, Listener {
         .pace(((Number) order.get("pace")).doubleValue());
     if (order.get("hwid") != null) options.hwid((String) order.get("hwid"));
     if (order.get("ping") != null) options.ping(((Number) order.get("ping")).intValue());
+    if (order.get("asleep") != null) options.asleep(((Number) order.get("asleep")).intValue());
     if (order.get("frame_max") != null) {
       options.frameMax(((Number) order.get("frame_max")).intValue());
     }
