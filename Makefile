@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: FORCE help setup run demo console build executables deb release package-test check format test test-panels test-kits generators test-long migration generate bench \
-	bench-tools screenshots failover failover-tools test-tools kit-tools fuzz mutation clean
+	bench-tools screenshots failover failover-tools test-tools kit-tools maven-tools fuzz mutation clean
 
 # The Bun that package.json pins, whatever else the machine has. Installs dependencies if need be.
 BUN = $(shell .ci/bun || echo false)
@@ -113,6 +113,20 @@ kit-tools: ## install gcc, CMake, OpenSSL's headers, a JDK, Maven, the Kotlin co
 	@PATH="$$PATH:$$HOME/.cargo/bin"; ! command -v cargo >/dev/null || \
 	  (cd sdk/rust && cargo fetch --locked --quiet)
 	@python3 -m venv .bootstrap/python && .bootstrap/python/bin/pip install --quiet aiohttp==3.13.2
+
+# Gradle itself is in no registry of packages: one of its libraries is, and resolves as it does.
+MAVEN_GET = mvn -B -q -Dmaven.repo.local=$(abspath .bootstrap/maven)
+maven-tools: ## fetch the plugins of Maven and a Gradle that test-kits uses (with Maven; 180 MB)
+	@.ci/bun >/dev/null
+	@rm -rf .bootstrap/maven .bootstrap/gradle && mkdir -p .bootstrap/maven-project/src/main/java .bootstrap/gradle && \
+	  cd .bootstrap/maven-project && echo 'class Empty {}' >src/main/java/Empty.java && \
+	  echo '<project><modelVersion>4.0.0</modelVersion><groupId>a</groupId><artifactId>a</artifactId><version>1</version></project>' >pom.xml && \
+	  $(MAVEN_GET) -Dmaven.compiler.source=8 -Dmaven.compiler.target=8 compile && \
+	  groovy=org.codehaus.groovy:groovy && \
+	  for artifact in dev.gradleplugins:gradle-api:8.5 org.slf4j:slf4j-api:1.7.36 \
+	    $$groovy:3.0.17 $$groovy-ant:3.0.17 $$groovy-json:3.0.17 $$groovy-xml:3.0.17; do \
+	    $(MAVEN_GET) dependency:copy -Dartifact=$$artifact -DoutputDirectory=$(abspath .bootstrap/gradle) || exit 1; \
+	  done
 
 GENERATORS := .bootstrap/generators
 generators: ## install five generators of API clients for test-kits (with Node, Python 3 and Go; from their registries)

@@ -61,6 +61,8 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
     'kits/java.test.ts has the kit, kits/device-check.test.ts what each case finds',
   'kits/java-kills.test.ts':
     'kits/java.test.ts keeps token and HWID over a kill, kits/c.test.ts the same promises',
+  'kits/java-package.test.ts':
+    'kits/java.test.ts builds the same files; no other has Maven and Gradle',
   'kits/kotlin.test.ts': 'kits/java.test.ts has the code under the face for Kotlin',
   'kits/python.test.ts': 'kits/c.test.ts, kits/java.test.ts drive the same app by the same orders',
   'kits/real-nginx.test.ts':
