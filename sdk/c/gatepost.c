@@ -114,7 +114,8 @@ struct gatepost_device {
   /* Messages that wait, each with its size before it; the first may be with the app. */
   char *input;
   size_t input_size, input_from, input_to;
-  int is_handling, handled_state, is_over_full;
+  int is_handling, handled_state;
+  int is_over_full, is_refetching; /* messages had no room; and they come again, in their order */
   int64_t handled_id, stub_id; /* above 0: the first message that waits is a stub */
   uint64_t whole_at;
 
@@ -717,7 +718,7 @@ static void freed(gatepost_device *d, uint32_t version, const char *reason, span
   *d->token = '\0';
   d->token_version++;
   d->is_dirty = 1;
-  end_as(d, GATEPOST_IS_REFUSED, reason, "the slot of this device ended", root);
+  end_as(d, GATEPOST_IS_REFUSED, reason, "a slot of this device ended", root);
 }
 
 /* Says that there was no answer to rely on: the word, and a sentence with the address. */
@@ -820,7 +821,14 @@ static int is_stub(span message) {
   return is_kind(stub, 't');
 }
 
-/* Takes the whole message in place of its stub. Those behind it are fetched again, in order. */
+static void reverse(char *from, char *to) {
+  for (char one; from < --to; *to = one) {
+    one = *from;
+    *from++ = *to;
+  }
+}
+
+/* Takes the whole message in place of its stub. What has no room behind it is fetched again. */
 static void take_whole(gatepost_device *d, span data) {
   span message, found = NOTHING;
   while (is_kind(data, '[') && next_of(&data, NULL, &message)) {
@@ -830,12 +838,22 @@ static void take_whole(gatepost_device *d, span data) {
   d->stub_id = 0;
   drop_message(d);
   if (found.at == NULL) return; /* it is no more */
-  int has_more = d->is_over_full || d->input_from < d->input_to;
-  d->input_from = d->input_to = 0;
+  pack_input(d);
+  size_t size = sizeof size + (size_t)(found.end - found.at);
+  int is_over_full = d->is_over_full;
+  if (size > d->input_size - d->input_to) {
+    is_over_full |= d->input_to > 0;
+    d->input_to = 0;
+  }
+  size_t behind = d->input_to;
   d->is_over_full = 0;
   keep_message(d, found);
-  d->is_over_full = has_more;
-  if (has_more) d->is_fetched = 0;
+  d->is_over_full = is_over_full;
+  if (is_over_full) d->is_fetched = 0;
+  if (d->input_to == behind) return; /* it is longer than the app takes */
+  reverse(d->input, d->input + behind);
+  reverse(d->input + behind, d->input + d->input_to);
+  reverse(d->input, d->input + d->input_to);
 }
 
 /* Gives the next message that is new to the app. What was seen is acknowledged again: the first
@@ -1069,6 +1087,8 @@ static int fetch_inbox(gatepost_device *d, gatepost_order *order) {
   if (d->requests[INBOX].number != 0 || d->requests[REGISTER].number != 0) return 0;
   int may_acknowledge = d->line == OPEN || d->now >= d->acks_at;
   if (d->is_over_full && may_acknowledge && count_owed(d, 1) > 0) return 0;
+  if (d->is_over_full && d->now < d->whole_at) return 0;
+  d->is_refetching = d->is_over_full;
   d->wants_inbox = d->is_over_full = 0;
   return ask(d, order, INBOX, "/inbox");
 }
@@ -1166,8 +1186,13 @@ static void registered(gatepost_device *d, const request *asked, const answer *s
 }
 
 static void inbox_answered(gatepost_device *d, const request *asked, const answer *said) {
-  int was_polling = d->line == POLLING;
+  int was_polling = d->line == POLLING, has_failed = said->rc != 1 && d->is_refetching;
+  int is_over_full = d->is_over_full || has_failed;
+  d->is_refetching = d->is_over_full = 0;
   size_t count = said->rc == 1 ? keep_messages(d, said->root) : 0;
+  d->is_over_full |= is_over_full;
+  if (has_failed) d->whole_at = d->now + with_jitter(d, d->acks_pause_ms);
+  if (has_failed) d->acks_pause_ms = longer(d, d->acks_pause_ms);
   if (said->rc < 0 && d->line != OPEN) report_fault(d, said->fault);
   if (!was_polling) return;
   if (said->rc == 1 && !d->has_polled) report(d, GATEPOST_IS_OPEN, "");
@@ -1256,7 +1281,11 @@ void gatepost_socket_frame(gatepost_device *d, uint32_t number, const char *byte
   span data = field(said.root, "data");
   int is_end = said.rc == 0 && is_text(said.msg, TOKEN_ERROR);
   if (said.rc < 0) cut_socket(d, "no answer of Gatepost", NULL);
-  else if (is_kind(data, '[')) keep_messages(d, said.root);
+  else if (is_kind(data, '[')) {
+    /* What comes now stands behind what is fetched. */
+    d->is_over_full |= d->is_refetching;
+    keep_messages(d, said.root);
+  }
   else if (is_end) token_refused(d, d->socket_token_version, said.root);
   else settle_frame(d, 1);
   if (said.rc == 0) d->was_malformed = 1;
@@ -1471,7 +1500,7 @@ static uint64_t time_to_wait(const gatepost_device *d) {
   for (int kind = 0; kind < REQUESTS; kind++) {
     if (d->requests[kind].number != 0) sooner(d, &wait, d->requests[kind].deadline);
   }
-  if (d->stub_id > 0) sooner(d, &wait, d->whole_at);
+  if (d->stub_id > 0 || d->is_over_full) sooner(d, &wait, d->whole_at);
   if (d->line == PAUSED) sooner(d, &wait, d->pause_at);
   if (d->line == OPENING) sooner(d, &wait, d->opening_until);
   if (d->line == OPEN) {

@@ -43,7 +43,7 @@ final class Answer {
     data = messages instanceof List ? new ArrayList<>() : null;
     for (Map<String, Object> one : objectsIn("data")) if (Message.idIn(one) > 0) data.add(one);
     for (Map<String, Object> one : objectsIn("ended")) {
-      ended.add(new Report(State.ENDED, "a slot of this device ended", one));
+      ended.add(new Report(State.ENDED, Report.SLOT_ENDED, one));
     }
   }
 
@@ -65,7 +65,8 @@ final class Answer {
 
   /** Returns why the device is refused. */
   Report refusal() {
-    return new Report(State.REFUSED, msg, fields);
+    boolean isEnd = refusesToken() && fields.get("reason") != null;
+    return new Report(State.REFUSED, isEnd ? Report.SLOT_ENDED : msg, fields);
   }
 
   /** Returns the answer that a text is; null: none, as half a text or the page of a proxy. */

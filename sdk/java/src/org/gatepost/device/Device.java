@@ -260,7 +260,7 @@ public final class Device implements AutoCloseable {
     if (closed.wasSteady) gaveUp = false;
     if (!closed.wasOpen && closed.fault != null) gaveUp |= closed.fault.isOpen();
     String word = closed.reason.isEmpty() ? "slot_freed" : closed.reason;
-    Report freed = new Report(State.REFUSED, word, "the slot of this device ended");
+    Report freed = new Report(State.REFUSED, word, Report.SLOT_ENDED);
     if (closed.code == CLOSE_REPLACED && gaveUp) gaveUp = false;
     else if (closed.code == CLOSE_REPLACED) end(new Report(State.REPLACED, "", closed.reason));
     else if (closed.code == CLOSE_FREED) calls.run(() -> tokenRefused(token, freed));

@@ -4,6 +4,8 @@ import java.util.Map;
 
 /** How it stands with a device, and why. */
 public final class Report {
+  static final String SLOT_ENDED = "a slot of this device ended";
+
   public final State state;
   /**
    * Why, in one word: of the server, such as {@code slot_freed} or {@code link_limit_reached}; or
