@@ -1389,15 +1389,18 @@ size_t gatepost_headers(const gatepost_device *d, char *text, size_t size) {
   return gatepost_headers_for(d->hwid, d->registration, text, size);
 }
 
-/* Copies a path of calls, without the slash at its end. Returns 0 if it is none, or could lead to
- * another host. */
+/* Copies a path of calls: segments of letters, digits and `._~-`, none of them `.` or `..`. Returns
+ * 0 if it is none, so that it leads to no other host. */
 static int copy_base(char *out, const char *path) {
-  size_t size = strlen(path);
-  while (size > 0 && path[size - 1] == '/') size--;
-  if (size < 2 || size >= BASE_SIZE || path[0] != '/' || path[1] == '/') return 0;
-  if (!is_visible(path, size) || strpbrk(path, "?#\\") != NULL) return 0;
-  memcpy(out, path, size);
-  out[size] = '\0';
+  static const char SIGNS[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._~-";
+  size_t size = strlen(path), at = 0;
+  if (size == 0 || size >= BASE_SIZE) return 0;
+  while (at < size) {
+    size_t segment = path[at] == '/' ? strspn(path + at + 1, SIGNS) : 0;
+    if (segment == 0 || strspn(path + at + 1, ".") == segment) return 0;
+    at += 1 + segment;
+  }
+  memcpy(out, path, size + 1);
   return 1;
 }
 
@@ -1578,6 +1581,8 @@ static const char *read_options(gatepost_device *d, const gatepost_options *opti
   memcpy(d->url, url, size);
   const char *base = options->base == NULL ? "/device" : options->base;
   if (!copy_base(d->base, base)) return "base: no path";
+  /* There an unknown token has no answer that says so: each start registers. */
+  d->wants_register = options->base != NULL;
   if (!copy_object(d->registration, sizeof d->registration, registration)) {
     return "registration: no object of JSON, or longer than 3,071 bytes";
   }

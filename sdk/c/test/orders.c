@@ -684,7 +684,7 @@ static void a_log_has_no_secrets(void) {
 
 static void a_subscription_names_its_server(void) {
   static const char *const WRONG[] = {"//other.example/x", "https://other.example/x", "/", "x", "/a?b",
-                                      "/\\other.example", "/a b"};
+                                      "/\\other.example", "/a b", "/a/../b", "/./a", "/a//b", "/a/"};
   static const char ADDRESS[] = "https://sub.example.com:8443/s/KEY?a=1#Title";
   char headers[300];
   gatepost_server server;
@@ -711,9 +711,14 @@ static void a_subscription_names_its_server(void) {
   assert(!gatepost_discover(&server, ADDRESS, NULL, NULL));
   assert(!gatepost_discover(&server, "ftp://sub.example.com/", "/devices", NULL));
   assert(!gatepost_discover(&server, "https://a@sub.example.com/", "/devices", NULL));
-  assert(gatepost_discover(&server, "https://sub.example.com", "/devices/", NULL));
+  assert(gatepost_discover(&server, "https://sub.example.com", "/devices", NULL));
   assert(strcmp(server.registration, "{\"subscription_url\":\"/\"}") == 0);
   assert(strcmp(server.base, "/devices") == 0);
+  /* A token that is there is shown again at each start. */
+  options.state = "{\"version\":1,\"hwid\":\"mine\",\"token\":\"first\"}";
+  options.state_size = strlen(options.state);
+  device = gatepost_new(memory, sizeof memory, &options);
+  expect_request("https://sub.example.com/devices/register", "Bearer first");
 }
 
 static void options_that_do_not_fit_are_refused(void) {

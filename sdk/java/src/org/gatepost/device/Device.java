@@ -194,7 +194,8 @@ public final class Device implements AutoCloseable {
   /** Registers where it is due; returns the token; null: there is none now. */
   private String registered() throws IOException {
     // A gateway that calls an address dead drops it: with a push, each start registers.
-    boolean isDue = keeper.now().token == null || (push != null && !isRegistered);
+    boolean isAgain = push != null || options.isDiscovered;
+    boolean isDue = keeper.now().token == null || (isAgain && !isRegistered);
     if (isDue) calls.run(this::register);
     return keeper.now().token;
   }

@@ -15,6 +15,8 @@ public final class Options {
   String locale = "";
   Map<String, Object> push;
   String base = "/device";
+  /** An unknown token has no answer there that says so: each start registers. */
+  boolean isDiscovered;
   boolean polls = true;
   int asleep;
   int ping;
@@ -33,6 +35,7 @@ public final class Options {
   /** The path of the calls on that host; else {@code /device}. */
   Options base(String path) {
     base = path;
+    isDiscovered = true;
     return this;
   }
 

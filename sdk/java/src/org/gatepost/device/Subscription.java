@@ -9,7 +9,7 @@ import java.util.Map;
 public final class Subscription {
   private static final String SERVER = "x-device-server";
   /** A path on the same host, which no reader takes for another one. */
-  private static final String PATH = "/[A-Za-z0-9._~-][A-Za-z0-9._~/-]{0,126}";
+  private static final String PATH = "(?:/(?!\\.+(?:/|$))[A-Za-z0-9._~-]+)+";
 
   private Subscription() {}
 
@@ -46,7 +46,7 @@ public final class Subscription {
     for (Map.Entry<String, ?> one : headers.entrySet()) {
       if (SERVER.equalsIgnoreCase(one.getKey())) path = textOf(one.getValue());
     }
-    if (path == null || !path.matches(PATH)) return null;
+    if (path == null || path.length() > 127 || !path.matches(PATH)) return null;
     URI from;
     try {
       from = URI.create(address);
@@ -58,7 +58,7 @@ public final class Subscription {
     String own = from.getRawPath().isEmpty() ? "/" : from.getRawPath();
     if (from.getRawQuery() != null) own += "?" + from.getRawQuery();
     return new Options(from.getScheme() + "://" + from.getRawAuthority())
-        .base(path.replaceAll("/+$", ""))
+        .base(path)
         .register("subscription_url", own);
   }
 
