@@ -63,6 +63,8 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
     'kits/java.test.ts keeps token and HWID over a kill, kits/c.test.ts the same promises',
   'kits/java-package.test.ts':
     'kits/java.test.ts builds the same files; no other has Maven and Gradle',
+  'kits/kit-faults.test.ts':
+    'kits/c.test.ts has each fault event by event, kits/java.test.ts the code around it',
   'kits/kotlin.test.ts': 'kits/java.test.ts has the code under the face for Kotlin',
   'kits/python.test.ts': 'kits/c.test.ts, kits/java.test.ts drive the same app by the same orders',
   'kits/real-nginx.test.ts':

@@ -20,5 +20,6 @@ if pkg-config --exists openssl 2>/dev/null; then
 fi
 $cc $strict $checked -c gatepost.c -o "$out/checked.o"
 $cc $strict $checked driver/driver.c $clear "$out/checked.o" -o "$out/driver-checked"
-$cc $strict $checked test/odd-bytes.c "$out/checked.o" -o "$out/odd-bytes"
-$cc $strict $checked test/orders.c "$out/checked.o" -o "$out/orders"
+for test in answers odd-bytes orders; do
+  $cc $strict $checked "test/$test.c" "$out/checked.o" -o "$out/$test"
+done

@@ -35,8 +35,8 @@ testKit('odd bytes and events at odd times do no harm', () => {
   expect({ exitCode, stderr: String(stderr) }).toEqual({ exitCode: 0, stderr: '' });
 });
 
-testKit('it gives the order that is due, event by event', () => {
-  const { exitCode, stderr } = Bun.spawnSync([join(BUILT, 'orders')]);
+testKit.each(['answers', 'orders'])('it gives the order that is due, event by event: %s', (test) => {
+  const { exitCode, stderr } = Bun.spawnSync([join(BUILT, test)]);
   expect({ exitCode, stderr: String(stderr) }).toEqual({ exitCode: 0, stderr: '' });
 });
 

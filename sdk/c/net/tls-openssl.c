@@ -41,7 +41,9 @@ static SSL_CTX *settings(void) {
 static int name_host(SSL *ssl, const char *host) {
   unsigned char address[16];
   int family = strchr(host, ':') == NULL ? AF_INET : AF_INET6;
-  if (inet_pton(family, host, address) == 1) return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host);
+  if (inet_pton(family, host, address) == 1) {
+    return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host);
+  }
   return SSL_set1_host(ssl, host) && SSL_set_tlsext_host_name(ssl, host);
 }
 
