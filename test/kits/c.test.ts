@@ -35,10 +35,13 @@ testKit('odd bytes and events at odd times do no harm', () => {
   expect({ exitCode, stderr: String(stderr) }).toEqual({ exitCode: 0, stderr: '' });
 });
 
-testKit.each(['answers', 'orders'])('it gives the order that is due, event by event: %s', (test) => {
-  const { exitCode, stderr } = Bun.spawnSync([join(BUILT, test)]);
-  expect({ exitCode, stderr: String(stderr) }).toEqual({ exitCode: 0, stderr: '' });
-});
+testKit.each(['answers', 'orders'])(
+  'it gives the order that is due, event by event: %s',
+  (name) => {
+    const { exitCode, stderr } = Bun.spawnSync([join(BUILT, name)]);
+    expect({ exitCode, stderr: String(stderr) }).toEqual({ exitCode: 0, stderr: '' });
+  },
+);
 
 const built: Driven = {
   pace: 0.03,
