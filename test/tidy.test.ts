@@ -351,7 +351,7 @@ test('files and folders have kebab-case names', () => {
   // Names that tools or readers expect as they are.
   const GIVEN = new RegExp(
     [
-      '^(?:Makefile|Dockerfile|Caddyfile|[A-Z]+(?:\\.md)?|README\\.[a-z]{2}(?:-[A-Z]{2})?\\.md',
+      '^(?:Makefile|Dockerfile|Caddyfile|CMakeLists\\.txt|[A-Z]+(?:\\.md)?|README\\.[a-z]{2}(?:-[A-Z]{2})?\\.md',
       '_journal\\.json|gatepost_device(?:\\.dart)?|__init__\\.py|[a-z]+_test\\.go|\\d{4}_\\w+\\.(?:sql|json)|[A-Z][A-Za-z]+\\.(?:java|kt|swift)|Cargo\\.(?:toml|lock))$',
     ].join('|'),
   );
@@ -378,6 +378,8 @@ const HOSTS = new Set([
   'localhost',
   'www.w3.org',
   'toml.io',
+  // The namespace of a pom.
+  'maven.apache.org',
   // The default of a setting; nothing asks it until the operator names domains.
   'acme-v02.api.letsencrypt.org',
   'api.telegram.org',

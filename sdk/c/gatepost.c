@@ -72,7 +72,7 @@ typedef struct {
   int waits; /* a poll */
 } request;
 
-/* What is told about the device, or why it does not go on. */
+/* A report about the device, or the reason of its end. */
 typedef struct {
   gatepost_state state;
   char reason[REASON_SIZE], detail[DETAIL_SIZE], text[SAID_SIZE], free_url[URL_SIZE];
@@ -795,7 +795,7 @@ static size_t keep_message(gatepost_device *d, span message) {
   return seen_of(d, id) == NULL;
 }
 
-/* Takes the messages of an answer, and tells of the places that ended. */
+/* Takes the messages of an answer, and reports the places that ended. */
 static size_t keep_messages(gatepost_device *d, span root) {
   span message, data = field(root, "data"), ended = field(root, "ended");
   size_t count = 0;
@@ -1282,7 +1282,7 @@ void gatepost_socket_frame(gatepost_device *d, uint32_t number, const char *byte
   int is_end = said.rc == 0 && is_text(said.msg, TOKEN_ERROR);
   if (said.rc < 0) cut_socket(d, "no answer of Gatepost", NULL);
   else if (is_kind(data, '[')) {
-    /* What comes now stands behind what is fetched. */
+    /* Later messages stand behind those that are fetched. */
     d->is_over_full |= d->is_refetching;
     keep_messages(d, said.root);
   }

@@ -1,4 +1,4 @@
-/** The release of the kit in C, as its user takes it: by CMake and pkg-config, over TLS or without. */
+/** The release of the kit in C: by CMake and by pkg-config, over TLS or without. */
 
 import { beforeAll, expect } from 'bun:test';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * The release of the kit in Java, as its user takes it: from a repository in a folder, by Maven and by
- * Gradle. Their plugins and libraries come from the registry of Maven: without it a test is skipped.
+ * The release of the kit in Java, from a repository in a folder, by Maven and by Gradle. Their
+ * plugins and libraries come from a registry, by `make maven-tools`: without them a test skips.
  */
 
 import { beforeAll, expect, test } from 'bun:test';
@@ -178,7 +178,8 @@ import org.gradle.testfixtures.ProjectBuilder;
 public class Resolve {
   public static void main(String[] args) {
     File home = new File(args[0]);
-    Project project = ProjectBuilder.builder().withProjectDir(home).withGradleUserHomeDir(home).build();
+    ProjectBuilder builder = ProjectBuilder.builder().withProjectDir(home);
+    Project project = builder.withGradleUserHomeDir(home).build();
     project.getPluginManager().apply("java");
     project.getRepositories().maven(it -> it.setUrl(new File(args[1]).toURI()));
     project.getDependencies().add("implementation", args[2]);

@@ -29,7 +29,7 @@ function serves(fetch: () => Response | Promise<Response>): string {
 const PAGE = '<html><h1>It works!</h1></html>';
 const FAULTS: [string, () => string][] = [
   ['refused_port', () => `http://127.0.0.1:${freePort()}`],
-  ['name', () => 'http://no-such-host.invalid'],
+  ['name', () => 'http://no-such-host.example'],
   ['not_json', () => serves(() => new Response(PAGE))],
   ['wrong_path', () => serves(() => new Response(PAGE, { status: 404 }))],
   ['timeout', () => serves(() => new Promise<Response>(() => {}))],

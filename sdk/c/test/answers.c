@@ -1,4 +1,4 @@
-/* What the kit makes of answers: ends of slots, refusals, faults, stubs, and a subscription's. */
+/* Answers: ends of slots, refusals, faults, stubs, and that of a subscription's fetch. */
 #include "play.h"
 
 #define FREED \

@@ -18,7 +18,7 @@ final class Answer {
   final String token;
   /** The messages of an inbox; null: it is not about messages. */
   final List<Map<String, Object>> data;
-  /** What it says of places that ended. */
+  /** The places that ended, by this answer. */
   final List<Report> ended = new ArrayList<>();
 
   private final Map<String, Object> fields;

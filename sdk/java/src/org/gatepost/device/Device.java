@@ -361,7 +361,7 @@ public final class Device implements AutoCloseable {
       List<Map<String, Object>> whole = Collections.singletonList(one);
       if (isMissing) {
         Answer answer = line.ask("/inbox?id=" + Message.idIn(one), token, null, 0);
-        // What was not fetched comes again, with those behind it.
+        // A message that was not fetched comes again, with those behind it.
         if (!answer.isOk || answer.data == null) throw new IOException("a message was not fetched");
         whole = new ArrayList<>(answer.data);
         whole.removeIf(it -> Message.isStub(it) || Message.idIn(it) != Message.idIn(one));

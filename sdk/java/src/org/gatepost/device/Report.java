@@ -15,7 +15,7 @@ public final class Report {
   public final String reason;
   /** Why, in English; "": there is nothing to say. */
   public final String detail;
-  /** What the server says to the user, in the language of the device; "": nothing. */
+  /** The text of the server for the user, in the language of the device; "": none. */
   public final String text;
   /** How many devices the link takes; 0: it was not told. */
   public final long limit;
