@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { buildKit } from '../support/kits.ts';
 import { testWith } from '../support/needs.ts';
 import { ROOT } from '../support/process.ts';
+import { PATIENCE_MS } from '../support/until.ts';
 import { checkKit, type Driven, driveKit, killKit, useKits } from './driven.ts';
 
 const KIT = join(ROOT, 'sdk/c');
@@ -17,7 +18,7 @@ const testKit = testWith(compiler);
 beforeAll(() => {
   if (Bun.which(compiler) === null) return;
   buildKit('c');
-});
+}, PATIENCE_MS);
 
 const lines = (path: string) => readFileSync(join(KIT, path), 'utf8').split('\n').length - 1;
 

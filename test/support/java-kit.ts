@@ -7,6 +7,7 @@ import type { Driven } from '../kits/driven.ts';
 import { buildKit, classesIn, JAVA } from './kits.ts';
 import { testWith } from './needs.ts';
 import { ROOT } from './process.ts';
+import { PATIENCE_MS } from './until.ts';
 
 const NEEDED = ['javac', 'jar', 'java', 'keytool'];
 const BUILT = join(ROOT, 'dist/kits/java');
@@ -25,6 +26,6 @@ export const javaDriven: Driven = {
 export function testJava(): ReturnType<typeof testWith> {
   beforeAll(() => {
     if (NEEDED.every((program) => Bun.which(program) !== null)) buildKit('java');
-  });
+  }, PATIENCE_MS);
   return testWith(...NEEDED);
 }
