@@ -1538,7 +1538,8 @@ gatepost_kind gatepost_next(gatepost_device *d, gatepost_order *order) {
     if (give(order, GATEPOST_CANCEL, &d->requests[kind].cancel)) return order->kind;
   }
   if (give(order, GATEPOST_CUT, &d->cut)) return order->kind;
-  if (give_report(d, order) || give_state(d, order)) return order->kind;
+  /* A user who hears of an end may start the device again: its token is forgotten by then. */
+  if (give_state(d, order) || give_report(d, order)) return order->kind;
   if (d->has_ended) {
     d->was_end_reported = 1;
     return order->kind = GATEPOST_ENDED;

@@ -6,10 +6,10 @@
   ",\"reason\":\"slot_freed\",\"text\":\"Lib\\u00e9r\\u00e9\"}"
 
 static void expect_freed(void) {
-  expect_state(GATEPOST_IS_REFUSED, "slot_freed");
-  assert(strcmp(order.text, "Lib\xc3\xa9r\xc3\xa9") == 0);
   expect_write();
   assert(strstr(order.text, "\"token\":\"\"") != NULL);
+  expect_state(GATEPOST_IS_REFUSED, "slot_freed");
+  assert(strcmp(order.text, "Lib\xc3\xa9r\xc3\xa9") == 0);
   expect(GATEPOST_ENDED);
   assert(order.state == GATEPOST_IS_REFUSED);
 }
@@ -58,6 +58,7 @@ static void a_slot_that_ended_is_told_and_the_token_forgotten(void) {
   expect_state(GATEPOST_IS_OPEN, "");
   gatepost_socket_reason(device, socket, "link_ended");
   gatepost_socket_closed(device, socket, 4004, 0);
+  expect_write();
   expect_state(GATEPOST_IS_CLOSED, "");
   expect_state(GATEPOST_IS_REFUSED, "link_ended");
   begin(&options);
