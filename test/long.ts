@@ -67,6 +67,10 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
     'kits/c.test.ts has each fault event by event, kits/java.test.ts the code around it',
   'kits/kotlin.test.ts': 'kits/java.test.ts has the code under the face for Kotlin',
   'kits/python.test.ts': 'kits/c.test.ts, kits/java.test.ts drive the same app by the same orders',
+  'kits/typescript-node-check.test.ts':
+    'kits/device-check.test.ts has each case in Bun, kits/typescript-package.test.ts a message in Node',
+  'kits/typescript-node.test.ts':
+    'kits/typescript.test.ts has the appliance, kits/typescript-package.test.ts a message in Node',
   'kits/real-nginx.test.ts':
     'kits/c.test.ts, kits/java.test.ts, kits/typescript.test.ts break a scripted server',
   'kits/real.test.ts':

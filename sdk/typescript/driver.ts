@@ -6,13 +6,21 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { Device, type DeviceOptions, type Handling, type PushAddress } from './src/index.ts';
+import {
+  Device,
+  type DeviceOptions,
+  discover,
+  type Handling,
+  type PushAddress,
+} from './src/index.ts';
 
 interface Start {
   url: string;
   folder: string;
   link: string;
   domain_hash: string;
+  subscription?: { url: string; headers: Record<string, string> } | null;
+  frame_max?: number | null;
   os: string;
   locale: string;
   hwid: string | null;
@@ -55,20 +63,23 @@ let file: File | null = null;
 function start(order: Start): void {
   const kept = new File(order.folder);
   file = kept;
+  const about = { os: order.os, os_version: '15', device_name: 'Driver', app_version: '1.0' };
+  const link = { install_code: order.link, domain_hash: order.domain_hash };
+  const { subscription } = order;
+  const server = subscription
+    ? discover(subscription.url, subscription.headers, about)
+    : { url: order.url, registration: { ...about, ...link } };
+  if (server === null) {
+    say({ said: 'nothing' });
+    return;
+  }
   const options: DeviceOptions = {
-    url: order.url,
-    registration: {
-      os: order.os,
-      os_version: '15',
-      device_name: 'Driver',
-      app_version: '1.0',
-      install_code: order.link,
-      domain_hash: order.domain_hash,
-    },
+    ...server,
     store: { read: () => kept.kept.state, write: (state) => kept.write({ state }) },
-    ...(order.hwid !== null && { hwid: order.hwid }),
-    ...(order.ping !== null && { ping: order.ping }),
-    ...(order.push !== null && { push: order.push }),
+    hwid: order.hwid ?? undefined,
+    ping: order.ping ?? undefined,
+    push: order.push ?? undefined,
+    frameMax: order.frame_max ?? undefined,
     locale: order.locale,
     mode: order.mode,
     pace: order.pace,
@@ -78,7 +89,10 @@ function start(order: Start): void {
       kept.write(order.transaction ? { state, effects } : { effects });
       return order.transaction ? 'kept' : undefined;
     },
-    onState: (state, detail) => say({ said: 'state', state, detail }),
+    onState(state, detail, why) {
+      const { freeUrl, ...rest } = why ?? {};
+      say({ said: 'state', state, detail, ...rest, ...(freeUrl && { free_url: freeUrl }) });
+    },
   };
   device = new Device(options);
   void device.run();

@@ -86,6 +86,8 @@ async function simulate(context: CliContext, options: SimulateOptions): Promise<
         return undefined;
       },
       onState(state, detail) {
+        // The stream stays open.
+        if (state === 'ended') return;
         leaves[n]?.();
         if (state === 'open') figures.open += 1;
         if (state === 'closed' && isOpen) figures.open -= 1;

@@ -23,12 +23,13 @@ test('the kit for TypeScript passes every case', async () => {
 });
 
 const DEVICE = 'src/device.ts';
+const INBOX = 'src/inbox.ts';
 const LINE = 'src/line.ts';
 const MESSAGE = 'src/message.ts';
 const STATE = 'src/state.ts';
 
 const FAULTS: readonly Fault[] = [
-  ['register', /without domain_hash/, 'driver.ts', 'domain_hash: order.domain_hash,', ''],
+  ['register', /without domain_hash/, 'driver.ts', ', domain_hash: order.domain_hash }', ' }'],
   [
     'hwid',
     /as another install/,
@@ -49,29 +50,23 @@ const FAULTS: readonly Fault[] = [
     'token-dies-away',
     /did not register/,
     DEVICE,
-    'if (answer?.msg === TOKEN_ERROR) await',
-    'if (false) await',
+    'if (answer.msg === TOKEN_ERROR) await this.#dropToken(token, answer);',
+    'if (false) {}',
   ],
   [
     'token-dies-twice',
     /did not tell/,
     DEVICE,
-    "this.#end('refused', 'another device registers this HWID');",
+    "this.#end('refused', text, { reason: 'other_device', text });",
     '',
   ],
-  [
-    'replaced',
-    /came back/,
-    DEVICE,
-    "if (code === CLOSE_REPLACED) this.#end('replaced');",
-    'if (false) {}',
-  ],
-  ['refused', /did not tell/, DEVICE, "this.#end('refused', msg);", ''],
+  ['replaced', /came back/, DEVICE, "this.#end('replaced');", ''],
+  ['refused', /did not tell/, DEVICE, "this.#end('refused', msg, whyOf(answer));", ''],
   [
     'push-address',
     /did not register the new/,
     DEVICE,
-    'if (this.#isRunning) await',
+    'if (this.#running !== null) await',
     'if (false) await',
   ],
   [
@@ -86,28 +81,22 @@ const FAULTS: readonly Fault[] = [
   [
     'message',
     /message 2 as executed/,
-    DEVICE,
+    INBOX,
     "? 'executed' : 'received'",
     "? 'received' : 'received'",
   ],
-  [
-    'twice',
-    /handled message 1 twice/,
-    DEVICE,
-    'if (before !== null) return await',
-    'if (false) return await',
-  ],
+  ['twice', /handled message 1 twice/, INBOX, 'if (before !== null) {', 'if (false) {'],
   [
     'order',
     /handled 11, 12/,
-    DEVICE,
+    INBOX,
     'messages.map((one)',
     'messages.toSorted((a, b) => a.id - b.id).map((one)',
   ],
   [
     'many',
     /250 messages in one|in one request/,
-    DEVICE,
+    INBOX,
     'const ACKS_EACH = 100;',
     'const ACKS_EACH = 1000;',
   ],
@@ -122,9 +111,9 @@ const FAULTS: readonly Fault[] = [
   [
     'expiry',
     /1 as received/,
-    DEVICE,
-    'const state = await this.#keeper.read();',
-    'if (Date.parse(message.expires_at) < Date.now()) return; const state = await this.#keeper.read();',
+    INBOX,
+    'const state = await this.keeper.read();',
+    'if (Date.parse(given.expires_at) < Date.now()) return true; const state = await this.keeper.read();',
   ],
   ['texts', /showed "<b>/, MESSAGE, ".replace(/<[^<>]*>/g, '')", ''],
   [
@@ -135,7 +124,7 @@ const FAULTS: readonly Fault[] = [
     'state',
   ],
   ['push-test', /acknowledged the id 0/, DEVICE, '|| id <= 0) return', ') return'],
-  ['push-inside', /1 as received/, DEVICE, 'await this.#take([message]);', ''],
+  ['push-inside', /1 as received/, DEVICE, 'await this.#inbox.take([message]);', ''],
   ['opened', /1 as opened/, DEVICE, "owing(state, { id, state: 'opened' })", 'state'],
   [
     'close-1001',
@@ -149,8 +138,8 @@ const FAULTS: readonly Fault[] = [
     'silence',
     /went on waiting/,
     LINE,
-    '? setTimeout(() => this.cut(), this.times.silenceMs)',
-    '? setTimeout(() => {}, 9)',
+    "wasGivenUp = !Number.isFinite(openedAtMs);\n            this.cut('silence');",
+    '',
   ],
   [
     'cut-answer',
@@ -163,15 +152,15 @@ const FAULTS: readonly Fault[] = [
     'cut-frame',
     /ended with code 1/,
     LINE,
-    'if (answer === null) return this.cut();',
+    'if (answer === null) return socket.end();',
     'if (answer === null) process.exit(1);',
   ],
   [
     'lost-acknowledgement',
     /1 as received/,
-    DEVICE,
-    'this.#line.acknowledge(some);',
-    'this.#line.acknowledge(some); await this.#confirmed(some);',
+    INBOX,
+    'line.acknowledge(some);',
+    'line.acknowledge(some); await this.confirmed(some);',
   ],
   [
     'confirmed',
@@ -184,9 +173,9 @@ const FAULTS: readonly Fault[] = [
   [
     'acknowledgement-later',
     /without a pause|again/,
-    DEVICE,
-    '{ items: some });\n      if (answer?.rc !== 1) return false;',
-    '{ items: some });',
+    INBOX,
+    'if (answer.rc !== 1) {',
+    'if (false) {',
   ],
   [
     'too-many-requests',

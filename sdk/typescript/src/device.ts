@@ -3,95 +3,36 @@
  * gives each message to the app once, and acknowledges it. The protocol is docs/device-protocol.md.
  */
 
+import { badUrl } from './fault.ts';
+import { Inbox, textOf } from './inbox.ts';
 import { Keeper } from './keeper.ts';
-import { type Closed, Line, pause, timesOf } from './line.ts';
-import {
-  actionOf,
-  COMMAND,
-  type Message,
-  messageIn,
-  type Texts,
-  textsOf,
-  unknownIn,
-} from './message.ts';
-import {
-  type Ack,
-  type AckState,
-  headersOf,
-  knowing,
-  owing,
-  type PushAddress,
-  type Store,
-  seenIn,
-  without,
-  writeState,
-} from './state.ts';
+import { type Answer, type Closed, Line, type Notice, pause, timesOf } from './line.ts';
+import { messageIn } from './message.ts';
+import type { DeviceOptions, DeviceState, Ending, Why } from './options.ts';
+import { canStream } from './socket.ts';
+import { headersOf, knowing, owing, type PushAddress, seenIn } from './state.ts';
 
-/**
- * The result of a handler: the state to acknowledge; undefined: the default; `kept`: see
- * {@link Handling}.
- */
-export type Handled = AckState | 'kept' | undefined;
-
-export interface Handling {
-  message: Message;
-  /** The texts in the language of the device. */
-  texts: Texts;
-  /** The action of a command: `update-subscription` and others; empty: a notification. */
-  action: string;
-  /**
-   * The state of the device with this message in it. An app that writes it to its store in the
-   * transaction of its own effect returns `kept`: then the message is handled exactly once, else at
-   * least once.
-   */
-  state: string;
-}
-
-export interface DeviceOptions {
-  /** `https://HOST` of the appliance. */
-  url: string;
-  /**
-   * Fields of `POST /device/register` except `hwid` and `push`: the link, system, model, versions.
-   */
-  registration: Readonly<Record<string, unknown>>;
-  store: Store;
-  /** The HWID that the app has already; without it the device draws one and stores it. */
-  hwid?: string;
-  /** The language of texts, such as `pt-BR`. */
-  locale?: string;
-  push?: PushAddress;
-  /** `poll` where no socket may stay open. */
-  mode?: 'stream' | 'poll';
-  /** The seconds between two pings of a stream, 15 to 600: more lets a phone sleep longer. */
-  ping?: number;
-  /** Multiplies all pauses and time limits, for tests. */
-  pace?: number;
-  /**
-   * Handles a new message. If it throws, the message is acknowledged as `failed`. It must not wait
-   * for a method of the device, because the device waits for it.
-   */
-  onMessage(handling: Handling): Handled | Promise<Handled>;
-  onState?(state: 'open' | 'closed' | 'refused' | 'replaced', detail: string): void;
-}
-
-/** Why a device ended: it was closed, another stream uses its token, or the server refused it. */
-export type Ending = 'closed' | 'replaced' | 'refused';
 const CLOSE_TOKEN = 4001;
 const CLOSE_REPLACED = 4002;
+/** The place of the token ended; the reason of the frame is the word. */
+const CLOSE_ENDED = 4004;
 const TOKEN_ERROR = 'Device token error';
 /** Refusals of a registration that may end by themselves. */
 const PASSING: ReadonlySet<string> = new Set(['Too many requests', 'Unknown error']);
-/** The most acknowledgements of one request. */
-const ACKS_EACH = 100;
 
 export class Device {
   readonly #times: ReturnType<typeof timesOf>;
-  readonly #stop = new AbortController();
-  readonly #line: Line;
   readonly #keeper: Keeper;
+  readonly #inbox: Inbox;
+  #stop = new AbortController();
+  #line: Line;
   #ending: Ending | null = null;
   #registration: Promise<void> = Promise.resolve();
-  #isRunning = false;
+  #running: Promise<Ending> | null = null;
+  /** The run after the running one, which was closed. */
+  #next: Promise<Ending> | null = null;
+  /** False: the last call was `close`. */
+  #isWanted = false;
   #isRegistered = false;
   #push: PushAddress | undefined;
   #renewedAtMs = Number.NEGATIVE_INFINITY;
@@ -100,30 +41,43 @@ export class Device {
    * it.
    */
   #doubted: string | null = null;
+  /** True: the server may still open a stream that this device has given up, and end the next. */
+  #hasStray = false;
 
   constructor(private readonly options: DeviceOptions) {
-    this.#times = timesOf(options.pace ?? 1, options.ping);
-    this.#line = new Line(options.url, this.#times, this.#stop.signal);
-    this.#keeper = new Keeper(options.store, options.hwid);
+    this.#times = timesOf(options.pace ?? 1);
+    this.#line = this.#newLine();
+    this.#keeper = new Keeper(options.store, options.hwid, (error) => {
+      this.#log(`the store refused the state: ${error}`);
+      const { pauseLastMs } = this.#times;
+      void pause(pauseLastMs, this.#stop.signal).then(() => this.#keeper.again());
+    });
+    this.#inbox = new Inbox(options, this.#keeper, {
+      line: () => this.#line,
+      isOver: () => this.#ending !== null,
+      log: (line) => this.#log(line),
+      onFailed: (token, answer) => this.#failed(token, answer),
+    });
     this.#push = options.push;
   }
 
-  /** Runs until {@link close}, a refusal, or another stream of the device. */
-  async run(): Promise<Ending> {
-    this.#isRunning = true;
-    const { pauseFirstMs, pauseLastMs } = this.#times;
-    for (let pauseMs = pauseFirstMs; ; pauseMs = Math.min(2 * pauseMs, pauseLastMs)) {
-      const token = await this.#registered();
-      const wasSteady = token !== null && this.#ending === null && (await this.#listen(token));
-      if (this.#ending !== null) return this.#ending;
-      if (wasSteady) pauseMs = pauseFirstMs;
-      await pause(pauseMs * (0.5 + Math.random()), this.#stop.signal);
-      if (this.#ending !== null) return this.#ending;
-    }
+  /**
+   * Runs until {@link close}, the signal, a refusal, or another stream of the device. While it
+   * runs, another call waits for the same end.
+   */
+  run({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<Ending> {
+    if (signal?.aborted === true) return Promise.resolve('closed');
+    this.#isWanted = true;
+    const ended = this.#begun();
+    if (signal === undefined) return ended;
+    const close = () => this.close();
+    signal.addEventListener('abort', close);
+    return ended.finally(() => signal.removeEventListener('abort', close));
   }
 
   /** Ends at once, without waiting. The next start sends the remaining acknowledgements. */
   close(): void {
+    this.#isWanted = false;
     this.#end('closed');
   }
 
@@ -137,24 +91,24 @@ export class Device {
         seenIn(state, id) === null ? knowing(state, { id, state: 'received' }) : state,
       );
     } else if (message?.id === id) {
-      await this.#take([message]);
+      await this.#inbox.take([message]);
     } else if (!this.#line.isOpen) {
       await this.#fetchInbox();
     }
-    await this.#sendAcks();
+    await this.#inbox.sendAcks();
   }
 
   /** Acknowledges that the user opened a notification. */
   async opened(id: number): Promise<void> {
     await this.#keeper.change((state) => owing(state, { id, state: 'opened' }));
-    await this.#sendAcks();
+    await this.#inbox.sendAcks();
   }
 
   /** Sets the address for pushes, after the network changed it; null: none. */
   async setPush(push: PushAddress | null): Promise<void> {
     this.#push = push ?? undefined;
     this.#isRegistered = false;
-    if (this.#isRunning) await this.#register();
+    if (this.#running !== null) await this.#register();
   }
 
   /** Returns the headers that identify this device when it fetches a subscription. */
@@ -162,10 +116,92 @@ export class Device {
     return headersOf((await this.#keeper.now()).hwid, this.options.registration);
   }
 
-  #end(ending: Ending, detail = ''): void {
-    if (this.#ending === null && ending !== 'closed') this.options.onState?.(ending, detail);
+  #newLine(): Line {
+    const { url, base = '/device', locale = '', ping, frameMax } = this.options;
+    const log = (line: string) => this.#log(line);
+    // Other signs would make the header invalid.
+    const language = /^[\w-]+$/.test(locale) ? locale.replaceAll('_', '-') : '';
+    const options = { url, base, locale: language, ping, frameMax, log };
+    return new Line(options, this.#times, this.#stop.signal);
+  }
+
+  /** Starts a run, or joins the one that is under way. */
+  #begun(): Promise<Ending> {
+    if (this.#running === null) {
+      this.#running = this.#live().finally(() => {
+        this.#running = null;
+      });
+    } else if (this.#ending !== null) {
+      this.#next ??= this.#running.then(() => {
+        this.#next = null;
+        return this.#isWanted ? this.#begun() : 'closed';
+      });
+      return this.#next;
+    }
+    return this.#running;
+  }
+
+  async #live(): Promise<Ending> {
+    if (this.#ending !== null) {
+      this.#ending = null;
+      this.#isRegistered = false;
+      this.#stop = new AbortController();
+      this.#line = this.#newLine();
+    }
+    const fault = badUrl(this.options.url);
+    if (fault !== null) this.#end('refused', fault.text, fault);
+    else if (this.options.mode !== 'poll' && !canStream())
+      this.#end('refused', OLD_NODE, NO_STREAM);
+    const { pauseFirstMs, pauseLastMs } = this.#times;
+    for (let pauseMs = pauseFirstMs; ; pauseMs = Math.min(2 * pauseMs, pauseLastMs)) {
+      const wasSteady = this.#ending === null && (await this.#attempt());
+      if (this.#ending !== null) return this.#ending;
+      if (wasSteady) pauseMs = pauseFirstMs;
+      await pause(pauseMs * (0.5 + Math.random()), this.#stop.signal);
+      if (this.#ending !== null) return this.#ending;
+    }
+  }
+
+  /** Registers if necessary, and receives. Returns whether it worked for a while. */
+  async #attempt(): Promise<boolean> {
+    try {
+      const token = await this.#registered();
+      return token !== null && this.#ending === null && (await this.#listen(token));
+    } catch (error) {
+      const text = `The store of the app failed: ${textOf(error)}`;
+      this.#say('closed', text, { reason: 'store', text });
+      return false;
+    }
+  }
+
+  #end(ending: Ending, detail = '', why: Why | null = null): void {
+    if (this.#ending === null && ending !== 'closed') this.#say(ending, detail, why);
     this.#ending ??= ending;
     this.#stop.abort();
+  }
+
+  #say(state: DeviceState, detail: string, why: Why | null = null): void {
+    this.#log(`${state} ${detail}`);
+    this.#calmly(() => this.options.onState?.(state, detail, why));
+  }
+
+  #log(line: string): void {
+    this.#calmly(
+      () => this.options.log?.(line),
+      () => {},
+    );
+  }
+
+  /** Calls the app. What it throws, now or later, ends nothing. */
+  #calmly(
+    call: () => unknown,
+    failed = (error: unknown) => this.#log(`the app failed: ${textOf(error)}`),
+  ): void {
+    try {
+      Promise.resolve(call()).catch(failed);
+    } catch (error) {
+      failed(error);
+    }
   }
 
   /** Registers if necessary. Returns the token; null: there is none now. */
@@ -186,42 +222,60 @@ export class Device {
 
   async #registerNow(): Promise<void> {
     const { hwid, token } = await this.#keeper.now();
+    // A device whose slot was freed would come back by its link: it asks first.
+    if (token !== null && !this.#line.isOpen && !(await this.#isAlive(token))) return;
     const push = this.#push;
     const body = { ...this.options.registration, hwid, ...(push && { push }) };
-    const answer = await this.#line.ask('/device/register', token, body);
+    const answer = await this.#line.ask('/register', token, body);
     if (this.#ending !== null) return;
-    if (answer === null) this.#doubted = token;
-    const { rc, msg, device_token: renewed } = answer ?? { rc: 0, msg: 'Unknown error' };
+    if (answer.fault !== undefined) this.#doubted = token;
+    const { rc, msg, device_token: renewed, fault } = answer;
     if (rc === 1 && renewed !== undefined) {
       await this.#keeper.change((state) => ({ ...state, token: renewed }));
       this.#isRegistered = push === this.#push;
     } else if (msg === TOKEN_ERROR && token !== null) {
-      await this.#forget(token);
-    } else if (PASSING.has(msg)) {
-      this.options.onState?.('closed', answer === null ? 'no answer' : msg);
+      await this.#dropped(token, answer);
+    } else if (fault !== undefined || PASSING.has(msg)) {
+      this.#say('closed', msg, fault ?? whyOf(answer));
     } else {
-      this.#end('refused', msg);
+      this.#end('refused', msg, whyOf(answer));
     }
+  }
+
+  async #isAlive(token: string): Promise<boolean> {
+    const answer = await this.#line.ask('/inbox', token, null);
+    if (answer.msg === TOKEN_ERROR) await this.#dropped(token, answer);
+    else if (answer.rc !== 1) await this.#failed(token, answer);
+    return answer.rc === 1;
+  }
+
+  /** Says why a call failed, and forgets a token that ended. */
+  async #failed(token: string, answer: Answer): Promise<void> {
+    if (this.#ending !== null) return;
+    if (answer.msg === TOKEN_ERROR) await this.#dropToken(token, answer);
+    else this.#say('closed', answer.msg, whyOf(answer));
   }
 
   /**
    * Forgets a token that ended. Registers again once: two devices with one HWID would renew for
-   * ever.
+   * ever. If the server says why it ended, the device is refused, and registers no more.
    */
-  async #dropToken(token: string): Promise<void> {
+  async #dropToken(token: string, answer: Answer): Promise<void> {
     // A registration ends the stream of the token that it renews, before or after its own answer.
     await this.#registration;
-    await this.#forget(token);
+    await this.#dropped(token, answer);
   }
 
-  async #forget(token: string): Promise<void> {
+  async #dropped(token: string, answer: Answer): Promise<void> {
     if ((await this.#keeper.now()).token !== token) return;
     await this.#keeper.change((state) => ({ ...state, token: null }));
     this.#isRegistered = false;
+    if (answer.reason !== undefined) return this.#end('refused', answer.reason, whyOf(answer));
     if (token === this.#doubted) return;
     const nowMs = performance.now();
     if (nowMs - this.#renewedAtMs < this.#times.renewalMs) {
-      this.#end('refused', 'another device registers this HWID');
+      const text = 'another device registers this HWID';
+      this.#end('refused', text, { reason: 'other_device', text });
     }
     this.#renewedAtMs = nowMs;
   }
@@ -229,116 +283,100 @@ export class Device {
   /** Receives messages until the connection ends. Returns whether it worked for a while. */
   async #listen(token: string): Promise<boolean> {
     if (this.options.mode === 'poll') return await this.#poll(token);
-    const closed = await this.#line.hold(token, this.options.ping, {
+    // The server says why the token ended.
+    let last: Answer | null = null;
+    const closed = await this.#line.hold(token, {
       open: () => {
-        this.options.onState?.('open', '');
-        void this.#sendAcks();
+        this.#say('open', '');
+        void this.#inbox.sendAcks();
       },
-      messages: (messages) => {
-        // A state that cannot be written ends the stream; the messages come again.
-        this.#take(messages).then(
-          () => this.#sendAcks(),
-          () => this.#line.cut(),
-        );
+      answer: (answer, cut) => {
+        if (answer.msg === TOKEN_ERROR) {
+          last = answer;
+          cut();
+          return;
+        }
+        // A message that was not handled comes again on the next stream.
+        void this.#receive(answer)
+          .catch(() => false)
+          .then((isWhole) => (isWhole ? void this.#inbox.sendAcks() : cut()));
       },
-      confirmed: (acks) => void this.#confirmed(acks),
-      malformed: (acks) => void this.#confirmed(acks),
+      confirmed: (acks) => void this.#inbox.confirmed(acks),
+      malformed: (acks) => void this.#inbox.confirmed(acks),
     });
-    if (closed.wasOpen) this.options.onState?.('closed', closed.reason || `code ${closed.code}`);
-    await this.#judge(closed, token);
+    if (last !== null) {
+      await this.#dropToken(token, last);
+    } else {
+      const { wasOpen, code, reason } = closed;
+      if (wasOpen && this.#ending === null) this.#say('closed', reason || `code ${code}`);
+      await this.#judge(closed, token);
+    }
     return closed.wasSteady;
   }
 
-  async #judge({ code, wasOpen }: Closed, token: string): Promise<void> {
+  async #judge(closed: Closed, token: string): Promise<void> {
     if (this.#ending !== null) return;
-    if (code === CLOSE_REPLACED) this.#end('replaced');
-    else if (code === CLOSE_TOKEN) await this.#dropToken(token);
-    // Libraries hide why a handshake failed; the answer of the inbox shows it.
-    else if (!wasOpen) await this.#fetchInbox(token);
+    const { code, reason, wasOpen } = closed;
+    const isStray = this.#hasStray && !closed.wasSteady;
+    if (wasOpen) this.#hasStray = false;
+    if (code === CLOSE_REPLACED && !isStray) {
+      this.#end('replaced');
+    } else if (code === CLOSE_TOKEN) {
+      await this.#dropToken(token, { rc: 0, msg: TOKEN_ERROR });
+    } else if (code === CLOSE_ENDED) {
+      // The frame before it may be lost: the inbox has the text.
+      const { rc, text, at } = await this.#line.ask('/inbox', token, null);
+      const notice = { reason, ...(text && { text }), ...(at && { at }) };
+      if (rc !== 1) await this.#dropToken(token, { rc, msg: TOKEN_ERROR, ...notice });
+    } else if (!wasOpen) {
+      this.#hasStray ||= closed.wasGivenUp;
+      // A browser hides why a handshake failed; the answer of the inbox shows it.
+      const isWell = await this.#fetchInbox(token);
+      if (isWell) this.#say('closed', `no stream: ${reason || 'the handshake failed'}`);
+    }
   }
 
   async #poll(token: string): Promise<boolean> {
     for (let count = 0; ; count++) {
-      // The server repeats a message at once until it is acknowledged.
-      const isWell = (await this.#sendAcks()) && (await this.#fetchInbox(token, true));
-      if (!isWell && count > 0) this.options.onState?.('closed', 'no answer');
+      // The server repeats a message until it is acknowledged. The first poll does not wait.
+      const isWell = (await this.#inbox.sendAcks()) && (await this.#fetchInbox(token, count > 0));
       if (!isWell || this.#ending !== null) return count > 0;
-      if (count === 0) this.options.onState?.('open', '');
+      if (count === 0) this.#say('open', '');
     }
   }
 
-  /** Receives the messages of the inbox. Returns false if the server does not answer. */
+  /** Receives the messages of the inbox. Returns false, and says why, if there is no answer. */
   async #fetchInbox(given?: string, waits = false): Promise<boolean> {
     const token = given ?? (await this.#keeper.now()).token;
     if (token === null) return false;
     const seconds = waits ? this.#line.pollSeconds : 0;
-    const path = `/device/inbox${waits ? `?wait=${seconds}` : ''}`;
+    const path = `/inbox${waits ? `?wait=${seconds}` : ''}`;
     const answer = await this.#line.ask(path, token, null, seconds * 1_000);
-    if (answer?.msg === TOKEN_ERROR) await this.#dropToken(token);
-    if (answer?.rc !== 1) return false;
-    await this.#take(answer.data ?? []);
-    return true;
+    if (answer.rc !== 1) await this.#failed(token, answer);
+    return answer.rc === 1 && (await this.#receive(answer));
   }
 
-  async #take(messages: readonly Message[]): Promise<void> {
-    await Promise.all(messages.map((one) => this.#keeper.step(() => this.#handle(one))));
+  /** Takes an answer of the inbox or a frame. Returns false if something of it is to come again. */
+  async #receive({ rc, ended = [], data = [] }: Answer): Promise<boolean> {
+    for (const notice of ended) this.#say('ended', notice.reason, whyOf(notice));
+    return rc === 1 && (await this.#inbox.take(data));
   }
+}
 
-  /**
-   * Handles a new message. Acknowledges a duplicate again: the first acknowledgement may be lost.
-   */
-  async #handle(message: Message): Promise<void> {
-    if (this.#ending !== null) return;
-    const state = await this.#keeper.read();
-    const { id } = message;
-    const before = seenIn(state, id);
-    if (before !== null) return await this.#keeper.write(owing(state, { id, state: before }));
-    const usual = message.notification_type === COMMAND ? 'executed' : 'received';
-    const known = knowing(state, { id, state: usual });
-    const ack: Ack = { id, state: usual };
-    try {
-      const unknown = unknownIn(message);
-      if (unknown !== null) throw new Error(unknown);
-      const said = await this.options.onMessage({
-        message,
-        action: actionOf(message),
-        state: writeState(known),
-        texts: textsOf(message, this.options.locale ?? ''),
-      });
-      if (said === 'kept') {
-        this.#keeper.wasWritten(known);
-        return;
-      }
-      ack.state = said ?? usual;
-    } catch (error) {
-      ack.state = 'failed';
-      ack.detail = error instanceof Error ? error.message : String(error);
+const OLD_NODE = 'This runtime has no WebSocket: use Node 20.16 or newer, or the mode "poll".';
+const NO_STREAM: Why = { reason: 'no_websocket', text: OLD_NODE };
+
+function whyOf(answer: Answer | Notice): Why {
+  const { msg = '', limit, free_url: freeUrl, fault }: Partial<Answer> = answer;
+  const { reason = '', text = msg, at } = answer;
+  return (
+    fault ?? {
+      reason,
+      text,
+      ...(at !== undefined && { at }),
+      ...(limit !== undefined && { limit }),
+      // An app opens it.
+      ...(freeUrl !== undefined && /^https?:\/\//i.test(freeUrl) && { freeUrl }),
     }
-    await this.#keeper.write(knowing(state, ack));
-  }
-
-  /**
-   * Sends unconfirmed acknowledgements, on the stream or by a call. Returns false if some could not
-   * be sent.
-   */
-  async #sendAcks(): Promise<boolean> {
-    const { acks, token } = await this.#keeper.now();
-    const due = acks.filter((ack) => !this.#line.isUnderWay(ack));
-    for (let from = 0; from < due.length; from += ACKS_EACH) {
-      if (this.#ending !== null || token === null) return false;
-      const some = due.slice(from, from + ACKS_EACH);
-      if (this.#line.isOpen) {
-        this.#line.acknowledge(some);
-        continue;
-      }
-      const answer = await this.#line.ask('/device/ack', token, { items: some });
-      if (answer?.rc !== 1) return false;
-      await this.#confirmed(some);
-    }
-    return true;
-  }
-
-  #confirmed(acks: readonly Ack[]): Promise<void> {
-    return this.#keeper.change((state) => without(state, acks));
-  }
+  );
 }

@@ -1,21 +1,38 @@
 /** The calls of a device over HTTP, and its stream. This file does not interpret messages. */
 
+import { type Fault, faultOf, wrongAnswer } from './fault.ts';
 import type { Message } from './message.ts';
+import { openPageSocket } from './page.ts';
+import type { Ended, Socket, SocketEvents } from './socket.ts';
 import type { Ack } from './state.ts';
+import { openWire } from './wire.ts';
 
-/** The answer of a call; null: none, or not a complete one (a proxy's page, a truncated text). */
-export interface Answer {
+/** A notice that a place of the device ended: `slot_freed`, `link_ended` and others. */
+export interface Notice {
+  reason: string;
+  at: string;
+  /** In the language of the device. */
+  text: string;
+}
+
+/** The answer of a call. Without a complete one: rc 0, and the fault. */
+export interface Answer extends Partial<Notice> {
   rc: number;
   msg: string;
   device_token?: string;
   data?: Message[];
+  ended?: Notice[];
+  limit?: number;
+  free_url?: string;
+  /** Why there is no answer of the server. */
+  fault?: Fault;
 }
 
 /** How a stream ended. */
-export interface Closed {
-  code: number;
-  reason: string;
+export interface Closed extends Ended {
   wasOpen: boolean;
+  /** True: the handshake had no answer, and the server may still open this stream. */
+  wasGivenUp: boolean;
   /** True if the stream lasted long enough to reset the pauses. */
   wasSteady: boolean;
 }
@@ -23,21 +40,21 @@ export interface Closed {
 export interface Times {
   requestMs: number;
   steadyMs: number;
-  /** The longest silence of the server. */
-  silenceMs: number;
+  /** The longest silence of the server, ms, for these seconds between two pings. */
+  silenceMs(pingSeconds: number | null): number;
 }
 
 const within = (least: number, given: number, most: number) =>
   Math.min(most, Math.max(least, given));
 
 /** Pauses and time limits, ms, multiplied by `pace`. */
-export const timesOf = (pace: number, ping: number | undefined) => ({
+export const timesOf = (pace: number) => ({
   pauseFirstMs: 500 * pace,
   pauseLastMs: 60_000 * pace,
   requestMs: 30_000 * pace,
   steadyMs: 10_000 * pace,
-  // A WebSocket hides the answer's header with the interval; the server pings at least this often.
-  silenceMs: (ping === undefined ? 30 : 2 * within(15, ping, 600) + 10) * 1_000 * pace,
+  silenceMs: (pingSeconds: number | null) =>
+    (pingSeconds === null ? 30 : 2 * within(1, pingSeconds, 600) + 10) * 1_000 * pace,
   /** Two tokens that end within this time mean two devices with one HWID. */
   renewalMs: 3_600_000 * pace,
 });
@@ -47,59 +64,97 @@ const POLL_SECONDS = 60;
 /** Bun, Node and others abort a request without an answer after 300 s. */
 const POLL_SECONDS_MAX = 240;
 
+export interface LineOptions {
+  url: string;
+  /** The path before `/register`, `/inbox` and the others. */
+  base: string;
+  locale: string;
+  ping: number | undefined;
+  frameMax: number | undefined;
+  log(line: string): void;
+}
+
+export interface StreamEvents {
+  open(): void;
+  /** `cut` ends this stream. */
+  answer(answer: Answer, cut: () => void): void;
+  confirmed(acks: readonly Ack[]): void;
+  /** The server will never save them. */
+  malformed(acks: readonly Ack[]): void;
+}
+
 export class Line {
   /** The wait of the next poll, s. */
   pollSeconds = POLL_SECONDS;
   readonly #url: string;
-  readonly #stop: AbortSignal;
-  #socket: WebSocket | null = null;
+  #socket: Socket | null = null;
   /** Frames of acknowledgements without an answer, the oldest first. */
   readonly #unanswered: { acks: readonly Ack[]; timer: ReturnType<typeof setTimeout> }[] = [];
 
   constructor(
-    url: string,
+    private readonly options: LineOptions,
     private readonly times: Times,
-    stop: AbortSignal,
+    private readonly stop: AbortSignal,
   ) {
-    this.#url = url.replace(/\/+$/, '');
-    this.#stop = stop;
+    this.#url = options.url.replace(/\/+$/, '');
     stop.addEventListener('abort', () => this.cut());
   }
 
-  /** Asks the server. Returns null if no complete answer comes. */
-  async ask(
-    path: string,
-    token: string | null,
-    body: object | null,
-    extraMs = 0,
-  ): Promise<Answer | null> {
+  /** Asks the server; `path` is one of a device: `/inbox`. */
+  async ask(path: string, token: string | null, body: object | null, extraMs = 0): Promise<Answer> {
+    const { locale, frameMax, base } = this.options;
     const headers = {
       ...(token !== null && { authorization: `Bearer ${token}` }),
       ...(body !== null && { 'content-type': 'application/json' }),
+      ...(locale !== '' && { 'accept-language': locale }),
+      // A page of another origin may not send it.
+      ...(frameMax !== undefined &&
+        !('document' in globalThis) && { 'x-frame-max': `${frameMax}` }),
     };
-    const late = AbortSignal.timeout(this.times.requestMs + extraMs);
-    const signal = AbortSignal.any([this.#stop, late]);
+    // React Native and older browsers have no AbortSignal.any.
+    const given = new AbortController();
+    const giveUp = () => given.abort();
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      giveUp();
+    }, this.times.requestMs + extraMs);
+    this.stop.addEventListener('abort', giveUp);
+    if (this.stop.aborted) giveUp();
     const request = body === null ? {} : { method: 'POST', body: JSON.stringify(body) };
+    const { signal } = given;
     try {
-      const response = await fetch(this.#url + path, { ...request, headers, signal });
-      if (path !== '/device/ack') this.pollSeconds = pollSecondsIn(response.headers);
-      return answerIn(await response.text());
-    } catch {
-      return null;
+      const response = await fetch(this.#url + base + path, { ...request, headers, signal });
+      if (path !== '/ack') this.pollSeconds = pollSecondsIn(response.headers);
+      const text = await response.text();
+      const answer = response.status === 404 ? null : answerIn(text);
+      return this.#told(
+        path,
+        answer ?? faulty(wrongAnswer(response.status, this.#url, base + path)),
+      );
+    } catch (error) {
+      const cause = isLate ? new Error('timed out') : error;
+      return this.#told(path, faulty(faultOf(cause, this.#url)));
+    } finally {
+      clearTimeout(timer);
+      this.stop.removeEventListener('abort', giveUp);
     }
   }
 
-  get isOpen(): boolean {
-    return this.#socket?.readyState === WebSocket.OPEN;
+  #told(path: string, answer: Answer): Answer {
+    const { msg, data, fault } = answer;
+    const count = data === undefined ? '' : `, ${data.length} messages`;
+    this.options.log(`${path}: ${fault === undefined ? msg : `${fault.reason}: ${msg}`}${count}`);
+    return answer;
   }
 
-  /** Ends the stream at once, without a close frame. */
-  cut(): void {
-    const socket = this.#socket;
-    if (socket === null) return;
-    // Bun and Node can end without waiting for the other side; a browser cannot.
-    if ('terminate' in socket) socket.terminate();
-    else (socket as WebSocket).close();
+  get isOpen(): boolean {
+    return this.#socket?.isOpen === true;
+  }
+
+  /** Ends the stream at once. */
+  cut(reason = ''): void {
+    this.#socket?.end(reason);
   }
 
   /** Returns whether the answer to an acknowledgement is pending. */
@@ -114,75 +169,84 @@ export class Line {
    */
   acknowledge(acks: readonly Ack[]): void {
     this.#socket?.send(JSON.stringify({ items: acks }));
-    const timer = setTimeout(() => this.cut(), this.times.requestMs);
+    const timer = setTimeout(() => this.cut('no answer'), this.times.requestMs);
     this.#unanswered.push({ acks, timer });
   }
 
-  /**
-   * Runs a stream until it ends. `onMessages` receives messages, `onConfirmed` acknowledgements
-   * that the server saved, `onMalformed` those that it will never save.
-   */
-  hold(
-    token: string,
-    ping: number | undefined,
-    on: {
-      open(): void;
-      messages(messages: readonly Message[]): void;
-      confirmed(acks: readonly Ack[]): void;
-      malformed(acks: readonly Ack[]): void;
-    },
-  ): Promise<Closed> {
-    const path = `/device/stream${ping === undefined ? '' : `?ping=${ping}`}`;
-    const socket = connect(this.#url.replace(/^http/, 'ws') + path, token);
-    this.#socket = socket;
+  /** Runs a stream until it ends. */
+  hold(token: string, on: StreamEvents): Promise<Closed> {
+    const { base, ping, locale, frameMax, log } = this.options;
+    const query = ping === undefined ? '' : `?ping=${ping}`;
+    const handshake = { url: `${this.#url}${base}/stream${query}`, token, locale, frameMax };
     let openedAtMs = Number.POSITIVE_INFINITY;
+    // A handshake has the time of a request.
+    let silenceMs = this.times.requestMs;
     let silence: ReturnType<typeof setTimeout> | undefined;
+    let hasEnded = false;
+    let wasGivenUp = false;
     const heard = () => {
       clearTimeout(silence);
-      silence = TELLS_PINGS
-        ? setTimeout(() => this.cut(), this.times.silenceMs)
-        : setTimeout(() => void this.#askAlive(token, heard), 10 * this.times.silenceMs);
+      if (hasEnded) return;
+      const isProbed = this.#socket?.isOpen === true && !this.#socket.showsPings;
+      silence = isProbed
+        ? setTimeout(() => void this.#askAlive(token, heard), PROBE_TIMES * silenceMs)
+        : setTimeout(() => {
+            wasGivenUp = !Number.isFinite(openedAtMs);
+            this.cut('silence');
+          }, silenceMs);
     };
-    heard();
-    socket.addEventListener('ping' as 'message', heard);
     return new Promise((resolve) => {
-      socket.onopen = () => {
-        openedAtMs = performance.now();
-        on.open();
+      const events: SocketEvents = {
+        heard,
+        open: (pingSeconds) => {
+          openedAtMs = performance.now();
+          const shown = socket.showsPings ? pingSeconds : (ping ?? null);
+          silenceMs = this.times.silenceMs(shown);
+          heard();
+          log('/stream: open');
+          on.open();
+        },
+        text: (text) => {
+          const answer = answerIn(text);
+          if (answer === null) return socket.end();
+          if (!isReceipt(answer)) return on.answer(answer, () => socket.end());
+          const sent = this.#unanswered.shift();
+          if (sent === undefined) return;
+          clearTimeout(sent.timer);
+          if (answer.rc === 1) on.confirmed(sent.acks);
+          else on.malformed(sent.acks);
+        },
+        end: ({ code, reason }) => {
+          hasEnded = true;
+          clearTimeout(silence);
+          for (const { timer } of this.#unanswered.splice(0)) clearTimeout(timer);
+          const wasOpen = Number.isFinite(openedAtMs);
+          const wasSteady = performance.now() - openedAtMs >= this.times.steadyMs;
+          log(`/stream: closed, ${code} ${reason}`);
+          resolve({ code, reason, wasOpen, wasGivenUp, wasSteady });
+        },
       };
-      socket.onmessage = ({ data }) => {
-        heard();
-        const answer = answerIn(String(data));
-        if (answer === null) return this.cut();
-        if (answer.data !== undefined) return on.messages(answer.data);
-        const sent = this.#unanswered.shift();
-        if (sent === undefined) return;
-        clearTimeout(sent.timer);
-        if (answer.rc === 1) on.confirmed(sent.acks);
-        else on.malformed(sent.acks);
-      };
-      const end = ({ code, reason }: { code: number; reason: string }) => {
-        clearTimeout(silence);
-        for (const { timer } of this.#unanswered.splice(0)) clearTimeout(timer);
-        const wasOpen = Number.isFinite(openedAtMs);
-        const wasSteady = performance.now() - openedAtMs >= this.times.steadyMs;
-        resolve({ code, reason, wasOpen, wasSteady });
-      };
-      socket.onclose = end;
-      // Node 20 reports a failed handshake only this way.
-      socket.onerror = () => end({ code: 1006, reason: '' });
+      const socket = openWire(handshake, events) ?? openPageSocket(handshake, events);
+      this.#socket = socket;
+      heard();
     });
   }
 
   async #askAlive(token: string, isAlive: () => void): Promise<void> {
-    const answer = await this.ask('/device/inbox', token, null);
-    if (answer?.rc === 1) isAlive();
-    else this.cut();
+    const answer = await this.ask('/inbox', token, null);
+    if (answer.rc === 1) isAlive();
+    else this.cut('silence');
   }
 }
 
-/** Node and browsers answer pings without an event: there a silent stream is probed. */
-const TELLS_PINGS = 'Bun' in globalThis;
+/** A stream that shows no pings is probed after so many times the longest silence. */
+const PROBE_TIMES = 10;
+
+/** Returns whether a frame is the answer to acknowledgements. */
+const isReceipt = ({ data, ended, reason }: Answer): boolean =>
+  data === undefined && ended === undefined && reason === undefined;
+
+const faulty = (fault: Fault): Answer => ({ rc: 0, msg: fault.text, fault });
 
 /** Resolves after a time, or at once when the signal aborts. */
 export function pause(ms: number, stop: AbortSignal): Promise<void> {
@@ -196,15 +260,6 @@ export function pause(ms: number, stop: AbortSignal): Promise<void> {
     stop.addEventListener('abort', end);
     if (stop.aborted) end();
   });
-}
-
-/** A browser sends no headers with a WebSocket: there the token is in a subprotocol. */
-function connect(url: string, token: string): WebSocket {
-  if ('Bun' in globalThis) {
-    const WithHeaders = WebSocket as unknown as new (url: string, options: object) => WebSocket;
-    return new WithHeaders(url, { headers: { authorization: `Bearer ${token}` } });
-  }
-  return new WebSocket(url, ['gatepost', `bearer.${token}`]);
 }
 
 /** An older server sends no wait, and refuses a longer one. */

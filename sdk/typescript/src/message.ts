@@ -8,6 +8,8 @@ export interface Message {
   created_at: string;
   expires_at: string;
   payload: Readonly<Record<string, unknown>>;
+  /** True: the payload is too large for a frame, and is fetched by the id. */
+  stub?: boolean;
 }
 
 export interface Texts {

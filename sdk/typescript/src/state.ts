@@ -1,6 +1,10 @@
 /** The data that a device keeps over restarts: one text in the store of the app. */
 
-export type AckState = 'received' | 'opened' | 'executed' | 'failed';
+const ACK_STATES = ['received', 'opened', 'executed', 'failed'] as const;
+export type AckState = (typeof ACK_STATES)[number];
+
+export const isAckState = (value: unknown): value is AckState =>
+  ACK_STATES.some((state) => state === value);
 
 export interface Ack {
   id: number;
@@ -88,12 +92,13 @@ function drawHwid(): string {
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** Returns the headers that identify a device when it fetches a subscription. */
+/** Returns the headers that identify a device when it fetches a subscription, and ask for more. */
 export function headersOf(
   hwid: string,
   registration: Readonly<Record<string, unknown>>,
 ): Record<string, string> {
   const all = {
+    'x-device-protocol': '1',
     'x-hwid': hwid,
     'x-device-os': registration['os'],
     'x-ver-os': registration['os_version'],
