@@ -60,6 +60,10 @@ release: executables ## make dist/release/ for a release page (RELEASE_KEY=file 
 	@.ci/bun >/dev/null
 	@packaging/release.sh $(RELEASES)
 
+.PHONY: kits
+kits: ## pack the kits of sdk/ into dist/kits/packed: the package of npm, and archives of the others
+	@rm -rf dist/kits/packed && packaging/kits.sh dist/kits/packed && ls dist/kits/packed
+
 package-test: executables ## install, upgrade, remove and purge the package in a Debian root (as root, minutes)
 	@.ci/bun >/dev/null
 	@packaging/test/debootstrap.sh

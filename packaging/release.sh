@@ -58,6 +58,7 @@ for platform in "$@"; do
   esac
 done
 "$bun" packaging/sbom.ts "$version" "${date}T00:00:00Z" >"$out/gatepost_$version.cdx.json"
+packaging/kits.sh "$out"
 sed "s/@VERSION@/$version/" packaging/compose.yaml >"$out/compose.yaml"
 sed -e "s|^version=.*|version='$version'|" -e "s|^key=.*|key='$public'|" \
   -e "s|^url=.*|url='${RELEASE_URL:-}'|" packaging/install.sh >"$out/install.sh"

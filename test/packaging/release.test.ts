@@ -23,6 +23,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+/** The ends of the names of the kits' archives. */
+const KITS = readdirSync(join(ROOT, 'sdk')).map((name) =>
+  name === 'typescript' ? `-${VERSION}.tgz` : `-${name}-${VERSION}.tar.gz`,
+);
 const native = process.arch === 'x64' ? 'amd64' : 'arm64';
 const PLATFORMS = [process.arch, 'x64-musl'];
 
@@ -58,6 +62,7 @@ test('it has each kind of file, and lists all of them', () => {
       ...[`${native}.deb`, `image_${native}.tar`].map((end) => `gatepost_${VERSION}_${end}`),
       ...[`gatepost_${VERSION}.cdx.json`, 'SHA256SUMS', 'SHA256SUMS.sig'],
       ...['compose.yaml', 'install.sh'],
+      ...KITS.map((name) => `gatepost-device${name}`),
     ].sort(),
   );
   const list = readFileSync(join(folder, 'one/SHA256SUMS'), 'utf8').trim().split('\n');
