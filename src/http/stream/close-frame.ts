@@ -6,8 +6,8 @@
  *
  * The socket is found among those of the process by the addresses of both ends. A search takes 2 us
  * of the processor for each open one, and 2 % of the time at most. Beyond that, with more than
- * 10,000 open ones, with TLS of this program, and on other systems than Linux with glibc Bun's close
- * is used.
+ * 10,000 open ones, with TLS of this program, and on other systems than Linux with glibc, Bun's own
+ * close is used.
  */
 
 import { dlopen, ptr } from 'bun:ffi';
