@@ -113,6 +113,8 @@ export const provider = sqliteTable(
     ...buttons(),
     /** When its buttons are shown; null: where the panel sends none. */
     buttons: text({ enum: ['always'] }),
+    /** 1: an app that asks finds the server of messages by its subscription: docs/discovery.md. */
+    discovery: integer().$type<0 | 1>().notNull().default(0),
     /** 1: its users have a page, see core/my, with its own name and colour (`#1a2b3c`) there. */
     my: integer().$type<0 | 1>().notNull().default(0),
     my_name: text(),

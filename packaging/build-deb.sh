@@ -68,6 +68,7 @@ for file in docs/gate/* packaging/alerts.yml packaging/grafana-dashboard.json; d
 done
 for file in docs/proxy-protocol/*; do put 644 "$file" "$doc/examples/proxy-protocol/${file##*/}"; done
 for file in docs/several-nodes/*; do put 644 "$file" "$doc/examples/several-nodes/${file##*/}"; done
+for file in docs/images/*.svg; do put 644 "$file" "$doc/images/${file##*/}"; done
 # The documents lie beside the examples here; links to files that the package lacks become text.
 for file in docs/*.md docs/inside/*.md SECURITY.md; do
   # A page of the folder below finds those beside the folder by one step up, as in docs/.

@@ -20,6 +20,7 @@ const ON_BOTH = new Set([
   'core/timekeeper.test.ts',
   'doctor/bots.test.ts',
   'http/bot-forms.test.ts',
+  'http/discovery.test.ts',
   'e2e/console-appliance.test.ts',
   'e2e/console-links.test.ts',
   'e2e/console-newcomer.test.ts',

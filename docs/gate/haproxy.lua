@@ -9,7 +9,7 @@ local GATE = "http://127.0.0.1:8080/gate"
 -- secret of a bot.
 local WORDS = {
   "x-hwid", "x-device-os", "x-ver-os", "x-device-model", "x-app-version", "x-device-info",
-  "user-agent", "accept-language", "x-device-locale", "authorization",
+  "user-agent", "accept-language", "x-device-locale", "x-device-protocol", "authorization",
 }
 local ANSWERS = {
   "x-hwid-active", "x-hwid-not-supported", "x-hwid-max-devices-reached", "x-error-detail",
@@ -20,6 +20,8 @@ local ANSWERS = {
 -- the name of the header in which Gatepost names those of messages.
 local ALWAYS = { "support-url", "profile-web-page-url", "profile-update-interval" }
 local RIDES = "x-gatepost-rides"
+-- Where an app that asks finds the server of messages: with a subscription alone.
+local SERVER = "x-device-server"
 -- To these a panel could answer without headers, or with a part.
 local CONDITIONS = {
   "if-none-match", "if-modified-since", "if-range", "if-match", "if-unmodified-since", "range",
@@ -53,7 +55,8 @@ local function riding(answers)
   end
   for _, name in ipairs(ALWAYS) do take(name) end
   for name in named:gmatch("[%w-]+") do take(name) end
-  return { headers = rides, is_due = named ~= "" }
+  local server = answers[SERVER] and joined(answers[SERVER])
+  return { headers = rides, is_due = named ~= "", server = server }
 end
 
 core.register_action("gate", { "http-req" }, function(txn)
@@ -100,6 +103,8 @@ local function moves(name)
 end
 
 core.register_action("moves", { "http-res" }, function(txn)
+  -- Only Gatepost says where the server of messages is.
+  txn.http:res_del_header(SERVER)
   for name, lines in pairs(txn.http:res_get_headers()) do
     if moves(name) and not is_own(joined(lines)) then txn.http:res_del_header(name) end
   end
@@ -112,6 +117,10 @@ core.register_action("ride", { "http-res" }, function(txn)
   for _, name in ipairs(REFUSALS) do
     local value = joined(given[name]):lower()
     if value ~= "" and value ~= "false" then return end
+  end
+  local is_page = joined(given["content-type"]):lower():match("^%s*text/html")
+  if rides.server and status == 200 and not is_page then
+    txn.http:res_set_header(SERVER, rides.server)
   end
   -- A link of the panel belongs to its own text.
   if rides.headers["announce"] then txn.http:res_del_header("announce-url") end

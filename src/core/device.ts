@@ -168,6 +168,19 @@ export async function authenticateDevice(
   return { ...device, tokenHash, hasStream: hasStream === 1 };
 }
 
+/**
+ * Returns whether a token is that of a device which is known to a provider of the domain, where
+ * discovery is on.
+ */
+export function isDiscoveredAt(
+  core: Core,
+  shownToken: string | null,
+  domainHash: string,
+): Maybe<boolean> {
+  const token = readDeviceToken(shownToken);
+  return isRefused(token) ? false : core.store.isDiscoveredAt(hashKey(token), domainHash);
+}
+
 /** Saves a device's call, once a day. Ignores a failure. */
 export async function noteSeen(
   core: Core,

@@ -104,6 +104,7 @@ export const RIDE_TERMS = {
   supportUrl: { ...BUTTON_TERMS.supportUrl, may: ALL },
   webPageUrl: BUTTON_TERMS.webPageUrl,
   buttons: { format: BUTTONS, usual: null, none: 'missing', may: TERMS },
+  discovery: { format: FLAG, usual: 0, may: TERMS, audit: (is: 0 | 1) => (is ? 'on' : null) },
 } as const satisfies Terms<OwnRideTerms>;
 
 /** A provider's page for its users. */

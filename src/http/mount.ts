@@ -22,6 +22,7 @@ import { type ConsoleDeps, callAnswers } from './console/answer.ts';
 import { DOWNLOAD_PATH, downloadAnswer } from './console/download.ts';
 import { type ConsoleFiles, fileAnswer, PAGES, pageAnswer } from './console/page.ts';
 import { LIVE_PATH, type LiveStreams } from './console/stream.ts';
+import type { DiscoveryDoor } from './discovery/door.ts';
 import { publishedAnswers } from './document/published.ts';
 import { pathsOf } from './endpoint.ts';
 import { endpoints } from './endpoints/index.ts';
@@ -51,9 +52,12 @@ interface DeviceParts {
   streams: Streams;
   gate: Answering;
   proxy: PanelProxy;
+  discovery: DiscoveryDoor;
   my: MyDoor;
   strangers: Strangers;
   probe: AnswerProbe;
+  /** Returns whether the caller is a proxy that may ask `/gate`. */
+  isOfGate(request: Request): boolean;
 }
 
 /** Null if the request became a WebSocket. */
@@ -63,11 +67,11 @@ type Route = readonly [path: string, answer: Answering];
 /** Returns the function that answers every request of the server. */
 export function mount(deps: CallDeps, parts: DeviceParts, console: ConsoleParts): Answering {
   const { clientOf, clock, core, log, traffic } = deps;
-  const { my, probe, proxy, strangers } = parts;
+  const { discovery, my, probe, proxy, strangers } = parts;
   const other = traffic.tallyOf(null);
-  const stranger = (request: Request) => {
+  const stranger = (request: Request, startMs = clock.steadyMs()) => {
     traffic.count(other, { request, says: 'stranger', tookMs: null });
-    return strangers.answer(request, clock.steadyMs());
+    return strangers.answer(request, startMs);
   };
 
   /** Replaces the answer to a wrong method by that of strangers. */
@@ -97,7 +101,9 @@ export function mount(deps: CallDeps, parts: DeviceParts, console: ConsoleParts)
     app.all(path, handle).head(path, handle);
   }
   const elsewhere = elsewhereOf(traffic);
-  app.all(UNKNOWN, ({ request }) => (strangers.isQuiet ? stranger(request) : elsewhere(request)));
+  const unknown = (request: Request, startMs?: number) =>
+    strangers.isQuiet ? stranger(request, startMs) : elsewhere(request);
+  app.all(UNKNOWN, ({ request }) => unknown(request));
   const route = app.compile().fetch;
 
   /** Answers requests for the hosts of panels, for the page of users, and of strangers. */
@@ -111,11 +117,21 @@ export function mount(deps: CallDeps, parts: DeviceParts, console: ConsoleParts)
     // Proxies ask by any host; the gate knows them by their address.
     return proxy.answer(request, exposure) ?? (isAsked ? null : stranger(request));
   };
-  // The probe is answered at any host.
+  // Of a discovered path that is answered to no stranger: the request has waited since `startMs`.
+  const undiscovered = (request: Request, startMs: number) => {
+    const exposure = strangers.exposureTo(request);
+    // A proxy that asks `/gate` answers all other paths of its hosts itself, at once.
+    const isOfProxy = !exposure.isServed && parts.isOfGate(request);
+    const sinceMs = isOfProxy ? Number.NEGATIVE_INFINITY : startMs;
+    return proxy.answer(request, exposure, startMs) ?? unknown(request, sinceMs);
+  };
+  // Devices may find the server at any host, and the probe is answered there.
   const atFirst = (request: Request) =>
     isAt(PROBE_PATH, request.url)
       ? after(probe(request), (response) => response ?? outside(request))
-      : outside(request);
+      : discovery(request, (startMs) =>
+          startMs === undefined ? outside(request) : undiscovered(request, startMs),
+        );
   const answer: Answering = (request) =>
     settle(
       () => atFirst(request),

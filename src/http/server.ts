@@ -15,6 +15,7 @@ import { type Callers, makeCallers, ownAddresses } from './callers.ts';
 import type { ConsoleFiles } from './console/page.ts';
 import { type Hasher, makePasswords } from './console/passwords.ts';
 import { LiveStreams } from './console/stream.ts';
+import { makeDiscovery } from './discovery/door.ts';
 import type { WireSettings } from './endpoint.ts';
 import { type DoorOptions, openListener } from './front/fronted.ts';
 import { type GateSettings, makeGate } from './gate/gate.ts';
@@ -204,10 +205,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const site = { ...deps, appliance, connectionOf, passwords };
   const live = new LiveStreams(site);
   const my = makeMy({ ...deps, settings, proxy, secretOf, connectionOf });
+  const discovery = makeDiscovery({ ...deps, ...own, settings, proxy, streams, isTrusted });
   const gate = makeGate({ ...doors, ...callers, panel: gatePanel(settings, panels) });
   const answer = mount(
     deps,
-    { ...own, streams, gate, proxy, my },
+    { ...own, streams, gate, proxy, discovery, my, isOfGate: callers.isOfGate },
     { ...site, live, files, settings },
   );
   const closed = { connections: 0, proxy_headers: 0 };

@@ -35,6 +35,7 @@ export const labels = {
   support_url: 'support button',
   web_page_url: 'page button',
   buttons: 'when the buttons are sent',
+  discovery: 'apps find the message server',
   page: 'customer page',
   page_name: 'name on the page',
   page_color: 'colour of the page',
@@ -67,6 +68,7 @@ export const choices = {
   ride: { off: 'nothing', notifications: 'notifications only' },
   ride_desktop: { 0: 'do not ride', 1: 'ride too' },
   buttons: { missing: 'if the panel sends none', always: 'always' },
+  discovery: { 0: 'no', 1: 'if they ask' },
 };
 
 export type Labels = Record<keyof typeof labels, string>;
@@ -135,6 +137,11 @@ export const explained: Readonly<
   buttons: {
     option: ['when', ': if the panel sends none (missing), or always'],
     about: 'Whether the buttons stand only where the panel sends none (`missing`), or `always`.',
+  },
+  discovery: {
+    option: ['answer', ' by the subscription, if they ask'],
+    about:
+      '1: an app that asks for it by `x-device-protocol: 1` learns from the answer to its subscription where it can register for messages.',
   },
   my: {
     option: ['answer', ', where users can free slots'],

@@ -16,6 +16,7 @@ export const labels: Labels = {
   support_url: 'دکمهٔ پشتیبانی',
   web_page_url: 'دکمهٔ صفحه',
   buttons: 'زمان ارسال دکمه‌ها',
+  discovery: 'برنامه‌ها سرور پیام را پیدا می‌کنند',
   page: 'صفحهٔ کاربر',
   page_name: 'نام روی صفحه',
   page_color: 'رنگ صفحه',
@@ -55,4 +56,5 @@ export const choices: Choices = {
   ride: { off: 'هیچ', notifications: 'فقط اعلان‌ها' },
   ride_desktop: { 0: 'همراه اشتراک ارسال نمی‌شوند', 1: 'همراه اشتراک ارسال می‌شوند' },
   buttons: { missing: 'وقتی پنل دکمه‌ای نمی‌فرستد', always: 'همیشه' },
+  discovery: { 0: 'خیر', 1: 'اگر بپرسند' },
 };

@@ -16,6 +16,7 @@ export const labels: Labels = {
   support_url: 'кнопка поддержки',
   web_page_url: 'кнопка страницы',
   buttons: 'когда передаются кнопки',
+  discovery: 'приложения узнают сервер сообщений',
   page: 'страница клиента',
   page_name: 'название на странице',
   page_color: 'цвет страницы',
@@ -51,4 +52,5 @@ export const choices: Choices = {
   ride: { off: 'ничего', notifications: 'только уведомления' },
   ride_desktop: { 0: 'не передаются', 1: 'тоже передаются' },
   buttons: { missing: 'если панель не передаёт своих', always: 'всегда' },
+  discovery: { 0: 'нет', 1: 'если спрашивают' },
 };

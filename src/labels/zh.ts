@@ -16,6 +16,7 @@ export const labels: Labels = {
   support_url: '客服按钮',
   web_page_url: '网页按钮',
   buttons: '按钮的下发条件',
+  discovery: '应用可得知消息服务器',
   page: '用户页面',
   page_name: '页面名称',
   page_color: '页面颜色',
@@ -47,4 +48,5 @@ export const choices: Choices = {
   ride: { off: '不下发', notifications: '仅通知' },
   ride_desktop: { 0: '不下发', 1: '同样下发' },
   buttons: { missing: '面板没有提供时', always: '始终' },
+  discovery: { 0: '否', 1: '应用询问时' },
 };

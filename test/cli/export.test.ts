@@ -70,8 +70,8 @@ function tables(line: CommandLine) {
     return {
       provider: all(`SELECT code, name, plan, hex(key_hash) AS k, active_until_ms, suspended_at_ms,
         install_count_max, install_count, created_at_ms, inactive_days, when_full, cool_down_hours,
-        enforce, without_hwid, ride, ride_desktop, support_url, web_page_url, buttons
-        FROM provider WHERE code <> 'Provide2'`),
+        enforce, without_hwid, ride, ride_desktop, support_url, web_page_url, buttons,
+        discovery FROM provider WHERE code <> 'Provide2'`),
       install: all('SELECT * FROM install ORDER BY id'),
       domain: all(`SELECT id, provider_id, domain_hash, domain_name, status, created_at_ms
         FROM domain ORDER BY id`),
@@ -110,7 +110,8 @@ const exportIt = () => from.run('export', 'Provide1', file);
 
 describe('there and back', () => {
   test('everything is the same on the other machine, to the millisecond, the key good', async () => {
-    await from.run('provider', 'set', 'Provide1', '--plan', 'pro', '--expires', '2027-01-02');
+    const pro = ['--plan', 'pro', '--expires', '2027-01-02', '--discovery', 'on'];
+    await from.run('provider', 'set', 'Provide1', ...pro);
     await from.run('provider', 'suspend', 'Provide1');
     await setTerms();
     expect(await exportIt()).toEqual({

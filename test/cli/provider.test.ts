@@ -186,6 +186,7 @@ test('list and show tell everything but keys', async () => {
     buttons: 'missing',
     support_url: null,
     web_page_url: null,
+    discovery: 'off',
     ...outside(MY_TERMS, usualOf<OwnMy>(MY_TERMS)),
     page: 'off',
     created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),

@@ -188,6 +188,28 @@ describe.each(FRONT_PROXIES)('%s', (name, start) => {
     }
   });
 
+  testHere(
+    'the server of messages is named with a subscription alone, by Gatepost alone',
+    async () => {
+      const [server, path] = ['x-device-server', '/.well-known/device-messages'];
+      const theirs = { [server]: 'https://other.example.org/device' };
+      const named = async (says: Named, given: Partial<typeof panelSays> = {}) =>
+        (await fetched(says, { ...given, headers: { ...theirs, ...given.headers } })).all(server);
+      expect(await named({ [server]: path })).toEqual([path]);
+      expect(await named(riding({ announce: 'ours', [server]: path }))).toEqual([path]);
+      expect(await named({})).toEqual([]);
+      for (const status of [203, 302, 304, 404, 500]) {
+        expect([status, await named({ [server]: path }, { status })]).toEqual([status, []]);
+      }
+      for (const headers of [
+        { 'content-type': 'Text/HTML; charset=utf-8' },
+        { 'x-hwid-limit': '1' },
+      ]) {
+        expect([headers, await named({ [server]: path }, { headers })]).toEqual([headers, []]);
+      }
+    },
+  );
+
   testHere('a header of a message that sends apps elsewhere stays', async () => {
     const headers = Object.fromEntries(MOVES.map((one) => [one, 'https://example.org/']));
     const ours = { 'new-url': 'https://new.example.net/sub/KEY', 'new-domain': 'new.example.net' };

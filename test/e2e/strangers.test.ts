@@ -63,15 +63,32 @@ describe.each(FRONT_PROXIES)('%s', (name, start) => {
       expect(usual).not.toMatch(/hwid|announce|x-error/i);
       for (const path of [
         '/nothing',
+        '/.well-known/device-messages',
+        ...['/register', '/inbox', '/stream', '/'].map(
+          (part) => `/.well-known/device-messages${part}`,
+        ),
         '/sub/unknown',
         '/sub/unknown/clash?installid=AAAAAAAAAAAA',
       ]) {
         expect([path, await ask(method, path)]).toEqual([path, usual]);
         expect([path, await ask(method, path, 'X-HWID: prober')]).toEqual([path, usual]);
         expect([path, await ask(method, path, 'X-HWID: a b')]).toEqual([path, usual]);
+        const token = `Authorization: Bearer ${'x'.repeat(43)}`;
+        expect([path, await ask(method, path, token)]).toEqual([path, usual]);
       }
     },
   );
+
+  testHere('a body that is held back does not show where devices register', async () => {
+    const held = async (path: string) => {
+      const head = [`POST ${path} HTTP/1.1`, `Host: ${SUB_HOST}`, 'Content-Length: 9'];
+      // nginx waits for the body before it closes.
+      return (await sendRaw(proxy, head, true)).replace(/^date: .*\r\n/im, '');
+    };
+    const usual = await held('/nothing');
+    expect(usual).toStartWith('HTTP/1.1 404');
+    expect(await held('/.well-known/device-messages/register')).toBe(usual);
+  });
 
   testHere('a customer is served, and told why another phone is not', async () => {
     expect(await ask('GET', `/sub/${KEY}`, 'X-HWID: phone')).toContain(subscriptionOf(KEY));

@@ -101,6 +101,7 @@ test('Traefik', async () => {
     'Cache-Control': 'private, no-store',
     Vary: 'Accept-Encoding, x-hwid',
     ...Object.fromEntries(MOVES.map((name) => [canonical(name), ''])),
+    'X-Device-Server': '',
   });
   // Set by Traefik itself: "Forward-Request Headers" of its documents.
   const ours = {
@@ -125,7 +126,7 @@ test('Envoy', async () => {
     '"failure_mode_allow":false',
     '"use_remote_address":true',
     '"headers_with_underscores_action":"DROP_HEADER"',
-    '"response_headers_to_remove":["x-hwid-active",',
+    '"response_headers_to_remove":["x-hwid-active","x-device-server",',
     '"header":{"key":"vary","value":"x-hwid"}',
     '"header":{"key":"cache-control","value":"private"}',
     '"prefix":"/sub/"',

@@ -24,6 +24,7 @@ const riders = (more: Partial<Riders> = {}): Riders => ({
   buttons: { supportUrl: null, webPageUrl: null },
   buttonsAlways: false,
   hasMy: false,
+  hasDiscovery: false,
   ...more,
 });
 const MESSAGE = {
@@ -225,7 +226,8 @@ describe('2,000 odd texts', () => {
         untilMs: 200,
       };
       const terms = { ride: null, ridesOnDesktop: false, supportUrl: null, webPageUrl: null };
-      found = { ...terms, buttonsAlways: false, hasMy: false, version, rides: [ride] };
+      const off = { buttonsAlways: false, hasMy: false, hasDiscovery: false };
+      found = { ...terms, ...off, version, rides: [ride] };
       const fetched = {
         request: REQUEST,
         link: linkOf(app?.userAgent ?? '', version),

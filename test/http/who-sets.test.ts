@@ -138,6 +138,7 @@ test('each field of a provider is set where it was in 0.20.0, and the page by th
     supportUrl: `${OWN}, page.set`,
     webPageUrl: OWN,
     buttons: OWN,
+    discovery: OWN,
     my: 'policy, provider set, page.set',
     myName: 'policy, provider set, page.set',
     myColor: 'policy, provider set, page.set',

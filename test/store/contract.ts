@@ -20,6 +20,7 @@ import { deliveryContract } from './contract/delivery.ts';
 import { deviceContract } from './contract/device.ts';
 import { deviceMixContract } from './contract/device-mix.ts';
 import { deviceSearchContract } from './contract/device-search.ts';
+import { discoveryContract } from './contract/discovery.ts';
 import { distributionContract } from './contract/distribution.ts';
 import { domainContract } from './contract/domain.ts';
 import { endedContract } from './contract/ended.ts';
@@ -116,7 +117,7 @@ export const PARTS = {
   },
   job: { ...jobContract, ...deviceMixContract, ...deviceSearchContract },
   change: changeContract,
-  device: { ...deviceContract, ...targetContract, ...registrationContract },
+  device: { ...deviceContract, ...targetContract, ...registrationContract, ...discoveryContract },
   move: {
     ...importContract,
     ...panelTieContract,

@@ -146,6 +146,7 @@ export async function startHaproxy(behind: Behind): Promise<FrontProxy> {
   const site = await documented('haproxy.cfg', [
     ['/etc/haproxy/haproxy.lua', luaFile],
     ['bind :443 ssl', `bind 127.0.0.1:${port} ssl`],
+    ['127.0.0.1:8080', `127.0.0.1:${gateposts[0]}`],
     ['/etc/haproxy/sub.example.com.pem', certFile],
     ['127.0.0.1:8000', `127.0.0.1:${panel}`],
   ]);
@@ -157,8 +158,15 @@ export async function startHaproxy(behind: Behind): Promise<FrontProxy> {
   );
 }
 
-/** Sends a request as it stands, on a connection of its own, and reads the answer to its end. */
-export function sendRaw({ url }: FrontProxy, head: readonly string[]): Promise<string> {
+/**
+ * Sends a request as it stands, on a connection of its own, and reads the answer to its end, or
+ * (`isShort`) to the end of its first part.
+ */
+export function sendRaw(
+  { url }: FrontProxy,
+  head: readonly string[],
+  isShort = false,
+): Promise<string> {
   const { hostname, port, protocol } = new URL(url);
   const tls = protocol === 'https:' && { rejectUnauthorized: false };
   return new Promise((resolve, reject) => {
@@ -167,8 +175,9 @@ export function sendRaw({ url }: FrontProxy, head: readonly string[]): Promise<s
       open(at: Bun.Socket) {
         at.write([...head, 'Connection: close', '', ''].join('\r\n'));
       },
-      data(_at: Bun.Socket, chunk: Buffer) {
+      data(at: Bun.Socket, chunk: Buffer) {
         answer += chunk.toString('latin1');
+        if (isShort) at.end();
       },
       close: () => resolve(answer),
       error: (_at: Bun.Socket, fault: Error) => reject(fault),

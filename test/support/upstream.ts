@@ -1,6 +1,7 @@
 /** An appliance in front of a panel, and the devices that come to it. */
 
 import { connect } from 'node:net';
+import type { Core } from '../../src/core/core.ts';
 import { hostHash } from '../../src/core/host-name.ts';
 import { readKeyPath } from '../../src/core/key-path.ts';
 import { isRefused } from '../../src/core/outcome.ts';
@@ -79,14 +80,18 @@ export interface Fronted {
   stop(): Promise<void>;
 }
 
-/** Starts a panel and an appliance in front of it, with a provider that has bound the host. */
+/**
+ * Starts a panel and an appliance in front of it, with a provider that has bound the host. `wrap`
+ * may put something around the store.
+ */
 export async function startFronted(
   behave?: (call: PanelCall) => Promise<void> | void,
   more: Partial<Upstream> = {},
   options: TestAppOptions = {},
+  wrap?: (core: Core) => Core,
 ): Promise<Fronted> {
   const panel = await startPanel(behave);
-  const app = await startTestApp(options);
+  const app = await startTestApp(options, wrap);
   const own = await seedProvider(app);
   await bind(app, own, hostHash(HOST));
   app.settings.gateUpstreams = [upstreamTo(panel.url, own.code, more)];

@@ -124,6 +124,7 @@ const rideControls = (words = texts.providers): Controls<Shown['rides']> => {
         ['always', always],
       ],
     },
+    discovery: { ...choice('discovery'), isNumber: true },
   };
 };
 

@@ -94,6 +94,8 @@ interface Claiming {
   firstSlot: Slot | null;
   /** The device's token that is shown too; null: none. */
   shownTokenId: number | null;
+  /** True: the link takes the place from no other token. */
+  isOnce?: boolean;
   nowMs: number;
 }
 
@@ -131,6 +133,7 @@ export function registrationOutcome(claiming: Claiming): Exclude<RegistrationOut
   const claim = claimOf(claiming);
   // Without evidence, a token keeps all of its places.
   const isOwn = shownTokenId !== null && (tokenId === shownTokenId || claim === 'nothing');
+  if (claiming.isOnce && tokenId !== null && !isOwn) return 'refused';
   const isFree =
     !isTaken(place) || (tokenId === null && claim === 'binding' && isIdle(place, nowMs));
   const holder = isOwn ? 'token_shown' : isFree ? 'free' : 'other_token';

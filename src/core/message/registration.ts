@@ -17,6 +17,8 @@ export interface Registration {
   installCode: string | null;
   domainHash: string | null;
   providerCode: string | null;
+  /** True: the device must have a slot on the link, and takes no place from another token. */
+  isBySlot?: boolean;
   /** The present token of the device; null: it shows none. */
   token: string | null;
 }
@@ -39,8 +41,9 @@ type RegistrationRefused = (typeof REFUSALS)[RegisterRefusal];
  * The token also gets the HWID's unattached place if that is free, for as long as the token has a
  * place at a provider; a token that was registered without evidence keeps it anyway.
  *
- * Refuses as `admitDevice` does, `provider_not_found` and `domain_not_bound` for a missing binding,
- * and `registration_refused` by the rule. A refusal changes nothing.
+ * Refuses as `admitDevice` does, and `link_not_found` for a registration by a slot without one;
+ * `provider_not_found` and `domain_not_bound` for a missing binding, and `registration_refused` by
+ * the rule. A refusal changes nothing.
  */
 export async function registerDevice(
   core: Core,
@@ -71,12 +74,13 @@ function shownIn({
   installCode,
   domainHash: hash,
   providerCode,
+  isBySlot,
 }: Registration): Shown | RegistrationRefused {
   const domainHash = readDomainHash(hash);
   if (installCode !== null) {
     if (isRefused(readInstallCode(installCode))) return REFUSALS.link_not_found;
     if (isRefused(domainHash)) return REFUSALS.link_domain_not_bound;
-    return { kind: 'link', installCode, domainHash };
+    return { kind: isBySlot ? 'slot' : 'link', installCode, domainHash };
   }
   if (providerCode === null) return { kind: 'nothing', providerCode };
   if (isRefused(readProviderCode(providerCode))) return REFUSALS.provider_not_found;

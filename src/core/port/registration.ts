@@ -1,6 +1,7 @@
 /** Registrations for messages: their records and their part of the port. */
 
 import type { DeviceFacts } from './device.ts';
+import type { Maybe } from './maybe.ts';
 import type { AdmitRefusal } from './slot.ts';
 
 export const PUSH_GATEWAYS = ['fcm', 'apns', 'webpush'] as const;
@@ -31,6 +32,8 @@ export type RegisterRefusal =
 /** Evidence for a HWID beside its token; all fields are well formed. */
 export type Shown =
   | { kind: 'link'; installCode: string; domainHash: string }
+  /** A link on which the device must have a slot; it takes no place from another token. */
+  | { kind: 'slot'; installCode: string; domainHash: string }
   | { kind: 'binding'; providerCode: string; domainHash: string }
   /** A provider without a binding sees the device, which stays unattached. */
   | { kind: 'nothing'; providerCode: string | null };
@@ -71,6 +74,11 @@ export interface RegistrationStore {
     hasStream: number;
     ended: string | null;
   } | null>;
+  /**
+   * Returns whether the device of a token is known to a provider with an active binding of a
+   * domain, where discovery is on.
+   */
+  isDiscoveredAt(tokenHash: Uint8Array, domainHash: string): Maybe<boolean>;
   /** Records that the app of a token opened a stream. */
   noteStream(tokenId: number): Promise<void>;
   /** Lists the push addresses of a device's tokens. Returns null if no device has the HWID. */

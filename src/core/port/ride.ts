@@ -28,6 +28,8 @@ export interface OwnRideTerms extends Buttons {
   rideDesktop: 0 | 1;
   /** `always`; null: buttons are added only where the panel sends none. */
   buttons: 'always' | null;
+  /** 1: an app that asks finds the server of messages by its subscription: docs/discovery.md. */
+  discovery: 0 | 1;
 }
 
 /** The facts about rides that are read with the door. */
@@ -70,6 +72,8 @@ export interface RideTerms extends Buttons {
   buttonsAlways: boolean;
   /** True: the provider's users have pages. */
   hasMy: boolean;
+  /** True: apps that ask find the server of messages by their subscription. */
+  hasDiscovery: boolean;
 }
 
 /** The rides to all devices of a provider, with its terms. */

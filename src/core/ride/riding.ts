@@ -48,6 +48,8 @@ export interface Riders extends Carriage {
   readonly buttonsAlways: boolean;
   /** True: if no other page is set, the button opens the page of the link. */
   readonly hasMy: boolean;
+  /** True: an app that asks finds the server of messages by its subscription. */
+  readonly hasDiscovery: boolean;
   /** True: the button of that page replaces the panel's, which sends one with each answer. */
   readonly replacesPage?: true;
 }
@@ -122,12 +124,13 @@ export class Rides {
       webPageUrl: ofLink.webPageUrl ?? known.webPageUrl,
     };
     const isDue = due.length > 0;
-    const { buttonsAlways, hasMy } = known;
+    const { buttonsAlways, hasDiscovery, hasMy } = known;
     const isBare = buttons.supportUrl === null && buttons.webPageUrl === null;
-    if (!isDue && isBare && !hasMy) return null;
+    if (!isDue && isBare && !hasMy && !hasDiscovery) return null;
     const { app } = appBy(facts.userAgent);
     const carriage = isDue ? this.#carriage(due, app, of) : NOTHING;
-    return { ...carriage, app: app?.name ?? null, isDue, buttons, buttonsAlways, hasMy };
+    const terms = { buttons, buttonsAlways, hasMy, hasDiscovery };
+    return { ...carriage, app: app?.name ?? null, isDue, ...terms };
   }
 
   #carriage(

@@ -8,7 +8,7 @@ import { readAckItems, readRegistration } from '../../core/message/device-input.
 import { noteNotified } from '../../core/message/ended.ts';
 import { acknowledge, FRAME_BYTES, fetchInbox, INBOX_LIMITS } from '../../core/message/inbox.ts';
 import { POLL_SECONDS_MAX } from '../../core/message/patience.ts';
-import { registerDevice } from '../../core/message/registration.ts';
+import { type Registration, registerDevice } from '../../core/message/registration.ts';
 import { TYPE_NAMES } from '../../core/message/status.ts';
 import { isRefused } from '../../core/outcome.ts';
 import { refusalOfToken } from '../access.ts';
@@ -18,6 +18,7 @@ import { FRAME_HEADER, FRAME_MAX, firstBatch, frameMaxOf } from '../answer/frame
 import { callerName } from '../answer/large.ts';
 import { messageView, senderOf } from '../answer/message-view.ts';
 import { appEndpoint, deviceEndpoint, optional, type WireSettings } from '../endpoint.ts';
+import type { IncomingCall } from '../request/call.ts';
 import { AckInput, PUSH_KEY_EXAMPLE, RegistrationInput } from './messaging-bodies.ts';
 import {
   Ended,
@@ -102,28 +103,37 @@ const registerEndpoint = appEndpoint({
   ],
   answerHeaders: WAIT_MAX_HEADER,
   async handle(call) {
-    const { core, body, token, client, nowMs, limits, settings } = call;
-    const registration = readRegistration(body, core.limits);
-    if (isRefused(registration)) return registration;
-    const register = () => registerDevice(core, { ...registration, token }, nowMs);
-    // No limit applies to a device with a valid token.
-    const holder = await authenticateDevice(core, token, nowMs);
-    // By the token alone it would come back as a device of no provider.
-    const showsAlone = registration.installCode === null && registration.domainHash === null;
-    if (holder === null && token !== null && showsAlone) {
-      const refusal = await refusalOfToken(core, call);
-      if (refusal.body !== undefined) return refusal;
-    }
-    const registered =
-      holder !== null && holder.hwid === registration.hwid
-        ? await register()
-        : await limits.registrations.attempt(client(), nowMs, register, (done) => !isRefused(done));
-    if (registered === null) return 'too_many_requests';
-    if (isRefused(registered)) return refusedAtLink(call, registration, registered);
-    const headers = waitMax(settings);
-    return { says: 'ok', body: { device_token: registered.token }, headers };
+    const registration = readRegistration(call.body, call.core.limits);
+    return isRefused(registration) ? registration : register(call, registration);
   },
 });
+
+/** Registers a device; the limit of registrations is for those without a valid token. */
+export async function register(call: Registering, registration: Omit<Registration, 'token'>) {
+  const { core, token, client, nowMs, limits, settings } = call;
+  const act = () => registerDevice(core, { ...registration, token }, nowMs);
+  const holder = await authenticateDevice(core, token, nowMs);
+  // By the token alone it would come back as a device of no provider.
+  const showsAlone = registration.installCode === null && registration.domainHash === null;
+  if (holder === null && token !== null && showsAlone) {
+    const refusal = await refusalOfToken(core, call);
+    if (refusal.body !== undefined) return refusal;
+  }
+  const registered =
+    holder !== null && holder.hwid === registration.hwid
+      ? await act()
+      : await limits.registrations.attempt(client(), nowMs, act, (done) => !isRefused(done));
+  if (registered === null) return 'too_many_requests';
+  if (isRefused(registered)) return refusedAtLink(call, registration, registered);
+  const headers = waitMax(settings);
+  return { says: 'ok', body: { device_token: registered.token }, headers } as const;
+}
+
+/** The call of a registration. */
+type Registering = Pick<
+  IncomingCall,
+  'core' | 'token' | 'client' | 'nowMs' | 'limits' | 'settings' | 'languages'
+>;
 
 const waitForm = {
   schema: Type.Integer({ minimum: 0, maximum: POLL_SECONDS_MAX }),
@@ -132,7 +142,7 @@ const waitForm = {
 
 const frameForm = { schema: Type.Integer({ minimum: 1 }), rule: 'a number of bytes' };
 
-const inboxEndpoint = deviceEndpoint({
+export const inboxEndpoint = deviceEndpoint({
   method: 'GET',
   path: '/device/inbox',
   headers: CORS_HEADERS,
@@ -197,7 +207,7 @@ const inboxEndpoint = deviceEndpoint({
   },
 });
 
-const ackEndpoint = deviceEndpoint({
+export const ackEndpoint = deviceEndpoint({
   method: 'POST',
   path: '/device/ack',
   headers: CORS_HEADERS,
@@ -217,7 +227,7 @@ const ackEndpoint = deviceEndpoint({
   },
 });
 
-const pushKeyEndpoint = appEndpoint({
+export const pushKeyEndpoint = appEndpoint({
   method: 'GET',
   path: '/device/push-key',
   headers: CORS_HEADERS,

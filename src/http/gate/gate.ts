@@ -40,6 +40,7 @@ import { Hosts } from '../request/hosts.ts';
 import { valueIn } from '../request/query.ts';
 import { intervalHeader, replacingButtons } from '../ride/answer.ts';
 import type { AdmittedFetch, RideDesk } from '../ride/desk.ts';
+import { discoveryHeader } from '../ride/discovery.ts';
 import { bare, type Strangers } from '../strangers.ts';
 import type { Traffic } from '../traffic.ts';
 import {
@@ -230,9 +231,11 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
         const { gateKey: key, gateProviderIdFile: providerIdFile, gateRide: ride } = settings;
         const panel = panelOf({ panel: settings.gatePanel, key });
         const myUrl = () => about.myUrl(link);
-        const fetch = { request: about.request, myUrl, link, isShared: call.isShared === true };
+        const { request } = about;
+        const isShared = call.isShared === true;
+        const fetch = { request, myUrl, link, isShared, namesLink: true };
         return after(deps.rides.on(fetch, { ride, providerIdFile }, panel, nowMs), (riders) =>
-          withRiders(riders, link, nowMs),
+          withRiders(riders, fetch, nowMs),
         );
       },
     );
@@ -245,7 +248,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
   }
 
   /** Passes the headers that ride to the proxy. */
-  function withRiders(riders: Riders | null, link: AdmittedDevice, nowMs: number): Conclusion {
+  function withRiders(riders: Riders | null, fetch: AdmittedFetch, nowMs: number): Conclusion {
     const hours = settings.gateUpdateIntervalHours;
     if (riders === null && hours === 0) return ADMITTED;
     // A record: a Headers object costs 1 us more.
@@ -253,12 +256,13 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
       ...LET_THROUGH_HEADERS,
       ...intervalHeader(hours),
       ...riders?.headers,
+      ...discoveryHeader(riders, fetch),
     };
     if (riders === null) return { says: 'ok', headers };
     // Only the proxy knows whether the panel has buttons of its own.
     Object.assign(headers, replacingButtons(riders));
     if (riders.isDue) headers[RIDES_HEADER] = Object.keys(riders.headers).join(', ') || 'none';
-    deps.rides.note(riders.carried, link, 'proxy', nowMs);
+    deps.rides.note(riders.carried, fetch.link, 'proxy', nowMs);
     return { says: 'ok', headers };
   }
 

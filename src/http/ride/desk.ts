@@ -29,6 +29,8 @@ export interface AdmittedFetch {
   link: AdmittedDevice;
   /** True: the app sends no HWID, and shares a slot with apps of its kind. */
   isShared: boolean;
+  /** True: the address of the request names the link by itself, without an answer of the panel. */
+  namesLink: boolean;
   /** Returns the address of the page of the link; null: there is none. */
   myUrl(): string | null;
 }
@@ -46,7 +48,7 @@ export class RideDesk {
    * null: nothing rides, also after a fault.
    */
   on(
-    { request, link, isShared, myUrl }: AdmittedFetch,
+    { request, link, isShared, myUrl }: Omit<AdmittedFetch, 'namesLink'>,
     { ride: level, providerIdFile }: Pick<Way, 'ride' | 'providerIdFile'>,
     panel: PanelKind | null,
     nowMs: number,

@@ -41,7 +41,7 @@ export interface Forwarding {
   unknown: DeniedLink;
   /** The key that a subscription of the panel proves; null: none names the link. */
   key: string | null;
-  /** True if the page of users opens by the address of the request. */
+  /** True if the address of the request alone names the link, and opens the page of its user. */
   opensMy: boolean;
   /** The link that would admit the device, which takes a slot; null: none yet, or no slot. */
   link: AdmittedDevice | null;

@@ -64,8 +64,11 @@ interface ProxyDeps extends ProxyOptions, ForwardDeps {
 }
 
 export interface PanelProxy {
-  /** Answers a request for a panel's host; returns null for another host. */
-  answer(request: Request, exposure: Exposure): Promise<Response> | null;
+  /**
+   * Answers a request for a panel's host, which arrived at the steady time `startMs` (by default
+   * now); returns null for another host.
+   */
+  answer(request: Request, exposure: Exposure, startMs?: number): Promise<Response> | null;
   /** Returns the panel of a request's host; null: it is the host of no panel. */
   upstreamOf(request: Request): Upstream | null;
   /** Waits for `answered`; aborts requests in flight after {@link LAST_MS}. */
@@ -90,10 +93,11 @@ export function makeProxy(options: ProxyOptions): PanelProxy {
     newLinks: new NewLinks(options),
   };
   return {
-    answer: (request, exposure) => {
+    answer: (request, exposure, startMs = options.clock.steadyMs()) => {
       const panel = panels.of(request.url);
       if (panel === null) return null;
-      return conclude(deps, tally, { request, panel, target: targetOf(request.url), exposure });
+      const asked = { request, panel, target: targetOf(request.url), exposure };
+      return conclude(deps, tally, asked, startMs);
     },
     upstreamOf: (request) => panels.of(request.url)?.upstream ?? null,
     stop: async (answered) => {
@@ -108,10 +112,14 @@ export function makeProxy(options: ProxyOptions): PanelProxy {
   };
 }
 
-async function conclude(deps: ProxyDeps, tally: EndpointTally, asked: Asked): Promise<Response> {
-  const { clock, log, strangers, traffic } = deps;
+async function conclude(
+  deps: ProxyDeps,
+  tally: EndpointTally,
+  asked: Asked,
+  startMs: number,
+): Promise<Response> {
+  const { log, strangers, traffic } = deps;
   const { exposure, request } = asked;
-  const startMs = clock.steadyMs();
   dropBody(request);
   let answered: ProxyResponse;
   let requestId: string | undefined;
@@ -254,7 +262,7 @@ async function exchange(
     forwarding.opensMy
       ? myUrlOfRequest(settings, originAt(deps, asked), upstream.host, target)
       : null;
-  const fetch = { request, isShared, myUrl };
+  const fetch = { request, isShared, namesLink: forwarding.opensMy, myUrl };
   const before =
     link && (await deps.rides.on({ ...fetch, link }, upstream, panelOf(upstream), nowMs));
   // Only a whole response gives a slot.

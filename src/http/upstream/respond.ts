@@ -3,6 +3,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { AdmittedFetch, RideDesk } from '../ride/desk.ts';
+import { SERVER_HEADER } from '../ride/discovery.ts';
 import { decodedFor } from './decoded-response.ts';
 import { Failure, type UpstreamResponse } from './exchange.ts';
 import type { Forwarding } from './forwarding.ts';
@@ -45,6 +46,8 @@ export async function respond(
     onFailure: (failure) => panel.logFailure(failure, log, clock.steadyMs()),
   });
   if (plain instanceof Failure) return failed(plain.kind, hasLink);
+  // Only Gatepost says it, and only to an app that may register.
+  plain.headers.delete(SERVER_HEADER);
   if (!forwarding.isForAll && !isStrange) keepFromSharedCaches(plain.headers);
   // Also without a message: a cache must not hide the next one.
   if (rider !== null && upstream.ride !== 'off') keepFresh(plain.headers);

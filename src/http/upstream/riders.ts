@@ -4,8 +4,10 @@ import type { Clock } from '../../base/clock.ts';
 import { panelOf } from '../../core/panel/kind.ts';
 import { addRiders, intervalHeader } from '../ride/answer.ts';
 import type { AdmittedFetch, RideDesk } from '../ride/desk.ts';
+import { discoveryHeader } from '../ride/discovery.ts';
 import { isTrue } from './admission.ts';
 import type { UpstreamResponse } from './exchange.ts';
+import { isPage } from './headers.ts';
 import type { Upstream } from './settings.ts';
 
 const UNKNOWN_APP = 'unknown app';
@@ -15,7 +17,7 @@ export async function addRides(
   { clock, rides }: { clock: Clock; rides: RideDesk },
   fetch: AdmittedFetch,
   upstream: Upstream,
-  { headers }: UpstreamResponse,
+  { headers, status }: UpstreamResponse,
 ): Promise<void> {
   const interval = intervalHeader(upstream.updateIntervalHours);
   for (const [name, value] of Object.entries(interval)) headers.set(name, value);
@@ -24,6 +26,8 @@ export async function addRides(
   const nowMs = clock.nowMs();
   const riders = await rides.on(fetch, upstream, panelOf(upstream), nowMs);
   if (riders === null) return;
+  const found = status === 200 && !isPage(headers) ? discoveryHeader(riders, fetch) : {};
+  for (const [name, value] of Object.entries(found)) headers.set(name, value);
   const carried = addRiders(headers, riders, upstream.announce);
   rides.note(carried, fetch.link, riders.app?.toLowerCase() ?? UNKNOWN_APP, nowMs);
 }

@@ -68,9 +68,9 @@ export function providerNoun(backend: Backend): ProviderNoun {
       backend.write(function* (notes) {
         const row = { ...usualOf<ProviderTerms>(PROVIDER_FIELDS), ...draft };
         if ((yield* on.add.run(row)) === 0) return 'provider_code_exists';
-        // Of its buttons and its page; most providers have none.
-        const { code, my, plan, supportUrl, webPageUrl } = row;
-        const rides = my === 1 || (supportUrl ?? webPageUrl) !== null;
+        // Of its buttons, its page and discovery; most providers have none.
+        const { code, discovery, my, plan, supportUrl, webPageUrl } = row;
+        const rides = my === 1 || discovery === 1 || (supportUrl ?? webPageUrl) !== null;
         const added = rides ? yield* on.find.get({ code }) : null;
         if (added !== null) yield* on.ridesChanged.run({ providerId: added.id });
         notes.audit(act, deeds.addProvider(draft));

@@ -90,11 +90,12 @@ function evidenceStep(backend: Backend) {
     shown,
     nowMs,
   }: NewRegistration): Step<Evidence | ShownRefusal> {
-    if (shown.kind === 'link') {
+    if (shown.kind === 'link' || shown.kind === 'slot') {
       const door = yield* findDoorLocked({ ...shown, hwid });
       if (typeof door === 'string') return 'link_not_found';
       const admission = judgeAtDoor(door, backend.leastMs(nowMs));
       if (!isAdmitted(admission)) return admission;
+      if (shown.kind === 'slot' && admission !== 'known') return 'link_not_found';
       return { ...nothing, providerId: door.link.providerId, entry: { door, admission } };
     }
     if (shown.providerCode === null) return nothing;
@@ -207,6 +208,7 @@ export function registrationNoun(backend: Backend): Pick<Store, 'registerDevice'
           place,
           firstSlot,
           shownTokenId: heldId,
+          isOnce: wanted.shown.kind === 'slot',
           nowMs: ageMs,
         });
         if (verdict === 'refused') return notes.refuse('registration_refused');

@@ -13,7 +13,8 @@ import { shared } from './shared.ts';
 export const ridesChanged = shared(({ prepare }: Statements) =>
   prepare(sql`
     UPDATE provider SET ride_version = ride_version + 1,
-      ride_until_ms = CASE WHEN coalesce(support_url, web_page_url) IS NOT NULL OR my = 1
+      ride_until_ms = CASE WHEN coalesce(support_url, web_page_url) IS NOT NULL
+          OR my = 1 OR discovery = 1
         THEN ${sql.raw(String(TIME_MAX_MS))} ELSE coalesce((
           SELECT max(CASE WHEN r.part = 'message' THEN 2 * r.until_ms - r.from_ms
             ELSE r.until_ms END)

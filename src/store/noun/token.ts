@@ -4,6 +4,7 @@ import type { PushAddress } from '../../core/port/registration.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend, Statements } from '../backend.ts';
 import { assignments, columns, insertInto, sql, values } from '../statement-text.ts';
+import { ACTIVE_BINDING } from '../status.ts';
 import { allSeen, lookUpStatements } from './look-ups.ts';
 import { parsed } from './rows.ts';
 import { shared } from './shared.ts';
@@ -53,7 +54,7 @@ interface TokenRow {
 
 export function tokenNoun(
   backend: Backend,
-): Pick<Store, 'findDeviceByToken' | 'listPushAddresses' | 'noteStream'> {
+): Pick<Store, 'findDeviceByToken' | 'isDiscoveredAt' | 'listPushAddresses' | 'noteStream'> {
   const { prepare, least, join } = backend;
   const { deviceId: findDevice } = lookUpStatements(backend);
   const deviceSeen = sql.raw('d.last_seen_at_ms');
@@ -69,6 +70,13 @@ export function tokenNoun(
             SELECT min(p.provider_id) FROM device_provider p WHERE p.token_id = t.id)`,
         })}
       FROM device_token t ${join} device d ON d.id = t.device_id WHERE t.token_hash = :tokenHash`);
+  const discovered = prepare(sql`
+      SELECT ${columns({ o: 'provider' }, 'o.id')} FROM device_token t
+        ${join} device_provider p ON p.device_id = t.device_id
+        ${join} domain b ON b.provider_id = p.provider_id AND b.domain_hash = :domainHash
+          AND b.status = ${ACTIVE_BINDING}
+        ${join} provider o ON o.id = p.provider_id AND o.discovery = 1
+      WHERE t.token_hash = :tokenHash LIMIT 1`);
   const addresses = prepare(sql`
       SELECT ${columns('device_token', 'push!, locale')} FROM device_token
       WHERE device_id = :deviceId AND push IS NOT NULL ORDER BY id`);
@@ -79,6 +87,11 @@ export function tokenNoun(
     noteStream: async (tokenId) => void (await backend.change(() => stream.run({ tokenId }))),
 
     findDeviceByToken: async (tokenHash) => backend.read(() => find.get({ tokenHash })),
+
+    isDiscoveredAt: (tokenHash, domainHash) =>
+      backend.read(function* () {
+        return (yield* discovered.get({ tokenHash, domainHash })) !== null;
+      }),
 
     listPushAddresses: async (hwid) =>
       backend.read(function* () {

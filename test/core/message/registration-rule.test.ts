@@ -4,6 +4,7 @@ import { expect, test } from 'bun:test';
 import { DAY_MS } from '../../../src/core/calendar.ts';
 import {
   type Claim,
+  FREE_PLACE,
   type Holder,
   type Place,
   placeAfter,
@@ -77,6 +78,17 @@ test('a place whose token ended with its last slot waits for its own link', () =
   const rest = { place: ended, firstSlot: null, shownTokenId: null };
   expect(registrationOutcome({ ...rest, shown: 'binding', nowMs: LAST_MS })).toBe('refused');
   expect(registrationOutcome({ ...rest, shown: 'binding', nowMs: LAST_MS + 1 })).toBe('granted');
+});
+
+test('a registration by a slot takes a place from no other token, not after any silence', () => {
+  const once = (shown: number, place: Place, shownTokenId: number | null = null) => {
+    const claim = { shown, place, firstSlot: SLOT, shownTokenId, nowMs: NOW_MS };
+    return registrationOutcome({ ...claim, isOnce: true });
+  };
+  const idle = { ...HELD, tokenSeenAtMs: 0 };
+  expect([once(1, HELD), once(2, HELD), once(1, idle)]).toEqual(Array(3).fill('refused'));
+  expect([once(2, HELD, 1), once(1, HELD, 1)]).toEqual(['kept_by_link', 'kept']);
+  expect([once(1, FREE_PLACE), once(2, FREE_PLACE)]).toEqual(['granted_since_slot', 'refused']);
 });
 
 test('after so many days without its token, the link of the first slot gets what comes later', () => {

@@ -66,10 +66,10 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
       'provider.set {} {"enforce":[0,null]}',
     ],
     'what rides, and the buttons': [
-      `provider.set {} {"ride":[null,"off"],"ride_desktop":[null,1],"buttons":[null,"always"],"support_url":[null,"tg://resolve?domain=a"],"web_page_url":[null,"https://example.com:8443/${'x'.repeat(230)}"]}`,
+      `provider.set {} {"ride":[null,"off"],"ride_desktop":[null,1],"buttons":[null,"always"],"discovery":[null,"on"],"support_url":[null,"tg://resolve?domain=a"],"web_page_url":[null,"https://example.com:8443/${'x'.repeat(230)}"]}`,
     ],
     'what rides, back to what it was': [
-      `provider.set {} {"ride":["off",null],"ride_desktop":[1,null],"buttons":["always",null],"support_url":["tg://resolve?domain=a",null],"web_page_url":["https://example.com:8443/${'x'.repeat(230)}",null]}`,
+      `provider.set {} {"ride":["off",null],"ride_desktop":[1,null],"buttons":["always",null],"discovery":["on",null],"support_url":["tg://resolve?domain=a",null],"web_page_url":["https://example.com:8443/${'x'.repeat(230)}",null]}`,
     ],
     'what the bot is answered': ['provider.set {} {"rc2_body":[null,"on"],"short_codes":[null,1]}'],
     'the page of users': [

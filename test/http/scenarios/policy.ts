@@ -22,6 +22,7 @@ const answer = (changed: object = {}) =>
     support_url: null,
     web_page_url: null,
     buttons: 'missing',
+    discovery: 0,
     ...outside(MY_TERMS, usualOf<OwnMy>(MY_TERMS)),
     rc2_body: 'default',
     short_codes: 0,
@@ -43,6 +44,7 @@ const rides = {
   support_url: 'tg://resolve?domain=a',
   web_page_url: `https://example.com:8443/${'x'.repeat(230)}`,
   buttons: 'always',
+  discovery: 1,
 };
 
 const page = { page: 1, page_name: 'Магазин 1', page_color: '#0f766e' };
@@ -62,6 +64,7 @@ const misfits: Scenario[] = (
     ['web_page_url', `https://example.com/${'x'.repeat(240)}`, `${URL_RULE}`],
     ['web_page_url', 'https://example.com/a\r\n', `${URL_RULE}`],
     ['buttons', 'never', 'one of missing and always'],
+    ['discovery', 2, '0 or 1'],
     ['page', 'on', '0 or 1'],
     ['page_name', ' ', 'one line of 1 to 64 characters in UTF-8, or default'],
     ['page_name', 'x'.repeat(65), 'one line of 1 to 64 characters in UTF-8, or default'],
@@ -119,6 +122,7 @@ export const policyScenarios: Scenario[] = [
     answer: answer(rides),
     changed: [
       'provider 1 buttons: null -> "always"',
+      'provider 1 discovery: 0 -> 1',
       'provider 1 ride: null -> "off"',
       'provider 1 ride_desktop: 0 -> 1',
       // For doors: buttons stand without an end.
@@ -139,10 +143,12 @@ export const policyScenarios: Scenario[] = [
       support_url: 'default',
       web_page_url: 'default',
       buttons: 'missing',
+      discovery: 0,
     },
     answer: answer(),
     changed: [
       'provider 1 buttons: "always" -> null',
+      'provider 1 discovery: 1 -> 0',
       'provider 1 ride: "off" -> null',
       'provider 1 ride_desktop: 1 -> 0',
       'provider 1 ride_until_ms: 253402300799999 -> 0',

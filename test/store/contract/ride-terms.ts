@@ -10,6 +10,7 @@ const TERMS: OwnRideTerms = {
   ride: 'notifications',
   rideDesktop: 1,
   buttons: 'always',
+  discovery: 1,
   supportUrl: 'tg://resolve?domain=example',
   webPageUrl: 'https://example.com/',
 };
@@ -27,7 +28,8 @@ export const rideTermsSuite: Suite = (opened) => {
     await store.addProvider(providerDraft('Provide1', TERMS), ACT);
     const before = await provider(store, 'Provide1');
     expect(before).toMatchObject(TERMS);
-    const none = { ride: null, rideDesktop: 0, buttons: null, supportUrl: null } as const;
+    const off = { rideDesktop: 0, discovery: 0 } as const;
+    const none = { ride: null, buttons: null, supportUrl: null, ...off };
     await store.updateProvider('Provide1', none, ACT);
     expect(await provider(store, 'Provide1')).toEqual({ ...before, ...none });
   });

@@ -1,0 +1,1 @@
+ALTER TABLE `provider` ADD `discovery` integer DEFAULT 0 NOT NULL;
