@@ -271,6 +271,19 @@ describe.each(DOORS)('through %s', (_name, door) => {
       expect(JSON.parse((await register(door, {})).body)).toEqual(refused);
     });
 
+    test('learns that its slot was freed, and is a newcomer after its next fetch', async () => {
+      const token = tokenIn(await register(door, {}));
+      const { json } = await call(at.app, '/api/list-install', at.own, { subscription_key: KEY });
+      const slot = { install_code: json.data[0].install_code, hwid: 'phone' };
+      await expectOk(call(at.app, '/api/delete-hwid', at.own, slot));
+      const known = { Host: door.host, ...bearer(token) };
+      const { body } = await ask('GET', `${BASE}/inbox`, known);
+      expect(JSON.parse(body)).toMatchObject({ msg: 'Device token error', reason: 'slot_freed' });
+      expect(await register(door, {})).toEqual(await unknownAt(door));
+      await door.fetch('phone');
+      expect(JSON.parse((await register(door, {})).body).rc).toBe(1);
+    });
+
     test('learns what is wrong with its registration', async () => {
       const { body, headers } = await register(door, { locale: '!' });
       expect(JSON.parse(body)).toEqual({ rc: 0, msg: 'Unknown error' });

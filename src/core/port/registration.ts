@@ -76,7 +76,7 @@ export interface RegistrationStore {
   } | null>;
   /**
    * Returns whether the device of a token is known to a provider with an active binding of a
-   * domain, where discovery is on.
+   * domain, where discovery is on; or the token ended, and a provider of the domain has it on.
    */
   isDiscoveredAt(tokenHash: Uint8Array, domainHash: string): Maybe<boolean>;
   /** Records that the app of a token opened a stream. */

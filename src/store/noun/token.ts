@@ -77,6 +77,12 @@ export function tokenNoun(
           AND b.status = ${ACTIVE_BINDING}
         ${join} provider o ON o.id = p.provider_id AND o.discovery = 1
       WHERE t.token_hash = :tokenHash LIMIT 1`);
+  /** A token that ended is refused with its reason at any host where discovery is on. */
+  const ended = prepare(sql`
+      SELECT ${columns({ o: 'provider' }, 'o.id')} FROM domain b
+        ${join} provider o ON o.id = b.provider_id AND o.discovery = 1
+      WHERE b.domain_hash = :domainHash AND b.status = ${ACTIVE_BINDING} AND EXISTS (
+        SELECT 1 FROM ended_token e WHERE e.token_hash = :tokenHash) LIMIT 1`);
   const addresses = prepare(sql`
       SELECT ${columns('device_token', 'push!, locale')} FROM device_token
       WHERE device_id = :deviceId AND push IS NOT NULL ORDER BY id`);
@@ -90,7 +96,8 @@ export function tokenNoun(
 
     isDiscoveredAt: (tokenHash, domainHash) =>
       backend.read(function* () {
-        return (yield* discovered.get({ tokenHash, domainHash })) !== null;
+        const key = { tokenHash, domainHash };
+        return ((yield* discovered.get(key)) ?? (yield* ended.get(key))) !== null;
       }),
 
     listPushAddresses: async (hwid) =>
