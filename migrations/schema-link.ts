@@ -1,7 +1,15 @@
 /** Tables of what links have seen: ended slots, refusals, tombstones, repeated calls, figures. */
 
 import { sql } from 'drizzle-orm';
-import { check, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import {
+  check,
+  index,
+  integer,
+  primaryKey,
+  sqliteTable,
+  text,
+  unique,
+} from 'drizzle-orm/sqlite-core';
 import type { RefusalReason } from '../src/core/port/figure.ts';
 import { hash, id, install, provider } from './schema.ts';
 import { device } from './schema-device.ts';
@@ -94,6 +102,34 @@ export const installTombstone = sqliteTable(
       .on(t.subscription_key_hash, t.provider_id)
       .where(sql`subscription_key_hash IS NOT NULL`),
     check('install_tombstone_why', sql`${t.why} IN ('removed', 'revoked')`),
+  ],
+);
+
+/** A key that a fetch with the code of another link named: core/link-tie.ts. */
+export const linkTie = sqliteTable(
+  'link_tie',
+  {
+    id: id(),
+    provider_id: integer()
+      .notNull()
+      .references(() => provider.id, { onDelete: 'cascade' }),
+    /** The link of the code. */
+    install_id: integer()
+      .notNull()
+      .references(() => install.id, { onDelete: 'cascade' }),
+    subscription_key_hash: hash().notNull(),
+    state: text({ enum: ['waits', 'tied', 'undone'] }).notNull(),
+    /** When a fetch last asked for it, to a day; that of a tie: when it was made. */
+    at_ms: integer().notNull(),
+    /** What a tie ended, as JSON; null: no link had the key, or it is not tied. */
+    former: text(),
+  },
+  (t) => [
+    unique('link_tie_once').on(t.provider_id, t.subscription_key_hash, t.install_id),
+    index('link_tie_by_provider').on(t.provider_id, t.state, t.at_ms),
+    index('link_tie_by_install').on(t.install_id),
+    index('link_tie_by_time').on(t.at_ms),
+    check('link_tie_state', sql`${t.state} IN ('waits', 'tied', 'undone')`),
   ],
 );
 

@@ -127,6 +127,8 @@ export const provider = sqliteTable(
     /** Grows with each change of what rides to all devices; until when anything does. */
     ride_version: integer().notNull().default(0),
     ride_until_ms: integer().notNull().default(0),
+    /** 1: fetches may tie keys to links: core/link-tie.ts. */
+    ties: integer().$type<0 | 1>().notNull().default(1),
   },
   (t) => [
     check('provider_plan', sql`${t.plan} IN ('basic', 'pro', 'enterprise')`),
@@ -169,6 +171,8 @@ export const install = sqliteTable(
     /** The link's user in a panel, `panel:user`, and what that panel last said. */
     panel_user: text(),
     panel_facts: text(),
+    /** 1: the proxy made the link for a key that no link had. */
+    of_gate: integer().$type<0 | 1>().notNull().default(0),
   },
   (t) => [
     index('install_by_provider').on(t.provider_id),

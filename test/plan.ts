@@ -32,6 +32,8 @@ const ON_BOTH = new Set([
   'e2e/race.test.ts',
   'e2e/ride-soak.test.ts',
   'http/slot-end-told.test.ts',
+  'http/upstream/bot-links.test.ts',
+  'http/upstream/bot-thieves.test.ts',
   'kits/real-nginx.test.ts',
   'kits/real.test.ts',
   'store/future-cuts.test.ts',

@@ -177,6 +177,16 @@ export const paidCall = makerOf<Staff, ReturnType<typeof unpaid>>('provider', un
 /** Makes a {@link paidCall} of several surfaces. */
 export const sharedCall = sharer('provider', unpaid);
 
+/** Returns the refusal of a session that the key of the provider opened, which a bot has too. */
+export const keyed = ({ signedIn }: Pick<Owner, 'signedIn'>) =>
+  signedIn.account === null ? new Refused('no_account') : null;
+
+/** Makes a {@link sharedCall} that needs an account in the console. */
+export const sharedAccountCall = sharer(
+  'provider',
+  (staff: Staff) => keyed(staff) ?? unpaid(staff),
+);
+
 /** Makes a {@link staffCall} of several surfaces: it checks the subscription itself. */
 export const sharedStaffCall = sharer('provider');
 

@@ -14,8 +14,10 @@ import { OWN_TERMS } from '../core/terms.ts';
 import { findWebhook, replayEvents } from '../core/webhook.ts';
 import { type DoerAt, type DoerFor, type DoerOf, sharedCall } from './call.ts';
 import { atProvider, id, inputsOf, nullable, text, timeMs } from './inputs.ts';
+import { keyCalls } from './tie-calls.ts';
 
 export const directCalls = {
+  ...keyCalls,
   /** Frees the slot of a HWID, those taken since a time, or all. */
   'links.free': sharedCall(
     JOB_ROLES['link.free-all'],

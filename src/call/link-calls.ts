@@ -8,6 +8,7 @@ import { filterAt } from '../core/link-filter.ts';
 import { type LinkForm, readLink, STAFF_TERMS } from '../core/link-form.ts';
 import { isRefused } from '../core/outcome.ts';
 import type { Link, LinkTerms } from '../core/port/link.ts';
+import { seesCodes, shownCode } from '../core/secret-code.ts';
 import { lookCall, paidCall } from './call.ts';
 import { atProvider, id, inputsOf, nullable, text } from './inputs.ts';
 import { linkFilterInput } from './link-filter-input.ts';
@@ -18,9 +19,9 @@ const PAGE_COUNT_MAX = 1_000;
 const IDS_MAX = 200;
 
 /** A link as a row of the list shows it. */
-const rowOf = (link: Link) => ({
+const rowOf = (link: Link, isWhole: boolean) => ({
   id: link.id,
-  code: link.installCode,
+  code: isWhole ? link.installCode : shownCode(link.installCode),
   note: link.note,
   status: link.status,
   limit: link.installLimit,
@@ -41,17 +42,24 @@ export const linkCalls = {
       countMax: Type.Integer({ minimum: 1, maximum: PAGE_COUNT_MAX }),
       ids: Type.Optional(Type.Array(id, { maxItems: IDS_MAX })),
     }),
-    async ({ core: { store }, provider }, { beyondId, countMax, filter, ids, isOldest }) => {
+    async ({ core, provider, signedIn }, { beyondId, countMax, filter, ids, isOldest }) => {
+      const { store } = core;
+      const isWhole = seesCodes(core, provider, signedIn.grants);
       const { links, nextId } =
         ids === undefined
           ? await store.listLinkSlice({
               ...filterAt(provider, filter),
+              hidesCodes: !isWhole,
               beyondId,
               isOldest,
               countMax,
             })
           : { links: await store.listLinksById(provider.id, ids), nextId: null };
-      return { rows: links.map(rowOf), nextId, allCount: provider.installCount };
+      return {
+        rows: links.map((link) => rowOf(link, isWhole)),
+        nextId,
+        allCount: provider.installCount,
+      };
     },
   ),
   'links.add': paidCall(

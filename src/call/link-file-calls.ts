@@ -2,7 +2,7 @@
 
 import { type Static, Type } from '@sinclair/typebox';
 import { LOOK, SEND } from '../core/account/roles.ts';
-import { fieldsOf, only } from '../core/field.ts';
+import { fieldsOf, only, onlyGiven } from '../core/field.ts';
 import { readKeyedCall } from '../core/idempotency.ts';
 import { type LinkRow, linkHead, linkLine, linkRows } from '../core/link-csv.ts';
 import { filterAt } from '../core/link-filter.ts';
@@ -10,6 +10,7 @@ import { type LinkForm, readLink, STAFF_TERMS } from '../core/link-form.ts';
 import { foreseeLink, type LinkDraft, type MadeLink, makeLinks } from '../core/link-make.ts';
 import { isRefused, type Misfit, malformed } from '../core/outcome.ts';
 import type { LinkTerms } from '../core/port/link.ts';
+import { seesCodes, shownCode } from '../core/secret-code.ts';
 import { LINK_TERMS } from '../core/terms.ts';
 import { nextTurn } from '../core/turn.ts';
 import { type DoerOf, lookCall, type Staff, sharedCall } from './call.ts';
@@ -32,11 +33,13 @@ const draft = inputOf({
   ...inputsOf<Partial<LinkTerms>>(STAFF_TERMS),
   /** With this key a repeat makes no second link. */
   once: Type.Optional(text(64)),
+  /** True: see `joins` of `LinkDraft`. */
+  joins: Type.Optional(Type.Boolean()),
 });
 
 /** Parses a draft by the formats of the API; the command line gives terms that no form has. */
 function readDraft(given: Static<typeof draft>, nowMs: number): LinkDraft | Misfit {
-  const { once = null, ...form } = given;
+  const { joins, once = null, ...form } = given;
   const link = readLink(form);
   if (isRefused(link)) return link;
   const keyed = readKeyedCall('add-install', once, form, nowMs);
@@ -45,12 +48,17 @@ function readDraft(given: Static<typeof draft>, nowMs: number): LinkDraft | Misf
     ...only(form as Partial<LinkTerms>, fieldsOf(LINK_TERMS)),
     ...(link as LinkForm),
     keyed,
+    ...onlyGiven({ joins }),
   };
 }
 
 /** Returns the result of a draft: its link, or the reason of its refusal. */
-const madeOf = (made: MadeLink) =>
-  made.done === 'added' ? { ...made, why: null } : { ...made, id: null, code: null };
+const madeOf = (made: MadeLink) => {
+  if (made.done === 'added') return { ...made, why: null };
+  return made.done === 'keyed'
+    ? { ...made, id: null, why: null }
+    : { ...made, id: null, code: null };
+};
 
 /** Finds which rows of a file would make links, {@link TOGETHER} at a time. */
 async function foreseen({ core, provider }: Staff, rows: readonly LinkRow[]) {
@@ -70,7 +78,7 @@ export const linkFileCalls = {
   /** Makes links in order; stops at the first one that cannot be saved or exceeds the cap. */
   'links.add-many': sharedCall(
     SEND,
-    ['install.add'],
+    ['install.add', 'install.tie', 'install.update', 'install.remove'],
     { commands: ['link add', 'link import'] },
     atProvider({ drafts: Type.Array(draft, { minItems: 1, maxItems: DRAFTS_MAX }) }),
     async (staff: DoerOf, given) => {
@@ -106,11 +114,17 @@ export const linkFileCalls = {
   'links.csv': lookCall(
     LOOK,
     atProvider({ filter: linkFilterInput, beyondId: nullable(id) }),
-    async ({ core: { store }, provider }, { beyondId, filter }) => {
-      const of = { ...filterAt(provider, filter), beyondId, isOldest: false };
+    async ({ core, provider, signedIn }, { beyondId, filter }) => {
+      const { store } = core;
+      const isWhole = seesCodes(core, provider, signedIn.grants);
+      const hidesCodes = !isWhole;
+      const of = { ...filterAt(provider, filter), hidesCodes, beyondId, isOldest: false };
       const { links, nextId } = await store.listLinkSlice({ ...of, countMax: LINES_COUNT });
       const head = beyondId === null ? linkHead() : '';
-      return { text: head + links.map(linkLine).join(''), count: links.length, nextId };
+      const lines = links.map((link) =>
+        linkLine(isWhole ? link : { ...link, installCode: shownCode(link.installCode) }),
+      );
+      return { text: head + lines.join(''), count: links.length, nextId };
     },
   ),
 };

@@ -7,9 +7,11 @@ import { APPS, finalLink, readSubscriptionUrl } from '../core/final-link.ts';
 import { removeLink, updateLink } from '../core/link.ts';
 import { readLinkChange, STAFF_TERMS } from '../core/link-form.ts';
 import { lookAtLink } from '../core/link-look.ts';
+import { joinMadeLink, TIE_FAILURES } from '../core/link-tie.ts';
 import { myUrlOf } from '../core/my.ts';
 import { isRefused, malformed, Refused } from '../core/outcome.ts';
 import { INSTALL_ACTIVE, type LinkTerms } from '../core/port/link.ts';
+import { seesCodes, shownCode } from '../core/secret-code.ts';
 import { LINK_TERMS } from '../core/terms.ts';
 import { type DoerFor, type Inside, lookCall, sharedCall } from './call.ts';
 import { atProvider, id, inputsOf, nullable, text } from './inputs.ts';
@@ -34,13 +36,15 @@ type LinkEdit = Inside<typeof editInput> & {
 } & Partial<LinkTerms>;
 
 export const linkPanelCalls = {
-  'links.show': lookCall(LOOK, atProvider({ id }), async ({ core, nowMs, provider }, given) => {
+  'links.show': lookCall(LOOK, atProvider({ id }), async (staff, given) => {
+    const { core, nowMs, provider } = staff;
+    const isWhole = seesCodes(core, provider, staff.signedIn.grants);
     const found = await lookAtLink(core, provider, given.id, nowMs);
     if (isRefused(found)) return found;
     const { link, policy, ...more } = found;
     return {
       id: link.id,
-      code: link.installCode,
+      code: isWhole ? link.installCode : shownCode(link.installCode),
       note: link.note,
       own: only(link, fieldsOf(STAFF_TERMS)),
       status: link.status,
@@ -57,12 +61,12 @@ export const linkPanelCalls = {
        * address.
        */
       pageUrl:
-        link.status === INSTALL_ACTIVE ? myUrlOf(core, provider, link.installCode, nowMs) : null,
+        link.status === INSTALL_ACTIVE && isWhole ? myUrlOf(core, provider, link, nowMs) : null,
     };
   }),
   'links.edit': sharedCall(
     SEND,
-    ['install.update'],
+    ['install.update', 'install.tie', 'install.remove'],
     { commands: ['link set', 'link enable', 'link disable'] },
     editInput,
     async ({ core, nowMs, provider }: DoerFor, given: LinkEdit) => {
@@ -70,6 +74,13 @@ export const linkPanelCalls = {
       const change = readLinkChange(form);
       if (isRefused(change)) return change;
       const terms = only(form, fieldsOf(LINK_TERMS));
+      if (typeof subscriptionKey === 'string') {
+        const failure = await joinMadeLink(core, provider, linkId, subscriptionKey, nowMs);
+        if (failure === 'install_not_found') return new Refused(failure);
+        if (failure !== null) {
+          return new Refused('install_save_error', { detail: TIE_FAILURES[failure] });
+        }
+      }
       const wanted = { ...terms, ...change, ...onlyGiven({ subscriptionKey }) };
       return updateLink(core, provider, linkId, wanted, nowMs);
     },
@@ -85,9 +96,11 @@ export const linkPanelCalls = {
   'links.final': lookCall(
     LOOK,
     atProvider({ id, url: text(URL_LENGTH_MAX), title: nullable(text(64)) }),
-    async ({ core, provider }, given) => {
+    async ({ core, provider, signedIn }, given) => {
       const link = await core.store.findLinkById(given.id);
       if (link?.providerId !== provider.id) return new Refused('install_not_found');
+      // The forms hold the code.
+      if (!seesCodes(core, provider, signedIn.grants)) return [];
       const url = readSubscriptionUrl(given.url);
       if (url === null) return malformed('url must be an http or https address without a user');
       const title = given.title?.trim() || null;

@@ -7,6 +7,7 @@ import { isRefused } from '../core/outcome.ts';
 import type { OwnMy } from '../core/port/my.ts';
 import type { OwnRideTerms } from '../core/port/ride.ts';
 import { changePolicy } from '../core/provider.ts';
+import { seesCodes } from '../core/secret-code.ts';
 import { NO_POLICY, policyOf } from '../core/slot.ts';
 import { MY_TERMS, RIDE_TERMS } from '../core/terms.ts';
 import { lookCall, paidCall } from './call.ts';
@@ -16,7 +17,8 @@ type Form = OwnMy & Pick<OwnRideTerms, 'supportUrl'>;
 const FORM: Fields<Form> = { ...MY_TERMS, supportUrl: RIDE_TERMS.supportUrl };
 
 export const myCalls = {
-  'page.show': lookCall(LOOK, atProvider({}), async ({ core, nowMs, provider }) => {
+  'page.show': lookCall(LOOK, atProvider({}), async ({ core, nowMs, provider, signedIn }) => {
+    const isWhole = seesCodes(core, provider, signedIn.grants);
     const newest = { id: null, beforeId: null, countMax: 1 };
     const [link] = await core.store.listLinksOf(provider.id, newest);
     return {
@@ -24,7 +26,7 @@ export const myCalls = {
       /** True: the operator has switched the page off for all providers. */
       isForbidden: core.limits.myPath === '',
       /** The address of the newest link's page; null: no link, or the settings lack an address. */
-      previewUrl: link === undefined ? null : myUrlOf(core, provider, link.installCode, nowMs),
+      previewUrl: link === undefined || !isWhole ? null : myUrlOf(core, provider, link, nowMs),
       coolDownHours: policyOf(NO_POLICY, provider).coolDownHours,
     };
   }),

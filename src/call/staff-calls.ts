@@ -6,7 +6,7 @@ import { OWN } from '../core/account/roles.ts';
 import { isOfAppliance } from '../core/account/session.ts';
 import { changeRole, invite, removeRole } from '../core/account/sign-in.ts';
 import { isRefused } from '../core/outcome.ts';
-import { lookCall, staffCall } from './call.ts';
+import { keyed, lookCall, staffCall } from './call.ts';
 import { atProvider, id, nullable, role, scope, text } from './inputs.ts';
 
 const DAY_MS = 86_400_000;
@@ -30,7 +30,10 @@ export const staffCalls = {
       scope,
       days: nullable(Type.Integer({ minimum: 1, maximum: 3_650 })),
     }),
-    ({ core, nowMs, provider }, { days, ...given }) => {
+    ({ core, nowMs, provider, signedIn }, { days, ...given }) => {
+      // The main key opens no ties, so it makes no key that does.
+      const refused = given.scope === 'ties' ? keyed({ signedIn }) : null;
+      if (refused !== null) return refused;
       const untilMs = days === null ? null : nowMs + days * DAY_MS;
       return addKey(core, provider.id, { ...given, untilMs }, nowMs);
     },

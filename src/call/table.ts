@@ -23,6 +23,7 @@ import { overviewCalls } from './overview-calls.ts';
 import { sendCalls } from './send-calls.ts';
 import { accountCalls, sessionCalls } from './session-calls.ts';
 import { staffCalls } from './staff-calls.ts';
+import { tieCalls } from './tie-calls.ts';
 import { webhookCalls } from './webhook-calls.ts';
 
 const CALLS = {
@@ -31,6 +32,7 @@ const CALLS = {
   ...overviewCalls,
   ...linkCalls,
   ...linkPanelCalls,
+  ...tieCalls,
   ...jobCalls,
   ...messageCalls,
   ...activityCalls,

@@ -113,7 +113,7 @@ async function add(context: CliContext, options: AddOptions): Promise<void> {
       print(context, options, count === undefined ? views[0] : views, linkTable(links));
     }
     for (const one of made) {
-      if (one.done === 'added') continue;
+      if (one.done === 'added' || one.done === 'keyed') continue;
       const done =
         count === undefined ? '' : `${counted(links.length, 'link')} of ${count} added: `;
       throw new OperatorError(done + one.why, one.done === 'stopped' ? one.error : 'link_exists');
@@ -125,7 +125,12 @@ async function importFile(context: CliContext, path: string, options: ImportOpti
   await withCore(context, options, async (core) => {
     const rows = readLinkFile(path);
     const terms = givenTerms<LinkTerms>(LINK_TERMS, options);
-    const drafts = rows.map((row) => ({ ...terms, ...row, limit: row.limit ?? options.limit }));
+    const drafts = rows.map((row) => ({
+      ...terms,
+      ...row,
+      limit: row.limit ?? options.limit,
+      joins: true,
+    }));
     const provider = await providerOf(core, options);
     const made: MadeLink[] = [];
     if (options.check) {
@@ -149,23 +154,38 @@ function printImport(
   const { check: isCheck = false } = options;
   const links = made.map((one, n) => {
     const { line = 0, note = null } = rows[n] ?? {};
+    if (one.done === 'keyed') {
+      const { code: install_code, leftCount: left_out, movedCount: moved } = one;
+      return { line, note, done: one.done, install_code, moved, left_out };
+    }
     if (one.done !== 'added') return { line, note, done: one.done, why: one.why };
     const code = one.code === '' ? null : one.code;
     return { line, note, done: one.done, id: isCheck ? null : one.id, install_code: code };
   });
-  const skipped = links.filter(({ done }) => done !== 'added');
+  const skipped = links.filter(({ done }) => done === 'skipped' || done === 'stopped');
+  const keyed = made.filter((one) => one.done === 'keyed');
+  const sumOf = (of: 'movedCount' | 'leftCount') => keyed.reduce((sum, one) => sum + one[of], 0);
   const facts = {
     check: isCheck,
     rows: rows.length,
-    added: links.length - skipped.length,
+    added: links.filter(({ done }) => done === 'added').length,
+    keyed: keyed.length,
     skipped: links.filter(({ done }) => done === 'skipped').length,
     links,
   };
-  const shown = skipped.slice(0, SKIPPED_MAX).map(({ line, why }) => `line ${line}: ${why}`);
+  const shown = skipped
+    .slice(0, SKIPPED_MAX)
+    .map((one) => `line ${one.line}: ${'why' in one ? one.why : ''}`);
   const verb = isCheck ? 'would be added' : 'added';
   const summary = `${counted(facts.added, 'link')} of ${rows.length} ${verb}, ${facts.skipped} skipped`;
+  const joined =
+    keyed.length === 0
+      ? []
+      : [
+          `${counted(keyed.length, 'link')} ${isCheck ? 'would get' : 'got'} the key: ${counted(sumOf('movedCount'), 'device')} ${isCheck ? 'would move' : 'moved'}, ${counted(sumOf('leftCount'), 'phone')} left out`,
+        ];
   const rest = skipped.length > SKIPPED_MAX ? ['and more: see --json'] : [];
-  print(context, options, facts, [summary, ...shown, ...rest].join('\n'));
+  print(context, options, facts, [summary, ...joined, ...shown, ...rest].join('\n'));
 }
 
 export function addAddCommands(link: Command, context: CliContext): void {
@@ -182,10 +202,12 @@ export function addAddCommands(link: Command, context: CliContext): void {
 
   const importing = link
     .command('import')
-    .description('make links from a CSV file with the columns key, code, limit and note')
+    .description(
+      'make links, and give keys to links that exist, from a CSV file with the columns key, code, limit and note',
+    )
     .argument(
       '<file>',
-      'its first row names the columns; rows with an existing key or code are skipped',
+      'its first row names the columns; a row with the code of a link gives it the key',
       fileValue,
     )
     .option(...PROVIDER)

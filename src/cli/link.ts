@@ -9,6 +9,7 @@ import { addFilter, type FilterOptions, filterOf, linkTable, linkView } from './
 import { addQrCommand } from './link-qr.ts';
 import { addSetCommands } from './link-set.ts';
 import { addShowCommand } from './link-show.ts';
+import { addTieCommands } from './link-ties.ts';
 import { addWhyCommand } from './link-why.ts';
 
 type ListOptions = CommonOptions & LimitOptions & FilterOptions;
@@ -40,4 +41,5 @@ export function addLinkCommands(program: Command, context: CliContext): void {
   addEndCommands(link, context);
   addWhyCommand(link, context);
   addQrCommand(link, context);
+  addTieCommands(link, context);
 }

@@ -25,6 +25,7 @@ const GROUPS: {
   providers: async () => (await import('../call/operator-provider-calls.ts')).operatorProviderCalls,
   sends: async () => (await import('../call/operator-record-calls.ts')).operatorRecordCalls,
   send: async () => (await import('../call/send-calls.ts')).sendCalls,
+  ties: async () => (await import('../call/tie-calls.ts')).tieCalls,
   webhooks: async () => ({
     ...(await import('../call/webhook-calls.ts')).webhookCalls,
     ...(await import('../call/direct-calls.ts')).directCalls,

@@ -199,16 +199,21 @@ export function judgeDevice(
 
 /**
  * Returns whether a subscription key belonged to a link that was removed or revoked. Such a key
- * makes no link, and its devices get the answer of an unknown link.
+ * makes no link, and its devices get the answer of an unknown link. `codesAsKeys`: the same holds
+ * for a key that was the code of such a link.
  */
 export async function isKeyEnded(
   core: Core,
   { subscriptionKey, providerCode }: Pick<NewKeyCall, 'subscriptionKey' | 'providerCode'>,
+  codesAsKeys: boolean,
 ): Promise<boolean> {
   const provider = await core.store.findProvider(providerCode);
   if (provider === null) return false;
   const key = { subscriptionKeyHash: subscriptionKeyHash(subscriptionKey) };
-  return (await core.store.findEnded(provider.id, key)) !== null;
+  if ((await core.store.findEnded(provider.id, key)) !== null) return true;
+  const code = codesAsKeys ? readInstallCode(subscriptionKey) : null;
+  if (code === null || isRefused(code)) return false;
+  return (await core.store.findEnded(provider.id, { installCode: code })) !== null;
 }
 
 /** A call with a subscription key without a link at the provider. */

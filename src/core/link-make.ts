@@ -4,6 +4,7 @@ import type { Core } from './core.ts';
 import { counted } from './counted.ts';
 import { addLink, EXISTS, takenBy } from './link.ts';
 import type { LinkForm } from './link-form.ts';
+import { giveKeys, type KeyedLink, TIE_FAILURES } from './link-tie.ts';
 import { innermostReason, isRefused, saving } from './outcome.ts';
 import type { KeyedCall } from './port/idempotency.ts';
 import type { Provider } from './port/provider.ts';
@@ -13,6 +14,11 @@ import { subscriptionKeyHash } from './secret.ts';
 export interface LinkDraft extends LinkForm {
   /** The key of the call: with it a repeat makes no second link. */
   keyed?: KeyedCall | null;
+  /**
+   * True: a link that has the code gets the key, and one that the proxy made for the key is joined
+   * with it.
+   */
+  joins?: boolean;
 }
 
 /** Links that are made together, so that they share commits. */
@@ -21,9 +27,43 @@ const TOGETHER = 50;
 /** A new link, or the reason of its refusal. */
 export type MadeLink =
   | { done: 'added'; id: number; code: string }
+  /** The link with the code got the key; how many devices moved to it, and lost their slots. */
+  | { done: 'keyed'; code: string; movedCount: number; leftCount: number }
   | { done: 'skipped'; why: string }
   /** No further link will be made either. */
   | { done: 'stopped'; why: string; error: 'not_saved' | 'links_max_reached' };
+
+/** The reason to skip a row whose link has its key. */
+const HAS_KEY = 'the link has the subscription key';
+
+/**
+ * Gives the link of a code its key. Makes the link first if Gatepost made another one for the key.
+ * Null: there is neither, so that the draft makes one.
+ */
+async function keyOf(
+  core: Core,
+  provider: Provider,
+  named: KeyedLink,
+  nowMs: number,
+  add: () => ReturnType<typeof addLink>,
+): Promise<MadeLink | null> {
+  const { installCode, key } = named;
+  const link = await core.store.findLink(installCode);
+  if (link !== null && link.providerId !== provider.id) return null;
+  if (link === null) {
+    const holder = await core.store.findTiedLink(provider.id, subscriptionKeyHash(key));
+    if (holder?.ofGate !== 1 || isRefused(await saving('not_saved', add()))) return null;
+  }
+  const [given] = await giveKeys(core, provider, [named], nowMs);
+  if (given === undefined || 'why' in given) {
+    return { done: 'skipped', why: TIE_FAILURES[given?.why ?? 'not_saved'] };
+  }
+  if (given.done === 'same') return { done: 'skipped', why: HAS_KEY };
+  const { movedCount, leftCount } = given.done === 'tied' ? given : NOTHING;
+  return { done: 'keyed', code: installCode, movedCount, leftCount };
+}
+
+const NOTHING = { movedCount: 0, leftCount: 0 };
 
 async function make(
   core: Core,
@@ -31,8 +71,15 @@ async function make(
   draft: LinkDraft,
   nowMs: number,
 ): Promise<MadeLink> {
-  const { key: subscriptionKey, code: installCode, limit: installLimit, ...terms } = draft;
+  const { key: subscriptionKey, code: installCode, limit: installLimit, joins, ...terms } = draft;
   const wanted = { ...terms, installCode, installLimit, subscriptionKey };
+  if (joins && installCode !== null && subscriptionKey !== null) {
+    const named = { installCode, key: subscriptionKey };
+    const keyed = await keyOf(core, provider, named, nowMs, () =>
+      addLink(core, provider, { ...wanted, subscriptionKey: null }, nowMs),
+    );
+    if (keyed !== null) return keyed;
+  }
   const added = await saving('not_saved', addLink(core, provider, wanted, nowMs));
   if (!isRefused(added)) return { done: 'added', id: added.id, code: added.installCode };
   const { says, detail = EXISTS.install_code_exists, fault } = added;
@@ -67,8 +114,11 @@ export async function makeLinks(
 export async function foreseeLink(
   core: Core,
   provider: Provider,
-  { code, key }: Pick<LinkDraft, 'code' | 'key'>,
+  { code, joins, key }: Pick<LinkDraft, 'code' | 'joins' | 'key'>,
 ): Promise<MadeLink> {
+  const keyed =
+    joins && code !== null && key !== null && (await foreseeKey(core, provider, code, key));
+  if (keyed) return keyed;
   const taken = await takenBy(core, provider, {
     installCode: code,
     subscriptionKeyHash: key === null ? null : subscriptionKeyHash(key),
@@ -76,4 +126,29 @@ export async function foreseeLink(
   return taken === null
     ? { done: 'added', id: 0, code: code ?? '' }
     : { done: 'skipped', why: taken };
+}
+
+/** Returns the result of a row for a link that exists; null: there is none. */
+async function foreseeKey(
+  { store }: Core,
+  provider: Provider,
+  installCode: string,
+  key: string,
+): Promise<MadeLink | null> {
+  const keyHash = subscriptionKeyHash(key);
+  const link = await store.findLink(installCode);
+  if (link === null || link.providerId !== provider.id) return null;
+  if ((await store.findLinkByKey(provider.id, keyHash))?.id === link.id) {
+    return { done: 'skipped', why: HAS_KEY };
+  }
+  const fetch = { providerId: provider.id, keyHash, installCode, hwid: '' };
+  const facts = await store.findTieFacts(fetch, 0);
+  if (facts === null) return { done: 'skipped', why: TIE_FAILURES.link_has_key };
+  const { former, isEnded } = facts;
+  if (isEnded || (former !== null && !former.isOfGate)) {
+    return { done: 'skipped', why: TIE_FAILURES.subscription_key_exists };
+  }
+  const outside = former?.outsideCount ?? 0;
+  const leftCount = Math.max(0, outside - Math.max(0, link.installLimit - link.deviceCount));
+  return { done: 'keyed', code: installCode, movedCount: outside - leftCount, leftCount };
 }

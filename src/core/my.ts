@@ -14,12 +14,14 @@ import { hostHash, hostName } from './host-name.ts';
 import { type KeyReading, keyIn, readRequestPath } from './key-path.ts';
 import { isRefused } from './outcome.ts';
 import type { KeptRefusal } from './port/figure.ts';
+import type { Link } from './port/link.ts';
 import type { LinkDevice } from './port/link-view.ts';
 import { after, type Maybe, settle } from './port/maybe.ts';
 import type { FreeRefusal, MyLink, MyName, MySites } from './port/my.ts';
 import type { Provider } from './port/provider.ts';
 import { isActive } from './provider.ts';
 import { subscriptionKeyHash } from './secret.ts';
+import { codesAreKeys } from './secret-code.ts';
 import { DEVICES_MAX } from './slot.ts';
 
 /** The most characters of the text that opens a page. */
@@ -51,15 +53,65 @@ export const myNameOf = ({
 export function myUrlOf(
   { limits }: Pick<Core, 'limits'>,
   provider: Provider,
-  installCode: string,
+  link: Pick<Link, 'id' | 'installCode'>,
   nowMs: number,
 ): string | null {
   const { gateUpstreams, myPath, myUrl } = limits;
   const host = gateUpstreams.find((one) => one.provider === provider.code)?.host;
   const origin = myUrl === '' && host !== undefined ? `https://${host}` : myUrl;
   if (myPath === '' || origin === '' || !hasMy(provider, nowMs)) return null;
-  const name = myNameOf({ installCode, providerCode: provider.code });
-  return `${origin}${myPath}?link=${name}`;
+  const { code: providerCode, keyHash } = provider;
+  const named = { installId: link.id, installCode: link.installCode, keyHash, providerCode };
+  return `${origin}${myPath}?link=${pageNameOf({ limits }, named, nowMs)}`;
+}
+
+/**
+ * Returns the name by which a link's page opens: its code, or if that is a secret a reference that
+ * ends after a day.
+ */
+export function pageNameOf(
+  core: Pick<Core, 'limits'>,
+  link: Signing & Pick<MyLink, 'providerCode'>,
+  nowMs: number,
+): string {
+  if (!codesAreKeys(core, link.providerCode)) return myNameOf(link);
+  const id = link.installId.toString(36);
+  return `~${id}.${makeReference(link, 'link', id, nowMs, LINK_MINUTES)}`;
+}
+
+/**
+ * Returns the address of the page for a link whose code is a secret; null: it has none. `plain`
+ * makes the address for other links.
+ */
+export function myUrlOfLink(
+  core: Pick<Core, 'limits' | 'store'>,
+  { myPath }: Pick<MySites, 'myPath'>,
+  origin: string,
+  { installId, providerCode }: Pick<MyLink, 'installId' | 'providerCode'>,
+  { plain, nowMs }: { plain: () => string | null; nowMs: number },
+): Maybe<string | null> {
+  if (!codesAreKeys(core, providerCode)) return plain();
+  if (myPath === '' || origin === '') return null;
+  const name = { installId, providerCode, domainHash: null };
+  return after(core.store.findMy(name, nowMs), (link) =>
+    link === null ? null : `${origin}${myPath}?link=${pageNameOf(core, link, nowMs)}`,
+  );
+}
+
+/** Returns the address of the page of the first of these names that has one; null: none has. */
+export async function myUrlOfNames(
+  core: Pick<Core, 'limits' | 'store'>,
+  settings: Pick<MySites, 'myPath'>,
+  origin: string,
+  names: readonly MyName[],
+  nowMs: number,
+): Promise<string | null> {
+  for (const name of names) {
+    const link = await core.store.findMy(name, nowMs);
+    if (link === null) continue;
+    return myUrlOfLink(core, settings, origin, link, { plain: () => null, nowMs });
+  }
+  return null;
 }
 
 /** Returns the address of the page for the address of a subscription. */
@@ -89,6 +141,12 @@ const nameInText = (text: string) => NAME.exec(NAMED.exec(text)?.[1] ?? text);
 export const codeIn = (text: string): string | undefined =>
   text.length > MY_TEXT_LENGTH_MAX ? undefined : nameInText(text.trim())?.[2];
 
+/** A reference to a link: its id, then as {@link REFERENCE}. */
+const LINK_REFERENCE =
+  /(?:^|[?&]link=)~([0-9a-z]{1,11})\.([0-9a-z]{1,9}\.[-_A-Za-z0-9]{16})(?:&|$)/;
+/** The minutes for which a reference to a link is valid. */
+const LINK_MINUTES = 1_440;
+
 /**
  * Reads the name of a link from a user's text: its code, the address of its subscription, or that
  * of its page. Returns null for another text, and for a token that only the panel could prove.
@@ -100,6 +158,11 @@ export function readMyName(
 ): MyName | null {
   const text = given.trim();
   if (text.length > MY_TEXT_LENGTH_MAX) return null;
+  const [, id, signed] = LINK_REFERENCE.exec(text) ?? [];
+  if (id !== undefined && signed !== undefined) {
+    const installId = Number.parseInt(id, 36);
+    return { installId, signed, providerCode, domainHash: null };
+  }
   const named = nameInText(text);
   if (named !== null) {
     const [, ofProvider = providerCode, installCode = ''] = named;
@@ -121,8 +184,8 @@ export function readMyName(
   };
 }
 
-/** The purpose of a reference: to free the device's slot, or to identify the device. */
-type Purpose = 'free' | 'this';
+/** The purpose of a reference: to free the device's slot, to identify the device, or the link. */
+type Purpose = 'free' | 'this' | 'link';
 
 type Signing = Pick<MyLink, 'installId' | 'installCode' | 'keyHash'>;
 
@@ -132,8 +195,14 @@ function macOf(link: Signing, purpose: Purpose, subject: string, until: number):
 }
 
 /** Makes a reference to a device that reveals nothing about it and expires after minutes. */
-function makeReference(link: Signing, purpose: Purpose, subject: string, nowMs: number): string {
-  const until = Math.floor(nowMs / MINUTE_MS) + REFERENCE_MINUTES;
+function makeReference(
+  link: Signing,
+  purpose: Purpose,
+  subject: string,
+  nowMs: number,
+  minutes = REFERENCE_MINUTES,
+): string {
+  const until = Math.floor(nowMs / MINUTE_MS) + minutes;
   const mac = macOf(link, purpose, subject, until).toString('base64url');
   return `${until.toString(36)}.${mac}`;
 }
@@ -143,13 +212,18 @@ function findReferred<T>(
   link: Signing,
   purpose: Purpose,
   reference: string,
-  { among, subjectOf, nowMs }: { among: readonly T[]; subjectOf(one: T): string; nowMs: number },
+  {
+    among,
+    subjectOf,
+    nowMs,
+    minutes = REFERENCE_MINUTES,
+  }: { among: readonly T[]; subjectOf(one: T): string; nowMs: number; minutes?: number },
 ): T | undefined {
   if (!REFERENCE.test(reference)) return undefined;
   const [first = '', mac = ''] = reference.split('.');
   const until = Number.parseInt(first, 36);
   const minute = Math.floor(nowMs / MINUTE_MS);
-  if (until < minute || until > minute + REFERENCE_MINUTES) return undefined;
+  if (until < minute || until > minute + minutes) return undefined;
   const given = Buffer.from(mac, 'base64url');
   return among.find((one) => timingSafeEqual(given, macOf(link, purpose, subjectOf(one), until)));
 }
@@ -167,7 +241,7 @@ export const thisReference = (link: Signing, hwid: string, nowMs: number): strin
  * identifies the device. Null: another refusal, or the provider has no page.
  */
 export function myUrlOfRefusal(
-  { store }: Pick<Core, 'store'>,
+  { limits, store }: Pick<Core, 'limits' | 'store'>,
   { myPath }: Pick<MySites, 'myPath'>,
   refused: unknown,
   origin: string,
@@ -183,9 +257,10 @@ export function myUrlOfRefusal(
         return after(store.findLinkById(link.installId), (found) => {
           if (found === null) return null;
           const { id: installId, installCode } = found;
-          const name = myNameOf({ installCode, providerCode: provider.code });
           const { keyHash } = provider;
-          const signed = hwid && thisReference({ installId, installCode, keyHash }, hwid, nowMs);
+          const signing = { installId, installCode, keyHash, providerCode: provider.code };
+          const signed = hwid && thisReference(signing, hwid, nowMs);
+          const name = pageNameOf({ limits }, signing, nowMs);
           return `${origin}${myPath}?link=${name}${signed ? `&this=${signed}` : ''}`;
         });
       }),
@@ -218,6 +293,20 @@ export const freeFromMs = ({
 }: Pick<MyLink, 'freedAtMs' | 'coolDownHours'>): number =>
   freedAtMs === null ? 0 : freedAtMs + coolDownHours * HOUR_MS;
 
+/** Finds the link of a name with an open page; null: there is none, or a reference has ended. */
+export const findMine = (
+  { store }: Pick<Core, 'store'>,
+  name: MyName,
+  nowMs: number,
+): Maybe<MyLink | null> =>
+  after(store.findMy(name, nowMs), (link) => {
+    if (link === null || !('signed' in name)) return link;
+    const { signed = '' } = name;
+    const subjectOf = ({ installId }: MyLink) => installId.toString(36);
+    const of = { among: [link], subjectOf, nowMs, minutes: LINK_MINUTES };
+    return findReferred(link, 'link', signed, of) ?? null;
+  });
+
 /** Opens the page of a link; null: no link has the name, or it has no page. */
 export function openMy(
   core: Core,
@@ -225,7 +314,7 @@ export function openMy(
   reference: string | null,
   nowMs: number,
 ): Maybe<OpenedMy | null> {
-  return after(core.store.findMy(name, nowMs), (link) =>
+  return after(findMine(core, name, nowMs), (link) =>
     link === null ? null : opened(core, link, reference, nowMs),
   );
 }
@@ -268,7 +357,7 @@ export async function freeMine(
   reference: string,
   nowMs: number,
 ): Promise<{ link: MyLink; says: 'ok' | FreeRefusal } | null> {
-  const link = await core.store.findMy(name, nowMs);
+  const link = await findMine(core, name, nowMs);
   if (link === null) return null;
   const { installId, providerId } = link;
   const among = await core.store.listLinkDevices(providerId, installId, DEVICES_MAX);

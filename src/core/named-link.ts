@@ -4,6 +4,7 @@
  * | The path has | `installid` names | The request is for |
  * |---|---|---|
  * | the key of a link | | the link of the key |
+ * | a key that is the code of a link without a key | | with `codesAsKeys` that link |
  * | a key without a link, or no key | a link | the link of the code |
  * | a token that its panel no longer takes | | no link |
  *
@@ -14,6 +15,7 @@
 
 import type { Core } from './core.ts';
 import { AT_DOOR, type DeviceCall, judgeDevice, type RefusedAtDoor } from './door.ts';
+import { readInstallCode } from './formats.ts';
 import { callOfKey } from './former-key.ts';
 import type { KeyInPath } from './key-path.ts';
 import { isRefused, Refused } from './outcome.ts';
@@ -29,6 +31,8 @@ export interface NamedRequest {
   key: KeyInPath | null;
   /** The value of `installid`; null: there is none. */
   code: string | null;
+  /** True: a key that no link has may be the code of a link without a key. */
+  codesAsKeys: boolean;
   /** False for HEAD, which changes nothing. */
   mayJoin: boolean;
   /** False for a browser, for which the policy about apps without a HWID is not meant. */
@@ -42,6 +46,8 @@ interface Decided<T> {
   call: DeviceCall;
   /** The key by which the link was found, in the link's spelling; null: the code. */
   key: KeyInPath | null;
+  /** The code by which it was found; null: the key. */
+  code: string | null;
   /** {@link PASSES}, or the answer of the door. */
   outcome: T;
 }
@@ -89,6 +95,21 @@ export function isOfFormerUser(
 }
 
 /**
+ * Returns the key of a request if it is the code of a link of the provider without a key; null: it
+ * is not, or the codes of the upstream are no keys. The link of a key wins: ask for that first.
+ */
+export async function codeAsKey(
+  { store }: Core,
+  { codesAsKeys, device, key }: Pick<NamedRequest, 'codesAsKeys' | 'device' | 'key'>,
+): Promise<string | null> {
+  if (!codesAsKeys || key === null || key.token !== undefined) return null;
+  const code = readInstallCode(key.key);
+  const link = isRefused(code) ? null : await store.findLink(code);
+  const isIts = link !== null && link.providerCode === device.providerCode;
+  return isIts && !link.hasSubscriptionKey ? link.installCode : null;
+}
+
+/**
  * Asks `decide` about the link that a request names. An app that may pass without a slot is not
  * asked about: its outcome is {@link PASSES}. Returns null if no link has the names.
  */
@@ -98,7 +119,7 @@ export function decideByName<T>(
   nowMs: number,
   decide: (call: DeviceCall, key: KeyInPath | null) => Maybe<T | RefusedAtDoor>,
 ): Maybe<Decided<T | typeof PASSES> | Denied | null> {
-  const { code, device, isApp, isQuiet, key, mayJoin } = request;
+  const { code, codesAsKeys, device, isApp, isQuiet, key, mayJoin } = request;
   type Found = Decided<T | typeof PASSES> | Denied | null;
 
   const refuse = (call: GateCall, refused: RefusedAtDoor, key: KeyInPath | null): Maybe<Found> => {
@@ -107,21 +128,30 @@ export function decideByName<T>(
     const isNamed = !isQuiet || refused.says !== 'hwid_required' || namesLink(core, call, nowMs);
     return after(isNamed, (is) => ({ ...denied(refused), key, ...(!is && { isUnnamed: true }) }));
   };
-  const decideFor = (call: GateCall, key: KeyInPath | null): Maybe<Found> =>
+  const decideFor = (
+    call: GateCall,
+    key: KeyInPath | null,
+    code: string | null = null,
+  ): Maybe<Found> =>
     after(
       isApp && call.hwid === null ? settleHwid(core, call, nowMs) : call,
       (settled): Maybe<Found> => {
-        if (settled === PASSES) return { call, key, outcome: PASSES };
+        if (settled === PASSES) return { call, key, code, outcome: PASSES };
         if (isRefused(settled)) return refuse(call, settled, key);
         return after(decide(settled, key), (outcome) =>
           outcome instanceof Refused
             ? refuse(call, outcome as RefusedAtDoor, key)
-            : { call: settled, key, outcome: outcome as T },
+            : { call: settled, key, code, outcome: outcome as T },
         );
       },
     );
-  const byCode = () => decideFor({ ...device, installCode: code }, null);
-  if (key === null) return byCode();
+  const byCode = (named: string | null) =>
+    decideFor({ ...device, installCode: named }, null, named);
+  const byKeyAsCode = () =>
+    after(codesAsKeys ? codeAsKey(core, request) : null, (named) =>
+      named === null ? null : byCode(named),
+    );
+  if (key === null) return byCode(code);
   const byKey = () => {
     const named = { ...device, installCode: null, subscriptionKey: key.key };
     const { former } = key;
@@ -129,7 +159,9 @@ export function decideByName<T>(
     return after(call, (its) =>
       after(
         decideFor(its, { ...key, key: its.subscriptionKey }),
-        (found) => found ?? (code === null ? null : byCode()),
+        (found) =>
+          found ??
+          after(byKeyAsCode(), (asCode) => asCode ?? (code === null ? null : byCode(code))),
       ),
     );
   };

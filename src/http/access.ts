@@ -37,7 +37,9 @@ const ACCESS: Readonly<Record<Audience, (endpoint: Endpoint, deps: CallDeps) => 
         call.provider = provider;
         call.keyHash = keyHash;
         if (!opens(scope, needs)) {
-          const wants = needs === 'main' ? 'the main key' : `the main key or one for '${needs}'`;
+          const one = `one for '${needs}'`;
+          const wants =
+            needs === 'main' ? 'the main key' : needs === 'ties' ? one : `the main key or ${one}`;
           return {
             says: 'auth_error',
             detail: `auth_key is for '${scope}': this call needs ${wants}`,

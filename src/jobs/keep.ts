@@ -13,6 +13,7 @@ import { DAY_MS, utcDay } from '../core/calendar.ts';
 import type { Core } from '../core/core.ts';
 import { FIGURE_DAYS, lastDays } from '../core/figures.ts';
 import { ANSWER_KEPT_MS } from '../core/idempotency.ts';
+import { TIE_DAYS } from '../core/link-tie.ts';
 import { ENDED_TOKEN_MS } from '../core/message/ended.ts';
 import type { EventCursor } from '../core/port/event.ts';
 import type { FinishedCursor, StrangerCursor } from '../core/port/keeping.ts';
@@ -71,6 +72,7 @@ export async function prune(
   await repeat(() => core.store.forgetFollows(ageMs - FOLLOW_DAYS * DAY_MS), signal);
   await repeat(() => core.store.forgetRides(ageMs - RIDE_DAYS * DAY_MS), signal);
   await repeat(() => core.store.forgetTombstones(ageMs - TOMBSTONE_DAYS * DAY_MS), signal);
+  await repeat(() => core.store.forgetTies(ageMs - TIE_DAYS * DAY_MS), signal);
   const { fromDay } = lastDays(FIGURE_DAYS, ageMs);
   await repeat(() => core.store.forgetFigures(fromDay), signal);
   await repeat(() => core.store.forgetBotFetches(utcDay(ageMs)), signal);

@@ -146,6 +146,19 @@ test('calls about devices and messages', async () => {
     expect((await call(app, path, shop, query)).json).toMatchObject({ rc: 1 });
   await compared('links.free', () => ok('/api/free-slots', { install_code: code }));
   await compared('policy.set', () => ok('/api/policy', { inactive_days: 9 }));
+  const { authKey } = await operator.get('keys.add', {
+    at,
+    name: 'ties',
+    scope: 'ties',
+    days: null,
+  });
+  const ties = { ...shop, authKey };
+  const post = async (path: string, body: object) => {
+    const init = { method: 'POST', body: JSON.stringify(body) };
+    expect((await call(app, path, ties, {}, init)).json).toMatchObject({ rc: 1 });
+  };
+  const given = [{ install_code: code, subscription_key: 'a-panel-key' }];
+  await compared('links.give-keys', () => post('/api/set-keys', { links: given }));
   const filter = { search: null, status: null, isFull: false };
   await makeLater('links.bulk', { at, filter, change: { limit: 9 } });
   await make('devices.forget', { hwid: 'two' });
@@ -161,8 +174,11 @@ test('calls about the machine', async () => {
   await make('upstreams.remove', { host: keys.host });
 });
 
-/** Calls whose entries need more than one step: those of a job that was stopped on its way. */
-const ELSEWHERE = ['jobs.cancel'];
+/**
+ * Calls whose entries need more than one step: those of a job that was stopped on its way, and of
+ * ties, whose deeds the scenarios and the contract of the store compare.
+ */
+const ELSEWHERE = ['jobs.cancel', 'ties.make', 'ties.switch', 'ties.undo'];
 
 test('each call that changes something is made here, or is named', () => {
   const changing = ALL.filter(([, { audit, may }]) => may !== null && audit.length > 0);

@@ -49,6 +49,8 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'link remove': ['LinkCode0001'],
   'link enable': ['LinkCode0001'],
   'link disable': ['LinkCode0001'],
+  'link tie': ['1'],
+  'link untie': ['1'],
   'link why': ['LinkCode0001', 'phone', '--domain', 'example.com'],
   'link qr': ['LinkCode0001', '--url', 'https://example.com/sub'],
   'domain add': ['example.com'],

@@ -281,7 +281,7 @@ test.each(GATE.map((one) => [Object.keys(one.change)[0], one] as const))('gate.%
 test('each key is changed here, or acts as its neighbours do by what its own tests show', () => {
   const here = (cases: Case[]) => cases.flatMap(({ change }) => Object.keys(change)[0] ?? []);
   const elsewhere = [
-    ...['key_secret_file', 'unlimited_as', 'timeout_seconds', 'requests_max'],
+    ...['key_secret_file', 'codes_as_keys', 'unlimited_as', 'timeout_seconds', 'requests_max'],
     ...['ride', 'announce', 'provider_id_file', 'panel_account_file'],
     ...['follow', 'follow_gone', 'follow_notes', 'panel_file'],
   ];

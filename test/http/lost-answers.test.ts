@@ -32,6 +32,7 @@ const CALLS: Readonly<Record<string, Asked>> = {
   '/api/free-slots': { query: { install_id: 1 } },
   '/api/revoke-install': { query: { id: 1 } },
   '/api/remove-install': { query: { id: 1 } },
+  '/api/list-ties': {},
   '/api/list-refused': { query: { install_id: 1 } },
   '/api/list-hwid': { query: { install_id: 1 } },
   '/api/delete-hwid': { query: { install_id: 1, hwid: 'phone' } },
@@ -52,8 +53,14 @@ const CALLS: Readonly<Record<string, Asked>> = {
   '/api/webhook-deliveries': { query: { id: 1 } },
   '/api/webhook-remove': { query: { id: 1 } },
 };
-/** They call a receiver, which sees each call. */
-const NOT_TRIED = ['/api/webhook-test', '/api/webhook-replay'];
+/**
+ * Calls of a receiver, which sees each; and those that need a key of their own, which the scenarios
+ * repeat.
+ */
+const NOT_TRIED = [
+  ...['/api/webhook-test', '/api/webhook-replay'],
+  ...['/api/tie-keys', '/api/untie-keys', '/api/set-keys'],
+];
 
 const providerCalls = endpoints.filter(({ audience }) => audience === 'provider');
 

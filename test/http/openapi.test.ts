@@ -2,6 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { addKey } from '../../src/core/account/keys.ts';
+import { isRefused } from '../../src/core/outcome.ts';
 import { answersOf, isNeeded } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints/index.ts';
 import { PUSH_KEY_EXAMPLE } from '../../src/http/endpoints/messaging-bodies.ts';
@@ -182,9 +184,19 @@ describe.each(byPath)('%s', (path, endpoint) => {
   });
 });
 
+/** Makes a key with the scope `ties` for the only provider. */
+async function tiesKeyOf({ clock, core }: TestApp): Promise<string> {
+  const provider = await core.store.findProvider(PROVIDER_EXAMPLE);
+  const given = { name: 'ties', scope: 'ties', untilMs: null };
+  const added = await addKey(core, provider?.id ?? 0, given, clock.nowMs());
+  if (isRefused(added)) throw new Error(added.says);
+  return added.authKey;
+}
+
 test('the example calls work on a server that has what they name', async () => {
   const twin = await startTestApp({ pushKey: PUSH_KEY_EXAMPLE });
   const own = await seedProvider(twin, { code: PROVIDER_EXAMPLE });
+  const ofTies = { ...own, authKey: await tiesKeyOf(twin) };
   try {
     await call(twin, '/api/add-install', own, { install_limit: 9, install_code: CODE_EXAMPLE });
     const order = ['/api/add-domain', '/install', '/device/register'];
@@ -209,11 +221,17 @@ test('the example calls work on a server that has what they name', async () => {
         const headers = { ...pick('header'), authorization: `Bearer ${token}` };
         const body = example && JSON.stringify(example.value);
         const query = path === '/device/inbox' ? {} : pick('query');
-        const reply = await call(twin, path, isProvider ? own : null, query, {
-          method,
-          headers,
-          body,
-        });
+        const reply = await call(
+          twin,
+          path,
+          isProvider ? (path.endsWith('-keys') ? ofTies : own) : null,
+          query,
+          {
+            method,
+            headers,
+            body,
+          },
+        );
         token = reply.json.device_token ?? token;
         expect(`${path} ${reply.text} ${reply.headers.get('x-error-detail')}`).toContain(
           EXPECTED[path] ?? '"rc":1',

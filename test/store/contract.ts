@@ -55,6 +55,7 @@ import { ledgerContract } from './contract/ledger.ts';
 import { linkContract } from './contract/link.ts';
 import { linkEndContract } from './contract/link-end.ts';
 import { linkJoinContract } from './contract/link-join.ts';
+import { linkTieContract } from './contract/link-tie.ts';
 import { linkViewContract } from './contract/link-view.ts';
 import { messageContract } from './contract/message.ts';
 import { myContract } from './contract/my.ts';
@@ -103,6 +104,7 @@ export const PARTS = {
     ...linkViewContract,
     ...linkEndContract,
     ...linkJoinContract,
+    ...linkTieContract,
     ...domainContract,
     ...idempotencyContract,
     ...myContract,

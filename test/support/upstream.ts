@@ -28,6 +28,7 @@ export function upstreamTo(url: string, provider: string, more: Partial<Upstream
     provider,
     keyPaths: [keyPath('/sub/{key}')],
     key: 'plain',
+    codesAsKeys: false,
     keySecretFile: '',
     passPaths: [],
     limits: 'own',

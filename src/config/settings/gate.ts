@@ -60,6 +60,10 @@ const upstreamKeys = {
     `${TOKENS}, a signed token of which the user is the key: all tokens of one user`,
     'are one link.',
   ]),
+  codesAsKeys: tableKey('codes_as_keys', 'false', boolean, [
+    'Whether a key that no link has names the link with this code, if that has no key: for bots that',
+    'make the user of the panel under the code of the link. Codes are secrets then.',
+  ]),
   keySecretFile: exampleKey('key_secret_file', '', '/etc/gatepost/panel-secret', text, [
     'The file with the secret by which the panel signs (mode 0600): a wrong token is refused before',
     'the panel is asked. Empty: the panel is asked first, and its subscription proves the token.',

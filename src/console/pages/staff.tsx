@@ -22,7 +22,7 @@ type StaffRole = Given<'staff.invite'>['role'];
 type Scope = Given<'keys.add'>['scope'];
 
 const ROLES: readonly StaffRole[] = ['owner', 'sender', 'support', 'reader'];
-const SCOPES: readonly Scope[] = ['read', 'links', 'send'];
+const SCOPES: readonly Scope[] = ['read', 'links', 'send', 'ties'];
 /** Lifetimes of keys to choose from, days; 0: no end. */
 const KEY_DAYS = [30, 90, 365, 0] as const;
 

@@ -10,6 +10,7 @@ import { ChangeLinks } from './link-bulk.tsx';
 import { save, writtenFile } from './link-file.ts';
 import { ImportLinks } from './link-import.tsx';
 import type { LinkFilter } from './link-query.ts';
+import { Ties } from './link-ties.tsx';
 import { Menu } from './menu.tsx';
 import { Problem } from './work.tsx';
 
@@ -22,14 +23,22 @@ interface ActionsProps {
 export function Actions({ at, filter, onMade }: ActionsProps) {
   const importing = useDialog();
   const changing = useDialog();
+  const tying = useDialog(onMade);
   const words = texts.links;
   return (
     <>
       <Menu label={words.more} icon={<MoreIcon />}>
         {may('links.add-many') && <Button label={words.import} onClick={importing.open} />}
         <Export at={at} filter={filter} />
+        {may('ties.make') && <Button label={words.ties} onClick={tying.open} />}
         {may('links.bulk') && <Button label={words.bulk} onClick={changing.open} />}
       </Menu>
+      <Dialog of={tying} title={words.ties}>
+        <Ties at={at} />
+        <div class="actions">
+          <Button label={texts.common.close} onClick={tying.close} />
+        </div>
+      </Dialog>
       <Dialog of={changing} title={words.bulk}>
         <ChangeLinks at={at} filter={filter} onClose={changing.close} />
       </Dialog>

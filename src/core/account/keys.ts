@@ -9,12 +9,15 @@ import { readLabel } from './formats.ts';
 
 export const KEYS_MAX = 50;
 
-/** The scope that a call of the API needs; only the main key fits `main`. */
+/** The scope that a call of the API needs; only the main key fits `main`, and it opens no ties. */
 export type Need = Scope | 'main';
 
-/** Returns whether a key may make a call. Every key may make calls that only read. */
+/**
+ * Returns whether a key may make a call. Every key may make calls that only read. The main key,
+ * which a bot has, may not tie keys to links.
+ */
 export function opens(has: Need, need: Need): boolean {
-  return has === 'main' || has === need || need === 'read';
+  return has === need || need === 'read' || (has === 'main' && need !== 'ties');
 }
 
 /** Adds a key and returns it, to be shown once. Returns a misfit, or `key_limit_reached`. */

@@ -68,6 +68,27 @@ export const revokeLink = ({ id, freedCount, hadKey }: EndedLink & { hadKey: boo
 export const removeLink = ({ id, freedCount }: EndedLink) =>
   deed('install.remove', { id, hwids: freedCount });
 
+interface TiedLink extends Pick<Link, 'id'> {
+  /** The link that had the key; null: none. */
+  formerId: number | null;
+}
+
+export const tieLink = ({
+  id,
+  formerId,
+  movedCount,
+  leftCount,
+}: TiedLink & { movedCount: number; leftCount: number }) =>
+  deed('install.tie', {
+    id,
+    ...(formerId !== null && { former: formerId, hwids: movedCount, left_out: leftCount }),
+  });
+
+export const untieLink = ({ id, formerId }: TiedLink) =>
+  deed('install.untie', { id, ...(formerId !== null && { back: formerId }) });
+
+export const switchTies = (isOn: boolean) => deed('provider.ties', { ties: isOn ? 'on' : 'off' });
+
 /** One entry for all links of a job. */
 export const endJob = (
   job: Pick<Job, 'id' | 'kind' | 'state' | 'changedCount' | 'seenCount'> & { stoppedBy?: string },

@@ -19,6 +19,8 @@ export const ACTIONS = {
   'install.revoke':
     'a link got a new code, lost its subscription key, and all HWIDs were taken off',
   'install.remove': 'a link was removed',
+  'install.tie': 'a key became that of a link, which got the HWIDs of the one that had it',
+  'install.untie': 'a tie was undone: the link that had the key came back',
   'install.update-many': 'a job of the console changed links: how many, and how it ended',
   'install.remove-many': 'a job of the console removed links: how many, and how it ended',
   'hwid.delete': 'a HWID was taken off a link',
@@ -36,6 +38,7 @@ export const ACTIONS = {
     'plan, end, cap on links, policy, what rides, buttons or name of a provider changed',
   'provider.suspend': 'a subscription was suspended',
   'provider.resume': 'a suspension ended',
+  'provider.ties': 'ties of keys by fetches were switched on or off',
   'provider.rotate-key': 'a provider got a new key',
   'provider.visit': 'an account of the appliance opened the pages of a provider in the console',
   'provider.remove': 'the removal of a provider began: its keys died',

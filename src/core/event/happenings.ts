@@ -11,9 +11,11 @@ import { BLOCKED, CANCELLED, FAILED } from '../message/status.ts';
 import { type DistributionType, PUSH } from '../port/distribution.ts';
 import type { EventData, EventKind, Happening } from '../port/event.ts';
 import type { RefusalReason, RefusedDevice } from '../port/figure.ts';
+import type { TieState } from '../port/link-tie.ts';
 import type { DestinationKind } from '../port/outbox.ts';
 import type { LedgerReach } from '../port/receipt.ts';
 import type { EndReason } from '../port/slot.ts';
+import { subscriptionKeyHash } from '../secret.ts';
 import { tidyFact } from '../text.ts';
 import type { Quota } from './quota.ts';
 
@@ -50,6 +52,29 @@ export const linkRevoked = ({ id, freedCount, hadKey }: EndedLink & { hadKey: bo
 export const linkRemoved = ({ id, freedCount }: EndedLink) =>
   happening('link.removed', { install_id: id, freed: freedCount });
 
+/** `movedCount`, `leftCount`: devices of the former link, if there is one. */
+interface TiedLink {
+  /** The link of the code. */
+  id: number;
+  /** The link that had the key, or has it; null: none. */
+  formerId: number | null;
+  movedCount: number;
+  leftCount: number;
+}
+
+/** A key was tied to a link, waits for it, or is its key no more. */
+export const linkTied = (
+  { id, formerId, movedCount, leftCount }: TiedLink,
+  state: TieState,
+): Happening =>
+  happening('link.tie', {
+    install_id: id,
+    state,
+    former_id: formerId,
+    moved: movedCount,
+    left_out: leftCount,
+  });
+
 /** The last free slot of a link was taken. */
 export const linkFull = (link: EventLink) => happening('link.full', linkFacts(link));
 
@@ -76,19 +101,23 @@ const CODE_SHOWN = 4;
 interface RefusingLink {
   id: number;
   installCode?: string;
+  /** SHA-256 of its subscription key, hexadecimal. */
+  keyHash?: string | null;
   note?: string | null;
   /** 1: its user may free a slot on the page of the link. */
   hasMy?: number;
 }
 
 export function linkRefused(
-  { id, installCode = '', note = null, hasMy = 0 }: RefusingLink,
+  { id, installCode = '', keyHash, note = null, hasMy = 0 }: RefusingLink,
   { reason, device, count, day }: Refusals,
 ): Happening {
   const date = new Date(day * DAY_MS).toISOString().slice(0, 10);
   return happening('link.refused', {
     install_id: id,
-    code: `${installCode.slice(0, CODE_SHOWN)}…`,
+    // A code that is the key of the subscription is a secret.
+    code:
+      keyHash === subscriptionKeyHash(installCode) ? null : `${installCode.slice(0, CODE_SHOWN)}…`,
     note,
     reason,
     count,

@@ -29,6 +29,11 @@ export const EVENT_MEANINGS: Readonly<Record<StoredEvent['kind'], Meaning>> = {
     about: 'a link was removed; all its devices lost their slots',
     fields: ['install_id', 'freed'],
   },
+  'link.tie': {
+    about:
+      'the key of a subscription became that of a link (`state` is `tied`), waits for that (`waits`), or is its key no more (`undone`); `former_id` is the link that had it, of whose devices `moved` moved and `left_out` lost their slots, or would',
+    fields: ['install_id', 'state', 'former_id', 'moved', 'left_out'],
+  },
   'link.full': { about: 'the last free slot of a link was taken', fields: LINK },
   'link.over_limit': {
     about: 'a link that only counts admitted a device over its limit, which it would refuse',

@@ -23,7 +23,8 @@ export async function helpAtFullLink(
   if (isRefused(code) || isRefused(hash)) return null;
   const door = await core.store.findSlot({ installCode: code, domainHash: hash, hwid });
   if (typeof door === 'string') return null;
-  const { installLimit: limit, providerCode } = door.link;
+  const { installId: id, installLimit: limit, providerCode } = door.link;
   const provider = await core.store.findProvider(providerCode);
-  return { limit, freeUrl: provider && myUrlOf(core, provider, code, nowMs) };
+  const link = { id, installCode: code };
+  return { limit, freeUrl: provider && myUrlOf(core, provider, link, nowMs) };
 }

@@ -35,6 +35,8 @@ export interface LinkFilter {
    * Z; or the beginning of the HWID of one.
    */
   search?: string | null;
+  /** True: the search looks at no code, which is a secret to its caller. */
+  hidesCodes?: boolean;
   /** A part of the note. */
   inNote?: string | null;
   /** Only links that refused a device at or after this time, UTC ms. */

@@ -25,7 +25,14 @@ export interface MySites {
 /**
  * The name of a link on a page; `domainHash`: the hash of the host of a subscription; null: none.
  */
-export type MyName = LinkName & { domainHash: string | null };
+export type MyName = (LinkName | MyReference) & { domainHash: string | null };
+
+/** A link by its id, with the proof that its user may open the page; absent: Gatepost asks. */
+interface MyReference {
+  installId: number;
+  signed?: string;
+  providerCode: string | null;
+}
 
 /** A link with an open page: it is active, and its provider is active and has pages. */
 export interface MyLink extends Pick<OwnMy, 'myName' | 'myColor'> {

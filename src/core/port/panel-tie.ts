@@ -15,6 +15,8 @@ export interface TiedLink {
   /** The terms of the last import; null: no import has seen the link. */
   facts: PanelFacts | null;
   subscriptionKeyHash: string | null;
+  /** 1: the proxy made it for its key. */
+  ofGate: number;
 }
 
 /** A tied link with what a change of it needs. */

@@ -3,8 +3,11 @@
 import type { Act } from './audit.ts';
 import type { Maybe } from './maybe.ts';
 
-/** The scopes of keys: reading; reading and links; reading, notifications and commands. */
-export const SCOPES = ['read', 'links', 'send'] as const;
+/**
+ * The scopes of keys: reading; reading and links; reading, notifications and commands; reading and
+ * ties of keys to links.
+ */
+export const SCOPES = ['read', 'links', 'send', 'ties'] as const;
 
 export type Scope = (typeof SCOPES)[number];
 

@@ -34,6 +34,7 @@ import type { KeepingStore } from './keeping.ts';
 import type { LinkStore } from './link.ts';
 import type { LinkEndStore } from './link-end.ts';
 import type { LinkJoinStore } from './link-join.ts';
+import type { LinkTieStore } from './link-tie.ts';
 import type { LinkViewStore } from './link-view.ts';
 import type { ImportStore } from './moving.ts';
 import type { MyStore } from './my.ts';
@@ -63,6 +64,7 @@ export interface Store
     LinkViewStore,
     LinkEndStore,
     LinkJoinStore,
+    LinkTieStore,
     SlotStore,
     TimeStore,
     MyStore,

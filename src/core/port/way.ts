@@ -19,7 +19,12 @@ export interface Ways {
   readonly gateProviderIdFile: string;
   readonly gateUpdateIntervalHours: number;
   /** The upstreams, each with the code of its provider. */
-  readonly gateUpstreams: readonly (Way & { readonly provider: string; readonly host?: string })[];
+  readonly gateUpstreams: readonly (Way & {
+    readonly provider: string;
+    readonly host?: string;
+    /** True: codes of the provider's links may be keys of subscriptions. */
+    readonly codesAsKeys?: boolean;
+  })[];
   /** Hosts that a command may move subscriptions to. */
   readonly rideHosts: readonly string[];
 }

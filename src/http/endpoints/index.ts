@@ -9,6 +9,7 @@ import { policyEndpoints } from './policy.ts';
 import { receiptEndpoints } from './receipt.ts';
 import { remoteEndpoints } from './remote.ts';
 import { statsEndpoints } from './stats.ts';
+import { tieEndpoints } from './tie.ts';
 import { webhookEndpoints } from './webhook.ts';
 
 /** A group of endpoints in the documents. */
@@ -21,7 +22,13 @@ interface EndpointGroup {
 export const groups = [
   {
     name: 'Limited links',
-    endpoints: [...linkEndpoints, ...linkEndEndpoints, ...hwidEndpoints, ...policyEndpoints],
+    endpoints: [
+      ...linkEndpoints,
+      ...linkEndEndpoints,
+      ...hwidEndpoints,
+      ...policyEndpoints,
+      ...tieEndpoints,
+    ],
   },
   { name: 'Domains', endpoints: domainEndpoints },
   { name: 'Notifications and commands', endpoints: [...remoteEndpoints, ...receiptEndpoints] },

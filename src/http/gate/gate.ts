@@ -14,7 +14,7 @@ import { countBotFetch } from '../../core/bot.ts';
 import type { Core } from '../../core/core.ts';
 import { admitDevice, type DeviceCall, type RefusedAtDoor } from '../../core/door.ts';
 import { type KeyInPath, type KeyPath, keyIn, type Path } from '../../core/key-path.ts';
-import { myNameOf, myUrlOfFetch, myUrlOfRefusal } from '../../core/my.ts';
+import { myNameOf, myUrlOfFetch, myUrlOfLink, myUrlOfRefusal } from '../../core/my.ts';
 import {
   decideByName,
   FORGED,
@@ -147,6 +147,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
       facts,
       key,
       code: typeof code === 'string' ? code : null,
+      codesAsKeys: false,
       mayJoin: !isHead,
       isApp: true,
       isQuiet: deps.strangers.isQuiet,
@@ -180,10 +181,12 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
       ? judgeByName(core, named, nowMs)
       : decideByName<Conclusion>(core, named, nowMs, (call, key) =>
           after(mayEnter(call, key, facts), (may) => {
-            const myUrl = ({ providerCode }: AdmittedDevice) => {
+            const myUrl = (link: AdmittedDevice) => {
               const { installCode } = call;
+              const { providerCode } = link;
               const name = installCode && myNameOf({ installCode, providerCode });
-              return myUrlFor(host.name, path, name);
+              const how = { plain: () => myUrlFor(host.name, path, name), nowMs };
+              return myUrlOfLink(core, settings, settings.myUrl, link, how);
             };
             return may ? admit(call, facts, { request, myUrl }, nowMs) : FORGED;
           }),
@@ -219,7 +222,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
   function admit(
     call: DeviceCall,
     facts: DeviceFacts,
-    about: Pick<AdmittedFetch, 'request'> & { myUrl(link: AdmittedDevice): string | null },
+    about: Pick<AdmittedFetch, 'request' | 'myUrl'>,
     nowMs: number,
   ): Maybe<Conclusion | RefusedAtDoor> {
     return after(
@@ -230,10 +233,8 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
         if (link.facts === undefined && settings.gateUpdateIntervalHours === 0) return ADMITTED;
         const { gateKey: key, gateProviderIdFile: providerIdFile, gateRide: ride } = settings;
         const panel = panelOf({ panel: settings.gatePanel, key });
-        const myUrl = () => about.myUrl(link);
-        const { request } = about;
         const isShared = call.isShared === true;
-        const fetch = { request, myUrl, link, isShared, namesLink: true };
+        const fetch = { ...about, link, isShared, namesLink: true };
         return after(deps.rides.on(fetch, { ride, providerIdFile }, panel, nowMs), (riders) =>
           withRiders(riders, fetch, nowMs),
         );

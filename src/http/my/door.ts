@@ -8,17 +8,19 @@ import type { Log } from '../../base/log.ts';
 import { actingAs, type Core } from '../../core/core.ts';
 import {
   codeIn,
+  findMine,
   freeMine,
   hasMy,
   type KeyPaths,
   MY_TEXT_LENGTH_MAX,
-  myNameOf,
   openMy,
+  pageNameOf,
   readMyName,
 } from '../../core/my.ts';
 import { type PanelKind, panelOf } from '../../core/panel/kind.ts';
-import type { MyLink, MyName, MySites } from '../../core/port/my.ts';
+import type { MyName, MySites } from '../../core/port/my.ts';
 import { languagesOf } from '../../core/ride/languages.ts';
+import { codesAreKeys } from '../../core/secret-code.ts';
 import type { MinuteLimiter } from '../bound/limiter.ts';
 import type { Connection } from '../console/site.ts';
 import { reportFault, whyNotNow } from '../interpreter.ts';
@@ -111,13 +113,13 @@ export function makeMy(deps: MyDeps): MyDoor {
     if (opened === null) return notFound(request);
     const from = Math.floor(Number(query.get('from')) / PLACES_EACH) * PLACES_EACH || 0;
     const first = from > 0 && from < opened.places.length ? from : 0;
+    // A page of news outlives a reference.
+    const hasNews = core.pushKey() !== null && !codesAreKeys(core, opened.link.providerCode);
+    const link = { ...opened.link, installCode: pageNameOf(core, opened.link, view.nowMs) };
     const said = SAYS.find((one) => one === query.get('said')) ?? null;
     return {
       says: 'ok',
-      response: page(
-        request,
-        linkView(opened, view, { from: first, said, hasNews: core.pushKey() !== null }),
-      ),
+      response: page(request, linkView({ ...opened, link }, view, { from: first, said, hasNews })),
     };
   }
 
@@ -130,18 +132,18 @@ export function makeMy(deps: MyDeps): MyDoor {
     const nowMs = clock.nowMs();
     const reference = form?.get('free') ?? null;
     if (reference === null) {
-      const link = await core.store.findMy(name, nowMs);
-      return link === null ? notFound(request, given) : seeOther(link);
+      const link = await findMine(core, name, nowMs);
+      return link === null ? notFound(request, given) : seeOther(pageNameOf(core, link, nowMs));
     }
     const from = deps.clientOf(request);
     const acting = actingAs(core, () => ({ kind: 'user', name: 'user', from }));
     const done = await freeMine(acting, name, reference, nowMs);
     if (done === null) return notFound(request, given);
-    return seeOther(done.link, SAID_OF[done.says]);
+    return seeOther(pageNameOf(core, done.link, nowMs), SAID_OF[done.says]);
   }
 
-  function seeOther(link: MyLink, said?: Said): Answered {
-    const to = `${settings.myPath}?link=${myNameOf(link)}${said ? `&said=${said}` : ''}`;
+  function seeOther(name: string, said?: Said): Answered {
+    const to = `${settings.myPath}?link=${name}${said ? `&said=${said}` : ''}`;
     const headers = { ...SAFE, location: to };
     return { says: said ?? 'ok', response: new Response(null, { status: 303, headers }) };
   }

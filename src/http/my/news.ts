@@ -7,7 +7,7 @@ import type { Core } from '../../core/core.ts';
 import { authenticateDevice } from '../../core/device.ts';
 import { readAckItems } from '../../core/message/device-input.ts';
 import { acknowledge } from '../../core/message/inbox.ts';
-import { myNameOf } from '../../core/my.ts';
+import { findMine, myNameOf } from '../../core/my.ts';
 import { isRefused } from '../../core/outcome.ts';
 import type { MyLink, MyName } from '../../core/port/my.ts';
 import { languagesOf } from '../../core/ride/languages.ts';
@@ -90,7 +90,7 @@ async function show(deps: NewsDeps, part: NewsPart, request: Request): Promise<A
   const view = deps.viewOf(request);
   const key = core.pushKey();
   const name = deps.nameIn(queryOf(request).get('link'));
-  const link = name && key !== null && (await core.store.findMy(name, view.nowMs));
+  const link = name && key !== null && (await findMine(core, name, view.nowMs));
   if (!link || key === null) return deps.notFound(request);
   if (part === 'app.webmanifest') {
     const headers = { 'content-type': 'application/manifest+json' };
@@ -116,7 +116,7 @@ async function stop(deps: NewsDeps, request: Request): Promise<Answered> {
   const { nowMs, path } = deps.viewOf(request);
   const form = await readForm(request, FORM_BYTES_MAX, deps.bodyTimeMaxMs);
   const name = deps.nameIn(form?.get('link') ?? null);
-  const link = name && (await core.store.findMy(name, nowMs));
+  const link = name && (await findMine(core, name, nowMs));
   if (link === null) return deps.notFound(request);
   const isAll = form?.get('stop') === 'all';
   const hash = tokenHashOf(cookieIn(request.headers, COOKIE));
@@ -204,11 +204,11 @@ async function linkOf(
 ): Promise<MyLink | null> {
   if (typeof given === 'string') {
     const name = nameIn(given);
-    return name && core.store.findMy(name, nowMs);
+    return name && findMine(core, name, nowMs);
   }
   const hash = tokenHashOf(token);
   const own = hash && (await core.store.findBrowser(hash));
   const link = own && (await core.store.findLinkById(own.installId));
   const name = link && nameIn(myNameOf(link));
-  return name && core.store.findMy(name, nowMs);
+  return name && findMine(core, name, nowMs);
 }

@@ -32,7 +32,7 @@ export interface AdmittedFetch {
   /** True: the address of the request names the link by itself, without an answer of the panel. */
   namesLink: boolean;
   /** Returns the address of the page of the link; null: there is none. */
-  myUrl(): string | null;
+  myUrl(link: AdmittedDevice): Maybe<string | null>;
 }
 
 export class RideDesk {
@@ -65,7 +65,7 @@ export class RideDesk {
     const fail = (fault: unknown) => this.#fail(fault, nowMs);
     try {
       const riders = after(this.#rides.on(fetch, way, nowMs), (found) =>
-        withPage(found, myUrl, panel),
+        withPage(found, () => myUrl(link), panel),
       );
       return riders instanceof Promise ? riders.catch(fail) : riders;
     } catch (fault) {
@@ -91,12 +91,13 @@ export class RideDesk {
 /** Adds the button to the link's page if no other button is set. */
 function withPage(
   riders: Riders | null,
-  myUrl: () => string | null,
+  myUrl: () => Maybe<string | null>,
   panel: PanelKind | null,
-): Riders | null {
+): Maybe<Riders | null> {
   if (riders === null || !riders.hasMy || riders.buttons.webPageUrl !== null) return riders;
-  const webPageUrl = myUrl();
-  const replaces = webPageUrl !== null && panel !== null && PANEL_TRAITS[panel].hasOwnButton;
-  const buttons = { ...riders.buttons, webPageUrl };
-  return { ...riders, buttons, ...(replaces && { replacesPage: true }) };
+  return after(myUrl(), (webPageUrl) => {
+    const replaces = webPageUrl !== null && panel !== null && PANEL_TRAITS[panel].hasOwnButton;
+    const buttons = { ...riders.buttons, webPageUrl };
+    return { ...riders, buttons, ...(replaces && { replacesPage: true }) };
+  });
 }

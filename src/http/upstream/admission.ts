@@ -3,13 +3,15 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Core } from '../../core/core.ts';
 import { AT_DOOR, admitDevice, type RefusedAtDoor } from '../../core/door.ts';
+import { tieByFetch } from '../../core/link-tie.ts';
 import { denied, NOT_FOUND } from '../../core/named-link.ts';
 import { isRefused } from '../../core/outcome.ts';
 import type { AdmittedDevice } from '../../core/port/link.ts';
+import { subscriptionKeyHash } from '../../core/secret.ts';
 import { SUBSCRIPTION_HEADERS } from '../../core/subscription.ts';
 import { decide, holdsNamedSlot, type SubscriptionRequest } from './decision.ts';
 import type { UpstreamResponse } from './exchange.ts';
-import type { Denied, Forwarding, WantedSlot } from './forwarding.ts';
+import type { Denied, Forwarding, WantedSlot, WantedTie } from './forwarding.ts';
 import { isPage } from './headers.ts';
 import type { LinkLimit, NewLinks } from './new-links.ts';
 import type { PanelFollowers } from './panel-followers.ts';
@@ -70,7 +72,7 @@ async function admission(
     if (slot === null || !isSeen) return null;
     const isNamed =
       response.status === 200 && SUBSCRIPTION_HEADERS.some((name) => response.headers.has(name));
-    return enter(deps, asked, slot, isNamed ? forwarding.key : null);
+    return enter(deps, asked, slot, isNamed ? forwarding : null);
   }
   if (!isGood) return null;
   const proof = forwarding.takesSlot ? await proofIn(response, !believesOther) : 'subscription';
@@ -87,7 +89,7 @@ async function admission(
   if ('refused' in decided) return decided;
   if (decided.isForPage) return asPage(response);
   if (decided.slot === null) return null;
-  return enter(deps, asked, decided.slot, proof === 'subscription' ? decided.key : null);
+  return enter(deps, asked, decided.slot, proof === 'subscription' ? decided : null);
 }
 
 /** Returns whether the device gets a response that does not prove its token. */
@@ -100,12 +102,12 @@ export async function passesUnproven(
   return holdsNamedSlot(core, subscription, nowMs);
 }
 
-/** Takes a slot; `provedKey`: the key that the response proves; null: none. */
+/** Takes a slot; `proved`: the names that the response proves; null: none. */
 async function enter(
   deps: Deps,
   { panel, request }: Asked,
   slot: WantedSlot,
-  provedKey: string | null,
+  proved: Pick<Forwarding, 'key' | 'tie'> | null,
 ): Promise<AdmissionOutcome> {
   const admitted = slot.isNew
     ? await deps.newLinks.make(panel, slot, deps.limitLinks(request))
@@ -113,12 +115,28 @@ async function enter(
   if (admitted === null) return 'new_link_limit_reached';
   if (!isRefused(admitted)) {
     const { providerId } = admitted;
-    if (provedKey !== null) deps.panels.proved(panel.upstream, providerId, provedKey);
+    const isTied = proved?.tie ? await tie(deps, panel, slot, proved.tie, providerId) : false;
+    const provedKey = isTied ? proved?.tie?.key : proved?.key;
+    if (provedKey) deps.panels.proved(panel.upstream, providerId, provedKey);
     return admitted;
   }
   const { says } = admitted;
   if (says === 'install_code_limit_reached') return { ...NOT_FOUND, outcome: says };
   return denied(admitted as RefusedAtDoor);
+}
+
+/** Ties the key and the code of a request, by the rule of core/link-tie.ts. */
+async function tie(
+  { core, newLinks }: Deps,
+  panel: Panel,
+  { call, nowMs }: WantedSlot,
+  { code, key }: WantedTie,
+  providerId: number,
+): Promise<boolean> {
+  const { hwid } = call;
+  if (hwid === null || (await newLinks.areServed(panel))) return false;
+  const keyHash = subscriptionKeyHash(key);
+  return tieByFetch(core, { providerId, keyHash, installCode: code, hwid }, nowMs);
 }
 
 /** Notes for the doctor what the panel responded to a device without a slot. */

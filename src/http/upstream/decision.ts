@@ -5,6 +5,7 @@ import { ANY_HWID, AT_DOOR, type DeviceCall, isKeyEnded, verdictOn } from '../..
 import { holdsSlot } from '../../core/former-key.ts';
 import type { KeyInPath, Path } from '../../core/key-path.ts';
 import {
+  codeAsKey,
   denied,
   isOfFormerUser,
   judgeByName,
@@ -14,8 +15,16 @@ import {
 } from '../../core/named-link.ts';
 import { isRefused } from '../../core/outcome.ts';
 import { panelOf } from '../../core/panel/kind.ts';
+import type { MyName } from '../../core/port/my.ts';
+import { subscriptionKeyHash } from '../../core/secret.ts';
 import { PASSES, wayOfNewKeys } from '../../core/without-hwid.ts';
-import { type Denied, FOR_PAGE, type Forwarding, WITHOUT_SLOT } from './forwarding.ts';
+import {
+  type Denied,
+  FOR_PAGE,
+  type Forwarding,
+  type WantedTie,
+  WITHOUT_SLOT,
+} from './forwarding.ts';
 import { changesLink, type PanelFollowers } from './panel-followers.ts';
 import { sourceOf } from './panel-source.ts';
 import type { Panel } from './panels.ts';
@@ -76,7 +85,9 @@ export async function decide(
   }
   if ('refused' in found) {
     // An unknown link has no page.
-    return { ...found, opensMy: page === FOR_PAGE && !found.isGuess };
+    const opensMy = page === FOR_PAGE && !found.isGuess;
+    const names = opensMy && request.codesAsKeys ? await namesIn(core, request) : undefined;
+    return { ...found, opensMy, ...(names && { names }) };
   }
   // The panel proves the spelling that came.
   const proves = key !== null && found.key?.key === key.key ? key.key : null;
@@ -91,16 +102,45 @@ export async function decide(
     isShared,
     takesSlot,
     slot: { call: found.call, facts, isNew: false, nowMs },
+    tie: isShared || key === null ? null : await tieOf(core, { ...request, key }, found),
     believesOther,
     unknown: denied(unknownTo(device.hwid).refused),
   };
 }
 
-/** The calls for the names in a request, the key first. */
-const callsOf = ({ code, device, key }: SubscriptionRequest): DeviceCall[] => [
-  ...(key === null ? [] : [{ ...device, installCode: null, subscriptionKey: key.key }]),
-  ...(code === null ? [] : [{ ...device, installCode: code }]),
-];
+/** Returns what a request ties that was decided by the link of its key, or of a code. */
+async function tieOf(
+  core: Core,
+  request: SubscriptionRequest & { key: KeyInPath },
+  found: { key: KeyInPath | null; code: string | null },
+): Promise<WantedTie | null> {
+  const { key } = request.key;
+  // Another spelling of the key is that of the link for now.
+  if (found.key !== null && found.key.key !== key) return null;
+  const code = found.code ?? (await codeAsKey(core, request)) ?? request.code;
+  return code === null ? null : { key, code };
+}
+
+/** Returns the calls for the names in a request, the key first. */
+async function callsOf(core: Core, request: SubscriptionRequest): Promise<DeviceCall[]> {
+  const { code, device, key } = request;
+  const asKey = await codeAsKey(core, request);
+  return [
+    ...(key === null ? [] : [{ ...device, installCode: null, subscriptionKey: key.key }]),
+    ...[asKey, code].flatMap((one) => (one === null ? [] : [{ ...device, installCode: one }])),
+  ];
+}
+
+/** Returns the names in a request for the page of its link. */
+async function namesIn(core: Core, request: SubscriptionRequest): Promise<MyName[]> {
+  const { domainHash, providerCode } = request.device;
+  const of = { domainHash, providerCode };
+  return (await callsOf(core, request)).map(({ installCode, subscriptionKey }) =>
+    installCode === null
+      ? { ...of, subscriptionKeyHash: subscriptionKeyHash(subscriptionKey ?? '') }
+      : { ...of, installCode },
+  );
+}
 
 /**
  * Decides about a request for a page, which takes no slot: the first link that is found must not be
@@ -112,7 +152,7 @@ async function forPage(
   nowMs: number,
 ): Promise<Forwarding | Denied> {
   if (await isOfFormerUser(core, request, nowMs)) return unknownTo(null);
-  for (const call of callsOf(request)) {
+  for (const call of await callsOf(core, request)) {
     const judged = await verdictOn(core, { ...call, hwid: ANY_HWID }, nowMs);
     if (isRefused(judged)) continue;
     const { verdict } = judged;
@@ -134,7 +174,7 @@ async function forNewKey(
   const call = { ...device, installCode: null, subscriptionKey: key.key };
   const way = device.hwid === null ? await wayOfNewKeys(core, call, nowMs) : 'count';
   if (way === 'refuse') return unknown;
-  if (await isKeyEnded(core, call)) return NOT_FOUND;
+  if (await isKeyEnded(core, call, request.codesAsKeys)) return NOT_FOUND;
   if (way === 'pass') return { ...WITHOUT_SLOT, isNewKey: true };
   const passing = { ...WITHOUT_SLOT, key: key.key, isNewKey: true, unknown };
   if (!takesSlot) return passing;
@@ -153,6 +193,7 @@ export async function holdsNamedSlot(
   request: SubscriptionRequest,
   nowMs: number,
 ): Promise<boolean> {
-  for (const call of callsOf(request)) if (await holdsSlot(core, call, nowMs)) return true;
+  for (const call of await callsOf(core, request))
+    if (await holdsSlot(core, call, nowMs)) return true;
   return false;
 }

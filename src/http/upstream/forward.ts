@@ -94,7 +94,7 @@ export async function forward(
     leave();
     if (failure !== null) onFailure(failure);
   };
-  const asking = isSubscription ? withKnownQuery(path, panelOf(upstream)) : path;
+  const asking = withKnownQuery(path, isSubscription ? panelOf(upstream) : null);
   const response = await client.send(upstream, { method, path: asking, headers, signal, onEnd });
   if (response instanceof Failure) return response;
   panel.noteAnswer(clock.steadyMs());

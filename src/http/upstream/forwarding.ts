@@ -4,6 +4,7 @@ import { ANY_HWID, type DeviceCall, type NewKeyCall } from '../../core/door.ts';
 import { type Denied as DeniedLink, unknownTo } from '../../core/named-link.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
 import type { AdmittedDevice } from '../../core/port/link.ts';
+import type { MyName } from '../../core/port/my.ts';
 import type { Outcome } from './responses.ts';
 
 /** A refusal with a text for the user. */
@@ -12,6 +13,8 @@ export interface Denied extends DeniedLink {
   outcome?: Outcome;
   /** True for a browser at the address of an open link: the page of users opens by it. */
   opensMy?: boolean;
+  /** The names of that link, if its code is a secret: the page has another address. */
+  names?: readonly MyName[];
 }
 
 /** A slot that is taken after the panel has responded. */
@@ -23,6 +26,12 @@ export type WantedSlot = {
   | { isNew: false; call: DeviceCall }
   | { isNew: true; call: NewKeyCall }
 );
+
+/** A key and the code of a link, which a fetch says are one customer's. */
+export interface WantedTie {
+  key: string;
+  code: string;
+}
 
 /** The permission to forward a request, and the steps after the response. */
 export interface Forwarding {
@@ -41,6 +50,8 @@ export interface Forwarding {
   unknown: DeniedLink;
   /** The key that a subscription of the panel proves; null: none names the link. */
   key: string | null;
+  /** The key and code that a subscription of the panel ties; null: the request ties none. */
+  tie: WantedTie | null;
   /** True if the address of the request alone names the link, and opens the page of its user. */
   opensMy: boolean;
   /** The link that would admit the device, which takes a slot; null: none yet, or no slot. */
@@ -64,6 +75,7 @@ export const WITHOUT_SLOT: Forwarding = {
   isUnproven: false,
   slot: null,
   key: null,
+  tie: null,
   takesSlot: false,
   believesOther: false,
   unknown: unknownTo(ANY_HWID),

@@ -72,7 +72,7 @@ export class NewLinks {
     const { hwid, subscriptionKey: key } = call;
     const admitNew = hwid === null ? admitNewKeyWithoutHwid : admitNewKey;
     const make = async () => {
-      if (await this.#areServed(panel)) return AT_DOOR.link_not_found;
+      if (await this.areServed(panel)) return AT_DOOR.link_not_found;
       const installLimit = (await panels.limits.of(upstream, key)) ?? upstream.defaultLimit;
       const terms = { installLimit, note: noteOf(upstream.host, key) };
       return admitNew(core, call, terms, facts, nowMs);
@@ -84,7 +84,7 @@ export class NewLinks {
    * Returns whether the panel serves strangers; asks at most once an hour, and once a minute while
    * it gives no answer.
    */
-  async #areServed(panel: Panel): Promise<boolean> {
+  async areServed(panel: Panel): Promise<boolean> {
     const { upstream } = panel;
     const nowMs = this.deps.clock.steadyMs();
     const last = this.#asked.get(panel);

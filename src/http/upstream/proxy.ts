@@ -8,12 +8,13 @@ import { countBotFetch } from '../../core/bot.ts';
 import type { Core } from '../../core/core.ts';
 import { hostName } from '../../core/host-name.ts';
 import { readNamedPath } from '../../core/key-path.ts';
-import { hasMy, myUrlOfRefusal } from '../../core/my.ts';
+import { hasMy, myUrlOfLink, myUrlOfNames, myUrlOfRefusal } from '../../core/my.ts';
 import { NOT_FOUND, unknownTo, WITHOUT_HWID } from '../../core/named-link.ts';
 import { isRefused } from '../../core/outcome.ts';
 import { panelOf, signedForm } from '../../core/panel/kind.ts';
 import { oldNameIn } from '../../core/panel/token.ts';
 import type { MySites } from '../../core/port/my.ts';
+import type { AdmittedLink } from '../../core/port/slot.ts';
 import type { Ways } from '../../core/port/way.ts';
 import { readDeviceHeaders } from '../gate/device-headers.ts';
 import { reportFault, whyNotNow } from '../interpreter.ts';
@@ -199,6 +200,7 @@ function readNames(
     facts,
     key,
     code: code || null,
+    codesAsKeys: upstream.codesAsKeys,
     mayJoin: request.method === 'GET',
     // Browsers send no HWID.
     isApp: hwid !== null || junkHwid !== null || !isPage,
@@ -258,10 +260,12 @@ async function exchange(
     const sighting = { host: upstream.host, kind: 'keys_are_uuids', subject: keys } as const;
     deps.core.store.noteSighting(sighting, nowMs);
   }
-  const myUrl = () =>
-    forwarding.opensMy
-      ? myUrlOfRequest(settings, originAt(deps, asked), upstream.host, target)
-      : null;
+  const myUrl = (of: AdmittedLink) => {
+    const origin = originAt(deps, asked);
+    const plain = () => myUrlOfRequest(settings, origin, upstream.host, target);
+    const how = { plain, nowMs: clock.nowMs() };
+    return forwarding.opensMy ? myUrlOfLink(deps.core, settings, origin, of, how) : null;
+  };
   const fetch = { request, isShared, namesLink: forwarding.opensMy, myUrl };
   const before =
     link && (await deps.rides.on({ ...fetch, link }, upstream, panelOf(upstream), nowMs));
@@ -325,7 +329,7 @@ async function isWithinBounds(
 async function refuse(
   { clock, core, settings, ...deps }: ProxyDeps,
   asked: Asked,
-  { isGuess, isUnnamed, opensMy, refused, outcome = refused.reason ?? refused.says }: Denied,
+  { isGuess, isUnnamed, names, opensMy, refused, outcome = refused.reason ?? refused.says }: Denied,
 ): Promise<ProxyResponse> {
   const { request, target } = asked;
   const { upstream } = asked.panel;
@@ -333,10 +337,11 @@ async function refuse(
   const nowMs = clock.nowMs();
   if (opensMy) {
     const provider = await core.store.findProvider(upstream.provider);
-    const own =
-      provider !== null && hasMy(provider, nowMs)
+    const pageOf = () =>
+      names === undefined
         ? myUrlOfRequest(settings, origin, upstream.host, target)
-        : null;
+        : myUrlOfNames(core, settings, origin, names, nowMs);
+    const own = provider !== null && hasMy(provider, nowMs) ? await pageOf() : null;
     if (own !== null) return { outcome, response: redirect(own) };
   }
   const page = await myUrlOfRefusal(core, settings, refused, origin, nowMs);

@@ -17,6 +17,8 @@ export interface Upstream extends Way {
   readonly keyPaths: readonly KeyPath[];
   /** The kind of key in the segment. */
   readonly key: PanelKey;
+  /** True: a key that no link has names the link with this code, if that has no key. */
+  readonly codesAsKeys: boolean;
   /** The file with the secret that signs tokens; empty: the panel proves them. */
   readonly keySecretFile: string;
   /** Paths that belong to no subscription; see `mayPass`. */

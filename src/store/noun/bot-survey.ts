@@ -6,8 +6,9 @@ import type { BotFetches, HostOfProvider, UnusedLinks } from '../kind.ts';
 import { columns, sql, values } from '../statement-text.ts';
 
 /**
- * Counts for each panel the links without a key and a panel's user that were made before the newest
- * link that the proxy made there, whose note begins with the host of the panel.
+ * Counts for each panel the links that neither the proxy nor an import made, from before the newest
+ * link that the proxy made there, whose note begins with the host of the panel: those without a key
+ * and devices, and those with devices, whose key a fetch may have tied.
  */
 export function* readUnused(
   { prepare }: Statements,
@@ -23,11 +24,12 @@ export function* readUnused(
         AND panel_user IS NULL AND (note = :host OR (note > :from AND note < :to))`);
   const before = prepare(sql`
       SELECT ${values<{ emptyCount: number; usedCount: number }>({
-        emptyCount: sql`count(CASE WHEN device_count = 0 THEN 1 END)`,
+        emptyCount: sql`count(CASE WHEN device_count = 0 AND subscription_key_hash IS NULL
+          AND panel_user IS NULL THEN 1 END)`,
         usedCount: sql`count(CASE WHEN device_count > 0 THEN 1 END)`,
       })}
-      FROM install WHERE ${ofProvider} AND subscription_key_hash IS NULL
-        AND panel_user IS NULL AND id < :newestId`);
+      FROM install WHERE ${ofProvider} AND of_gate = 0 AND panel_facts IS NULL
+        AND id < :newestId`);
   const found: UnusedLinks[] = [];
   for (const { host, provider: code } of hosts) {
     // The character after the blank is the exclamation mark.

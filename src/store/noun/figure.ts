@@ -20,7 +20,7 @@ const each = (write: (figure: string) => string): SQL => sql.raw(FIGURES.map(wri
 const COLUMNS = each((figure) => figure) as SQL<Figures>;
 
 /** Saves only if the provider, or the link, still exists. */
-function savingStatements({ prepare, greatest, join, keyLocked, rows }: Backend) {
+function savingStatements({ prepare, greatest, hex, join, keyLocked, rows }: Backend) {
   const days = rows('days', {
     providerId: 'bigint',
     day: 'bigint',
@@ -42,7 +42,8 @@ function savingStatements({ prepare, greatest, join, keyLocked, rows }: Backend)
         SET ${each((figure) => `${figure} = d.${figure} + excluded.${figure}`)}`),
     nameOf: prepare(sql`
         SELECT ${columns('install', 'installCode, note')},
-          ${values<{ hasMy: 0 | 1 }>({
+          ${values<{ keyHash: string | null; hasMy: 0 | 1 }>({
+            keyHash: hex('subscription_key_hash'),
             hasMy: sql`(SELECT p.my FROM provider p WHERE p.id = install.provider_id)`,
           })}
         FROM install WHERE id = :installId`),

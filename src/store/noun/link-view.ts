@@ -58,7 +58,7 @@ function filterStatements(backend: Backend, link: SQL<LinkRow>, ofProvider: SQL)
           AND coalesce(${seenAt}, 0) < :unusedSinceMs))
       AND (${isUnset('inNote')} OR ${contains('i.note', 'inNote')})
       AND (${isUnset('part')} OR ${contains('i.note', 'part')}
-        OR ${contains('i.install_code', 'part')}
+        OR (:hidesCodes = 0 AND ${contains('i.install_code', 'part')})
         OR EXISTS (SELECT 1 FROM install_device s ${join} device d ON d.id = s.device_id
           WHERE s.install_id = i.id AND substr(d.hwid, 1, length(CAST(:search AS text))) = :search)
         OR EXISTS (SELECT 1 FROM install_device s ${withDevice(backend)}
@@ -166,6 +166,7 @@ function valuesOf(filter: LinkFilter): { values: Values; rangeCount: number | nu
       refusedSinceMs,
       unusedSinceMs,
       limit,
+      hidesCodes: filter.hidesCodes ? 1 : 0,
       isFull: isFull ? 1 : 0,
       isOver: isOver ? 1 : 0,
       isDisabledByImport: isDisabledByImport ? 1 : 0,

@@ -61,6 +61,7 @@ function statements(backend: Backend) {
     disabledHere: prepare(sql`
         UPDATE install SET panel_facts = ${FACTS_SUPERSEDED}
         WHERE id = :id AND panel_facts IS NOT NULL`),
+    markOfGate: prepare(sql`UPDATE install SET of_gate = 1 WHERE id = :id`),
     find: prepare(sql`${links} ${byId}`),
     lock: prepare(sql`
         SELECT ${INSTALL_COLUMNS}, ${termsColumns(backend)},
@@ -164,6 +165,7 @@ function addition(backend: Backend, on: On): Pick<LinkStore, 'addLink' | 'addLin
         if (added === 'install_code_exists' || added === 'install_code_limit_reached') return added;
         if (added === 'install_code_ended') return 'install_code_exists';
         if (added === 'subscription_key_ended') return 'link_not_found';
+        if (typeof added !== 'string') yield* on.markOfGate.run(added);
         const first =
           typeof added === 'string' ? added : yield* enterLink(notes, key, facts, act.atMs);
         if (typeof first === 'string') {

@@ -35,6 +35,7 @@ export function myNoun(backend: Backend): MyStore {
     AND (o.active_until_ms IS NULL OR o.active_until_ms > :nowMs)
     AND (CAST(${once('providerCode')} AS text) IS NULL OR o.code = ${once('providerCode')})`;
   const on = {
+    byId: prepare(sql`${link} WHERE i.id = ${once('installId')} AND ${isOpen}`),
     byCode: prepare(sql`${link} WHERE i.install_code = ${once('installCode')} AND ${isOpen}`),
     /** Finds up to two links with the key whose providers have bound the host. */
     byKey: prepare(sql`
@@ -58,6 +59,10 @@ export function myNoun(backend: Backend): MyStore {
     findMy: (name, nowMs) =>
       backend.read(function* () {
         const { domainHash, providerCode = null } = name;
+        if ('installId' in name) {
+          const row = yield* on.byId.get({ installId: name.installId, providerCode, nowMs });
+          return row && linkOf(row);
+        }
         if ('installCode' in name) {
           const row = yield* on.byCode.get({ installCode: name.installCode, providerCode, nowMs });
           return row && linkOf(row);

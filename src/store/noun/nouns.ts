@@ -36,6 +36,7 @@ import { ledgerNoun } from './ledger.ts';
 import { linkNoun } from './link.ts';
 import { linkEndNoun } from './link-end.ts';
 import { linkJoinNoun } from './link-join.ts';
+import { linkTieNoun } from './link-tie.ts';
 import { linkViewNoun } from './link-view.ts';
 import { messageNoun } from './message.ts';
 import { myNoun } from './my.ts';
@@ -102,6 +103,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...linkViewNoun(backend),
     ...linkEndNoun(backend),
     ...linkJoinNoun(backend),
+    ...linkTieNoun(backend),
     ...jobNoun(backend),
     ...slotNoun(backend),
     ...timeNoun(backend),

@@ -17,7 +17,7 @@ function tiedLink<R extends Pick<Row, 'panelFacts'>>({ panelFacts, ...row }: R) 
 
 function statements({ prepare, bytes, hex, locked }: Backend) {
   const link = sql`
-    SELECT ${columns('install', 'id, status, deviceCount, panelUser, panelFacts')}, ${SET_LIMIT},
+    SELECT ${columns('install', 'id, status, deviceCount, panelUser, panelFacts, ofGate')}, ${SET_LIMIT},
       ${values<{ subscriptionKeyHash: string | null }>({
         subscriptionKeyHash: hex('subscription_key_hash'),
       })}
@@ -27,7 +27,7 @@ function statements({ prepare, bytes, hex, locked }: Backend) {
   return {
     find: prepare(sql`${link} WHERE ${hasKey}`),
     findWhole: prepare(sql`
-        SELECT ${columns('install', 'id, status, deviceCount, panelUser, panelFacts')}, ${SET_LIMIT},
+        SELECT ${columns('install', 'id, status, deviceCount, panelUser, panelFacts, ofGate')}, ${SET_LIMIT},
           ${columns('install', 'installCode, note')},
           ${values<{ subscriptionKeyHash: string | null }>({
             subscriptionKeyHash: hex('subscription_key_hash'),

@@ -5,7 +5,13 @@ import type { RefusalReason } from '../../core/port/figure.ts';
 import { labels } from '../../labels/en.ts';
 
 /** Titles that depend on the data of an event, besides those of its kinds. */
-type FurtherTitle = 'quota.near' | 'copy.failed' | 'copy.recovered' | 'doctor.problem';
+type FurtherTitle =
+  | 'quota.near'
+  | 'copy.failed'
+  | 'copy.recovered'
+  | 'doctor.problem'
+  | 'tie.waits'
+  | 'tie.undone';
 
 export const EN = {
   /** The language tag for numbers and times. */
@@ -24,6 +30,9 @@ export const EN = {
     'link.updated': 'Link changed',
     'link.revoked': 'Link revoked',
     'link.removed': 'Link removed',
+    'link.tie': 'Subscription tied to a link',
+    'tie.waits': 'A subscription waits to be tied to a link',
+    'tie.undone': 'Tie of a subscription undone',
     'link.full': 'Link is full',
     'link.over_limit': 'Device over the limit',
     'link.refused': 'Device refused',

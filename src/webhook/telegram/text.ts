@@ -74,6 +74,9 @@ export const showLinkText = (locale: Locale): string => LANGUAGES[locale].showLi
 function titleOf({ kind, data }: StoredEvent): keyof Words['titles'] {
   if (kind === 'quota.reached' && Number(data['percent']) < 100) return 'quota.near';
   if (kind === 'doctor.found' && data['level'] === 'problem') return 'doctor.problem';
+  if (kind === 'link.tie' && data['state'] !== 'tied') {
+    return data['state'] === 'waits' ? 'tie.waits' : 'tie.undone';
+  }
   if (data['what'] !== 'copy') return kind;
   return kind === 'backup.failed' ? 'copy.failed' : 'copy.recovered';
 }

@@ -83,6 +83,23 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
     'by install_code: all slots are free': ['install.free {"id":1,"hwids":2}'],
     'by install_id: all slots are free': ['install.free {"id":1,"hwids":2}'],
   },
+  '/api/tie-keys': {
+    'a tie that waits, and one that does not exist': [
+      'install.update {"id":1} {"subscription_key":"changed"}',
+      'install.tie {"id":1}',
+    ],
+  },
+  '/api/untie-keys': {
+    'a tie that was made': [
+      'install.update {"id":1} {"subscription_key":"changed"}',
+      'install.untie {"id":1}',
+    ],
+  },
+  '/api/set-keys': {
+    'a link gets the key, another one has none of it': [
+      'install.update {"id":1} {"subscription_key":"changed"}',
+    ],
+  },
   '/api/revoke-install': {
     'a link with HWIDs and a key: another code, and neither': [
       'install.revoke {"id":1,"hwids":2,"subscription_key":"removed"}',

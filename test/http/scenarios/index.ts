@@ -16,6 +16,7 @@ import { formScenarios } from './remote-form.ts';
 import { notificationScenarios } from './remote-notification.ts';
 import type { Scenario } from './scenario.ts';
 import { statsScenarios } from './stats.ts';
+import { tieScenarios } from './tie.ts';
 import { webhookScenarios } from './webhook.ts';
 import { deliveryScenariosOfWebhooks } from './webhook-deliveries.ts';
 
@@ -24,6 +25,7 @@ export const scenarios: readonly Scenario[] = [
   ...linkTermScenarios,
   ...linkNameScenarios,
   ...linkEndScenarios,
+  ...tieScenarios,
   ...hwidScenarios,
   ...policyScenarios,
   ...domainScenarios,

@@ -41,7 +41,7 @@ const COUNTED = new RegExp(
 
 /** The endpoints by test file in `test/http/coverage/`. */
 export const FILES = {
-  link: /^\/api\/(?:(?:add|update|list|revoke|remove)-install|free-slots)$/,
+  link: /^\/api\/(?:\w+-install|free-slots|list-ties|(?:tie|untie|set)-keys)$/,
   'domain-hwid': /^\/api\/(?:\w+-domain|\w+-hwid|list-refused|stats|policy)$/,
   webhook: /^\/api\/webhook-/,
   notification: /^\/remote\/notification$/,

@@ -6,6 +6,7 @@ import { HASH_RACES } from './held-by-hash.ts';
 import { IDEMPOTENCY_RACES } from './idempotency-race.ts';
 import { IMPORT_RACES } from './import-race.ts';
 import { JOIN_RACES } from './link-join.ts';
+import { TIE_RACES } from './link-tie.ts';
 import { MY_RACES } from './my.ts';
 import { OUTBOX_RACES } from './outbox-race.ts';
 import { type Race, SINGLE_RACES } from './race.ts';
@@ -22,4 +23,5 @@ export const RACES: Readonly<Record<string, Race>> = {
   ...BROWSER_RACES,
   ...HASH_RACES,
   ...JOIN_RACES,
+  ...TIE_RACES,
 };

@@ -7,7 +7,12 @@ type About = Entry['object'];
 type Sentences = Record<Entry['action'], (about: About) => string>;
 
 const devices = (n: unknown) => count(Number(n), 'device', 'devices');
-const scopes: Readonly<Record<string, string>> = { read: 'reading', links: 'links', send: 'sends' };
+const scopes: Readonly<Record<string, string>> = {
+  read: 'reading',
+  links: 'links',
+  send: 'sends',
+  ties: 'tying subscriptions',
+};
 const roles: Readonly<Record<string, string>> = {
   owner: 'owner',
   sender: 'sender',
@@ -67,6 +72,8 @@ export const activity = {
     'install.remove-many': ({ job, links }) => `Links removed: ${links} (job ${job})`,
     'install.revoke': ({ id, hwids }) => `Link ${id} got a new code and lost ${devices(hwids)}`,
     'install.remove': ({ id, hwids }) => `Link ${id} removed with ${devices(hwids)}`,
+    'install.tie': ({ id }) => `A key tied to link ${id}`,
+    'install.untie': ({ id }) => `Key of link ${id} untied`,
     'hwid.delete': ({ install_id: id }) => `A device removed from link ${id}`,
     'domain.add': ({ id }) => `Domain ${id} bound`,
     'domain.activate': ({ id }) => `Domain ${id} bound again`,
@@ -82,6 +89,8 @@ export const activity = {
     'provider.set': () => 'Settings of the provider changed',
     'provider.suspend': () => 'Gatepost plan suspended',
     'provider.resume': () => 'Gatepost plan resumed',
+    'provider.ties': ({ ties }) =>
+      ties === 'on' ? 'Ties of keys switched on' : 'Ties of keys switched off',
     'provider.rotate-key': () => 'The provider got a new key',
     'provider.visit': () => 'Pages of the provider opened',
     'database.download': () => 'A copy of the database was downloaded',

@@ -187,6 +187,7 @@ const staff = {
     read: 'look',
     links: 'links',
     send: 'messages',
+    ties: 'ties',
   },
   roleOf: (name: string) => `Role of ${name}`,
   in: (days: number) => `in ${count(days, 'day', 'days')}`,

@@ -10,6 +10,7 @@ const scopes: Readonly<Record<string, string>> = {
   read: 'مشاهده',
   links: 'لینک‌ها',
   send: 'ارسال',
+  ties: 'اتصال اشتراک',
 };
 const roles: Readonly<Record<string, string>> = {
   owner: 'مالک',
@@ -71,6 +72,8 @@ export const activity: Like<typeof english> = {
     'install.revoke': ({ id, hwids }) =>
       `لینک ${apart(id)} کد جدید گرفت و ${devices(hwids)} حذف شد`,
     'install.remove': ({ id, hwids }) => `لینک ${apart(id)} با ${devices(hwids)} حذف شد`,
+    'install.tie': ({ id }) => `یک اشتراک به لینک ${apart(id)} متصل شد`,
+    'install.untie': ({ id }) => `اتصال اشتراک به لینک ${apart(id)} لغو شد`,
     'hwid.delete': ({ install_id: id }) => `یک دستگاه از لینک ${apart(id)} حذف شد`,
     'domain.add': ({ id }) => `دامنهٔ ${apart(id)} متصل شد`,
     'domain.activate': ({ id }) => `دامنهٔ ${apart(id)} دوباره متصل شد`,
@@ -86,6 +89,8 @@ export const activity: Like<typeof english> = {
     'provider.set': () => 'تنظیمات فروشنده تغییر کرد',
     'provider.suspend': () => 'پلن Gatepost تعلیق شد',
     'provider.resume': () => 'پلن Gatepost دوباره فعال شد',
+    'provider.ties': ({ ties }) =>
+      ties === 'on' ? 'اتصال اشتراک‌ها به لینک‌ها روشن شد' : 'اتصال اشتراک‌ها به لینک‌ها خاموش شد',
     'provider.rotate-key': () => 'کلید اصلی API فروشنده عوض شد',
     'provider.visit': () => 'صفحه‌های فروشنده باز شد',
     'database.download': () => 'کپی پایگاه داده دانلود شد',

@@ -187,6 +187,7 @@ const staff: Like<typeof english.staff> = {
     read: 'مشاهده',
     links: 'لینک‌ها',
     send: 'پیام‌ها',
+    ties: 'اتصال اشتراک‌ها',
   },
   roleOf: (name) => `نقش \u2068${name}\u2069`,
   in: (days) => `پس از ${number.format(days)} روز`,

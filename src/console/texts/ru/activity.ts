@@ -7,6 +7,7 @@ const scopes: Readonly<Record<string, string>> = {
   read: 'чтение',
   links: 'ссылки',
   send: 'отправка',
+  ties: 'привязка подписок',
 };
 const roles: Readonly<Record<string, string>> = {
   owner: 'владелец',
@@ -67,6 +68,8 @@ export const activity: Like<typeof english> = {
     'install.revoke': ({ id, hwids }) =>
       `Ссылка ${id} получила новый код, удалено: ${devices(hwids)}`,
     'install.remove': ({ id, hwids }) => `Удалена ссылка ${id}, на ней: ${devices(hwids)}`,
+    'install.tie': ({ id }) => `К ссылке ${id} привязана подписка`,
+    'install.untie': ({ id }) => `От ссылки ${id} отвязана подписка`,
     'hwid.delete': ({ install_id: id }) => `Со ссылки ${id} удалено устройство`,
     'domain.add': ({ id }) => `Привязан домен ${id}`,
     'domain.activate': ({ id }) => `Домен ${id} снова привязан`,
@@ -82,6 +85,8 @@ export const activity: Like<typeof english> = {
     'provider.set': () => 'Изменены настройки провайдера',
     'provider.suspend': () => 'Тариф Gatepost приостановлен',
     'provider.resume': () => 'Тариф Gatepost возобновлён',
+    'provider.ties': ({ ties }) =>
+      ties === 'on' ? 'Привязка подписок включена' : 'Привязка подписок выключена',
     'provider.rotate-key': () => 'Провайдер получил новый ключ',
     'provider.visit': () => 'Открыты страницы провайдера',
     'database.download': () => 'Скачана копия базы данных',

@@ -187,6 +187,7 @@ const staff: Like<typeof english.staff> = {
     read: 'смотреть',
     links: 'менять ссылки',
     send: 'отправлять сообщения',
+    ties: 'привязывать подписки',
   },
   roleOf: (name) => `Роль: ${name}`,
   in: (days) => `через ${count(days, 'день', 'дня', 'дней')}`,

@@ -1,7 +1,12 @@
 import type { activity as english } from '../en/activity.ts';
 import type { Like } from '../texts.ts';
 
-const scopes: Readonly<Record<string, string>> = { read: '读取', links: '链接', send: '发送' };
+const scopes: Readonly<Record<string, string>> = {
+  read: '读取',
+  links: '链接',
+  send: '发送',
+  ties: '绑定订阅',
+};
 const roles: Readonly<Record<string, string>> = {
   owner: '所有者',
   sender: '发送者',
@@ -60,6 +65,8 @@ export const activity: Like<typeof english> = {
     'install.remove-many': ({ job, links }) => `删除了 ${links} 个链接（任务 ${job}）`,
     'install.revoke': ({ id, hwids }) => `链接 ${id} 换了新链接码，删除 ${hwids} 台设备`,
     'install.remove': ({ id, hwids }) => `删除链接 ${id}，含 ${hwids} 台设备`,
+    'install.tie': ({ id }) => `订阅已绑定到链接 ${id}`,
+    'install.untie': ({ id }) => `订阅已与链接 ${id} 解绑`,
     'hwid.delete': ({ install_id: id }) => `从链接 ${id} 删除一台设备`,
     'domain.add': ({ id }) => `绑定域名 ${id}`,
     'domain.activate': ({ id }) => `重新绑定域名 ${id}`,
@@ -75,6 +82,8 @@ export const activity: Like<typeof english> = {
     'provider.set': () => '更改服务商设置',
     'provider.suspend': () => 'Gatepost 套餐已暂停',
     'provider.resume': () => 'Gatepost 套餐已恢复',
+    'provider.ties': ({ ties }) =>
+      ties === 'on' ? '已开启订阅与链接的绑定' : '已关闭订阅与链接的绑定',
     'provider.rotate-key': () => '服务商更换了主 API 密钥',
     'provider.visit': () => '已打开服务商的页面',
     'database.download': () => '已下载数据库副本',

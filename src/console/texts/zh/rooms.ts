@@ -181,6 +181,7 @@ const staff: Like<typeof english.staff> = {
     read: '查看',
     links: '链接',
     send: '消息',
+    ties: '订阅绑定',
   },
   roleOf: (name) => `${name} 的角色`,
   in: (days) => `${days} 天后`,
