@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { type Socket as Connection, createServer } from 'node:net';
+import { openPageSocket } from '../../sdk/typescript/src/page.ts';
 import type { Ended, Socket } from '../../sdk/typescript/src/socket.ts';
 import { openWire } from '../../sdk/typescript/src/wire.ts';
 import { until } from '../support/until.ts';
@@ -215,4 +216,44 @@ test('it ends at once, though the server reads and answers nothing', async () =>
   world.socket.end('twice');
   world.socket.send('nothing');
   expect(world.ended).toHaveLength(1);
+});
+
+test('the socket of a page has the token beside the protocol, and ends at once too', async () => {
+  const asked: string[] = [];
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch(request, self) {
+      asked.push(`${request.url} ${request.headers.get('sec-websocket-protocol')}`);
+      const headers = { 'sec-websocket-protocol': 'gatepost' };
+      return self.upgrade(request, { headers }) ? undefined : new Response('', { status: 400 });
+    },
+    websocket: {
+      open: (socket) => void socket.send('Hello'),
+      message: (socket, text) => socket.close(4004, String(text)),
+    },
+  });
+  closers.push(() => server.stop(true));
+  const url = `${server.url.origin}/device/stream`;
+  const handshake = { url, token: 'TOKEN', locale: 'fa', frameMax: 2_048 };
+  const texts: string[] = [];
+  const ended: Ended[] = [];
+  const begin = () =>
+    openPageSocket(handshake, {
+      open: () => {},
+      text: (text) => void texts.push(text),
+      heard: () => {},
+      end: (how) => void ended.push(how),
+    });
+  const first = begin();
+  await until('it has a text', () => texts.length === 1);
+  expect(asked).toEqual([`${url}?frame_max=2048 gatepost, bearer.TOKEN`]);
+  first.end('silence');
+  expect(ended).toEqual([{ code: 1006, reason: 'silence' }]);
+  expect(first.isOpen).toBe(false);
+  const second = begin();
+  await until('it has a text', () => texts.length === 2);
+  second.send('slot_freed');
+  await until('it ended', () => ended.length === 2);
+  expect(ended[1]).toEqual({ code: 4004, reason: 'slot_freed' });
 });

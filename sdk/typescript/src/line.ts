@@ -40,6 +40,8 @@ export interface Closed extends Ended {
 export interface Times {
   requestMs: number;
   steadyMs: number;
+  /** The silence after which a stream that shows no pings is probed, unless pings are rarer. */
+  probeMs: number;
   /** The longest silence of the server, ms, for these seconds between two pings. */
   silenceMs(pingSeconds: number | null): number;
 }
@@ -53,6 +55,7 @@ export const timesOf = (pace: number) => ({
   pauseLastMs: 60_000 * pace,
   requestMs: 30_000 * pace,
   steadyMs: 10_000 * pace,
+  probeMs: 300_000 * pace,
   silenceMs: (pingSeconds: number | null) =>
     (pingSeconds === null ? 30 : 2 * within(1, pingSeconds, 600) + 10) * 1_000 * pace,
   /** Two tokens that end within this time mean two devices with one HWID. */
@@ -189,7 +192,10 @@ export class Line {
       if (hasEnded) return;
       const isProbed = this.#socket?.isOpen === true && !this.#socket.showsPings;
       silence = isProbed
-        ? setTimeout(() => void this.#askAlive(token, heard), PROBE_TIMES * silenceMs)
+        ? setTimeout(
+            () => void this.#askAlive(token, heard),
+            Math.max(this.times.probeMs, silenceMs),
+          )
         : setTimeout(() => {
             wasGivenUp = !Number.isFinite(openedAtMs);
             this.cut('silence');
@@ -238,9 +244,6 @@ export class Line {
     else this.cut('silence');
   }
 }
-
-/** A stream that shows no pings is probed after so many times the longest silence. */
-const PROBE_TIMES = 10;
 
 /** Returns whether a frame is the answer to acknowledgements. */
 const isReceipt = ({ data, ended, reason }: Answer): boolean =>
