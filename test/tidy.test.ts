@@ -372,6 +372,23 @@ test('the top of the repository holds what belongs there', () => {
   expect([...top].filter((name) => !name.startsWith('.') && !EXPECTED.has(name))).toEqual([]);
 });
 
+/** A release of the program is one of its kits. */
+test('the kits have the version of the program', () => {
+  const { version } = JSON.parse(readText('package.json'));
+  const minor = version.replace(/\.\d+$/, '');
+  const named: [string, string][] = [
+    ['sdk/c/gatepost.h', `#define GATEPOST_VERSION "${version}"`],
+    ['sdk/c/README.md', `find_package(gatepost-device ${minor} REQUIRED)`],
+    ['sdk/java/pom.xml', `<version>${version}</version>`],
+    ['sdk/java/kotlin/pom.xml', `<version>${version}</version>`],
+    ['sdk/java/README.md', `gatepost-device:${version}"`],
+    ['sdk/java/README.md', `<version>${version}</version>`],
+  ];
+  expect(named.filter(([path, text]) => !readText(path).includes(text))).toEqual([]);
+  const [own, ofDevice] = readText('sdk/java/kotlin/pom.xml').split('<dependencies>');
+  expect(own?.includes(version) && ofDevice?.includes(version)).toBe(true);
+});
+
 /** A name that resolves on one network alone makes a clone that works there alone. */
 const HOSTS = new Set([
   '127.0.0.1',
