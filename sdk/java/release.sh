@@ -1,11 +1,11 @@
 #!/bin/sh
-# Puts the release of the kit into a folder, as a Maven repository: of each artifact the jar, sources,
-# javadoc, the pom and Gradle's module metadata, with their checksums. A registry takes the same files.
+# Puts the kit into a folder as a Maven repository: of each artifact the jar, sources, javadoc, the
+# pom and Gradle's module metadata, with their checksums. A registry takes the same files.
 #
 #   sdk/java/release.sh OUT
 #
-# Needs a JDK of 9 or later. With KOTLINC, the compiler, and the jars of its libraries in KOTLIN_LIBS,
-# the artifact for Kotlin is made too.
+# Needs a JDK of 9 or later. With KOTLINC, the compiler, and the jars of its libraries in
+# KOTLIN_LIBS, the artifact for Kotlin is made too.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$1"
@@ -17,6 +17,9 @@ jar=${JAR:-jar}
 date=
 "$jar" --help | grep -q -e --date && date=--date=2000-01-01T00:00:00Z
 cd "$here"
+# In a release of the sources the texts of the project lie here; in its repository, two folders up.
+texts=$here
+[ -e LICENSE ] || texts=$(cd ../.. && pwd)
 
 field() { sed -n "s:^  <$2>\(.*\)</$2>:\1:p" "$1"; }
 
@@ -53,10 +56,10 @@ dependencies_of() {
 # Makes a jar of a folder, with these files of the project. An app packs those of all its libraries
 # into one folder, so that they have a path of their own.
 jar_of() {
-  target=$1 folder=$2 texts=$folder/META-INF/$artifact
+  target=$1 folder=$2 own=$2/META-INF/$artifact
   shift 2
-  mkdir -p "$texts"
-  for each in "$@"; do cp "../../$each" "$texts/"; done
+  mkdir -p "$own"
+  for each in "$@"; do cp "$texts/$each" "$own/"; done
   "$jar" --create --no-manifest $date --file "$target" -C "$folder" .
 }
 

@@ -28,7 +28,7 @@ function sh(command: string, env: Record<string, string> = {}): void {
 beforeAll(() => {
   if (NEEDED.some((program) => Bun.which(program) === null)) return;
   mkdirSync(SOURCES);
-  sh(`tar -xzf "$(${ROOT}/sdk/c/release.sh .)" --strip-components 1 -C kit`);
+  sh(`${ROOT}/packaging/kits.sh "$PWD" c && tar -xzf *.tar.gz --strip-components 1 -C kit`);
   sh('cmake -S kit -B build && cmake --build build && cmake --install build --prefix usr');
 });
 
