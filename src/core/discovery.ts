@@ -45,7 +45,7 @@ export function fetchedKey(
 }
 
 /** The names in a subscription's address, and the device that fetched it. */
-interface Fetched extends Pick<NamedRequest, 'key' | 'code'> {
+interface Fetched extends Pick<NamedRequest, 'key' | 'code' | 'codesAsKeys'> {
   device: { domainHash: string; hwid: string; providerCode: string | null };
 }
 
@@ -55,10 +55,10 @@ interface Fetched extends Pick<NamedRequest, 'key' | 'code'> {
  */
 export async function findFetchedSlot(
   core: Core,
-  { code, device, key }: Fetched,
+  { code, codesAsKeys, device, key }: Fetched,
   nowMs: number,
 ): Promise<string | null> {
-  const names = { device, key, code, facts: NO_FACTS };
+  const names = { device, key, code, codesAsKeys, facts: NO_FACTS };
   const request = { ...names, mayJoin: false, isApp: true, isQuiet: false };
   const found = await decideByName<AdmittedLink | null>(core, request, nowMs, (call) =>
     after(verdictOn(core, call, nowMs), (judged) => {

@@ -1,4 +1,4 @@
-/** What an app did: its requests and frames, which the cases read. */
+/** The requests and frames of an app, which the cases read. */
 
 import { Watch } from '../peer/watch.ts';
 import type { Item } from './sent.ts';

@@ -167,7 +167,6 @@ export function driveKit(testKit: ReturnType<typeof test.skipIf>, built: Driven)
       'x-ver-os': '15',
       'x-device-model': 'Driver',
       'x-app-version': '1.0',
-      'x-device-protocol': '1',
     });
     await phone.ask('stop', 'stopped');
     expect(await phone.end()).toBe(0);

@@ -113,7 +113,8 @@ export function makeDiscovery(deps: DiscoveryDeps): DiscoveryDoor {
     if (named === undefined || typeof code !== 'string') return null;
     if (named === null && code === '') return null;
     const device = { domainHash: host.hash, hwid, providerCode: site.provider };
-    const names = { key: named, code: code || null, device };
+    const codesAsKeys = upstream?.codesAsKeys === true;
+    const names = { key: named, code: code || null, codesAsKeys, device };
     const installCode = await findFetchedSlot(core, names, clock.nowMs());
     return installCode === null ? null : { installCode, domainHash: host.hash };
   }
