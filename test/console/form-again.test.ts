@@ -58,8 +58,9 @@ testChromium('after an invitation and a key the forms choose what they chose bef
 
   const ends = page.getByLabel(words.ends, { exact: true });
   await becomes(() => ends.inputValue(), '365');
+  const form = page.locator('form', { has: page.getByLabel(words.scope) });
   for (const name of ['one', 'two']) {
-    await page.getByLabel(en.common.name).fill(name);
+    await form.getByLabel(en.common.name).fill(name);
     await page.getByRole('button', { name: words.addKey }).click();
     await page.locator('tbody').getByText(name).waitFor();
     await becomes(() => ends.inputValue(), '365');
