@@ -426,6 +426,18 @@ describe('the proxy', () => {
     expect((await proxy.fetch('phone', {})).headers['x-device-server']).toBeUndefined();
   });
 
+  test('where codes are keys, the address with a code is one to register by', async () => {
+    const [upstream] = at.app.settings.gateUpstreams;
+    if (upstream === undefined) throw new Error('no upstream');
+    const install_code = 'CodeAsKey001';
+    await expectOk(call(at.app, '/api/add-install', at.own, { install_limit: 1, install_code }));
+    at.app.settings.gateUpstreams = [{ ...upstream, codesAsKeys: true }];
+    const { headers } = await proxy.fetch('phone', ASKS, install_code);
+    expect(headers['x-device-server']).toBe(BASE);
+    const body = { subscription_url: `/sub/${install_code}` };
+    expect(JSON.parse((await register(proxy, body)).body).rc).toBe(1);
+  });
+
   test('a token that only the panel proves offers nothing, and registers nobody', async () => {
     const [upstream] = at.app.settings.gateUpstreams;
     if (upstream === undefined) throw new Error('no upstream');
