@@ -65,26 +65,43 @@ test.each(['stream', 'poll'] as const)(
     const found = await ask();
     if (found === null) throw new Error('it found nothing');
     expect(found.base).toBe('/.well-known/device-messages');
-    const states: string[] = [];
     const texts: string[] = [];
-    const device = new Device({
-      ...found,
-      store,
-      mode,
-      pace: 0.1,
-      onMessage: (handling) => void texts.push(handling.texts.plain),
-      onState: (state, detail) => void states.push(`${state} ${detail}`.trim()),
-    });
-    const ended = device.run();
-    closers.push(async () => {
-      device.close();
-      await ended;
-    });
-    await until('it is open', () => states.length > 0);
-    expect(states).toEqual(['open']);
-    const { hwid } = JSON.parse(text ?? '{}');
+    const start = async () => {
+      const states: string[] = [];
+      const device = new Device({
+        ...found,
+        store,
+        mode,
+        // The server may be silent for nine seconds.
+        pace: 1,
+        onMessage: (handling) => void texts.push(handling.texts.plain),
+        onState: (state, detail) => void states.push(`${state} ${detail}`.trim()),
+      });
+      const ended = device.run();
+      const stop = async () => {
+        device.close();
+        await ended;
+      };
+      closers.push(stop);
+      await until('it is open', () => states.length > 0);
+      expect(states).toEqual(['open']);
+      return { states, ended, stop };
+    };
+    const kept = () => JSON.parse(text ?? '{}');
+    const first = await start();
+    const { hwid, token } = kept();
     await notify(at.app, at.own, 'found', { hwid });
     await until('it has the message', () => texts.length === 1);
-    expect(texts).toEqual(['found']);
+    await first.stop();
+    // A token that is not known there is told from an outage by a registration alone.
+    const second = await start();
+    expect(kept().token).not.toBe(token);
+    await notify(at.app, at.own, 'again', { hwid });
+    await until('it has the other message', () => texts.length === 2);
+    expect(texts).toEqual(['found', 'again']);
+    await second.stop();
+    text = JSON.stringify({ ...kept(), token: 'x'.repeat(43) });
+    const stranger = new Device({ ...found, store, mode, onMessage: () => {} });
+    expect(await stranger.run()).toBe('refused');
   },
 );

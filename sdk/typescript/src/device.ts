@@ -207,8 +207,10 @@ export class Device {
   /** Registers if necessary. Returns the token; null: there is none now. */
   async #registered(): Promise<string | null> {
     const { token } = await this.#keeper.now();
-    // The gateway may have dropped a dead address: a device with pushes registers at each start.
-    const isDue = token === null || (this.#push !== undefined && !this.#isRegistered);
+    // The gateway may have dropped a dead address, and the server of a subscription does not say
+    // that a token is unknown: such devices register at each start.
+    const registers = this.#push !== undefined || this.options.base !== undefined;
+    const isDue = token === null || (registers && !this.#isRegistered);
     if (isDue) await this.#register();
     return (await this.#keeper.now()).token;
   }
@@ -242,11 +244,15 @@ export class Device {
     }
   }
 
+  /** Returns whether a token may be shown to renew it, or is not known at the server. */
   async #isAlive(token: string): Promise<boolean> {
     const answer = await this.#line.ask('/inbox', token, null);
-    if (answer.msg === TOKEN_ERROR) await this.#dropped(token, answer);
-    else if (answer.rc !== 1) await this.#failed(token, answer);
-    return answer.rc === 1;
+    const { rc, msg, fault } = answer;
+    // To a token that is not known there, the server of a subscription is another site.
+    if (rc === 1 || fault?.reason === 'wrong_path' || fault?.reason === 'not_json') return true;
+    if (msg === TOKEN_ERROR) await this.#dropped(token, answer);
+    else await this.#failed(token, answer);
+    return false;
   }
 
   /** Says why a call failed, and forgets a token that ended. */
