@@ -30,9 +30,10 @@ for kit in "$@"; do
     continue
   fi
   name=gatepost-device-$kit-$version
-  changes=$([ -e "sdk/$kit/CHANGELOG.md" ] || echo CHANGELOG.md)
+  # Some kits have their own.
+  more=$(for file in LICENSE CHANGELOG.md; do [ -e "sdk/$kit/$file" ] || echo $file; done)
   { git ls-files "sdk/$kit" 2>/dev/null || find "sdk/$kit" -type f; } |
     tar --sort=name --mtime="@$date" --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX \
-      --transform "s|^sdk/$kit/||;s|^|$name/|" -cf - -T - LICENSE $changes |
+      --transform "s|^sdk/$kit/||;s|^|$name/|" -cf - -T - $more |
     gzip -9n >"$out/$name.tar.gz"
 done

@@ -8,6 +8,7 @@
 # RELEASE_URL=address     where these files will be, those of later versions too: install.sh
 #                         downloads from there, and the package has it in a comment
 # IMAGES="amd64 arm64"    the images to make, of those platforms; empty: none
+# KITS="go java"          the kits of sdk/ to pack; without it all, empty: none
 # FROM=dist OUT=folder    other folders, for tests; OUT must not exist
 #
 # The same commit gives the same bytes, on machines with the same C library (it is in the images).
@@ -58,7 +59,7 @@ for platform in "$@"; do
   esac
 done
 "$bun" packaging/sbom.ts "$version" "${date}T00:00:00Z" >"$out/gatepost_$version.cdx.json"
-packaging/kits.sh "$out"
+[ "${KITS-all}" = "" ] || packaging/kits.sh "$out" ${KITS-}
 sed "s/@VERSION@/$version/" packaging/compose.yaml >"$out/compose.yaml"
 sed -e "s|^version=.*|version='$version'|" -e "s|^key=.*|key='$public'|" \
   -e "s|^url=.*|url='${RELEASE_URL:-}'|" packaging/install.sh >"$out/install.sh"

@@ -114,7 +114,7 @@ test('its install.sh needs no option, and update --check believes the page', asy
 });
 
 test('without a key it says that nothing is signed, and its install.sh refuses', async () => {
-  const said = await release('bare', { RELEASE_KEY: '' }, ['x64-musl']);
+  const said = await release('bare', { RELEASE_KEY: '', KITS: '' }, ['x64-musl']);
   expect(said).toContain('nothing is signed: RELEASE_KEY names no key');
   expect(readdirSync(join(folder, 'bare'))).not.toContain('SHA256SUMS.sig');
   const refused = await Bun.$`sh ${join(folder, 'bare/install.sh')} --to ${folder}`
