@@ -92,7 +92,7 @@ var ErrRuns = errors.New("this device runs already")
 const closeToken, closeReplaced, closeEnded websocket.StatusCode = 4001, 4002, 4004
 
 // A batch of the server has at most 100 messages, and it sends no more than 100 before they are known.
-const tokenError, acksEach, queued = "Device token error", 100, 128
+const tokenError, devicePath, acksEach, queued = "Device token error", "/device", 100, 128
 
 // Device is a device. Make one with [New].
 type Device struct {
@@ -107,7 +107,7 @@ type Device struct {
 	pending []frame
 	socket  *websocket.Conn
 	push    *PushAddress
-	// isKnown: there is no push address, or it was registered.
+	// isKnown: no registration is due but for a token.
 	isKnown   bool
 	renewedAt time.Time
 	// pauses multiplies the next pause: 0 for an address that changed, else 1.
@@ -131,11 +131,11 @@ func New(o Options) (*Device, error) {
 	if _, err := serverAt(o.URL); err != nil {
 		return nil, err
 	}
-	o.Path, o.Pace = cmp.Or(o.Path, "/device"), cmp.Or(o.Pace, 1)
+	o.Path, o.Pace = cmp.Or(o.Path, devicePath), cmp.Or(o.Pace, 1)
 	o.Client, o.Log = cmp.Or(o.Client, http.DefaultClient), cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	kept, err := readState(o.Store, o.HWID)
 	none := func(error) {}
-	return &Device{options: o, kept: kept, push: o.Push, isKnown: o.Push == nil, pollSeconds: pollSeconds, cutNow: none, stop: none}, err
+	return &Device{options: o, kept: kept, push: o.Push, isKnown: o.Push == nil && o.Path == devicePath, pollSeconds: pollSeconds, cutNow: none, stop: none}, err
 }
 
 // Run works until ctx ends, and returns why it ended: ctx.Err(), or a [Status]; a Run after a refusal
@@ -261,8 +261,9 @@ func (d *Device) SetPush(push *PushAddress) {
 // Headers returns those by which a subscription's fetch names this device: x-hwid and its kin.
 func (d *Device) Headers() http.Header { return headersOf(d.state().HWID, d.options.Registration) }
 
-// register registers if it is due, and returns the token. The gateway may have dropped a dead
-// address: a device with pushes registers at each start.
+// register registers if it is due, and returns the token. It is due at each start of a device with
+// pushes, as the gateway may have dropped a dead address, and of one that was led to its server by
+// a subscription, as that server tells nothing of a dead token.
 func (d *Device) register(ctx context.Context) (token string, err error) {
 	var push *PushAddress
 	isKnown, body := false, map[string]any{}

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -198,14 +199,14 @@ func (d *Device) dial(ctx context.Context, token string) (*websocket.Conn, error
 	return socket, nil
 }
 
-var serverPath = regexp.MustCompile(`^(/[\w.~-]+)+$`)
+var serverPath = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
 
 // Discover reads the answer to a subscription's fetch: the address that was fetched, and the
 // headers. It returns options with URL, Path and Registration of a server on the same host; false:
 // the answer names none.
 func Discover(fetched string, headers http.Header) (o Options, isFound bool) {
 	at, err := serverAt(fetched)
-	if o.Path = headers.Get("X-Device-Server"); err != nil || !serverPath.MatchString(o.Path) {
+	if o.Path = headers.Get("X-Device-Server"); err != nil || !serverPath.MatchString(o.Path) || path.Clean(o.Path) != o.Path {
 		return o, false
 	}
 	o.URL, o.Registration = at.Scheme+"://"+at.Host, map[string]string{"subscription_url": fetched}

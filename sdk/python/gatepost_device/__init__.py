@@ -112,8 +112,9 @@ class Device:
         self._gone: set[Ack] = set()
         self._steps = asyncio.Lock()
         self._work: asyncio.Task[None] | None = None
-        # Whether there is no address for pushes, or it was registered.
-        self._is_known, self._hurries = self.push is None, False
+        # Whether no registration is due but for a token. The gateway may have dropped a dead address
+        # for pushes, and a server that was discovered tells nothing of a dead token.
+        self._is_known, self._hurries = self.push is None and not at.registration, False
         self._renewed_at = float("-inf")
         # The token of a registration whose answer was lost: the new token was in it.
         self._doubted: str | None = None
@@ -201,7 +202,6 @@ class Device:
     async def _session(self) -> None:
         """Works with one connection."""
         token = self._read().token
-        # The gateway may have dropped a dead address: with pushes it registers at each start.
         if token is None or not self._is_known:
             token = await self._register(token)
         await (self._poll() if self.polls else self._listen(token))

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from .state import Store, read_state
 
-_PATH = re.compile(r"(/[\w.~-]+)+")
+_PATH = re.compile(r"(/(?!\.\.?(/|$))[A-Za-z0-9._~-]+)+")
 _FIELDS = {"x-device-os": "os", "x-ver-os": "os_version", "x-device-model": "device_name",
            "x-app-version": "app_version"}
 
@@ -29,7 +29,7 @@ def discover(url: str, headers: Mapping[str, str]) -> Server | None:
     path = {name.lower(): value for name, value in headers.items()}.get("x-device-server", "")
     if at.scheme not in ("http", "https") or not at.hostname or not _PATH.fullmatch(path):
         return None
-    return Server(f"{at.scheme}://{at.netloc}", path, {"subscription_url": url})
+    return Server(f"{at.scheme}://{at.netloc.rpartition('@')[2]}", path, {"subscription_url": url})
 
 
 def headers_of(hwid: str, registration: Mapping[str, str]) -> dict[str, str]:
