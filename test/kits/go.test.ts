@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { buildKit, hasGo } from '../support/kits.ts';
 import { ROOT } from '../support/process.ts';
 import { checkKit, type Driven, driveKit, killKit, useKits } from './driven.ts';
+import { endedKit } from './ended.ts';
 import { errorKit } from './errors.ts';
 import { readmeKit } from './readme.ts';
 
@@ -47,6 +48,7 @@ checkKit(testKit, built);
 driveKit(testKit, built);
 killKit(testKit, built);
 errorKit(testKit, built);
+endedKit(testKit, built);
 readmeKit(testKit, 'go', {
   language: 'go',
   file: 'main.go',

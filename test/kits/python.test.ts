@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { PYTHON } from '../support/kits.ts';
 import { ROOT } from '../support/process.ts';
 import { checkKit, type Driven, driveKit, killKit, useKits } from './driven.ts';
+import { endedKit } from './ended.ts';
 import { errorKit } from './errors.ts';
 import { readmeKit } from './readme.ts';
 
@@ -50,6 +51,7 @@ checkKit(testKit, built);
 driveKit(testKit, built);
 killKit(testKit, built);
 errorKit(testKit, built);
+endedKit(testKit, built);
 readmeKit(testKit, 'python', {
   language: 'python',
   file: 'example.py',
