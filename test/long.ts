@@ -77,6 +77,8 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
     'kits/c.test.ts, kits/java.test.ts, kits/typescript.test.ts break a scripted server',
   'kits/rust.test.ts': 'kits/c.test.ts, kits/java.test.ts drive the same app by the same orders',
   'kits/swift.test.ts': 'kits/c.test.ts, kits/java.test.ts drive the same app by the same orders',
+  'kits/slots.test.ts':
+    'kits/c.test.ts has each answer event by event, kits/java.test.ts the code around it',
   'panels/3x-ui.test.ts': 'http/upstream/real-panels.test.ts, panel/panel-api.test.ts have it',
   'panels/hiddify.test.ts': 'http/upstream/real-panels.test.ts, panel/panel-api.test.ts have it',
   'panels/marzban.test.ts': 'http/upstream/real-panels.test.ts, panel/panel-api.test.ts have it',
