@@ -1,7 +1,7 @@
 /** The kit in Java in apps of their own: whom it trusts, and what an app may throw. */
 
 import { expect } from 'bun:test';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { selfSigned } from '../support/certificate.ts';
 import { JAVA_JAR, javaDriven, testJava } from '../support/java-kit.ts';
@@ -118,4 +118,89 @@ testKit('an error of the handler is acknowledged as failed', async () => {
   expect(JSON.parse(server.frames[0] ?? '')).toEqual({
     items: [{ id: 1, state: 'failed', detail: 'odd' }],
   });
+});
+
+/** An app that sleeps between its polls, and handles later; the third word forbids connections. */
+const SLEEPER = `
+import java.util.concurrent.CompletableFuture;
+import org.gatepost.device.*;
+
+public class Sleeper {
+  public static void main(String[] args) throws Exception {
+    Store store = new Store() {
+      private String kept;
+      public String read() { return kept; }
+      public void write(String text) { kept = text; }
+    };
+    Options options = new Options(args[0]).asleep(15).pace(0.01).log(line -> {
+      System.out.println(line);
+      throw new IllegalStateException("no log");
+    });
+    if (args[1].equals("forbidden")) options.onlyWhile(() -> false);
+    Listener later = Listener.async(
+        message -> CompletableFuture.supplyAsync(() -> Outcome.OPENED));
+    new Device(options, store, later).start();
+    Thread.sleep(60_000);
+  }
+}
+`;
+
+function startSleeper(url: string, word: string) {
+  const folder = temporaryFolder();
+  const path = join(folder, 'Sleeper.java');
+  writeFileSync(path, SLEEPER);
+  const { exitCode, stderr } = Bun.spawnSync([...JAVAC, '-cp', JAVA_JAR, '-d', folder, path]);
+  if (exitCode !== 0) throw new Error(`Sleeper.java does not compile:\n${stderr}`);
+  const printed = Bun.file(join(folder, 'printed'));
+  const command = [...JAVA, `${JAVA_JAR}:${folder}`, 'Sleeper', url, word];
+  const child = Bun.spawn(command, { stdout: printed, stderr: 'inherit' });
+  closers.push(async () => {
+    child.kill();
+    await child.exited;
+  });
+  return () => (existsSync(join(folder, 'printed')) ? printed.text() : Promise.resolve(''));
+}
+
+testKit('a phone sleeps between its polls, and a handler may end later', async () => {
+  const asked: string[] = [];
+  const acked: string[] = [];
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: async (request) => {
+      const { pathname, search } = new URL(request.url);
+      if (pathname === '/device/register') {
+        return Response.json({ rc: 1, msg: 'Ok', device_token: 'secret' });
+      }
+      if (pathname === '/device/ack') acked.push(await request.text());
+      if (pathname !== '/device/inbox') return Response.json({ rc: 1, msg: 'Ok' });
+      asked.push(search);
+      const data = asked.length === 1 ? [messageOf(1)] : [];
+      return Response.json({ rc: 1, msg: 'Ok', data });
+    },
+  });
+  closers.push(() => server.stop(true));
+  const startMs = performance.now();
+  const printed = startSleeper(`http://127.0.0.1:${server.port}`, 'allowed');
+  // One after the message, and four that each come after a sleep of 150 ms.
+  await until('it polls', () => asked.length >= 6);
+  expect(performance.now() - startMs).toBeGreaterThan(4 * 150);
+  expect(new Set(asked)).toEqual(new Set(['']));
+  expect(JSON.parse(acked[0] ?? '')).toEqual({ items: [{ id: 1, state: 'opened' }] });
+  expect(await printed()).toContain('/inbox');
+  expect(await printed()).not.toContain('secret');
+});
+
+testKit('it connects only while the app allows it', async () => {
+  let count = 0;
+  const fetch = () => {
+    count += 1;
+    return Response.json({ rc: 0, msg: 'Unknown error' });
+  };
+  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch });
+  closers.push(() => server.stop(true));
+  const printed = startSleeper(`http://127.0.0.1:${server.port}`, 'forbidden');
+  const lines = async () => (await printed()).split('allows no connection').length;
+  await until('it asked the app several times', async () => (await lines()) > 4);
+  expect(count).toBe(0);
 });
