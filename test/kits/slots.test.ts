@@ -1,4 +1,4 @@
-/** The kits in C and Java against the appliance: the end of a slot, a full link, stubs, discovery. */
+/** The kits in C and Java against the appliance: ends of slots, full links, stubs, discovery. */
 
 import { expect } from 'bun:test';
 import { connect, createServer } from 'node:net';
@@ -45,8 +45,10 @@ const isReceived = (app: TestApp, id: number) =>
 async function named(url: string): Promise<string> {
   const relay = createServer((from) => {
     const to = connect(Number(new URL(url).port), '127.0.0.1');
-    const rename = (bytes: Buffer) =>
-      bytes.toString('latin1').replace(/host: 127\.0\.0\.1:\d+/i, `Host: ${HOST}`);
+    const rename = (bytes: string | Buffer) =>
+      Buffer.from(bytes)
+        .toString('latin1')
+        .replace(/host: 127\.0\.0\.1:\d+/i, `Host: ${HOST}`);
     from.on('data', (bytes) => to.write(Buffer.from(rename(bytes), 'latin1')));
     to.pipe(from);
     for (const [one, other] of [[from, to] as const, [to, from] as const]) {
