@@ -31,7 +31,7 @@ function faultOf(text: string): string | null {
   if (isGroup && /^[a-z][a-z-]*$/.test(next) && next !== 'help')
     return `no ${[...path, next].join(' ')}`;
   const known = new Set(command?.options.flatMap(({ names }) => names));
-  const options = words.flatMap((word) => /^--?[a-z][a-z-]*/.exec(word)?.[0] ?? []);
+  const options = words.flatMap((word) => /^--?[a-z][a-z0-9-]*/.exec(word)?.[0] ?? []);
   const strange = options.filter((option) => !known.has(option) && option !== '--version');
   return strange.length === 0 ? null : `${path.join(' ')} has no ${strange.join(', ')}`;
 }
