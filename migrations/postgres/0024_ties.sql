@@ -12,9 +12,9 @@ CREATE TABLE link_tie (
 );
 
 CREATE UNIQUE INDEX link_tie_once ON link_tie (provider_id, subscription_key_hash, install_id);
-CREATE INDEX link_tie_by_provider ON link_tie (provider_id, state, at_ms);
-CREATE INDEX link_tie_by_install ON link_tie (install_id);
-CREATE INDEX link_tie_by_time ON link_tie (at_ms);
+CREATE INDEX link_tie_by_provider ON link_tie (provider_id, state, at_ms, id);
+CREATE INDEX link_tie_by_install ON link_tie (install_id, id);
+CREATE INDEX link_tie_by_time ON link_tie (at_ms, id);
 
 ALTER TABLE provider_key DROP CONSTRAINT provider_key_scope;
 ALTER TABLE provider_key ADD CONSTRAINT provider_key_scope
