@@ -41,6 +41,7 @@ const ALL = [
   ),
   happenings.linkRevoked({ id: 1, freedCount: 2, hadKey: true }),
   happenings.linkRemoved({ id: 1, freedCount: 2 }),
+  happenings.linkTied({ id: 1, formerId: 2, movedCount: 1, leftCount: 0 }, 'tied'),
   happenings.linkOverLimit(LINK, 'a'),
   happenings.deviceAdmitted(LINK, 'a'),
   ...(['deleted', 'inactive', 'replaced'] as const).map((why) =>
