@@ -162,6 +162,7 @@ export function driveKit(testKit: ReturnType<typeof test.skipIf>, built: Driven)
     ]);
     expect((await phone.ask('headers')).headers).toEqual({
       'x-hwid': 'phone',
+      'x-device-protocol': '1',
       'x-device-os': 'android',
       'x-ver-os': '15',
       'x-device-model': 'Driver',
