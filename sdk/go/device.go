@@ -102,11 +102,13 @@ type Device struct {
 	handling sync.Mutex
 
 	// mu guards what follows.
-	mu      sync.Mutex
-	kept    state
-	pending []frame
-	socket  *websocket.Conn
-	push    *PushAddress
+	mu   sync.Mutex
+	kept state
+	// isHandling: the app may have written a state of its own, over which none may be written.
+	isHandling bool
+	pending    []frame
+	socket     *websocket.Conn
+	push       *PushAddress
 	// isKnown: no registration is due but for a token.
 	isKnown   bool
 	renewedAt time.Time
@@ -472,6 +474,7 @@ func (d *Device) handle(ctx context.Context, message Message) {
 	said, err := AckState(""), message.unknown()
 	if err == nil {
 		given := Delivery{message, message.Texts(d.options.Locale), message.Action(), jsonOf(s.knowing(made))}
+		d.with(func() { d.isHandling = true })
 		said, err = d.options.OnMessage(ctx, given)
 	}
 	if err != nil {
@@ -481,7 +484,10 @@ func (d *Device) handle(ctx context.Context, message Message) {
 		made.State = said
 	}
 	// This repeats the write of the app: the state may have changed meanwhile.
-	d.change(func(s state) state { return s.knowing(made) })
+	d.change(func(s state) state {
+		d.isHandling = false
+		return s.knowing(made)
+	})
 }
 
 func (d *Device) state() (s state) {
@@ -489,10 +495,15 @@ func (d *Device) state() (s state) {
 	return s
 }
 
-// change writes a state that follows. One that can't be written ends the connection.
+// change makes the following state and writes it; while a message is handled, the write after that
+// has it. A state that can't be written ends the connection.
 func (d *Device) change(following func(state) state) {
 	d.with(func() {
 		s := following(d.kept)
+		if d.isHandling {
+			d.kept = s
+			return
+		}
 		if err := d.options.Store.Write(jsonOf(s)); err != nil {
 			d.options.Log.Error("the store failed", "error", err)
 			d.cutNow(Status{Reason: "store", Detail: "the store: " + err.Error()})
