@@ -183,3 +183,33 @@ func TestAnotherHostIsNoServer(t *testing.T) {
 		}
 	}
 }
+
+func TestNoStateIsWrittenOverThatOfATransaction(t *testing.T) {
+	s, store := &server{inbox: map[int64]string{}}, &memory{}
+	at := httptest.NewServer(s)
+	defer at.Close()
+	var phone *Device
+	kept := make(chan bool, 1)
+	phone, err := New(Options{
+		URL: at.URL, Store: store, Polls: true, Pace: 0.02,
+		OnMessage: func(ctx context.Context, got Delivery) (AckState, error) {
+			err := store.Write(got.State)
+			phone.Opened(ctx, 9)
+			kept <- store.text == got.State
+			return Kept, err
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- phone.Run(ctx) }()
+	s.put(2, second)
+	if !<-kept {
+		t.Error("a kill now would let the message come again")
+	}
+	s.until(t, func() bool { return slices.Contains(s.acks, "received") })
+	cancel()
+	<-ended
+}
