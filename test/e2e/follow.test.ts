@@ -21,7 +21,7 @@ afterEach(async () => {
 
 /** As {@link prepare}, for the API of a panel. */
 function prepareApi(panel: ListingPanel) {
-  panels.push(panel);
+  if (!panels.includes(panel)) panels.push(panel);
   const token = join(temporaryFolder(), 'token');
   writeFileSync(token, API_TOKEN, { mode: 0o600 });
   return prepare([
@@ -37,17 +37,31 @@ async function makeDue(dataDir: string): Promise<void> {
   db.close();
 }
 
+const USERS = Array.from({ length: 120 }, (_, n) => someUser(n + 1));
+/** The most servers that are started until one is killed in its pass. */
+const TRIES_MAX = 20;
+
+/**
+ * Kills a server in its first pass. On a busy machine the pass may have ended by then: another
+ * server begins anew.
+ */
+async function killedInPass(panel: ListingPanel) {
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const { dataDir, args } = await prepareApi(panel);
+    const first = await startServe({ dataDir, args });
+    const store = await openStoreOf(dataDir);
+    await until('some users are known', async () => (await knownIn(store)).length > 10);
+    await first.stop('SIGKILL');
+    if ((await knownIn(store)).length < USERS.length) return { args, dataDir, store };
+    await store.close();
+  }
+  throw new Error('no server was killed in its pass');
+}
+
 test('a reader or a server that is killed in a pass changes no link wrongly', async () => {
-  const USERS = Array.from({ length: 120 }, (_, n) => someUser(n + 1));
   const panel = startListingPanel('marzban', [...USERS]);
   panel.pageCount = 40;
-  const { dataDir, args } = await prepareApi(panel);
-  const first = await startServe({ dataDir, args });
-  const store = await openStoreOf(dataDir);
-  await until('some users are known', async () => (await knownIn(store)).length > 40);
-  await first.stop('SIGKILL');
-  const some = (await linksIn(store)).length;
-  expect(some).toBeLessThan(USERS.length);
+  const { args, dataDir, store } = await killedInPass(panel);
   expect((await store.listFollows())[0]?.pass).toBeNull();
   await makeDue(dataDir);
   const second = await startServe({ dataDir, args });
