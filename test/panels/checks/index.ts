@@ -3,6 +3,7 @@
 import type { Checks } from '../real-panel-tests.ts';
 import { agentChecks } from './agents.ts';
 import { beforeGateChecks } from './before-gate.ts';
+import { botLinkChecks } from './bot-links.ts';
 import { customerChecks } from './customers.ts';
 import { doctorChecks } from './doctor.ts';
 import { doorChecks } from './door.ts';
@@ -30,6 +31,7 @@ export const ALL_CHECKS: readonly Checks[] = [
   listChecks,
   doctorChecks,
   limitsChecks,
+  botLinkChecks,
   renewedChecks,
   ridesChecks,
   userPageChecks,
