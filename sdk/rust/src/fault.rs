@@ -1,9 +1,8 @@
 //! Why something did not work, in a word for programs and a sentence for people.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::error::Error;
 use std::fmt;
-use std::io::ErrorKind;
 
 /// Why a device is closed, was refused, or lost a place.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,59 +23,58 @@ pub struct Reason {
     pub free_url: String,
 }
 
+/// Faults of a call: the word, what the errors of libraries say, and the rest of a sentence that
+/// begins with the address.
+const FAULTS: [(&str, &[&str], &str); 5] = [
+    ("refused_port", &["refused"], "refused its port: no server listens there"),
+    ("name", &["dns error", "lookup address"], "has a host whose name was not found"),
+    (
+        "tls",
+        &["certificate", "tls", "handshake", "corrupt message", "fatal alert"],
+        "failed in TLS",
+    ),
+    ("timeout", &["timed out"], "did not answer in time"),
+    ("no_answer", &[""], "did not answer"),
+];
+
 impl Reason {
     pub(crate) fn new(word: &str, text: impl Into<String>) -> Reason {
         Reason { word: word.to_string(), text: text.into(), ..Reason::default() }
     }
 
     /// Reads that of an answer, or of one notice in `ended`.
-    pub(crate) fn read(from: &Map<String, Value>) -> Reason {
-        let text = |name: &str| from.get(name).and_then(Value::as_str).unwrap_or("").to_string();
-        let first = |names: [&str; 2]| names.map(text).into_iter().find(|it| !it.is_empty());
+    pub(crate) fn read(from: &Value) -> Reason {
+        let first =
+            |names: &[&str]| names.iter().find_map(|name| from[name].as_str()).unwrap_or("");
         Reason {
-            word: first(["reason", "msg"]).unwrap_or_default(),
-            text: first(["text", "msg"]).unwrap_or_default(),
-            msg: text("msg"),
-            at: text("at").into(),
-            limit: from.get("limit").and_then(Value::as_u64).map(|limit| limit as u32),
-            free_url: text("free_url"),
+            word: first(&["reason", "msg"]).to_string(),
+            text: first(&["text", "msg"]).to_string(),
+            msg: first(&["msg"]).to_string(),
+            at: first(&["at"]).into(),
+            limit: from["limit"].as_u64().map(|limit| limit as u32),
+            free_url: first(&["free_url"]).to_string(),
         }
     }
 
     /// Says what kept a call to `url` from an answer.
-    pub(crate) fn of_call(fault: &(dyn Error + 'static), url: &str) -> Reason {
-        let mut all = String::new();
-        let mut refused = false;
-        let mut next = Some(fault);
-        while let Some(one) = next {
-            let kind = one.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
-            refused |= kind == Some(ErrorKind::ConnectionRefused);
-            all = format!("{all}: {one}");
-            next = one.source();
-        }
-        let has = |words: &[&str]| words.iter().any(|word| all.to_lowercase().contains(word));
-        if refused {
-            Reason::new("refused_port", format!("No server listens at {url}: it refused the port."))
-        } else if has(&["dns error", "lookup address"]) {
-            Reason::new("name", format!("The name of the host in {url} was not found."))
-        } else if has(&["certificate", "tls", "handshake", "corrupt message", "fatal alert"]) {
-            Reason::new("tls", format!("TLS with {url} failed{all}."))
-        } else if has(&["timed out", "deadline has elapsed"]) {
-            Reason::new("timeout", format!("{url} did not answer in time."))
-        } else {
-            Reason::new("no_answer", format!("{url} did not answer{all}."))
-        }
+    pub(crate) fn of_call(fault: reqwest::Error, url: &str) -> Reason {
+        // A word in the address says nothing.
+        let fault = fault.without_url();
+        let chain = std::iter::successors(Some(&fault as &dyn Error), |&one| one.source());
+        let all = chain.map(|one| format!(": {one}")).collect::<String>();
+        let says = |sign: &&str| all.to_lowercase().contains(sign);
+        let found = FAULTS.iter().find(|(_, signs, _)| signs.iter().any(says));
+        found.map_or_else(Reason::default, |(word, _, what)| {
+            Reason::new(word, format!("{url} {what}{all}."))
+        })
     }
 }
 
 impl fmt::Display for Reason {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let is_one = self.text.is_empty() || self.text == self.word;
-        to.write_str(&self.word)?;
-        if is_one {
-            Ok(())
-        } else {
-            write!(to, ": {}", self.text)
+        match self.text.as_str() {
+            text if text.is_empty() || text == self.word => to.write_str(&self.word),
+            text => write!(to, "{}: {text}", self.word),
         }
     }
 }

@@ -40,72 +40,61 @@ impl Message {
         if let Value::String(text) = value {
             return Message::read(&serde_json::from_str::<Map<_, _>>(text).ok()?.into());
         }
+        let is_stub = value["stub"] == true;
+        let payload = value["payload"].as_object().cloned().or(is_stub.then(Map::new))?;
+        let kind = value["notification_type"].as_i64().unwrap_or(0);
         let raw = value.as_object()?.clone();
-        let is_stub = raw.get("stub") == Some(&Value::Bool(true));
-        let payload = match raw.get("payload") {
-            Some(payload) => payload.as_object()?.clone(),
-            None if is_stub => Map::new(),
-            None => return None,
-        };
-        let kind = raw.get("notification_type").and_then(Value::as_i64).unwrap_or(0);
-        Some(Message { id: raw.get("id")?.as_i64()?, kind, payload, raw, is_stub })
+        Some(Message { id: value["id"].as_i64()?, kind, payload, raw, is_stub })
+    }
+
+    /// Those of an answer of the inbox, or of a frame like it.
+    pub(crate) fn all_in(answer: &Value) -> Vec<Message> {
+        answer["data"].as_array().into_iter().flatten().filter_map(Message::read).collect()
     }
 
     /// The action of a command; empty for a notification.
     pub fn action(&self) -> &str {
-        text_in(&self.payload, "action_type")
+        self.payload.get("action_type").and_then(Value::as_str).unwrap_or("")
     }
 
     /// Says why the message cannot be handled.
-    pub(crate) fn unknown(&self) -> Option<String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         match self.kind {
-            NOTIFICATION => None,
-            COMMAND if ACTIONS.contains(&self.action()) => None,
-            COMMAND => Some(format!("unknown action_type {}", self.action())),
-            other => Some(format!("unknown notification_type {other}")),
+            NOTIFICATION => Ok(()),
+            COMMAND if ACTIONS.contains(&self.action()) => Ok(()),
+            COMMAND => Err(format!("unknown action_type {}", self.action())),
+            other => Err(format!("unknown notification_type {other}")),
         }
     }
 
     /// Returns the texts for a locale (`pt-BR`), else for its language, else the general ones.
     pub fn texts(&self, locale: &str) -> Texts {
-        let own = locale_in(&self.payload, locale);
-        let of = |name: &str, own_name: &str| match own.map_or("", |own| text_in(own, own_name)) {
-            "" => text_in(&self.payload, name).to_string(),
-            text => text.to_string(),
+        let own = self.payload.get("locales").and_then(|all| locale_in(all, locale));
+        let of = |own_name: &str, name: &str| {
+            let both = [own.and_then(|own| own.get(own_name)), self.payload.get(name)];
+            let mut texts = both.into_iter().flatten().filter_map(Value::as_str);
+            texts.find(|text| !text.is_empty()).unwrap_or("").to_string()
         };
         let html = of("body", "body");
-        Texts {
-            title: of("title", "title"),
-            plain: plain_text(&html),
-            html,
-            link: of("link_for_open", "link-for-open"),
-        }
+        let (title, plain) = (of("title", "title"), plain_text(&html));
+        Texts { title, html, plain, link: of("link-for-open", "link_for_open") }
     }
 }
 
-pub(crate) fn text_in<'a>(record: &'a Map<String, Value>, name: &str) -> &'a str {
-    record.get(name).and_then(Value::as_str).unwrap_or("")
-}
-
-fn locale_in<'a>(payload: &'a Map<String, Value>, locale: &str) -> Option<&'a Map<String, Value>> {
+fn locale_in<'a>(locales: &'a Value, locale: &str) -> Option<&'a Value> {
     let wanted = tidy_tag(locale);
-    let rank = |key: &str| match tidy_tag(key) {
-        tag if tag == wanted => 3,
-        tag if tag == language_of(&wanted) => 2,
-        tag if language_of(&tag) == language_of(&wanted) => 1,
-        _ => 0,
-    };
-    let all = payload.get("locales")?.as_object()?.iter();
-    let fits = all.filter_map(|(key, texts)| Some((rank(key), texts.as_object()?)));
+    let language = language_of(&wanted);
+    let tags = locales.as_object()?.iter().map(|(key, texts)| (tidy_tag(key), texts));
+    let fits = tags.filter(|(tag, texts)| texts.is_object() && language_of(tag) == language);
     // Of equal ones, the first.
-    fits.filter(|one| one.0 > 0).rev().max_by_key(|one| one.0).map(|one| one.1)
+    fits.rev().max_by_key(|(tag, _)| (*tag == wanted, tag == language)).map(|(_, texts)| texts)
 }
 
 /// Spells a tag in one way. Providers write CN for Chinese.
 fn tidy_tag(tag: &str) -> String {
-    match tag.trim().to_lowercase().replace('_', "-") {
-        cn if cn == "cn" => "zh-cn".to_string(),
-        tidy => tidy,
+    match tag.trim().to_lowercase().replace('_', "-").as_str() {
+        "cn" => "zh-cn".to_string(),
+        tidy => tidy.to_string(),
     }
 }
 
@@ -113,60 +102,62 @@ fn language_of(tag: &str) -> &str {
     tag.split('-').next().unwrap_or("")
 }
 
-const BLOCKS: [&str; 13] =
-    ["p", "div", "li", "h1", "h2", "h3", "h4", "h5", "h6", "tr", "blockquote", "pre", "br"];
+/// Tags that end a line.
+const BREAKS: [&str; 15] = [
+    "br",
+    "/br",
+    "/p",
+    "/div",
+    "/li",
+    "/h1",
+    "/h2",
+    "/h3",
+    "/h4",
+    "/h5",
+    "/h6",
+    "/tr",
+    "/blockquote",
+    "/pre",
+    "br/",
+];
 
 /// Returns filtered HTML as text: blocks become line breaks, entities are decoded.
 pub fn plain_text(html: &str) -> String {
-    let mut text = String::new();
-    for (at, part) in html.split('<').enumerate() {
-        let (tag, words) = match part.split_once('>') {
-            Some((tag, words)) if at > 0 => (tag.trim().to_lowercase(), words),
-            _ => {
-                text.push_str(if at > 0 { "<" } else { "" });
-                (String::new(), part)
-            }
-        };
-        let is_end = tag.starts_with('/') || tag.starts_with("br");
-        if is_end && BLOCKS.contains(&tag.trim_matches(['/', ' '])) {
-            text.push('\n');
-        }
-        text.extend(words.chars().map(|c| if c.is_whitespace() { ' ' } else { c }));
-    }
-    let decoded = decoded(&text);
-    let words =
-        |line: &str| line.split(' ').filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" ");
-    let mut tidy = decoded.split('\n').map(words).collect::<Vec<_>>().join("\n");
-    while tidy.contains("\n\n\n") {
-        tidy = tidy.replace("\n\n\n", "\n\n");
-    }
-    tidy.trim().to_string()
+    let html = html.replace(char::is_whitespace, " ");
+    let text = replaced(&html, '<', '>', |tag| {
+        let tag = tag.to_lowercase().replace(' ', "");
+        Some(if BREAKS.contains(&tag.as_str()) { "\n" } else { "" }.to_string())
+    });
+    let decoded = replaced(&text, '&', ';', |name| Some(entity(name)?.to_string()));
+    let tidy = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut lines: Vec<_> = decoded.split('\n').map(tidy).collect();
+    lines.dedup_by(|line, before| line.is_empty() && before.is_empty());
+    lines.join("\n").trim().to_string()
 }
 
-fn decoded(text: &str) -> String {
-    let mut parts = text.split('&');
+/// Replaces what stands between two signs, and the signs, unless `new` returns none for it.
+fn replaced(text: &str, from: char, to: char, new: impl Fn(&str) -> Option<String>) -> String {
+    let mut parts = text.split(from);
     let mut whole = parts.next().unwrap_or("").to_string();
     for part in parts {
-        match part.split_once(';').and_then(|(name, rest)| Some((entity(name)?, rest))) {
-            Some((sign, rest)) => whole.extend([sign.to_string().as_str(), rest]),
-            None => whole.extend(["&", part]),
+        match part.split_once(to).and_then(|(inner, rest)| Some((new(inner)?, rest))) {
+            Some((new, rest)) => whole.extend([new.as_str(), rest]),
+            None => whole.extend([&from.to_string(), part]),
         }
     }
     whole
 }
 
+const ENTITIES: [(&str, char); 6] =
+    [("amp", '&'), ("lt", '<'), ("gt", '>'), ("quot", '"'), ("apos", '\''), ("nbsp", ' ')];
+
 fn entity(name: &str) -> Option<char> {
-    match (name, name.strip_prefix('#')) {
-        ("amp", _) => Some('&'),
-        ("lt", _) => Some('<'),
-        ("gt", _) => Some('>'),
-        ("quot", _) => Some('"'),
-        ("apos", _) => Some('\''),
-        ("nbsp", _) => Some(' '),
-        (_, Some(code)) => char::from_u32(match code.strip_prefix(['x', 'X']) {
-            Some(hex) => u32::from_str_radix(hex, 16).ok()?,
-            None => code.parse().ok()?,
-        }),
-        _ => None,
-    }
+    let Some(code) = name.strip_prefix('#') else {
+        return ENTITIES.iter().find(|one| one.0 == name).map(|one| one.1);
+    };
+    let code = match code.strip_prefix(['x', 'X']) {
+        Some(hex) => u32::from_str_radix(hex, 16),
+        None => code.parse(),
+    };
+    char::from_u32(code.ok()?)
 }

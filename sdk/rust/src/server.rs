@@ -4,12 +4,14 @@ use crate::fault::Reason;
 use reqwest::Url;
 use std::collections::BTreeMap;
 
+type Fields = BTreeMap<String, String>;
+
 /// The address of a server, with what a registration shows there.
 #[derive(Clone, Debug)]
 pub struct Server {
     /// Stands before `/register`, `/inbox`, `/ack` and `/stream`.
     pub(crate) base: String,
-    pub(crate) shown: BTreeMap<String, String>,
+    pub(crate) shown: Fields,
 }
 
 impl Server {
@@ -17,8 +19,7 @@ impl Server {
     /// its domain. Fails with `bad_url`.
     pub fn of_link(url: &str, install_code: &str, domain_hash: &str) -> Result<Server, Reason> {
         let base = format!("{}/device", http(url)?.as_str().trim_end_matches('/'));
-        let shown = [("install_code", install_code), ("domain_hash", domain_hash)];
-        let shown = shown.map(|(name, value)| (name.to_string(), value.to_string())).into();
+        let shown = fields([("install_code", install_code), ("domain_hash", domain_hash)]);
         Ok(Server { base, shown })
     }
 
@@ -28,15 +29,13 @@ impl Server {
         fetched: &str,
         header: impl FnOnce(&'static str) -> Option<&'a str>,
     ) -> Option<Server> {
-        let path = header("x-device-server")?;
+        let path = header("x-device-server").filter(|path| path.starts_with('/'))?;
         let from = http(fetched).ok()?;
-        let base = from.join(path).ok()?;
+        let to = from.join(path).ok()?;
         // A path of the same host, and nothing else: the answer names no other server.
-        let is_path = path.starts_with('/') && base.origin() == from.origin();
-        let is_plain = base.query().is_none() && base.fragment().is_none();
-        let shown = BTreeMap::from([("subscription_url".to_string(), fetched.to_string())]);
-        let base = base.as_str().trim_end_matches('/').to_string();
-        (is_path && is_plain).then_some(Server { base, shown })
+        let is_path = to.origin() == from.origin() && to.query().or(to.fragment()).is_none();
+        let base = to.as_str().trim_end_matches('/').to_string();
+        is_path.then(|| Server { base, shown: fields([("subscription_url", fetched)]) })
     }
 }
 
@@ -46,21 +45,21 @@ fn http(url: &str) -> Result<Url, Reason> {
     read.ok_or_else(|| Reason::new("bad_url", text))
 }
 
+fn fields<'a>(from: impl IntoIterator<Item = (&'a str, &'a str)>) -> Fields {
+    from.into_iter().map(|(name, value)| (name.to_string(), value.to_string())).collect()
+}
+
+/// The headers for facts of a device.
+const HEADERS: [(&str, &str); 4] = [
+    ("x-device-os", "os"),
+    ("x-ver-os", "os_version"),
+    ("x-device-model", "device_name"),
+    ("x-app-version", "app_version"),
+];
+
 /// Returns the headers of a subscription's fetch: they name the device, and ask for the server.
 pub fn fetch_headers(hwid: &str, facts: &BTreeMap<String, String>) -> BTreeMap<String, String> {
-    let mut headers = BTreeMap::from([
-        ("x-hwid".to_string(), hwid.to_string()),
-        ("x-device-protocol".to_string(), "1".to_string()),
-    ]);
-    for (name, fact) in [
-        ("x-device-os", "os"),
-        ("x-ver-os", "os_version"),
-        ("x-device-model", "device_name"),
-        ("x-app-version", "app_version"),
-    ] {
-        if let Some(value) = facts.get(fact).filter(|value| !value.is_empty()) {
-            headers.insert(name.to_string(), value.clone());
-        }
-    }
-    headers
+    let named = HEADERS.iter().filter_map(|(name, fact)| Some((*name, facts.get(*fact)?.as_str())));
+    let all = [("x-hwid", hwid), ("x-device-protocol", "1")].into_iter().chain(named);
+    fields(all.filter(|(_, value)| !value.is_empty()))
 }

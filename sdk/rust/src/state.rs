@@ -1,6 +1,7 @@
 //! What a device keeps over restarts: one text in the store of the app.
 
-use serde_json::{json, Value};
+use serde::{Deserialize, Serialize};
+use std::hash::{BuildHasher, RandomState};
 use std::io::{Error, ErrorKind};
 use std::path::PathBuf;
 
@@ -36,79 +37,72 @@ impl Store for FileStore {
     }
 }
 
+/// Returns the HWID in a store; draws and keeps one if there is none.
+pub fn hwid_in(store: &dyn Store) -> Result<String, Error> {
+    Ok(State::open(store, None)?.hwid)
+}
+
+/// Draws 64 bits: a hasher's keys come from the system's randomness, and differ each time.
+pub(crate) fn random() -> u64 {
+    RandomState::new().hash_one(0)
+}
+
 /// An acknowledgement; two of one message and state are the same.
-#[derive(Clone, Debug)]
+#[derive(Clone, Deserialize, Serialize)]
 pub(crate) struct Ack {
-    pub id: i64,
-    pub state: String,
-    pub detail: String,
+    id: i64,
+    state: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    detail: String,
 }
 
 impl Ack {
-    pub fn new(id: i64, state: &str) -> Ack {
-        Ack { id, state: state.to_string(), detail: String::new() }
-    }
-
-    pub fn json(&self) -> Value {
-        match self.detail.as_str() {
-            "" => json!({"id": self.id, "state": self.state}),
-            detail => json!({"id": self.id, "state": self.state, "detail": detail}),
-        }
+    pub fn new(id: i64, state: &str, detail: &str) -> Ack {
+        let line = detail.split(char::is_control).collect::<Vec<_>>().join(" ");
+        Ack { id, state: state.to_string(), detail: line.chars().take(DETAIL_MAX).collect() }
     }
 }
 
-pub(crate) fn has(acks: &[Ack], wanted: &Ack) -> bool {
-    acks.iter().any(|one| one.id == wanted.id && one.state == wanted.state)
+impl PartialEq for Ack {
+    fn eq(&self, other: &Ack) -> bool {
+        (self.id, &self.state) == (other.id, &other.state)
+    }
 }
 
 /// HWID, token, the last messages with their states, and what the server has not confirmed.
-#[derive(Clone)]
+#[derive(Clone, Default, Deserialize, Serialize)]
 pub(crate) struct State {
+    version: u32,
     pub hwid: String,
     pub token: Option<String>,
-    pub seen: Vec<(i64, String)>,
+    seen: Vec<(i64, String)>,
     pub acks: Vec<Ack>,
 }
 
-const SEEN_MAX: usize = 1_000;
-const ACKS_MAX: usize = 1_000;
+const VERSION: u32 = 1;
+const KEPT_MAX: usize = 1_000;
 const DETAIL_MAX: usize = 255;
 
 impl State {
-    /// Reads a text. A missing or broken one, or one of another HWID, makes a new device.
-    pub fn read(text: Option<&str>, hwid: Option<&str>) -> State {
-        let kept = text.and_then(State::whole);
+    /// Reads a store. A missing or broken text, or one of another HWID, makes a new device.
+    pub fn open(store: &dyn Store, hwid: Option<&str>) -> Result<State, Error> {
+        let kept = store.read()?.and_then(|text| serde_json::from_str::<State>(&text).ok());
         // The token belongs to the HWID that was registered.
-        kept.filter(|kept| hwid.is_none_or(|own| own == kept.hwid)).unwrap_or_else(|| State {
-            // Random: it does not identify the phone.
-            hwid: hwid.map_or_else(|| format!("{:032x}", rand::random::<u128>()), str::to_string),
-            token: None,
-            seen: Vec::new(),
-            acks: Vec::new(),
-        })
-    }
-
-    fn whole(text: &str) -> Option<State> {
-        let kept: Value = serde_json::from_str(text).ok()?;
-        let word = |value: &Value| value.as_str().map(str::to_string);
-        let seen = |one: &Value| Some((one[0].as_i64()?, word(&one[1])?));
-        let ack = |one: &Value| {
-            let detail = word(&one["detail"]).unwrap_or_default();
-            Some(Ack { id: one["id"].as_i64()?, state: word(&one["state"])?, detail })
-        };
-        (kept["version"] == 1).then_some(())?;
-        Some(State {
-            hwid: word(&kept["hwid"])?,
-            token: word(&kept["token"]),
-            seen: kept["seen"].as_array()?.iter().map(seen).collect::<Option<_>>()?,
-            acks: kept["acks"].as_array()?.iter().map(ack).collect::<Option<_>>()?,
-        })
+        let is_own = |kept: &State| hwid.is_none_or(|own| own == kept.hwid);
+        let state =
+            kept.filter(|kept| kept.version == VERSION && is_own(kept)).unwrap_or_else(|| {
+                // Random: it does not identify the phone.
+                let drawn = || format!("{:016x}{:016x}", random(), random());
+                let hwid = hwid.map_or_else(drawn, str::to_string);
+                State { version: VERSION, hwid, ..State::default() }
+            });
+        // A HWID that was drawn is kept before it is used.
+        store.write(&state.text())?;
+        Ok(state)
     }
 
     pub fn text(&self) -> String {
-        let acks: Vec<Value> = self.acks.iter().map(Ack::json).collect();
-        json!({"version": 1, "hwid": self.hwid, "token": self.token, "seen": self.seen, "acks": acks})
-            .to_string()
+        serde_json::json!(self).to_string()
     }
 
     /// The acknowledged state of a message that is known.
@@ -116,27 +110,27 @@ impl State {
         self.seen.iter().find(|one| one.0 == id).map(|one| one.1.as_str())
     }
 
-    /// With a message and its acknowledgement, which waits.
-    pub fn knowing(mut self, ack: Ack) -> State {
+    /// Adds a message with its acknowledgement, which waits.
+    pub fn know(&mut self, ack: Ack) {
         self.seen.retain(|one| one.0 != ack.id);
-        self.seen.push((ack.id, ack.state.clone()));
-        self.seen.drain(..self.seen.len().saturating_sub(SEEN_MAX));
-        self.owing(ack)
+        push(&mut self.seen, (ack.id, ack.state.clone()));
+        self.owe(ack);
     }
 
-    /// With one more acknowledgement that waits.
-    pub fn owing(self, mut ack: Ack) -> State {
-        let line = ack.detail.split(char::is_control).collect::<Vec<_>>().join(" ");
-        ack.detail = line.chars().take(DETAIL_MAX).collect();
-        let mut state = self.without(std::slice::from_ref(&ack));
-        state.acks.push(ack);
-        state.acks.drain(..state.acks.len().saturating_sub(ACKS_MAX));
-        state
+    /// Adds an acknowledgement that waits.
+    pub fn owe(&mut self, ack: Ack) {
+        self.acks.retain(|one| *one != ack);
+        push(&mut self.acks, ack);
     }
 
-    /// Without acknowledgements that the server confirmed.
-    pub fn without(mut self, sent: &[Ack]) -> State {
-        self.acks.retain(|one| !has(sent, one));
-        self
+    /// Takes off acknowledgements that the server confirmed.
+    pub fn confirm(&mut self, sent: &[Ack]) {
+        self.acks.retain(|one| !sent.contains(one));
     }
+}
+
+/// Adds one more; the oldest go.
+fn push<T>(kept: &mut Vec<T>, one: T) {
+    kept.push(one);
+    kept.drain(..kept.len().saturating_sub(KEPT_MAX));
 }
