@@ -7,6 +7,7 @@ use crate::message::{Message, COMMAND};
 use crate::server::fetch_headers;
 use crate::state::{random, Ack, State};
 use futures_util::{FutureExt, SinkExt, StreamExt};
+use reqwest::{Method, RequestBuilder};
 use serde_json::{json, Map, Value};
 use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
@@ -15,7 +16,7 @@ use std::pin::pin;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex as StdMutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::{mpsc, watch, Mutex, Notify};
+use tokio::sync::{mpsc, watch, Mutex};
 use tokio::time::{sleep, sleep_until, timeout, Instant};
 use tokio_tungstenite::tungstenite::Message as Frame;
 
@@ -36,11 +37,12 @@ pub struct Device<A> {
     steps: Mutex<()>,
     registering: Mutex<Registering>,
     running: Mutex<()>,
-    /// Is locked while there is a stream, which `wake` tells of acknowledgements.
-    streaming: Mutex<()>,
-    wake: Notify,
+    /// Tells a stream, which listens while it is open, of acknowledgements.
+    wake: watch::Sender<()>,
     end: watch::Sender<Option<End>>,
 }
+
+type Frames = mpsc::Receiver<(Value, Vec<Ack>)>;
 
 /// Makes one registration after the other.
 #[derive(Default)]
@@ -53,27 +55,19 @@ struct Registering {
     doubted: Option<String>,
 }
 
-/// What a stream brought.
-enum Event {
-    Answer(Value),
-    /// The server saved these, or will never take them.
-    Confirmed(Vec<Ack>),
-}
-
 impl<A: App> Device<A> {
     /// Makes a device. It does nothing before it runs.
     pub fn new(options: Options, app: A) -> Result<Device<A>, BoxError> {
-        let push = options.push.clone();
+        let (push, is_known) = (options.push.clone(), options.push.is_none());
         Ok(Device {
             app,
             line: Line::new(&options)?,
             options,
             kept: StdMutex::default(),
             steps: Mutex::default(),
-            registering: Mutex::new(Registering { push, ..Registering::default() }),
+            registering: Mutex::new(Registering { push, is_known, ..Registering::default() }),
             running: Mutex::default(),
-            streaming: Mutex::default(),
-            wake: Notify::new(),
+            wake: watch::Sender::default(),
             end: watch::Sender::default(),
         })
     }
@@ -89,8 +83,7 @@ impl<A: App> Device<A> {
             _ = ended.wait_for(Option::is_some) => {}
             () = self.sessions() => {}
         }
-        let end = self.end.borrow().clone();
-        end.unwrap_or(End::Running)
+        self.end.borrow().clone().unwrap_or(End::Running)
     }
 
     /// Takes what FCM, APNs or Web Push brought, in the app's background too. `was_shown`: the
@@ -107,12 +100,11 @@ impl<A: App> Device<A> {
 
     /// Tells that the network gave another address, or none.
     pub async fn set_push(&self, push: Option<PushAddress>) {
-        {
-            let mut registering = self.registering.lock().await;
-            (registering.push, registering.is_known) = (push, false);
-        }
-        // A device that does not run registers when it does.
-        if self.running.try_lock().is_err() && self.end.borrow().is_none() {
+        let mut registering = self.registering.lock().await;
+        (registering.push, registering.is_known) = (push, false);
+        drop(registering);
+        // A device that does not run, which would wait for its end, registers when it does.
+        if self.end.receiver_count() > 0 && self.end.borrow().is_none() {
             if let Err(why) = self.register().await {
                 self.report(Status::Closed(why));
             }
@@ -165,15 +157,12 @@ impl<A: App> Device<A> {
 
     /// Works with one connection. `has_held`: it did long enough to begin with the first pause.
     async fn session(&self, has_held: &mut bool) -> Result<(), Reason> {
-        let is_known = {
-            let registering = self.registering.lock().await;
-            registering.is_known || registering.push.is_none()
-        };
+        let is_known = self.registering.lock().await.is_known;
         let token = self.state()?.token;
         // The gateway may have dropped a dead address: a device with pushes registers at each start.
         // The inbox says first whether the slot was freed: a registration could take another one.
         if let (Some(token), false) = (&token, is_known) {
-            self.fetch(token, "", 0).await?;
+            self.fetch(token, 0).await?;
         }
         if token.is_none() || !is_known {
             self.register().await?;
@@ -184,14 +173,12 @@ impl<A: App> Device<A> {
         }
         let Err((code, reason)) = self.listen(&token, has_held).await;
         match code {
-            4002 if self.line.astray.swap(false, Ordering::Relaxed) => {
-                self.log("an older attempt of this device was late");
-            }
-            4002 => self.finish(End::Replaced),
+            // Else an older attempt of this device was late.
+            4002 if !self.line.astray.swap(false, Ordering::Relaxed) => self.finish(End::Replaced),
             4001 => self.forget(&token, None).await?,
             // The inbox says why, in the language of the user.
             401 | 4004 => {
-                self.note(self.fetch(&token, "", 0).await.map(drop));
+                self.note(self.fetch(&token, 0).await.map(drop));
                 if !reason.word.is_empty() {
                     self.forget(&token, Some(reason.clone())).await?;
                 }
@@ -211,7 +198,11 @@ impl<A: App> Device<A> {
         if let Some(push) = &registering.push {
             body["push"] = json!(push);
         }
-        let asked = self.line.ask("/register", state.token.as_deref(), Some(body), 0).await;
+        let mut request = self.line.request(Method::POST, "/register").json(&body);
+        if let Some(token) = &state.token {
+            request = request.bearer_auth(token);
+        }
+        let asked = self.line.ask(request).await;
         if asked.is_err() {
             registering.doubted = state.token.clone();
         }
@@ -230,21 +221,15 @@ impl<A: App> Device<A> {
         Err(reason)
     }
 
-    /// Heeds what any answer may say: places that ended, and the death of the token. Fails if the
-    /// server refused.
+    /// Heeds what any answer may say: places that ended, and the death of the token.
     async fn heed(&self, token: &str, answer: &Value) -> Result<(), Reason> {
         for place in answer["ended"].as_array().into_iter().flatten() {
             self.report(Status::Ended(Reason::read(place)));
         }
-        let reason = Reason::read(answer);
-        if reason.msg == TOKEN_ERROR {
-            self.forget(token, answer.get("reason").map(|_| reason.clone())).await?;
+        if answer["msg"] == TOKEN_ERROR {
+            self.forget(token, answer.get("reason").map(|_| Reason::read(answer))).await?;
         }
-        if answer["rc"] == 1 {
-            Ok(())
-        } else {
-            Err(reason)
-        }
+        Ok(())
     }
 
     /// Forgets a token that died. Its slot ended, or the device registers again, once: two devices
@@ -285,11 +270,11 @@ impl<A: App> Device<A> {
         mut socket: Socket,
         bears: Duration,
     ) -> Result<Infallible, Closed> {
-        let _streaming = self.streaming.lock().await;
+        let mut woken = self.wake.subscribe();
+        woken.mark_changed();
         self.report(Status::Open);
-        self.wake.notify_one();
-        let (queue, queued) = mpsc::channel(QUEUED);
-        let mut handling = pin!(self.handle_events(token, queued));
+        let (queue, frames) = mpsc::channel(QUEUED);
+        let mut handling = pin!(self.handle_frames(token, frames));
         let mut pending = VecDeque::<(Vec<Ack>, Instant)>::new();
         let mut silence = Instant::now() + bears;
         loop {
@@ -299,10 +284,9 @@ impl<A: App> Device<A> {
                 Err(why) = &mut handling => return Err(why.into()),
                 () = sleep_until(silence) => return Err(Reason::new("silence", "silence").into()),
                 () = sleep_until(late) => return Err(no_answer("acknowledges nothing").into()),
-                () = self.wake.notified() => {
-                    let is_under_way = |ack: &Ack| pending.iter().any(|sent| sent.0.contains(ack));
+                Ok(()) = woken.changed() => {
                     let mut due = self.state()?.acks;
-                    due.retain(|ack| !is_under_way(ack));
+                    due.retain(|ack| !pending.iter().any(|sent| sent.0.contains(ack)));
                     for some in due.chunks(ACKS_EACH) {
                         let text = json!({"items": some}).to_string();
                         let sent = timeout(bears, socket.send(Frame::text(text))).await;
@@ -316,14 +300,12 @@ impl<A: App> Device<A> {
             silence = Instant::now() + bears;
             match frame {
                 Some(Ok(Frame::Text(text))) => {
-                    let answer = answer_in(&text)
-                        .ok_or_else(|| Reason::new("not_json", "A frame was no answer."))?;
-                    let event = if answer["data"].is_array() || answer.get("reason").is_some() {
-                        Event::Answer(answer)
-                    } else {
-                        Event::Confirmed(pending.pop_front().map_or(Vec::new(), |sent| sent.0))
-                    };
-                    queue.try_send(event).map_err(|_| no_answer("brings too much"))?;
+                    let answer = answer_in(&text).ok_or_else(|| no_answer("sent no answer"))?;
+                    // Those that the server refused for their form it will never take.
+                    let is_batch = answer["data"].is_array() || answer.get("reason").is_some();
+                    let sent = if is_batch { None } else { pending.pop_front() };
+                    let acks = sent.map_or(Vec::new(), |sent| sent.0);
+                    queue.try_send((answer, acks)).map_err(|_| no_answer("brings too much"))?;
                 }
                 Some(Ok(Frame::Close(given))) => {
                     // The server waits for this side's close frame.
@@ -332,10 +314,8 @@ impl<A: App> Device<A> {
                         (given.code.into(), given.reason.to_string())
                     });
                     let text = format!("The server closed the stream: {code} {why}.");
-                    return Err((
-                        code,
-                        Reason::new(if code == 4004 { &why } else { "closed" }, text),
-                    ));
+                    let word = if code == 4004 { &why } else { "closed" };
+                    return Err((code, Reason::new(word, text)));
                 }
                 Some(Ok(_)) => {}
                 Some(Err(fault)) => return Err(no_answer(&format!("broke off: {fault}")).into()),
@@ -344,20 +324,15 @@ impl<A: App> Device<A> {
         }
     }
 
-    async fn handle_events(
-        &self,
-        token: &str,
-        mut queued: mpsc::Receiver<Event>,
-    ) -> Result<(), Reason> {
-        while let Some(event) = queued.recv().await {
-            match event {
-                Event::Confirmed(acks) => self.change(|state| state.confirm(&acks)).await?,
-                Event::Answer(answer) => {
-                    self.heed(token, &answer).await?;
-                    self.take(token, &answer).await?;
-                    self.wake.notify_one();
-                }
+    /// Handles frames of a stream, and confirms the acknowledgements that some of them answer.
+    async fn handle_frames(&self, token: &str, mut frames: Frames) -> Result<(), Reason> {
+        while let Some((answer, acks)) = frames.recv().await {
+            self.heed(token, &answer).await?;
+            if !acks.is_empty() {
+                self.change(|state| state.confirm(&acks)).await?;
             }
+            self.take(token, &answer).await?;
+            self.send_acks().await?;
         }
         Ok(())
     }
@@ -369,8 +344,7 @@ impl<A: App> Device<A> {
             // The server repeats a message at once until it is acknowledged.
             self.send_acks().await?;
             let began = Instant::now();
-            let query = if wait > 0 { format!("?wait={wait}") } else { String::new() };
-            let count = self.fetch(token, &query, wait).await?;
+            let count = self.fetch(token, wait).await?;
             // A server that does not wait is not asked without a pause.
             let pause = match self.options.ping {
                 0 => self.line.seconds(1.0).saturating_sub(began.elapsed()),
@@ -381,26 +355,25 @@ impl<A: App> Device<A> {
             } else if count == 0 {
                 sleep(pause).await;
             }
-            wait = if self.options.ping > 0 { 0 } else { self.line.poll() };
+            wait = if self.options.ping > 0 { 0 } else { self.line.poll.load(Ordering::Relaxed) };
         }
     }
 
-    async fn call(
-        &self,
-        path: &str,
-        token: &str,
-        body: Option<Value>,
-        wait: u64,
-    ) -> Result<Value, Reason> {
-        let answer = self.line.ask(path, Some(token), body, wait).await?;
+    async fn call(&self, token: &str, request: RequestBuilder) -> Result<Value, Reason> {
+        let answer = self.line.ask(request.bearer_auth(token)).await?;
         self.heed(token, &answer).await?;
+        if answer["rc"] != 1 {
+            return Err(Reason::read(&answer));
+        }
         Ok(answer)
     }
 
     /// Takes the messages of the inbox, and returns how many there were.
-    async fn fetch(&self, token: &str, query: &str, wait: u64) -> Result<usize, Reason> {
-        let answer = self.call(&format!("/inbox{query}"), token, None, wait).await?;
-        self.take(token, &answer).await
+    async fn fetch(&self, token: &str, wait: u64) -> Result<usize, Reason> {
+        let path = if wait > 0 { &format!("/inbox?wait={wait}") } else { "/inbox" };
+        let time = self.line.seconds(30.0) + Duration::from_secs(wait);
+        let request = self.line.request(Method::GET, path).timeout(time);
+        self.take(token, &self.call(token, request).await?).await
     }
 
     async fn take(&self, token: &str, answer: &Value) -> Result<usize, Reason> {
@@ -410,7 +383,8 @@ impl<A: App> Device<A> {
             if message.is_stub && self.state()?.seen(message.id).is_none() {
                 // It did not fit into the frame: it is acknowledged after the whole of it.
                 let path = format!("/inbox?id={}", message.id);
-                let found = Message::all_in(&self.call(&path, token, None, 0).await?);
+                let request = self.line.request(Method::GET, &path);
+                let found = Message::all_in(&self.call(token, request).await?);
                 let Some(whole) = found.into_iter().find(|one| !one.is_stub) else { continue };
                 message = whole;
             }
@@ -425,28 +399,24 @@ impl<A: App> Device<A> {
         let message = data.get("message").and_then(Message::read);
         let message = message.filter(|message| message.id == id && !message.is_stub);
         if was_shown && data.get("kind").is_some_and(|kind| kind == "notification") {
-            self.change(|state| match state.seen(id) {
-                Some(_) => {}
-                None => state.know(Ack::new(id, "received", "")),
-            })
-            .await?;
+            self.change(|state| state.know(Ack::new(id, "received", ""))).await?;
         } else if let Some(message) = message {
             self.handle(message).await?;
-        } else if let (Ok(_), Some(token)) = (self.streaming.try_lock(), self.state()?.token) {
-            self.fetch(&token, "", 0).await?;
+        } else if let (0, Some(token)) = (self.wake.receiver_count(), self.state()?.token) {
+            self.fetch(&token, 0).await?;
         }
         self.send_acks().await
     }
 
     /// Sends what is not confirmed: on the stream, or by calls.
     async fn send_acks(&self) -> Result<(), Reason> {
-        if self.streaming.try_lock().is_err() {
-            self.wake.notify_one();
+        if self.wake.send(()).is_ok() {
             return Ok(());
         }
         let State { token: Some(token), acks, .. } = self.state()? else { return Ok(()) };
         for some in acks.chunks(ACKS_EACH) {
-            self.call("/ack", &token, Some(json!({"items": some})), 0).await?;
+            let request = self.line.request(Method::POST, "/ack");
+            self.call(&token, request.json(&json!({"items": some}))).await?;
             self.change(|state| state.confirm(some)).await?;
         }
         Ok(())
@@ -471,20 +441,18 @@ impl<A: App> Device<A> {
             self.app.on_message(Delivery { message, texts, state: known.text() }).await
         };
         let done = AssertUnwindSafe(handling).catch_unwind().await;
-        let (done, detail) = match done.unwrap_or_else(|_| Err("the handler panicked".into())) {
-            Ok(Done::Usual) => (usual, String::new()),
-            Ok(Done::Opened) => ("opened", String::new()),
-            Ok(Done::Failed) => ("failed", String::new()),
+        let done = done.unwrap_or_else(|_| Err("the handler panicked".into()));
+        let detail = done.as_ref().map_or_else(|fault| fault.to_string(), |_| String::new());
+        self.log(&format!("message {id}: {done:?}"));
+        match done {
             Ok(Done::Kept) => {
                 *self.kept() = Some(known);
                 return Ok(());
             }
-            Err(fault) => ("failed", fault.to_string()),
-        };
-        if !detail.is_empty() {
-            self.log(&format!("message {id} failed: {detail}"));
+            Ok(Done::Usual) => state.know(Ack::new(id, usual, "")),
+            Ok(Done::Opened) => state.know(Ack::new(id, "opened", "")),
+            Ok(Done::Failed) | Err(_) => state.know(Ack::new(id, "failed", &detail)),
         }
-        state.know(Ack::new(id, done, &detail));
         self.keep(state);
         Ok(())
     }

@@ -25,7 +25,7 @@ pub struct Reason {
 
 /// Faults of a call: the word, what the errors of libraries say, and the rest of a sentence that
 /// begins with the address.
-const FAULTS: [(&str, &[&str], &str); 5] = [
+const FAULTS: [(&str, &[&str], &str); 4] = [
     ("refused_port", &["refused"], "refused its port: no server listens there"),
     ("name", &["dns error", "lookup address"], "has a host whose name was not found"),
     (
@@ -34,7 +34,6 @@ const FAULTS: [(&str, &[&str], &str); 5] = [
         "failed in TLS",
     ),
     ("timeout", &["timed out"], "did not answer in time"),
-    ("no_answer", &[""], "did not answer"),
 ];
 
 impl Reason {
@@ -63,10 +62,9 @@ impl Reason {
         let chain = std::iter::successors(Some(&fault as &dyn Error), |&one| one.source());
         let all = chain.map(|one| format!(": {one}")).collect::<String>();
         let says = |sign: &&str| all.to_lowercase().contains(sign);
-        let found = FAULTS.iter().find(|(_, signs, _)| signs.iter().any(says));
-        found.map_or_else(Reason::default, |(word, _, what)| {
-            Reason::new(word, format!("{url} {what}{all}."))
-        })
+        let known = FAULTS.iter().find(|(_, signs, _)| signs.iter().any(says));
+        let (word, _, what) = known.unwrap_or(&("no_answer", &[], "did not answer"));
+        Reason::new(word, format!("{url} {what}{all}."))
     }
 }
 

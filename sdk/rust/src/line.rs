@@ -3,19 +3,17 @@
 use crate::app::{BoxError, Options};
 use crate::fault::Reason;
 use reqwest::header::{HeaderMap, HeaderValue};
-use reqwest::{Client, RequestBuilder, Response, StatusCode};
+use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio_tungstenite::tungstenite::handshake::{client::generate_key, derive_accept_key};
-use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::protocol::Role;
 use tokio_tungstenite::WebSocketStream;
 
 /// The wait of a poll, s, unless the server names another.
 const POLL: u64 = 60;
 const POLL_MAX: u64 = 240;
-/// The server's largest frame of messages is far below it.
-const BYTES_MAX: usize = 16 << 20;
 const PING: u64 = 9;
 
 pub(crate) type Socket = WebSocketStream<reqwest::Upgraded>;
@@ -36,7 +34,8 @@ pub(crate) struct Line {
     /// In each request: the language, and the largest frame.
     headers: HeaderMap,
     pace: f64,
-    poll: AtomicU64,
+    /// The wait of the next poll, s.
+    pub poll: AtomicU64,
     /// True if a handshake was given up that may still reach the server.
     pub astray: AtomicBool,
 }
@@ -65,46 +64,24 @@ impl Line {
         Duration::from_secs_f64(given * self.pace)
     }
 
-    /// The wait of the next poll, s.
-    pub fn poll(&self) -> u64 {
-        self.poll.load(Ordering::Relaxed)
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let request = self.client.request(method, format!("{}{path}", self.base));
+        request.headers(self.headers.clone()).timeout(self.seconds(30.0))
     }
 
-    /// Makes a call; without a body a GET. The time grows by the wait of a poll, s.
-    pub async fn ask(
-        &self,
-        path: &str,
-        token: Option<&str>,
-        body: Option<Value>,
-        wait: u64,
-    ) -> Result<Value, Reason> {
-        let url = format!("{}{path}", self.base);
-        let request = match body {
-            Some(body) => self.client.post(url).json(&body),
-            None => self.client.get(url),
-        };
-        let response = self.send(request, token, wait).await?;
+    async fn send(&self, request: RequestBuilder) -> Result<Response, Reason> {
+        request.send().await.map_err(|fault| Reason::of_call(fault, &self.base))
+    }
+
+    pub async fn ask(&self, request: RequestBuilder) -> Result<Value, Reason> {
+        let response = self.send(request).await?;
         let status = response.status();
-        if path != "/ack" {
+        if !response.url().path().ends_with("/ack") {
             let named = number_in(response.headers(), "x-wait-max").filter(|&named| named > 0);
             self.poll.store(named.map_or(POLL, |named| named.min(POLL_MAX)), Ordering::Relaxed);
         }
         let text = response.text().await.map_err(|fault| Reason::of_call(fault, &self.base))?;
         answer_in(&text).ok_or_else(|| self.no_server(status))
-    }
-
-    async fn send(
-        &self,
-        request: RequestBuilder,
-        token: Option<&str>,
-        wait: u64,
-    ) -> Result<Response, Reason> {
-        let time = self.seconds(30.0) + Duration::from_secs(wait);
-        let mut request = request.headers(self.headers.clone()).timeout(time);
-        if let Some(token) = token {
-            request = request.bearer_auth(token);
-        }
-        request.send().await.map_err(|fault| Reason::of_call(fault, &self.base))
     }
 
     /// Says what a page in place of an answer means.
@@ -135,13 +112,13 @@ impl Line {
         let query = if ping > 0 { format!("?ping={ping}") } else { String::new() };
         let key = generate_key();
         let request = self
-            .client
-            .get(format!("{}/stream{query}", self.base))
+            .request(Method::GET, &format!("/stream{query}"))
+            .bearer_auth(token)
             .header("connection", "Upgrade")
             .header("upgrade", "websocket")
             .header("sec-websocket-version", "13")
             .header("sec-websocket-key", &key);
-        let response = self.send(request, Some(token), 0).await?;
+        let response = self.send(request).await?;
         let (status, headers) = (response.status(), response.headers());
         let accept = headers.get("sec-websocket-accept");
         if accept.is_none_or(|accept| *accept != derive_accept_key(key.as_bytes())) {
@@ -155,10 +132,8 @@ impl Line {
         let named = number_in(headers, "x-ping-interval").filter(|&named| named > PING);
         let bears = named.map_or(30.0, |named| (2 * named + 10) as f64);
         let raw = response.upgrade().await.map_err(|fault| Reason::of_call(fault, &self.base))?;
-        let limits = WebSocketConfig::default()
-            .max_message_size(Some(BYTES_MAX))
-            .max_frame_size(Some(BYTES_MAX));
-        let socket = WebSocketStream::from_raw_socket(raw, Role::Client, Some(limits)).await;
+        // Its usual limits are far above the server's largest frame of messages.
+        let socket = WebSocketStream::from_raw_socket(raw, Role::Client, None).await;
         Ok((socket, self.seconds(bears)))
     }
 }

@@ -102,31 +102,18 @@ fn language_of(tag: &str) -> &str {
     tag.split('-').next().unwrap_or("")
 }
 
-/// Tags that end a line.
-const BREAKS: [&str; 15] = [
-    "br",
-    "/br",
-    "/p",
-    "/div",
-    "/li",
-    "/h1",
-    "/h2",
-    "/h3",
-    "/h4",
-    "/h5",
-    "/h6",
-    "/tr",
-    "/blockquote",
-    "/pre",
-    "br/",
-];
+/// Elements whose end is that of a line.
+const BLOCKS: [&str; 13] =
+    ["p", "div", "li", "h1", "h2", "h3", "h4", "h5", "h6", "tr", "blockquote", "pre", "br"];
 
 /// Returns filtered HTML as text: blocks become line breaks, entities are decoded.
 pub fn plain_text(html: &str) -> String {
     let html = html.replace(char::is_whitespace, " ");
     let text = replaced(&html, '<', '>', |tag| {
         let tag = tag.to_lowercase().replace(' ', "");
-        Some(if BREAKS.contains(&tag.as_str()) { "\n" } else { "" }.to_string())
+        let is_end = tag.starts_with('/') || tag.starts_with("br");
+        let is_break = is_end && BLOCKS.contains(&tag.trim_matches('/'));
+        Some(if is_break { "\n".to_string() } else { String::new() })
     });
     let decoded = replaced(&text, '&', ';', |name| Some(entity(name)?.to_string()));
     let tidy = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -110,11 +110,12 @@ impl State {
         self.seen.iter().find(|one| one.0 == id).map(|one| one.1.as_str())
     }
 
-    /// Adds a message with its acknowledgement, which waits.
+    /// Adds a message with its acknowledgement, which waits, if it is new.
     pub fn know(&mut self, ack: Ack) {
-        self.seen.retain(|one| one.0 != ack.id);
-        push(&mut self.seen, (ack.id, ack.state.clone()));
-        self.owe(ack);
+        if self.seen(ack.id).is_none() {
+            push(&mut self.seen, (ack.id, ack.state.clone()));
+            self.owe(ack);
+        }
     }
 
     /// Adds an acknowledgement that waits.
