@@ -2,7 +2,7 @@
 
 use crate::app::{App, BoxError, Delivery, Done, End, Mode, Options, PushAddress, Status};
 use crate::fault::Reason;
-use crate::line::{answer_in, Closed, Line, Socket};
+use crate::line::{answer_in, Closed, Line, Opened};
 use crate::message::{Message, COMMAND};
 use crate::server::fetch_headers;
 use crate::state::{random, Ack, State};
@@ -255,21 +255,17 @@ impl<A: App> Device<A> {
     }
 
     async fn listen(&self, token: &str, has_held: &mut bool) -> Result<Infallible, Closed> {
-        let (socket, bears) = self.line.open(token, self.options.ping).await?;
-        let opened = Instant::now();
-        let closed = self.stream(token, socket, bears).await;
-        *has_held = opened.elapsed() >= self.line.seconds(10.0);
+        let opened = self.line.open(token, self.options.ping).await?;
+        let since = Instant::now();
+        let closed = self.stream(token, opened).await;
+        *has_held = since.elapsed() >= self.line.seconds(10.0);
         self.line.astray.fetch_and(!*has_held, Ordering::Relaxed);
         closed
     }
 
     /// Reads a stream and sends acknowledgements on it. A missing answer ends it: they go again.
-    async fn stream(
-        &self,
-        token: &str,
-        mut socket: Socket,
-        bears: Duration,
-    ) -> Result<Infallible, Closed> {
+    async fn stream(&self, token: &str, opened: Opened) -> Result<Infallible, Closed> {
+        let (mut socket, bears) = opened;
         let mut woken = self.wake.subscribe();
         woken.mark_changed();
         self.report(Status::Open);

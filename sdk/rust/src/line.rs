@@ -16,7 +16,8 @@ const POLL: u64 = 60;
 const POLL_MAX: u64 = 240;
 const PING: u64 = 9;
 
-pub(crate) type Socket = WebSocketStream<reqwest::Upgraded>;
+/// A stream, and how much silence it bears.
+pub(crate) type Opened = (WebSocketStream<reqwest::Upgraded>, Duration);
 
 /// The end of a stream: the code of the server's close frame, the status of its handshake or 0, and
 /// the reason.
@@ -81,7 +82,8 @@ impl Line {
             self.poll.store(named.map_or(POLL, |named| named.min(POLL_MAX)), Ordering::Relaxed);
         }
         let text = response.text().await.map_err(|fault| Reason::of_call(fault, &self.base))?;
-        answer_in(&text).ok_or_else(|| self.no_server(status))
+        let answer = answer_in(&text).filter(|_| status != StatusCode::NOT_FOUND);
+        answer.ok_or_else(|| self.no_server(status))
     }
 
     /// Says what a page in place of an answer means.
@@ -94,9 +96,8 @@ impl Line {
         Reason::new(word, format!("{} {what}: {status}.", self.base))
     }
 
-    /// Opens a stream, and returns how much silence it bears. `ping`: seconds between two pings; 0:
-    /// the usual.
-    pub async fn open(&self, token: &str, ping: u64) -> Result<(Socket, Duration), Closed> {
+    /// Opens a stream. `ping`: seconds between two pings; 0: the usual.
+    pub async fn open(&self, token: &str, ping: u64) -> Result<Opened, Closed> {
         // Until it is answered; also if the future is dropped meanwhile.
         let was_astray = self.astray.swap(true, Ordering::Relaxed);
         let opened = self.shake_hands(token, ping).await;
@@ -108,7 +109,7 @@ impl Line {
         opened
     }
 
-    async fn shake_hands(&self, token: &str, ping: u64) -> Result<(Socket, Duration), Closed> {
+    async fn shake_hands(&self, token: &str, ping: u64) -> Result<Opened, Closed> {
         let query = if ping > 0 { format!("?ping={ping}") } else { String::new() };
         let key = generate_key();
         let request = self
