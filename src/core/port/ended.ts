@@ -14,8 +14,18 @@ export interface Ended {
   atMs: number;
 }
 
-/** Writes an end for the column of a token. */
-export const endedText = ({ why, atMs }: Ended) => `${why} ${atMs}`;
+/** Writes an end for the column of a token; with the link that may withdraw it. */
+export const endedText = ({ why, atMs }: Ended, installId?: number) =>
+  installId === undefined ? `${why} ${atMs}` : `${why} ${atMs} ${installId}`;
+
+/** Returns a token's column without the end of a link that is enabled again; null: none is left. */
+export function withoutDisabled(text: string, installId: number): string | null {
+  const left = text.split(',').filter((one) => {
+    const [why, , ofLink] = one.split(' ');
+    return why !== 'link_disabled' || Number(ofLink) !== installId;
+  });
+  return left.length === 0 ? null : left.join();
+}
 
 /** Reads the column of a token: the ends in the order in which they came. */
 export function readEnded(text: string): Ended[] {

@@ -3,10 +3,9 @@
  * answer has carried it; a token without one is deleted, and its hash kept with the reason.
  */
 
-import { type EndedStore, type EndWord, endedText } from '../../core/port/ended.ts';
+import { type EndedStore, type EndWord, endedText, withoutDisabled } from '../../core/port/ended.ts';
 import type { Backend, Notes, Statements, Step } from '../backend.ts';
 import { columns, ONE, sql } from '../statement-text.ts';
-import { ACTIVE_BINDING } from '../status.ts';
 import { shared } from './shared.ts';
 
 /** The most characters of ends that a token keeps: a dozen. */
@@ -27,33 +26,43 @@ interface End {
 }
 
 function statements({ prepare, among, join }: Statements) {
-  /** The place of a slot `s`: the slot claimed it, no link did, or it is the last slot there. */
+  /** The first slot of its device at the provider: another link may have any HWID later. */
+  const isFirst = sql`NOT EXISTS (
+    SELECT 1 FROM install_device l
+    WHERE l.device_id = s.device_id AND l.provider_id = s.provider_id AND l.id < s.id)`;
+  /**
+   * The place of a slot `s`: its link claimed it; no link did, and it is the first slot there; or
+   * it is the last slot there.
+   */
   const placesOf = sql`
     SELECT ${columns({ p: 'device_provider' }, 'p.deviceId, p.providerId, p.tokenId!')}
     FROM install_device s ${join} device_provider p
       ON p.device_id = s.device_id AND p.provider_id = s.provider_id
     WHERE p.token_id IS NOT NULL AND (p.claim_install_id = s.install_id
-      OR p.claim_install_id IS NULL OR p.slot_count = 1)`;
+      OR p.claim_install_id IS NULL AND ${isFirst} OR p.slot_count = 1)`;
   const isToken = sql`id = :tokenId`;
   return {
     ofSlot: prepare(sql`${placesOf} AND s.id = :slotId`),
     ofLink: prepare(sql`${placesOf} AND s.install_id = :installId ORDER BY p.token_id`),
-    /** A place lives by a slot, by a browser, or by the binding that claimed it. */
+    /**
+     * A place lives by a slot, by a browser, or by the binding that claimed it, also a disabled
+     * one: it may be enabled again, and slots of others with the HWID come and go.
+     */
     alive: prepare(sql`
         SELECT ${ONE} FROM device_provider p WHERE p.token_id = :tokenId
           AND (p.slot_count > 0 OR p.browser_install_id IS NOT NULL
             OR p.is_by_link = 0 AND EXISTS (
-              SELECT 1 FROM device_domain b ${join} domain m ON m.id = b.domain_id
-              WHERE b.device_id = p.device_id AND b.provider_id = p.provider_id
-                AND m.status = ${ACTIVE_BINDING})) LIMIT 1`),
+              SELECT 1 FROM device_domain b
+              WHERE b.device_id = p.device_id AND b.provider_id = p.provider_id)) LIMIT 1`),
     addEnd: prepare(sql`
         UPDATE device_token SET ended = CASE WHEN length(ended) < ${ENDED_LENGTH_MAX}
           THEN ended || ',' ELSE '' END || :notice
         WHERE id ${among('tokenIds')}`),
-    /** Withdraws an end that is over, unless the token has others. */
-    withdraw: prepare(sql`
-        UPDATE device_token SET ended = NULL WHERE id ${among('tokenIds')}
-          AND ended LIKE 'link_disabled %' AND ended NOT LIKE '%,%'`),
+    /** The tokens that have ends. */
+    withEnds: prepare(sql`
+        SELECT ${columns('device_token', 'id, ended!')} FROM device_token
+        WHERE id ${among('tokenIds')} AND ended IS NOT NULL`),
+    setEnds: prepare(sql`UPDATE device_token SET ended = :ended WHERE ${isToken}`),
     /** Keeps the claims of the token: who knows the HWID alone is not to come first. */
     keepClaims: prepare(sql`
         UPDATE device_provider SET claim_ended_at_ms = :nowMs WHERE token_id = :tokenId`),
@@ -105,10 +114,14 @@ export const endedSteps = shared((backend: Statements) => {
       const tokenIds = holders.map(({ tokenId }) => tokenId);
       yield* backend.lockRows({ device_token: tokenIds });
       if (!isDisabled) {
-        yield* on.withdraw.run({ tokenIds });
+        for (const { id: tokenId, ended } of yield* on.withEnds.all({ tokenIds })) {
+          const left = withoutDisabled(ended, installId);
+          if (left !== ended) yield* on.setEnds.run({ tokenId, ended: left });
+        }
         return;
       }
-      yield* on.addEnd.run({ tokenIds, notice: endedText({ why: 'link_disabled', atMs: nowMs }) });
+      const notice = endedText({ why: 'link_disabled', atMs: nowMs }, installId);
+      yield* on.addEnd.run({ tokenIds, notice });
       notes.notifyEnd(holders.map(({ deviceId }) => deviceId));
     },
   };

@@ -2,8 +2,25 @@ import { expect, test } from 'bun:test';
 import { type EndedStore, readEnded } from '../../../src/core/port/ended.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
-import { addDoor, CODE, knock, NOW_MS, removeProvider, type Suite } from './fixture.ts';
-import { addInbox, deliver, onLink, register, to, tokenHash } from './message-fixture.ts';
+import {
+  addDoor,
+  addLink,
+  CODE,
+  knock,
+  NOW_MS,
+  OTHER_CODE,
+  removeProvider,
+  type Suite,
+} from './fixture.ts';
+import {
+  addInbox,
+  deliver,
+  onBinding,
+  onLink,
+  register,
+  to,
+  tokenHash,
+} from './message-fixture.ts';
 
 const SELECTOR = { installCode: CODE, installId: null };
 const ENDED = { why: 'slot_freed', atMs: ACT.atMs } as const;
@@ -34,6 +51,56 @@ export const endedContract: Record<Method & keyof Store, Suite> = {
   },
 
   noteNotified(opened) {
+    test('a link that is enabled again withdraws its own end alone', async () => {
+      const { store } = opened();
+      const { providerId, installId, holder } = await withToken(store);
+      const second = await addDoor(store, 'Provide2', OTHER_CODE);
+      const both = await register(store, 'a', onLink(OTHER_CODE), holder);
+      const ended = async () => {
+        const found = await store.findDeviceByToken(both.tokenHash);
+        return found?.ended ? readEnded(found.ended).map(({ why }) => why) : [];
+      };
+      const turn = (owner: number, id: number, status: 5 | 10) =>
+        store.updateLink(owner, id, { status }, ACT);
+      await turn(second.providerId, second.installId, 5);
+      const found = await store.findDeviceByToken(both.tokenHash);
+      await store.noteNotified(found?.tokenId ?? 0, found?.ended ?? '');
+      await turn(providerId, installId, 5);
+      await turn(second.providerId, second.installId, 10);
+      expect(await ended()).toEqual(['link_disabled']);
+      await turn(second.providerId, second.installId, 5);
+      expect(await ended()).toEqual(['link_disabled', 'link_disabled']);
+      await turn(providerId, installId, 10);
+      await turn(second.providerId, second.installId, 10);
+      expect(await ended()).toEqual([]);
+    });
+
+    test('who knows a HWID notifies its device of nothing by a slot of another link', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await addLink(store, providerId, { installCode: OTHER_CODE });
+      // The device came by the binding alone, and has a slot; the stranger's link gets its HWID.
+      const { tokenHash: token } = await register(store, 'a', onBinding());
+      await knock(store, 'a');
+      await knock(store, 'a', OTHER_CODE);
+      const other = { installCode: OTHER_CODE, installId: null };
+      await store.freeSlot(providerId, other, 'a', ACT);
+      expect(await store.findDeviceByToken(token)).toMatchObject({ ended: null });
+      await free(store, providerId);
+      const found = await store.findDeviceByToken(token);
+      expect(readEnded(found?.ended ?? '')).toEqual([ENDED]);
+    });
+
+    test('who knows a HWID ends no token of a binding that is disabled for a while', async () => {
+      const { store } = opened();
+      const { providerId, domainId } = await addDoor(store);
+      const { tokenHash: token } = await register(store, 'a', onBinding());
+      await knock(store, 'a');
+      await store.disableDomain(providerId, domainId, ACT);
+      await free(store, providerId);
+      expect(await store.findDeviceByToken(token)).not.toBeNull();
+    });
+
     test('drops the ends that were told, and no later one', async () => {
       const { store } = opened();
       const { providerId, holder } = await withToken(store);
