@@ -201,7 +201,9 @@ export const inboxEndpoint = deviceEndpoint({
     const frameMax = params.frame_max === null ? null : frameMaxOf(params.frame_max);
     const takenBytes = ended === null ? 0 : byteLength(JSON.stringify(ended));
     const data = firstBatch(messages, settings, frameMax, takenBytes);
-    if (fetched.ended !== null) await noteNotified(core, device, fetched.ended);
+    // To a caller that has gone, no answer carries them.
+    const isCarried = fetched.ended !== null && !signal.aborted;
+    if (isCarried) await noteNotified(core, device, fetched.ended);
     const body = { data, ...(ended && { ended }) };
     return { says: 'ok', body, headers, sender: senderOf(messages) };
   },

@@ -271,7 +271,8 @@ export class DeviceStream {
     const { core, settings } = this.deps;
     const found = await core.store.findDeviceByToken(this.device.tokenHash);
     const ended = found?.ended ?? null;
-    if (ended === null || ended === this.#notified) return;
+    // A stream that has closed carries nothing: the next stream or poll does.
+    if (this.isClosed || ended === null || ended === this.#notified) return;
     this.#notified = ended;
     const views = endedViews(ended, settings, this.socket.data.languages);
     this.#write(bodyOf('ok', { data: [], ended: views }));
@@ -344,8 +345,9 @@ export class DeviceStream {
     this.end(CLOSE_FAULT, isAway(fault) ? detail : 'internal fault');
   }
 
-  /** Ends the stream with a close code and its reason. */
+  /** Ends the stream with a close code and its reason, unless it has ended. */
   end(code: number, reason: string): void {
+    if (this.isClosed) return;
     this.close();
     this.deps.end(this.socket, code, reason);
   }
