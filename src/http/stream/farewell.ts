@@ -33,6 +33,8 @@ export class Farewells {
     setImmediate(() => {
       if (!this.#waiting.has(socket)) return;
       if (!this.#sendFrame(socket, code, reason)) {
+        // Bun says no more of a socket that has closed.
+        this.#waiting.delete(socket);
         socket.close(code, reason);
         return;
       }
@@ -48,6 +50,11 @@ export class Farewells {
     if (ends === null || this.#waiting.size > WAITING_MAX) return false;
     if (socket.getBufferedAmount() > 0) return false;
     return this.#frames.send(ends, code, reason);
+  }
+
+  /** Sockets that wait for the Close of their peer. */
+  get waitingCount(): number {
+    return this.#waiting.size;
   }
 
   /** Forgets a socket that has closed. */
