@@ -102,6 +102,8 @@ export const endedToken = sqliteTable(
     token_hash: hash().primaryKey(),
     why: text({ enum: ['slot_freed', 'link_ended', 'link_replaced'] }).notNull(),
     ended_at_ms: integer().notNull(),
+    /** The provider of that place, which may be removed: only its hosts know the token. */
+    provider_id: integer(),
   },
   (t) => [
     index('ended_token_by_time').on(t.ended_at_ms),

@@ -169,7 +169,7 @@ export async function authenticateDevice(
 }
 
 /**
- * Returns whether a token is that of a device which is known to a provider of the domain, where
+ * Returns whether a token has, or had until it ended, a place at a provider of the domain, where
  * discovery is on.
  */
 export function isDiscoveredAt(

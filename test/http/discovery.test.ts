@@ -9,7 +9,7 @@ import { hostHash } from '../../src/core/host-name.ts';
 import type { Store } from '../../src/core/port/store.ts';
 import { parseTrustedProxies } from '../../src/http/request/address.ts';
 import { call, seedProvider } from '../support/app.ts';
-import { order } from '../support/messaging.ts';
+import { order, register as registerAnywhere } from '../support/messaging.ts';
 import {
   answer,
   behaveWell,
@@ -339,6 +339,27 @@ describe.each(DOORS)('through %s', (_name, door) => {
     for (const host of ['rival.example.org', 'localhost', 'nowhere.example.org']) {
       expect((await inbox(host)).status).toBe(404);
     }
+  });
+
+  test('a token without a place there, and one that ended elsewhere, show no host', async () => {
+    await door.fetch('phone');
+    const token = tokenIn(await register(door, {}));
+    const rival = await seedProvider(at.app);
+    await bind(at.app, rival, hostHash('rival.example.org'));
+    await expectOk(call(at.app, '/api/policy', rival, { discovery: 1 }));
+    const inbox = (host: string, of: string) =>
+      ask('GET', `${BASE}/inbox`, { Host: host, ...bearer(of) });
+    // A stranger has the HWID of a customer of the rival, and a token by it alone.
+    const hwid = 'known-to-rival';
+    const query = { id: rival.code, domain_hash: hostHash('rival.example.org'), hwid };
+    await expectOk(call(at.app, '/provider', null, query));
+    const alone = await registerAnywhere(at.app, { hwid });
+    expect((await inbox('rival.example.org', alone)).status).toBe(404);
+    const { json } = await call(at.app, '/api/list-install', at.own, { subscription_key: KEY });
+    const slot = { install_code: json.data[0].install_code, hwid: 'phone' };
+    await expectOk(call(at.app, '/api/delete-hwid', at.own, slot));
+    expect(JSON.parse((await inbox(door.host, token)).body).reason).toBe('slot_freed');
+    expect((await inbox('rival.example.org', token)).status).toBe(404);
   });
 
   describe.each(['answer', 'quiet'] as const)('where strangers get: %s', (strangers) => {

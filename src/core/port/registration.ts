@@ -75,8 +75,8 @@ export interface RegistrationStore {
     ended: string | null;
   } | null>;
   /**
-   * Returns whether the device of a token is known to a provider with an active binding of a
-   * domain, where discovery is on; or the token ended, and a provider of the domain has it on.
+   * Returns whether a token has a place at a provider with an active binding of a domain, where
+   * discovery is on; or had its last one there.
    */
   isDiscoveredAt(tokenHash: Uint8Array, domainHash: string): Maybe<boolean>;
   /** Records that the app of a token opened a stream. */

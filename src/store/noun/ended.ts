@@ -71,8 +71,8 @@ function statements({ prepare, among, join }: Statements) {
         UPDATE device_provider SET claim_install_id = NULL, claim_ended_at_ms = NULL, is_by_link = 0
         WHERE device_id = :deviceId AND provider_id = :providerId AND token_id = :tokenId`),
     record: prepare(sql`
-        INSERT INTO ended_token (token_hash, why, ended_at_ms)
-        SELECT token_hash, :why, :nowMs FROM device_token WHERE ${isToken}`),
+        INSERT INTO ended_token (token_hash, why, ended_at_ms, provider_id)
+        SELECT token_hash, :why, :nowMs, :providerId FROM device_token WHERE ${isToken}`),
     end: prepare(sql`DELETE FROM device_token WHERE ${isToken}`),
   };
 }
@@ -89,7 +89,7 @@ export const endedSteps = shared((backend: Statements) => {
     if ((yield* on.alive.get({ tokenId })) !== null) {
       yield* on.addEnd.run({ tokenIds: [tokenId], notice: endedText({ why, atMs: nowMs }) });
     } else {
-      yield* on.record.run({ tokenId, why, nowMs });
+      yield* on.record.run({ tokenId, providerId, why, nowMs });
       yield* on.keepClaims.run({ tokenId, nowMs });
       if (why !== 'slot_freed') yield* on.dropClaim.run({ deviceId, providerId, tokenId });
       yield* on.end.run({ tokenId });

@@ -72,17 +72,21 @@ export function tokenNoun(
       FROM device_token t ${join} device d ON d.id = t.device_id WHERE t.token_hash = :tokenHash`);
   const discovered = prepare(sql`
       SELECT ${columns({ o: 'provider' }, 'o.id')} FROM device_token t
-        ${join} device_provider p ON p.device_id = t.device_id
+        ${join} device_provider p ON p.device_id = t.device_id AND p.token_id = t.id
         ${join} domain b ON b.provider_id = p.provider_id AND b.domain_hash = :domainHash
           AND b.status = ${ACTIVE_BINDING}
         ${join} provider o ON o.id = p.provider_id AND o.discovery = 1
       WHERE t.token_hash = :tokenHash LIMIT 1`);
-  /** A token that ended is refused with its reason at any host where discovery is on. */
+  /**
+   * A token that ended is refused with its reason at the hosts of its last place: at those of
+   * others it would show that one server has them all.
+   */
   const ended = prepare(sql`
-      SELECT ${columns({ o: 'provider' }, 'o.id')} FROM domain b
+      SELECT ${columns({ o: 'provider' }, 'o.id')} FROM ended_token e
+        ${join} domain b ON b.provider_id = e.provider_id AND b.domain_hash = :domainHash
+          AND b.status = ${ACTIVE_BINDING}
         ${join} provider o ON o.id = b.provider_id AND o.discovery = 1
-      WHERE b.domain_hash = :domainHash AND b.status = ${ACTIVE_BINDING} AND EXISTS (
-        SELECT 1 FROM ended_token e WHERE e.token_hash = :tokenHash) LIMIT 1`);
+      WHERE e.token_hash = :tokenHash LIMIT 1`);
   const addresses = prepare(sql`
       SELECT ${columns('device_token', 'push!, locale')} FROM device_token
       WHERE device_id = :deviceId AND push IS NOT NULL ORDER BY id`);

@@ -1,0 +1,1 @@
+ALTER TABLE `ended_token` ADD `provider_id` integer;
