@@ -5,6 +5,7 @@ import { byteLength } from '../../src/core/json-input.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { call, type TestApp } from '../support/app.ts';
 import { ack, notify } from '../support/messaging.ts';
+import { addLink, enter, expectOk } from '../support/shop.ts';
 import { openAs, received, startWithPhone, toPhone } from '../support/stream.ts';
 import { until } from '../support/until.ts';
 
@@ -99,6 +100,26 @@ describe('a device that names its bound', () => {
   test('that is no number has none', async () => {
     await sendAll(3_000);
     expect((await poll({}, { 'x-frame-max': 'x' })).json.data[0].stub).toBeUndefined();
+  });
+});
+
+describe('beside the end of a slot', () => {
+  const disable = async () => {
+    const { id } = await addLink(app, own);
+    await enter(app, 'phone');
+    await expectOk(call(app, '/api/update-install', own, { id, status: 5 }));
+  };
+
+  test('a message that does not fit into the bound comes with the next answer', async () => {
+    const [id = 0] = await sendAll(780);
+    await disable();
+    const bound = { 'x-frame-max': '1024' };
+    const first = await poll({}, bound);
+    expect(first.json).toMatchObject({ data: [], ended: [{ reason: 'link_disabled' }] });
+    expect(byteLength(first.text)).toBeLessThanOrEqual(1024);
+    const second = await poll({}, bound);
+    expect(second.json.data).toMatchObject([{ id, payload: {} }]);
+    expect(second.json).not.toHaveProperty('ended');
   });
 });
 

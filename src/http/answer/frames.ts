@@ -56,7 +56,10 @@ function batchesOf<T>(
   return batches;
 }
 
-/** Returns the messages of a poll's answer: the first batch, with stubs. */
+/**
+ * Returns the messages of a poll's answer: the first batch, with stubs. What else the answer has
+ * goes alone if the first message does not fit beside it.
+ */
 export function firstBatch(
   messages: readonly Message[],
   settings: WireSettings,
@@ -71,7 +74,9 @@ export function firstBatch(
     return { view: stub, bytes: byteLength(JSON.stringify(stub)) };
   });
   const [first = []] = batchesOf(items, ({ bytes }) => bytes, frameMax, takenBytes);
-  return first.map(({ view }) => view);
+  const [{ bytes } = { bytes: 0 }] = first;
+  const isAlone = takenBytes > 0 && isTooLong(bytes + takenBytes, frameMax ?? FRAME_BYTES);
+  return isAlone ? [] : first.map(({ view }) => view);
 }
 
 /** Returns the frames of a stream for some messages, each with its messages. */

@@ -199,7 +199,7 @@ export const inboxEndpoint = deviceEndpoint({
     const { messages } = fetched;
     const ended = fetched.ended && endedViews(fetched.ended, settings, languages);
     const frameMax = params.frame_max === null ? null : frameMaxOf(params.frame_max);
-    const takenBytes = ended === null ? 0 : byteLength(JSON.stringify(ended));
+    const takenBytes = ended === null ? 0 : byteLength(`,"ended":${JSON.stringify(ended)}`);
     const data = firstBatch(messages, settings, frameMax, takenBytes);
     // To a caller that has gone, no answer carries them.
     const isCarried = fetched.ended !== null && !signal.aborted;
