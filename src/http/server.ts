@@ -133,10 +133,15 @@ function strangersOf(
 }
 
 /** Returns both ends of a connection; null: it is not known, or has TLS. */
-function endsOf(server: Bun.Server<unknown>, request: Request): Ends | null {
+function endsOf(
+  server: Bun.Server<unknown>,
+  request: Request,
+  { steadyMs }: Pick<Clock, 'steadyMs'>,
+): Ends | null {
   const peer = server.requestIP(request);
   if (peer === null || server.port === undefined || server.url.protocol !== 'http:') return null;
-  return { localPort: server.port, address: peer.address, port: peer.port };
+  const { address, port } = peer;
+  return { localPort: server.port, address, port, sinceMs: steadyMs() };
 }
 
 /** Starts the server. Rejects with `OperatorError` if it cannot listen at the address. */
@@ -183,7 +188,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     pingIntervalMs: options.pingIntervalMs ?? PING_INTERVAL_MS,
     upgrade: (request, data, headers) => {
       const server = listener.serverOf(request);
-      return server.upgrade(request, { data: { ...data, ends: endsOf(server, request) }, headers });
+      const ends = endsOf(server, request, clock);
+      return server.upgrade(request, { data: { ...data, ends }, headers });
     },
   });
   const { consoleFiles: files = new Map(), secretOf = () => null } = options;

@@ -7,7 +7,8 @@
  * The socket is found among those of the process by the addresses of both ends. A search takes 2 us
  * of the processor for each open one, and 2 % of the time at most. Beyond that, with more than
  * 10,000 open ones, with TLS of this program, and on other systems than Linux with glibc, Bun's own
- * close is used.
+ * close is used. It is used too where two sockets have the same peer and port: they differ in the
+ * address of this machine alone, which Bun does not tell.
  */
 
 import { dlopen, ptr } from 'bun:ffi';
@@ -35,7 +36,12 @@ export interface Ends {
   localPort: number;
   address: string;
   port: number;
+  /** The steady time since which it is open. */
+  sinceMs: number;
 }
+
+/** In place of a socket: several have its ends, or none. */
+const SEVERAL = -1;
 
 /** The frame of a server: it is not masked. */
 function closeFrame(code: number, reason: string): Uint8Array {
@@ -82,6 +88,8 @@ export class CloseFrames {
   readonly #length = new Int32Array(1);
   /** The sockets of the last search, by their peers. */
   #found = new Map<string, number>();
+  /** The time of that search. */
+  #foundAtMs = Number.NEGATIVE_INFINITY;
   /** The time of the next search. */
   #nextMs = Number.NEGATIVE_INFINITY;
 
@@ -92,17 +100,19 @@ export class CloseFrames {
     const sockets = this.#sockets;
     if (sockets === null) return false;
     const peer = `${hexOf(ends.address)} ${ends.port}`;
-    if (!this.#isIt(ends, peer) && !this.#search(ends.localPort)) return false;
-    const fd = this.#found.get(peer);
-    if (fd === undefined || !this.#isIt(ends, peer)) return false;
+    // A later search knows of every socket with this peer: two may have it.
+    const isKnown = ends.sinceMs <= this.#foundAtMs && this.#isIt(ends, peer);
+    if (!isKnown && !this.#search(ends.localPort)) return false;
+    if (!this.#isIt(ends, peer)) return false;
+    const fd = this.#found.get(peer) ?? SEVERAL;
     const frame = closeFrame(code, reason);
     return Number(sockets.send(fd, ptr(frame), frame.length, MSG_DONTWAIT_NOSIGNAL)) > 0;
   }
 
   /** Returns whether the socket that was found has these ends still: numbers are used again. */
   #isIt({ localPort }: Ends, peer: string): boolean {
-    const fd = this.#found.get(peer);
-    return fd !== undefined && this.#isAt(fd, localPort) && this.#peerOf(fd) === peer;
+    const fd = this.#found.get(peer) ?? SEVERAL;
+    return fd !== SEVERAL && this.#isAt(fd, localPort) && this.#peerOf(fd) === peer;
   }
 
   /** Finds the connections of a port. Returns false if the last search was a moment ago. */
@@ -113,9 +123,10 @@ export class CloseFrames {
     const open = descriptors();
     for (const fd of open.length > OPEN_MAX ? [] : open) {
       const peer = this.#isAt(fd, localPort) ? this.#peerOf(fd) : null;
-      if (peer !== null) this.#found.set(peer, fd);
+      if (peer !== null) this.#found.set(peer, this.#found.has(peer) ? SEVERAL : fd);
     }
     const endedMs = this.clock.steadyMs();
+    this.#foundAtMs = beganMs;
     const pauseMs = SEARCH_PAUSE_TIMES * (endedMs - beganMs);
     this.#nextMs = endedMs + Math.max(SEARCH_PAUSE_MS, pauseMs);
     return true;

@@ -1,26 +1,34 @@
 /** Ends of sockets: the Close frame first, the connection when the peer has answered it. */
 
 import type { Clock } from '../../base/clock.ts';
+import { PartyQueue } from '../../base/queue.ts';
 import { CloseFrames, type Ends } from './close-frame.ts';
 
 /** The time for the peer's Close, ms. */
 const CLOSE_MS = 2_000;
-/** The most sockets that wait for it. */
+/** The most sockets for which it is waited. */
 const WAITING_MAX = 1_000;
 
 interface Leaving {
-  readonly data: { ends: Ends | null };
+  readonly data: { ends: Ends | null; client: string };
   getBufferedAmount(): number;
   close(code: number, reason: string): void;
   terminate(): void;
 }
 
 export class Farewells {
-  readonly #frames: CloseFrames;
-  readonly #waiting = new Set<Leaving>();
+  readonly #leaving = new Set<Leaving>();
+  /** Those that have their Close frame, by client: one that never answers takes half at most. */
+  readonly #awaited = new PartyQueue<Leaving>(() => ({ waitingMax: WAITING_MAX }));
 
-  constructor(private readonly clock: Pick<Clock, 'sleep' | 'steadyMs'>) {
-    this.#frames = new CloseFrames(clock);
+  constructor(
+    private readonly clock: Pick<Clock, 'sleep' | 'steadyMs'>,
+    private readonly frames: Pick<CloseFrames, 'send'> = new CloseFrames(clock),
+  ) {}
+
+  /** The number of sockets that are kept. */
+  get count(): number {
+    return this.#leaving.size;
   }
 
   /**
@@ -28,37 +36,39 @@ export class Farewells {
    * those of a handler back until it is over.
    */
   close(socket: Leaving, code: number, reason: string): void {
-    if (this.#waiting.has(socket)) return;
-    this.#waiting.add(socket);
+    if (this.#leaving.has(socket)) return;
+    this.#leaving.add(socket);
     setImmediate(() => {
-      if (!this.#waiting.has(socket)) return;
+      if (!this.#leaving.has(socket)) return;
       if (!this.#sendFrame(socket, code, reason)) {
-        // Bun says no more of a socket that has closed.
-        this.#waiting.delete(socket);
+        // Bun reports no end of a socket that has ended before.
+        this.#leaving.delete(socket);
         socket.close(code, reason);
         return;
       }
-      void this.clock.sleep(CLOSE_MS).then(() => {
-        if (this.#waiting.delete(socket)) socket.terminate();
-      });
+      const pushedOut = this.#awaited.add(socket.data.client, socket);
+      if (pushedOut !== null) this.#end(pushedOut);
+      void this.clock.sleep(CLOSE_MS).then(() => this.#end(socket));
     });
   }
 
   /** Sends the Close frame alone. Returns false where that is not possible. */
   #sendFrame(socket: Leaving, code: number, reason: string): boolean {
-    const { ends } = socket.data;
-    if (ends === null || this.#waiting.size > WAITING_MAX) return false;
+    const { client, ends } = socket.data;
+    if (ends === null || !this.#awaited.takes(client)) return false;
     if (socket.getBufferedAmount() > 0) return false;
-    return this.#frames.send(ends, code, reason);
+    return this.frames.send(ends, code, reason);
   }
 
-  /** Sockets that wait for the Close of their peer. */
-  get waitingCount(): number {
-    return this.#waiting.size;
+  #end(socket: Leaving): void {
+    if (!this.#leaving.has(socket)) return;
+    this.left(socket);
+    socket.terminate();
   }
 
   /** Forgets a socket that has closed. */
   left(socket: Leaving): void {
-    this.#waiting.delete(socket);
+    this.#leaving.delete(socket);
+    this.#awaited.remove(socket.data.client, socket);
   }
 }
