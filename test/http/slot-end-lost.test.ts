@@ -1,28 +1,27 @@
-/** The end of a slot while its device's stream or poll goes: the next one has it. */
+/** The end of a slot while a call of its device is on the way: neither the end nor the call is lost. */
 
-import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { Core } from '../../src/core/core.ts';
 import type { Store } from '../../src/core/port/store.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
-import { byLink, inbox, register } from '../support/messaging.ts';
+import { ack, byLink, inbox, register } from '../support/messaging.ts';
 import { addLink, bind, expectOk, seedShop } from '../support/shop.ts';
-import { noStreams, openStream } from '../support/stream.ts';
+import { noStreams, openStream, received } from '../support/stream.ts';
 import { until } from '../support/until.ts';
 
 const PHONE = 'the-phone';
 const CODES = ['LinkCode0001', 'LinkCode0009'] as const;
 
-/** What reads of tokens wait for; null: they are answered at once. */
-let held: Promise<void> | null;
+/** What calls of a method of the store wait for; null: they are answered at once. */
+let held: { method: keyof Store; until: Promise<void> } | null;
 let waiting: number;
 const holding = (core: Core): Core => {
   const get = (store: Store, name: keyof Store) => {
     const method = Reflect.get(store, name) as (...args: unknown[]) => unknown;
-    const isHeld = name === 'findDeviceByToken';
     return (...args: unknown[]) => {
-      if (!isHeld || held === null) return Reflect.apply(method, store, args);
+      if (held?.method !== name) return Reflect.apply(method, store, args);
       waiting += 1;
-      return held.then(() => Reflect.apply(method, store, args));
+      return held.until.then(() => Reflect.apply(method, store, args));
     };
   };
   return { ...core, store: new Proxy(core.store, { get: get as never }) };
@@ -52,10 +51,10 @@ beforeEach(async () => {
 });
 afterEach(() => app.close());
 
-/** Holds the reads until the function that it returns is called. */
-function hold(): () => void {
+/** Holds calls until the function that it returns is called. */
+function hold(method: keyof Store): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
-  held = promise;
+  held = { method, until: promise };
   return () => {
     held = null;
     resolve();
@@ -65,7 +64,7 @@ function hold(): () => void {
 test('a stream that closes while it reads the end leaves it to the next answer', async () => {
   const stream = await openStream(app, token);
   await until('it is open', () => app.server.streamCount() === 1);
-  const go = hold();
+  const go = hold('findDeviceByToken');
   await free(0);
   await until('it reads the end', () => waiting > 0);
   stream.socket.terminate();
@@ -80,7 +79,7 @@ test('a poll whose caller has gone leaves the end to the next answer', async () 
   const gone = new AbortController();
   const poll = inbox(app, token, 60, gone.signal).catch(() => null);
   await until('it waits', () => app.core.signals.awaited('all').length === 1);
-  const go = hold();
+  const go = hold('findDeviceByToken');
   await free(0);
   await until('it reads the end', () => waiting > 0);
   gone.abort();
@@ -89,4 +88,29 @@ test('a poll whose caller has gone leaves the end to the next answer', async () 
   for (let n = 0; n < 5; n += 1) await fetch(`${app.url}/docs`).then((reply) => reply.text());
   go();
   expect((await inbox(app, token)).json.ended).toMatchObject([{ reason: 'slot_freed' }]);
+});
+
+describe('an acknowledgement that comes after the last slot', () => {
+  /** Ends the token while `act` waits for the store. */
+  async function endDuring<T>(act: () => Promise<T> | T): Promise<T> {
+    await free(0);
+    const go = hold('acknowledge');
+    const acted = act();
+    await until('it waits for the store', () => waiting > 0);
+    await free(1);
+    go();
+    return acted;
+  }
+
+  test('is refused with the reason: it was not saved', async () => {
+    const { json } = await endDuring(() => ack(app, token, received(1).items));
+    expect(json).toMatchObject({ rc: 0, msg: 'Device token error', reason: 'slot_freed' });
+  });
+
+  test('gets no answer on a stream, which ends with the reason', async () => {
+    const stream = await openStream(app, token);
+    await endDuring(() => stream.send(received(1)));
+    expect(await stream.closed).toBe(4004);
+    expect(stream.frames.filter(({ rc, data }) => rc === 1 && data === undefined)).toEqual([]);
+  });
 });

@@ -109,15 +109,21 @@ export async function glanceInboxes(
   }
 }
 
-/** Records acknowledgements of a device; skips messages that its token cannot read. */
+/**
+ * Records acknowledgements of a device; skips messages that its token cannot read. Refuses
+ * `device_token_error` if nothing was recorded, and the token ended meanwhile.
+ */
 export async function acknowledge(
   core: Core,
   device: TokenHolder,
   items: readonly AckItem[],
   nowMs: number,
-): Promise<void> {
+): Promise<'ok' | Refused<'device_token_error'>> {
   const changed = await core.store.acknowledge(device, items, nowMs);
   for (const { id } of changed) core.signals.acknowledged(device.id, id);
+  if (changed.length > 0 || items.length === 0) return 'ok';
+  const found = await core.store.findDeviceByToken(device.tokenHash);
+  return found === null ? new Refused('device_token_error') : 'ok';
 }
 
 /** Listens for messages until the time is over or the caller has disconnected; both also ring. */

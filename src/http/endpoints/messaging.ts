@@ -221,11 +221,12 @@ export const ackEndpoint = deviceEndpoint({
   bodyBytesMax: 64 * 1024,
   fields: { device_token_error: REFUSED_TOKEN },
   says: ['ok', 'device_token_error', 'unknown_error'],
-  async handle({ core, device, body, nowMs }) {
+  async handle(call) {
+    const { core, device, body, nowMs } = call;
     const items = readAckItems(body['items']);
     if (isRefused(items)) return items;
-    await acknowledge(core, device, items, nowMs);
-    return 'ok';
+    const done = await acknowledge(core, device, items, nowMs);
+    return isRefused(done) ? refusalOfToken(core, call) : done;
   },
 });
 

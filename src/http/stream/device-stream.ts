@@ -211,7 +211,12 @@ export class DeviceStream {
   async #acknowledge(frames: readonly AckItem[][]): Promise<void> {
     const { core, clock } = this.deps;
     const items = frames.flat();
-    await acknowledge(core, this.device, items, clock.nowMs());
+    const done = await acknowledge(core, this.device, items, clock.nowMs());
+    if (isRefused(done)) {
+      // The look finds that the token ended, and why.
+      this.#look();
+      return;
+    }
     let wasAwaited = false;
     for (const { id } of items) wasAwaited = this.#unacknowledged.delete(id) || wasAwaited;
     for (const _ of frames) this.#send({ rc: 1, msg: 'Ok' });
