@@ -1,4 +1,4 @@
-/** The end of a slot while a call of its device is on the way: neither the end nor the call is lost. */
+/** The end of a slot while a call of its device is on the way: neither of the two is lost. */
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { Core } from '../../src/core/core.ts';

@@ -202,8 +202,7 @@ export const inboxEndpoint = deviceEndpoint({
     const takenBytes = ended === null ? 0 : byteLength(`,"ended":${JSON.stringify(ended)}`);
     const data = firstBatch(messages, settings, frameMax, takenBytes);
     // To a caller that has gone, no answer carries them.
-    const isCarried = fetched.ended !== null && !signal.aborted;
-    if (isCarried) await noteNotified(core, device, fetched.ended);
+    if (fetched.ended !== null && !signal.aborted) await noteNotified(core, device, fetched.ended);
     const body = { data, ...(ended && { ended }) };
     return { says: 'ok', body, headers, sender: senderOf(messages) };
   },

@@ -3,7 +3,12 @@
  * answer has carried it; a token without one is deleted, and its hash kept with the reason.
  */
 
-import { type EndedStore, type EndWord, endedText, withoutDisabled } from '../../core/port/ended.ts';
+import {
+  type EndedStore,
+  type EndWord,
+  endedText,
+  withoutDisabled,
+} from '../../core/port/ended.ts';
 import type { Backend, Notes, Statements, Step } from '../backend.ts';
 import { columns, ONE, sql } from '../statement-text.ts';
 import { shared } from './shared.ts';
