@@ -21,6 +21,7 @@ const ON_BOTH = new Set([
   'doctor/bots.test.ts',
   'http/bot-forms.test.ts',
   'http/discovery.test.ts',
+  'http/slot-end-lost.test.ts',
   'e2e/console-appliance.test.ts',
   'e2e/console-links.test.ts',
   'e2e/console-newcomer.test.ts',
