@@ -79,6 +79,15 @@ function statements({ prepare, among, join }: Statements) {
         INSERT INTO ended_token (token_hash, why, ended_at_ms, provider_id)
         SELECT token_hash, :why, :nowMs, :providerId FROM device_token WHERE ${isToken}`),
     end: prepare(sql`DELETE FROM device_token WHERE ${isToken}`),
+    /** Records tokens whose only places a link has claimed. */
+    recordClaimed: prepare(sql`
+        INSERT INTO ended_token (token_hash, why, ended_at_ms, provider_id)
+        SELECT t.token_hash, :why, :nowMs, p.provider_id
+        FROM device_provider p ${join} device_token t ON t.id = p.token_id
+        WHERE p.device_id ${among('deviceIds')} AND p.provider_id = :providerId
+          AND p.claim_install_id = :installId AND t.stands_alone = 0 AND NOT EXISTS (
+            SELECT 1 FROM device_provider o
+            WHERE o.token_id = t.id AND o.provider_id <> p.provider_id)`),
   };
 }
 
@@ -104,6 +113,15 @@ export const endedSteps = shared((backend: Statements) => {
 
   return {
     notify,
+
+    /**
+     * Records the ends of tokens that the claims of a link are about to take away, although their
+     * devices have a slot on another link there.
+     */
+    recordClaimed: (
+      ids: { deviceIds: readonly number[]; providerId: number; installId: number },
+      { why, nowMs }: End,
+    ): Step<number> => on.recordClaimed.run({ ...ids, why, nowMs }),
 
     /** Finds the token to notify of the end of a slot, before the slot is deleted. */
     ofSlot: (slotId: number): Step<Holder | null> => on.ofSlot.get({ slotId }),

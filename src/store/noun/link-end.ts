@@ -9,6 +9,7 @@ import type { LinkEndStore, RevokedLink } from '../../core/port/link-end.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
+import { endedSteps } from './ended.ts';
 import { shared } from './shared.ts';
 import { slotEndSteps } from './slot-end.ts';
 import { tombstoneSteps } from './tombstone.ts';
@@ -83,6 +84,7 @@ const NOT_FOUND = 'install_not_found';
 export const linkEndSteps = shared((backend: Backend) => {
   const on = statements(backend);
   const { lockSlots, endSlot } = slotEndSteps(backend);
+  const { recordClaimed } = endedSteps(backend);
   const tombstones = tombstoneSteps(backend);
 
   /** Frees the slots that a link gave since a time; it is locked after its provider. */
@@ -147,7 +149,9 @@ export const linkEndSteps = shared((backend: Backend) => {
       const deviceIds = [...new Set([...claimed, ...owners])];
       yield* on.lockDevices.run({ deviceIds });
       const freed = yield* freeAll(notes, installId, act, { reason: 'link_replaced' });
-      yield* on.dropClaims.run({ deviceIds, providerId, installId });
+      const claims = { deviceIds, providerId, installId };
+      yield* recordClaimed(claims, { why: 'link_replaced', nowMs: act.atMs });
+      yield* on.dropClaims.run(claims);
       const ended = { ...link, providerId, nowMs: act.atMs };
       yield* tombstones.add({ ...ended, why: 'revoked' });
       yield* on.rename.run({ installId, installCode });

@@ -51,6 +51,19 @@ export const endedContract: Record<Method & keyof Store, Suite> = {
   },
 
   noteNotified(opened) {
+    test('a device with a slot on another link there learns that its own got another code', async () => {
+      const { store } = opened();
+      const { providerId, installId, holder } = await withToken(store);
+      await addLink(store, providerId, { installCode: OTHER_CODE });
+      await knock(store, 'a', OTHER_CODE);
+      await store.revokeLink(providerId, installId, 'LinkCode0003', ACT);
+      expect(await store.findDeviceByToken(holder.tokenHash)).toBeNull();
+      expect(await store.findEndedToken(holder.tokenHash)).toEqual({
+        ...ENDED,
+        why: 'link_replaced',
+      });
+    });
+
     test('a link that is enabled again withdraws its own end alone', async () => {
       const { store } = opened();
       const { providerId, installId, holder } = await withToken(store);
