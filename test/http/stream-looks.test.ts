@@ -152,7 +152,7 @@ test('a stream saves what its device acknowledged after the looks, and leaves th
   };
   const acknowledge = async (_device: unknown, items: readonly { id: number }[]) => {
     saved.push(...items.map(({ id }) => id));
-    return [];
+    return items;
   };
   const core = { store: { acknowledge }, signals: new Signals() };
   const clock = { nowMs: () => 0, steadyMs: () => 0 };
