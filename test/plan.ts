@@ -22,6 +22,7 @@ const ON_BOTH = new Set([
   'http/bot-forms.test.ts',
   'http/discovery.test.ts',
   'http/slot-end-lost.test.ts',
+  'http/slot-end-race.test.ts',
   'e2e/console-appliance.test.ts',
   'e2e/console-links.test.ts',
   'e2e/console-newcomer.test.ts',
