@@ -11,11 +11,13 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/coder/websocket"
 )
@@ -45,9 +47,8 @@ type Delivery struct {
 //   - refused: show Text, else Detail, to the user.
 //   - replaced: another stream of this device is in use, do not start it again.
 type Status struct {
-	State string `json:"-"`
 	// Detail is a sentence for the developer, or what the server said.
-	Detail string `json:"-"`
+	State, Detail string `json:"-"`
 	// Reason is one word: that of the server (slot_freed, link_limit_reached), or refused_port, name,
 	// tls, timeout, not_json, wrong_path, bad_url, store, or lost for any other.
 	Reason string `json:"reason"`
@@ -92,37 +93,37 @@ var ErrRuns = errors.New("this device runs already")
 const closeToken, closeReplaced, closeEnded websocket.StatusCode = 4001, 4002, 4004
 
 // A batch of the server has at most 100 messages, and it sends no more than 100 before they are known.
-const tokenError, devicePath, acksEach, queued = "Device token error", "/device", 100, 128
+const tokenError, acksEach, queued = "Device token error", 100, 128
+
+const devicePath, registerPath = "/device", "/register"
+
+var errPush error = Status{Reason: "lost", Detail: "another address for pushes"}
 
 // Device is a device. Make one with [New].
 type Device struct {
 	options Options
-	running sync.Mutex
-	// handling makes one call of the app's handler after the other.
-	handling sync.Mutex
+	// base is the address of calls.
+	base string
+	// Each lets one in: a run, and a call of the app's handler.
+	running, handling sync.Mutex
+	// held: the last connection held for a while. gaveUp: a handshake was given up without an answer
+	// since the last stream that did.
+	held, gaveUp bool
 
 	// mu guards what follows.
 	mu   sync.Mutex
 	kept state
 	// isHandling: the app may have written a state of its own, over which none may be written.
-	isHandling bool
-	pending    []frame
-	socket     *websocket.Conn
-	push       *PushAddress
 	// isKnown: no registration is due but for a token.
-	isKnown   bool
+	isHandling, isKnown bool
+
+	line      *stream
+	push      *PushAddress
 	renewedAt time.Time
-	// pauses multiplies the next pause: 0 for an address that changed, else 1.
-	pauses float64
 	// doubted is the token of a registration whose answer was lost: the new token was in it.
 	doubted string
-	// gaveUp: a handshake was given up without an answer since the last stream that held.
-	gaveUp bool
 	// pollSeconds is the wait of the next poll.
 	pollSeconds int
-	// silence ends a stream of which nothing was heard for so long.
-	silence *time.Timer
-	bears   time.Duration
 	// cutNow ends the connection of this time; stop ends the run.
 	cutNow, stop context.CancelCauseFunc
 }
@@ -130,14 +131,19 @@ type Device struct {
 // New makes a device. It returns a [Status] if the address is none of a server, and the error of a
 // store that can't be read and written.
 func New(o Options) (*Device, error) {
-	if _, err := serverAt(o.URL); err != nil {
-		return nil, err
+	none, path := func(error) {}, cmp.Or(o.Path, devicePath)
+	base := strings.TrimRight(o.URL, "/") + path
+	at, err := url.Parse(base)
+	if err != nil || at.Host == "" || (at.Scheme != "https" && at.Scheme != "http") {
+		what := fmt.Sprintf("the address %q does not begin with https:// and a host", o.URL)
+		return nil, Status{State: "refused", Reason: "bad_url", Detail: what}
 	}
-	o.Path, o.Pace = cmp.Or(o.Path, devicePath), cmp.Or(o.Pace, 1)
-	o.Client, o.Log = cmp.Or(o.Client, http.DefaultClient), cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	kept, err := readState(o.Store, o.HWID)
-	none := func(error) {}
-	return &Device{options: o, kept: kept, push: o.Push, isKnown: o.Push == nil && o.Path == devicePath, pollSeconds: pollSeconds, cutNow: none, stop: none}, err
+	o.Pace, o.Client = cmp.Or(o.Pace, 1), cmp.Or(o.Client, http.DefaultClient)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	d := &Device{options: o, base: base, push: o.Push, line: &stream{}, cutNow: none, stop: none}
+	d.isKnown, d.pollSeconds = o.Push == nil && path == devicePath, pollSeconds
+	d.kept, err = readState(o.Store, o.HWID)
+	return d, err
 }
 
 // Run works until ctx ends, and returns why it ended: ctx.Err(), or a [Status]; a Run after a refusal
@@ -150,42 +156,34 @@ func (d *Device) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	first, longest := d.times(500*time.Millisecond), d.times(time.Minute)
-	for wait := first; ; wait = min(2*wait, longest) {
+	for wait := first; ctx.Err() == nil; wait = min(2*wait, longest) {
 		connection, cut := context.WithCancelCause(ctx)
-		d.with(func() { d.stop, d.cutNow, d.pauses = stop, cut, 1 })
-		held, err := d.session(connection)
+		d.with(func() { d.stop, d.cutNow, d.held = stop, cut, false })
+		token, err := d.register(connection)
+		switch {
+		case err == nil && d.options.Polls:
+			err = d.polls(connection)
+		case err == nil:
+			err = d.listen(connection, token)
+		}
 		err = cmp.Or(context.Cause(connection), err)
-		cut(nil)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		if cut(nil); ctx.Err() != nil {
+			break
 		}
 		why := Status{Detail: err.Error(), Reason: "lost"}
 		errors.As(err, &why)
 		why.State = "closed"
 		d.tell(why)
-		if held {
+		if d.held {
 			wait = first
 		}
-		var pause time.Duration
-		d.with(func() { pause = time.Duration(float64(wait) * d.pauses * (0.5 + rand.Float64())) })
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		if err != errPush {
+			pause, end := context.WithTimeout(ctx, time.Duration(float64(wait)*(0.5+rand.Float64())))
+			<-pause.Done()
+			end()
 		}
 	}
-}
-
-// session works with one connection. It returns why it ended, and whether it held for a while.
-func (d *Device) session(ctx context.Context) (held bool, err error) {
-	token, err := d.register(ctx)
-	if err != nil {
-		return false, err
-	}
-	if d.options.Polls {
-		return d.polls(ctx)
-	}
-	return d.listen(ctx, token)
+	return context.Cause(ctx)
 }
 
 // with works with the fields that mu guards.
@@ -199,9 +197,7 @@ func (d *Device) times(t time.Duration) time.Duration {
 	return time.Duration(float64(t) * d.options.Pace)
 }
 
-func (d *Device) cut(reason, why string) {
-	d.with(func() { d.cutNow(Status{Reason: reason, Detail: why}) })
-}
+func (d *Device) cut(why error) { d.with(func() { d.cutNow(why) }) }
 
 func (d *Device) tell(s Status) {
 	d.options.Log.Info(s.State, "detail", s.Detail, "reason", s.Reason)
@@ -210,8 +206,9 @@ func (d *Device) tell(s Status) {
 	}
 }
 
+// finish ends the run.
 func (d *Device) finish(state, detail string, s Status) {
-	s.State, s.Detail = state, cmp.Or(detail, s.Reason)
+	s.State, s.Detail = state, detail
 	d.tell(s)
 	d.with(func() { d.stop(s) })
 }
@@ -220,20 +217,13 @@ func (d *Device) finish(state, detail string, s Status) {
 // system showed the notification, so the app must not.
 func (d *Device) TakePush(ctx context.Context, data map[string]any, wasShown bool) {
 	id, _ := strconv.ParseInt(strings.Trim(jsonOf(data["id"]), `"`), 10, 64)
-	if id <= 0 {
+	switch message, isThere := messageIn(data["message"]); {
+	case id <= 0:
 		return
-	}
-	message, isThere := messageIn(data["message"])
-	switch {
 	case wasShown && data["kind"] == "notification":
-		d.change(func(s state) state {
-			if s.seen(id) != "" {
-				return s
-			}
-			return s.knowing(ack{ID: id, State: Received})
-		})
+		d.handle(ctx, Message{ID: id, Type: Notification}, true)
 	case isThere && message.ID == id && !message.Stub:
-		d.later(d.take(ctx, []Message{message}))
+		d.handle(ctx, message, false)
 	default:
 		d.later(d.fetch(ctx, "", 0))
 	}
@@ -242,7 +232,7 @@ func (d *Device) TakePush(ctx context.Context, data map[string]any, wasShown boo
 
 // Opened tells that the user opened a notification.
 func (d *Device) Opened(ctx context.Context, id int64) {
-	d.change(func(s state) state { return s.owing(ack{ID: id, State: Opened}) })
+	d.change(func(s *state) { s.owe(ack{ID: id, State: Opened}) })
 	d.later(d.sendAcks(ctx))
 }
 
@@ -256,8 +246,8 @@ func (d *Device) later(err error) {
 // SetPush tells that the network gave another address; nil: none. The device registers it at once,
 // or when it runs.
 func (d *Device) SetPush(push *PushAddress) {
-	d.with(func() { d.push, d.isKnown, d.pauses = push, false, 0 })
-	d.cut("lost", "another address for pushes")
+	d.with(func() { d.push, d.isKnown = push, false })
+	d.cut(errPush)
 }
 
 // Headers returns those by which a subscription's fetch names this device: x-hwid and its kin.
@@ -269,246 +259,167 @@ func (d *Device) Headers() http.Header { return headersOf(d.state().HWID, d.opti
 func (d *Device) register(ctx context.Context) (token string, err error) {
 	var push *PushAddress
 	isKnown, body := false, map[string]any{}
-	for name, value := range d.options.Registration {
-		body[name] = value
-	}
 	d.with(func() { token, body["hwid"], push, isKnown = d.kept.Token, d.kept.HWID, d.push, d.isKnown })
 	if isKnown && token != "" {
 		return token, nil
 	}
+	for name, value := range d.options.Registration {
+		body[name] = value
+	}
 	if push != nil {
 		body["push"] = push
 	}
-	got, err := d.call(ctx, "/register", token, body, 0)
+	got, err := d.call(ctx, registerPath, body, 0)
 	switch {
-	case got.Msg == nil:
+	case got.Msg == "":
 		d.with(func() { d.doubted = token })
 	case err == nil && got.Token != "":
-		d.change(func(s state) state { s.Token = got.Token; return s })
-		d.with(func() { d.isKnown = push == d.push })
-	case d.state().Token == token && !slices.Contains([]string{"Too many requests", "Unknown error"}, *got.Msg):
-		d.finish("refused", *got.Msg, got.Status)
+		d.change(func(s *state) { s.Token, d.isKnown = got.Token, push == d.push })
+	case d.state().Token == token && !slices.Contains([]string{"Too many requests", "Unknown error"}, got.Msg):
+		d.finish("refused", got.Msg, got.Status)
 	}
 	return got.Token, err
 }
 
-// call makes a call, and heeds what each answer may say. It returns an error for a refusal too.
-func (d *Device) call(ctx context.Context, path, token string, body any, wait int) (answer, error) {
-	got, err := d.ask(ctx, path, token, body, wait)
-	if err == nil {
-		d.hear(got, token)
-		if got.RC != 1 {
-			err = Status{Reason: "refused", Detail: *got.Msg}
-		}
-	}
-	return got, err
-}
-
-// hear heeds what any answer may say: places that ended, and the death of the token.
+// hear heeds what any answer may say: places that ended, and the death of the token. Then its slot
+// ended, or the device registers again, once: two devices of one HWID would do it for ever.
 func (d *Device) hear(got answer, token string) {
 	for _, place := range got.Ended {
 		place.State, place.Detail = "ended", place.Reason
 		d.tell(place)
 	}
-	if *got.Msg == tokenError && token != "" {
-		d.forget(token, got.Status)
+	if got.Msg != tokenError || token == "" {
+		return
 	}
-}
-
-// forget forgets a token that died. Its slot ended, or the device registers again, once: two
-// devices of one HWID would do it for ever.
-func (d *Device) forget(token string, why Status) {
-	detail := ""
-	d.change(func(s state) state {
+	end := ""
+	d.change(func(s *state) {
 		if s.Token != token {
-			return s
+			return
 		}
-		s.Token, d.isKnown = "", false
-		if detail = why.Reason; detail == "" && token != d.doubted {
+		s.Token, d.isKnown, end = "", false, got.Reason
+		if end == "" && token != d.doubted {
 			if time.Since(d.renewedAt) < d.times(time.Hour) {
-				detail = "another device registers this HWID"
+				end = "another device registers this HWID"
 			}
 			d.renewedAt = time.Now()
 		}
-		return s
 	})
-	if detail != "" {
-		d.finish("refused", detail, why)
+	if end != "" {
+		d.finish("refused", end, got.Status)
 	}
 }
 
-func (d *Device) listen(ctx context.Context, token string) (held bool, err error) {
-	socket, err := d.dial(ctx, token)
-	if err != nil {
-		return false, err
-	}
-	defer d.silence.Stop()
-	defer socket.CloseNow()
-	since := time.Now()
-	d.with(func() { d.socket = socket })
-	d.tell(Status{State: "open"})
-	d.later(d.sendAcks(ctx))
-	batches, handled := make(chan []Message, queued), make(chan struct{})
-	go func() {
-		defer close(handled)
-		for batch := range batches {
-			// A failure ends the stream; the messages come again.
-			if err := cmp.Or(d.take(ctx, batch), d.sendAcks(ctx)); err != nil {
-				d.cut("lost", err.Error())
-			}
-		}
-	}()
-	for err == nil {
-		var text []byte
-		var got answer
-		if _, text, err = socket.Read(ctx); err != nil {
-			break
-		}
-		d.silence.Reset(d.bears)
-		if got, err = answerIn(text); err == nil {
-			if d.hear(got, token); got.Data == nil {
-				// Those that the server refused for their form it will never take.
-				d.change(d.answered)
-			}
-			batches <- got.Data
-		}
-	}
-	close(batches)
-	<-handled
-	held = time.Since(since) >= d.times(10*time.Second)
-	wasLate := false
-	d.with(func() {
-		for _, sent := range d.pending {
-			sent.late.Stop()
-		}
-		wasLate = d.gaveUp && !held
-		d.socket, d.pending, d.gaveUp = nil, nil, wasLate && websocket.CloseStatus(err) != closeReplaced
-	})
-	var end websocket.CloseError
-	switch errors.As(err, &end); {
-	case end.Code == closeReplaced && !wasLate:
-		d.finish("replaced", "another stream of this device is in use", Status{})
-	case end.Code == closeToken:
-		d.forget(token, Status{})
-	case end.Code == closeEnded:
-		d.later(d.fetch(ctx, "", 0))
-		d.forget(token, Status{Reason: end.Reason})
-	}
-	return held, err
-}
-
-func (d *Device) polls(ctx context.Context) (held bool, err error) {
+func (d *Device) polls(ctx context.Context) error {
 	// The first one tells at once that the line is open, and how long others may wait.
 	for query, wait := "", 0; ; query = "?wait=" + strconv.Itoa(wait) {
 		// The server repeats a message at once until it is acknowledged.
-		if err = cmp.Or(d.sendAcks(ctx), d.fetch(ctx, query, wait)); err != nil {
-			return held, err
+		if err := cmp.Or(d.sendAcks(ctx), d.fetch(ctx, query, wait)); err != nil {
+			return err
 		}
-		if !held {
+		if !d.held {
 			d.tell(Status{State: "open"})
 		}
-		held = true
-		d.with(func() { wait = d.pollSeconds })
+		d.with(func() { wait, d.held = d.pollSeconds, true })
 	}
 }
 
 // fetch takes messages of the inbox.
 func (d *Device) fetch(ctx context.Context, query string, wait int) error {
-	token := d.state().Token
-	if token == "" {
-		return nil
-	}
-	got, err := d.call(ctx, "/inbox"+query, token, nil, wait)
+	got, err := d.call(ctx, "/inbox"+query, nil, wait)
 	isInVain := func(one Message) bool { return one.Stub && strings.Contains(query, "id=") }
 	return cmp.Or(err, d.take(ctx, slices.DeleteFunc(got.Data, isInVain)))
 }
 
-// sendAcks sends what is not confirmed, on the stream or by calls.
+// sendAcks sends what is not confirmed and is not on its way.
 func (d *Device) sendAcks(ctx context.Context) error {
-	token, due := "", []ack(nil)
+	var due []ack
 	d.with(func() {
-		token, due = d.kept.Token, d.kept.Acks
-		for _, sent := range d.pending {
+		due = d.kept.Acks
+		for _, sent := range d.line.sent {
 			due = without(due, sent.acks)
 		}
 	})
 	for some := range slices.Chunk(due, acksEach) {
-		if d.acknowledge(ctx, some) || token == "" {
-			continue
-		}
-		if _, err := d.call(ctx, "/ack", token, map[string]any{"items": some}, 0); err != nil {
+		if err := d.acknowledge(ctx, some); err != nil {
 			return err
 		}
-		d.change(func(s state) state { s.Acks = without(s.Acks, some); return s })
 	}
 	return nil
 }
 
 func (d *Device) take(ctx context.Context, messages []Message) error {
 	for _, message := range messages {
-		if message.Stub && d.state().seen(message.ID) == "" {
+		if message.Stub && d.state().seen(message.ID).State == "" {
 			// One that is gone meanwhile is not there.
 			if err := d.fetch(ctx, fmt.Sprintf("?id=%d", message.ID), 0); err != nil {
 				return err
 			}
 		} else if ctx.Err() == nil {
-			d.handle(ctx, message)
+			d.handle(ctx, message, false)
 		}
 	}
 	return nil
 }
 
-// handle gives a new message to the app. A copy is acknowledged again: the first may be lost.
-func (d *Device) handle(ctx context.Context, message Message) {
+// handle gives a new message to the app, but one that the system showed. A copy is acknowledged
+// again: the first may be lost.
+func (d *Device) handle(ctx context.Context, message Message, wasShown bool) {
 	d.handling.Lock()
 	defer d.handling.Unlock()
-	s := d.state()
-	if before := s.seen(message.ID); before != "" {
-		d.change(func(s state) state { return s.owing(ack{ID: message.ID, State: before}) })
-		return
+	made := d.state().seen(message.ID)
+	if made.State == "" {
+		made = ack{ID: message.ID, State: usual[message.Type]}
+		if !wasShown {
+			made = d.give(ctx, message, made)
+		}
 	}
-	made := ack{ID: message.ID, State: Received}
-	if message.Type == Command {
-		made.State = Executed
-	}
+	// This repeats the write of the app: the state may have changed meanwhile.
+	d.change(func(s *state) {
+		d.isHandling = false
+		s.know(made)
+	})
+}
+
+// give gives a message to the app, and returns what is acknowledged.
+func (d *Device) give(ctx context.Context, message Message, made ack) ack {
 	said, err := AckState(""), message.unknown()
 	if err == nil {
-		given := Delivery{message, message.Texts(d.options.Locale), message.Action(), jsonOf(s.knowing(made))}
+		after := d.state()
+		after.know(made)
 		d.with(func() { d.isHandling = true })
+		given := Delivery{message, message.Texts(d.options.Locale), message.Action(), jsonOf(after)}
 		said, err = d.options.OnMessage(ctx, given)
 	}
 	if err != nil {
 		d.options.Log.Warn("a message failed", "id", message.ID, "error", err)
-		made.State, made.Detail = Failed, err.Error()
-	} else if said != Kept && said != "" {
-		made.State = said
+		text := strings.Join(strings.FieldsFunc(err.Error(), unicode.IsControl), " ")
+		return ack{message.ID, Failed, fmt.Sprintf("%.255s", text)}
 	}
-	// This repeats the write of the app: the state may have changed meanwhile.
-	d.change(func(s state) state {
-		d.isHandling = false
-		return s.knowing(made)
-	})
+	if said != Kept {
+		made.State = cmp.Or(said, made.State)
+	}
+	return made
 }
 
-func (d *Device) state() (s state) {
+// state returns what is kept now.
+func (d *Device) state() *state {
+	var s state
 	d.with(func() { s = d.kept })
-	return s
+	return &s
 }
 
-// change makes the following state and writes it; while a message is handled, the write after that
-// has it. A state that can't be written ends the connection.
-func (d *Device) change(following func(state) state) {
-	d.with(func() {
-		s := following(d.kept)
-		if d.isHandling {
-			d.kept = s
-			return
-		}
+// change changes the state and writes it; while a message is handled, the write after that has it.
+// A state that can't be written ends the connection.
+func (d *Device) change(alter func(*state)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.kept
+	if alter(&s); !d.isHandling {
 		if err := d.options.Store.Write(jsonOf(s)); err != nil {
 			d.options.Log.Error("the store failed", "error", err)
 			d.cutNow(Status{Reason: "store", Detail: "the store: " + err.Error()})
 			return
 		}
-		d.kept = s
-	})
+	}
+	d.kept = s
 }

@@ -1,13 +1,13 @@
 package device
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -25,72 +25,47 @@ import (
 type answer struct {
 	Status
 	RC    int       `json:"rc"`
-	Msg   *string   `json:"msg"`
+	Msg   string    `json:"msg"`
 	Token string    `json:"device_token"`
 	Data  []Message `json:"data"`
 	Ended []Status  `json:"ended"`
 }
 
-const (
-	answerWait                  = 30 * time.Second
-	pollSeconds, pollSecondsMax = 60, 240
-	answerBytesMax              = 16 << 20
-)
+const answerWait, silenceBorne = 30 * time.Second, 30 * time.Second
 
-// frame is one of acknowledgements whose answer is to come.
-type frame struct {
-	acks []ack
-	late *time.Timer
-}
+const answerBytesMax, pollSeconds, pollSecondsMax = 16 << 20, 60, 240
 
-func serverAt(address string) (*url.URL, error) {
-	at, err := url.Parse(address)
-	if err != nil || at.Host == "" || (at.Scheme != "https" && at.Scheme != "http") {
-		what := fmt.Sprintf("the address %q does not begin with https:// and a host", address)
-		return nil, Status{State: "refused", Reason: "bad_url", Detail: what}
+func answerIn(text []byte) (got answer, err error) {
+	if err = json.Unmarshal(text, &got); err == nil && got.Msg == "" {
+		err = Status{Reason: "not_json", Detail: "a frame is not an answer of the server"}
 	}
-	return at, nil
-}
-
-// address returns that of a call.
-func (d *Device) address(path string) string {
-	return strings.TrimRight(d.options.URL, "/") + d.options.Path + path
+	return got, err
 }
 
 func (d *Device) headers(token string) http.Header {
 	// A frame of 0 bytes is not said.
 	frameMax := strings.TrimLeft(strconv.Itoa(d.options.FrameMax), "0")
-	said := map[string]string{"Accept-Language": d.options.Locale, "X-Frame-Max": frameMax}
+	all := filled(http.Header{"Accept-Language": {d.options.Locale}, "X-Frame-Max": {frameMax}})
 	if token != "" {
-		said["Authorization"] = "Bearer " + token
+		all.Set("Authorization", "Bearer "+token)
 	}
-	return filled(said)
+	return all
 }
 
-// filled returns headers without those that are empty.
-func filled(all map[string]string) http.Header {
-	headers := http.Header{}
-	for name, value := range all {
-		if value != "" {
-			headers.Set(name, value)
-		}
+// call makes a call, and heeds what its answer says; body nil: a GET. An error says what stood where
+// the server's answer should, or that it refused.
+func (d *Device) call(ctx context.Context, path string, body any, wait int) (got answer, err error) {
+	token := d.state().Token
+	if token == "" && path != registerPath {
+		return got, Status{Reason: "refused", Detail: "it is not registered"}
 	}
-	return headers
-}
-
-// ask makes a call; body nil: a GET. An error says what stood where the server's answer should.
-func (d *Device) ask(ctx context.Context, path, token string, body any, wait int) (got answer, err error) {
 	ctx, cancel := context.WithTimeout(ctx, d.times(answerWait)+time.Duration(wait)*time.Second)
 	defer cancel()
-	method, sent := http.MethodGet, []byte(nil)
+	method, sent := http.MethodGet, ""
 	if body != nil {
-		method = http.MethodPost
-		sent, _ = json.Marshal(body)
+		method, sent = http.MethodPost, jsonOf(body)
 	}
-	request, err := http.NewRequestWithContext(ctx, method, d.address(path), bytes.NewReader(sent))
-	if err != nil {
-		return got, err
-	}
+	request, _ := http.NewRequestWithContext(ctx, method, d.base+path, strings.NewReader(sent))
 	request.Header = d.headers(token)
 	request.Header.Set("Content-Type", "application/json")
 	response, err := d.options.Client.Do(request)
@@ -106,15 +81,11 @@ func (d *Device) ask(ctx context.Context, path, token string, body any, wait int
 		return got, d.fault(err, response)
 	}
 	if path != "/ack" {
-		named, _ := strconv.Atoi(response.Header.Get("x-wait-max"))
+		named, _ := strconv.Atoi(response.Header.Get("X-Wait-Max"))
 		d.with(func() { d.pollSeconds = min(cmp.Or(max(named, 0), pollSeconds), pollSecondsMax) })
 	}
-	return got, nil
-}
-
-func answerIn(text []byte) (got answer, err error) {
-	if err = json.Unmarshal(text, &got); err == nil && got.Msg == nil {
-		err = Status{Reason: "not_json", Detail: "a frame is not an answer of the server"}
+	if d.hear(got, token); got.RC != 1 {
+		err = Status{Reason: "refused", Detail: got.Msg}
 	}
 	return got, err
 }
@@ -122,19 +93,21 @@ func answerIn(text []byte) (got answer, err error) {
 // fault says what an error of connecting is, or an answer that is none of the server.
 func (d *Device) fault(err error, got *http.Response) error {
 	var name *net.DNSError
-	var net net.Error
+	var late net.Error
 	text := fmt.Sprint(err)
 	reason, what := "lost", "broke off: "+text
 	switch {
 	case got != nil && got.StatusCode == http.StatusNotFound:
 		reason, what = "wrong_path", "does not have the path of devices: check the address"
-	case got != nil && got.StatusCode != http.StatusUnauthorized:
+	case got != nil && got.StatusCode == http.StatusUnauthorized:
+		return websocket.CloseError{Code: closeToken, Reason: got.Status}
+	case got != nil:
 		reason, what = "not_json", fmt.Sprintf("is not Gatepost: it answers %s, %q", got.Status, got.Header.Get("Content-Type"))
 	case errors.As(err, &name):
 		reason, what = "name", "has a name that no host has"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		reason, what = "refused_port", "refuses connections to its port"
-	case errors.As(err, &net) && net.Timeout():
+	case errors.As(err, &late) && late.Timeout():
 		reason, what = "timeout", "does not answer in time"
 	case strings.Contains(text, "tls: ") || strings.Contains(text, "x509: ") || strings.Contains(text, "HTTPS client"):
 		reason, what = "tls", "has no TLS that can be trusted: "+text
@@ -142,61 +115,140 @@ func (d *Device) fault(err error, got *http.Response) error {
 	return Status{Reason: reason, Detail: d.options.URL + " " + what}
 }
 
-// acknowledge sends acknowledgements on the stream; false: none is open. A missing answer ends it,
-// and they go again.
-func (d *Device) acknowledge(ctx context.Context, acks []ack) bool {
-	text := []byte(jsonOf(map[string]any{"items": acks}))
-	var socket *websocket.Conn
-	d.with(func() {
-		if socket = d.socket; socket != nil {
-			late := time.AfterFunc(d.times(answerWait), func() { d.cut("timeout", "no answer") })
-			d.pending = append(d.pending, frame{acks, late})
-		}
-	})
-	if socket != nil && socket.Write(ctx, websocket.MessageText, text) != nil {
-		d.cut("lost", "no answer")
-	}
-	return socket != nil
+// stream is an open stream.
+type stream struct {
+	*websocket.Conn
+	// silence ends it when nothing was heard for as long as it bears.
+	silence *time.Timer
+	bears   time.Duration
+	// sent has what waits for its answer.
+	sent []frame
 }
 
-// answered returns the state without the oldest frame that waits for its answer: it has it.
-func (d *Device) answered(s state) state {
-	if len(d.pending) > 0 {
-		d.pending[0].late.Stop()
-		s.Acks, d.pending = without(s.Acks, d.pending[0].acks), d.pending[1:]
+// frame is one of acknowledgements.
+type frame struct {
+	acks []ack
+	late *time.Timer
+}
+
+func (s *stream) heard(context.Context, []byte) bool { return s.silence.Reset(s.bears) || true }
+
+// answered takes the oldest frame that waits for its answer: it has it. Those that the server
+// refused for their form it will never take.
+func (s *stream) answered(kept *state) {
+	if len(s.sent) > 0 {
+		s.sent[0].late.Stop()
+		kept.Acks, s.sent = without(kept.Acks, s.sent[0].acks), s.sent[1:]
 	}
-	return s
+}
+
+// cutAfter ends this connection after a time.
+func (d *Device) cutAfter(t time.Duration, why string) *time.Timer {
+	cut := d.cutNow
+	return time.AfterFunc(t, func() { cut(Status{Reason: "timeout", Detail: why}) })
 }
 
 // dial opens a stream.
-func (d *Device) dial(ctx context.Context, token string) (*websocket.Conn, error) {
-	address := "ws" + strings.TrimPrefix(d.address("/stream"), "http")
+func (d *Device) dial(ctx context.Context, token string) (*stream, error) {
+	address, line := d.base+"/stream", &stream{bears: d.times(silenceBorne)}
 	if d.options.PingSeconds > 0 {
 		address += "?ping=" + strconv.Itoa(d.options.PingSeconds)
 	}
-	d.bears = d.times(30 * time.Second)
-	d.silence = time.AfterFunc(time.Hour, func() { d.cut("timeout", "silence") })
 	dialing, cancel := context.WithTimeout(ctx, d.times(answerWait))
 	defer cancel()
 	socket, response, err := websocket.Dial(dialing, address, &websocket.DialOptions{
-		HTTPClient:     d.options.Client,
-		HTTPHeader:     d.headers(token),
-		OnPingReceived: func(context.Context, []byte) bool { return d.silence.Reset(d.bears) || true },
+		HTTPClient: d.options.Client, HTTPHeader: d.headers(token), OnPingReceived: line.heard,
 	})
 	if err != nil {
-		d.silence.Stop()
-		d.with(func() { d.gaveUp = d.gaveUp || errors.Is(dialing.Err(), context.DeadlineExceeded) })
-		if response != nil && response.StatusCode == http.StatusUnauthorized {
-			// The inbox has the text for the user.
-			d.later(d.fetch(ctx, "", 0))
-		}
+		d.gaveUp = d.gaveUp || dialing.Err() != nil
 		return nil, d.fault(err, response)
 	}
-	named, _ := strconv.Atoi(response.Header.Get("x-ping-interval"))
-	d.bears = max(d.bears, d.times(time.Duration(2*named+10)*time.Second))
-	d.silence.Reset(d.bears)
 	socket.SetReadLimit(answerBytesMax)
-	return socket, nil
+	named, _ := strconv.Atoi(response.Header.Get("X-Ping-Interval"))
+	line.Conn, line.bears = socket, max(line.bears, d.times(time.Duration(2*named+10)*time.Second))
+	line.silence = d.cutAfter(line.bears, "silence")
+	return line, nil
+}
+
+// listen works with a stream.
+func (d *Device) listen(ctx context.Context, token string) error {
+	line, err := d.dial(ctx, token)
+	if err == nil {
+		err = d.stream(ctx, token, line)
+	}
+	wasLate := d.gaveUp && !d.held
+	d.gaveUp = wasLate && websocket.CloseStatus(err) != closeReplaced
+	switch code := websocket.CloseStatus(err); {
+	case code == closeReplaced && !wasLate:
+		d.finish("replaced", "another stream of this device is in use", Status{})
+	case code == closeToken || code == closeEnded:
+		// The inbox says why, with the text for the user.
+		d.later(d.fetch(ctx, "", 0))
+	}
+	return err
+}
+
+// stream works with an open stream.
+func (d *Device) stream(ctx context.Context, token string, line *stream) (err error) {
+	defer line.silence.Stop()
+	defer line.CloseNow()
+	since := time.Now()
+	d.with(func() { d.line = line })
+	d.tell(Status{State: "open"})
+	d.later(d.sendAcks(ctx))
+	batches := make(chan []Message, queued)
+	go func() {
+		defer close(batches)
+		for err == nil {
+			var text []byte
+			var got answer
+			if _, text, err = line.Read(ctx); err != nil {
+				break
+			}
+			line.heard(ctx, nil)
+			if got, err = answerIn(text); err == nil {
+				if d.hear(got, token); got.Data == nil {
+					d.change(line.answered)
+				}
+				batches <- got.Data
+			}
+		}
+	}()
+	for batch := range batches {
+		// A failure ends the stream; the messages come again.
+		if fault := cmp.Or(d.take(ctx, batch), d.sendAcks(ctx)); fault != nil {
+			d.cut(fault)
+		}
+	}
+	d.with(func() { d.line = &stream{} })
+	d.held = time.Since(since) >= d.times(10*time.Second)
+	return err
+}
+
+// acknowledge sends acknowledgements on the stream, if one is open, else by a call. A missing answer
+// ends the stream, and they go again.
+func (d *Device) acknowledge(ctx context.Context, acks []ack) error {
+	body := map[string]any{"items": acks}
+	var line *stream
+	d.with(func() {
+		if line = d.line; line.Conn != nil {
+			line.sent = append(line.sent, frame{acks, d.cutAfter(d.times(answerWait), "no answer")})
+		}
+	})
+	if line.Conn != nil {
+		return line.Write(ctx, websocket.MessageText, []byte(jsonOf(body)))
+	}
+	_, err := d.call(ctx, "/ack", body, 0)
+	if err == nil {
+		d.change(func(s *state) { s.Acks = without(s.Acks, acks) })
+	}
+	return err
+}
+
+// filled takes empty headers away.
+func filled(all http.Header) http.Header {
+	maps.DeleteFunc(all, func(_ string, values []string) bool { return values[0] == "" })
+	return all
 }
 
 var serverPath = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
@@ -205,8 +257,9 @@ var serverPath = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
 // headers. It returns options with URL, Path and Registration of a server on the same host; false:
 // the answer names none.
 func Discover(fetched string, headers http.Header) (o Options, isFound bool) {
-	at, err := serverAt(fetched)
-	if o.Path = headers.Get("X-Device-Server"); err != nil || !serverPath.MatchString(o.Path) || path.Clean(o.Path) != o.Path {
+	at, err := url.Parse(fetched)
+	o.Path = headers.Get("X-Device-Server")
+	if err != nil || at.Host == "" || !serverPath.MatchString(o.Path) || path.Clean(o.Path) != o.Path {
 		return o, false
 	}
 	o.URL, o.Registration = at.Scheme+"://"+at.Host, map[string]string{"subscription_url": fetched}
@@ -221,9 +274,9 @@ func FetchHeaders(store Store, registration map[string]string, hwid string) (htt
 }
 
 func headersOf(hwid string, registration map[string]string) http.Header {
-	return filled(map[string]string{
-		"x-hwid": hwid, "x-device-protocol": "1", "x-device-os": registration["os"],
-		"x-ver-os": registration["os_version"], "x-device-model": registration["device_name"],
-		"x-app-version": registration["app_version"],
+	return filled(http.Header{
+		"X-Hwid": {hwid}, "X-Device-Protocol": {"1"}, "X-Device-Os": {registration["os"]},
+		"X-Ver-Os": {registration["os_version"]}, "X-Device-Model": {registration["device_name"]},
+		"X-App-Version": {registration["app_version"]},
 	})
 }
