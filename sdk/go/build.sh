@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds driver and sample into dist/kits/go (or the folder that is named). Needs Go of 1.23 or
+# Builds driver and sample into dist/kits/go (or the folder that is named). Needs Go of 1.24 or
 # later, and its one library: `go mod download` brings it. GOFLAGS=-race watches for data races.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

@@ -17,9 +17,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
-
-	"github.com/coder/websocket"
 )
 
 // PushAddress is where pushes go: Gateway is fcm, apns or webpush; Token is a text, or the
@@ -90,8 +87,6 @@ type Options struct {
 // ErrRuns is the answer to a second Run of a device at the same time.
 var ErrRuns = errors.New("this device runs already")
 
-const closeToken, closeReplaced, closeEnded websocket.StatusCode = 4001, 4002, 4004
-
 // A batch of the server has at most 100 messages, and it sends no more than 100 before they are known.
 const tokenError, acksEach, queued = "Device token error", 100, 128
 
@@ -134,7 +129,7 @@ func New(o Options) (*Device, error) {
 	none, path := func(error) {}, cmp.Or(o.Path, devicePath)
 	base := strings.TrimRight(o.URL, "/") + path
 	at, err := url.Parse(base)
-	if err != nil || at.Host == "" || (at.Scheme != "https" && at.Scheme != "http") {
+	if err != nil || !isServer(at) {
 		what := fmt.Sprintf("the address %q does not begin with https:// and a host", o.URL)
 		return nil, Status{State: "refused", Reason: "bad_url", Detail: what}
 	}
@@ -221,9 +216,9 @@ func (d *Device) TakePush(ctx context.Context, data map[string]any, wasShown boo
 	case id <= 0:
 		return
 	case wasShown && data["kind"] == "notification":
-		d.handle(ctx, Message{ID: id, Type: Notification}, true)
+		d.change(func(s *state) { s.know(ack{ID: id, State: Received}) })
 	case isThere && message.ID == id && !message.Stub:
-		d.handle(ctx, message, false)
+		d.handle(ctx, message)
 	default:
 		d.later(d.fetch(ctx, "", 0))
 	}
@@ -330,17 +325,14 @@ func (d *Device) fetch(ctx context.Context, query string, wait int) error {
 	return cmp.Or(err, d.take(ctx, slices.DeleteFunc(got.Data, isInVain)))
 }
 
-// sendAcks sends what is not confirmed and is not on its way.
+// sendAcks sends what is not confirmed and not on its way: on the stream, if one is open, else by
+// calls.
 func (d *Device) sendAcks(ctx context.Context) error {
+	var line *stream
 	var due []ack
-	d.with(func() {
-		due = d.kept.Acks
-		for _, sent := range d.line.sent {
-			due = without(due, sent.acks)
-		}
-	})
+	d.with(func() { line, due = d.line, d.line.due(d.kept.Acks) })
 	for some := range slices.Chunk(due, acksEach) {
-		if err := d.acknowledge(ctx, some); err != nil {
+		if err := d.acknowledge(ctx, line, some); err != nil {
 			return err
 		}
 	}
@@ -355,33 +347,27 @@ func (d *Device) take(ctx context.Context, messages []Message) error {
 				return err
 			}
 		} else if ctx.Err() == nil {
-			d.handle(ctx, message, false)
+			d.handle(ctx, message)
 		}
 	}
 	return nil
 }
 
-// handle gives a new message to the app, but one that the system showed. A copy is acknowledged
-// again: the first may be lost.
-func (d *Device) handle(ctx context.Context, message Message, wasShown bool) {
+// handle gives a new message to the app. A copy is acknowledged again: the first may be lost.
+func (d *Device) handle(ctx context.Context, message Message) {
 	d.handling.Lock()
 	defer d.handling.Unlock()
 	made := d.state().seen(message.ID)
 	if made.State == "" {
-		made = ack{ID: message.ID, State: usual[message.Type]}
-		if !wasShown {
-			made = d.give(ctx, message, made)
-		}
+		made = d.give(ctx, message)
 	}
 	// This repeats the write of the app: the state may have changed meanwhile.
-	d.change(func(s *state) {
-		d.isHandling = false
-		s.know(made)
-	})
+	d.change(func(s *state) { d.isHandling = false; s.know(made) })
 }
 
 // give gives a message to the app, and returns what is acknowledged.
-func (d *Device) give(ctx context.Context, message Message, made ack) ack {
+func (d *Device) give(ctx context.Context, message Message) ack {
+	made := ack{ID: message.ID, State: usual[message.Type]}
 	said, err := AckState(""), message.unknown()
 	if err == nil {
 		after := d.state()
@@ -392,8 +378,7 @@ func (d *Device) give(ctx context.Context, message Message, made ack) ack {
 	}
 	if err != nil {
 		d.options.Log.Warn("a message failed", "id", message.ID, "error", err)
-		text := strings.Join(strings.FieldsFunc(err.Error(), unicode.IsControl), " ")
-		return ack{message.ID, Failed, fmt.Sprintf("%.255s", text)}
+		return ack{message.ID, Failed, detailOf(err)}
 	}
 	if said != Kept {
 		made.State = cmp.Or(said, made.State)

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+	"github.com/coder/websocket/wsjson"
 )
 
 // answer is that of a call, and a frame of a stream.
@@ -31,15 +32,19 @@ type answer struct {
 	Ended []Status  `json:"ended"`
 }
 
+const closeToken, closeReplaced, closeEnded websocket.StatusCode = 4001, 4002, 4004
+
 const answerWait, silenceBorne = 30 * time.Second, 30 * time.Second
 
 const answerBytesMax, pollSeconds, pollSecondsMax = 16 << 20, 60, 240
 
-func answerIn(text []byte) (got answer, err error) {
-	if err = json.Unmarshal(text, &got); err == nil && got.Msg == "" {
-		err = Status{Reason: "not_json", Detail: "a frame is not an answer of the server"}
+// UnmarshalJSON refuses what is no answer of the server.
+func (a *answer) UnmarshalJSON(text []byte) error {
+	type fields answer
+	if err := json.Unmarshal(text, (*fields)(a)); err != nil || a.Msg != "" {
+		return err
 	}
-	return got, err
+	return Status{Reason: "not_json", Detail: "a frame is not an answer of the server"}
 }
 
 func (d *Device) headers(token string) http.Header {
@@ -77,7 +82,7 @@ func (d *Device) call(ctx context.Context, path string, body any, wait int) (got
 	if err != nil {
 		return got, d.fault(err, nil)
 	}
-	if got, err = answerIn(text); err != nil || response.StatusCode == http.StatusNotFound {
+	if err = json.Unmarshal(text, &got); err != nil || response.StatusCode == http.StatusNotFound {
 		return got, d.fault(err, response)
 	}
 	if path != "/ack" {
@@ -118,6 +123,7 @@ func (d *Device) fault(err error, got *http.Response) error {
 // stream is an open stream.
 type stream struct {
 	*websocket.Conn
+	cut context.CancelCauseFunc
 	// silence ends it when nothing was heard for as long as it bears.
 	silence *time.Timer
 	bears   time.Duration
@@ -133,6 +139,14 @@ type frame struct {
 
 func (s *stream) heard(context.Context, []byte) bool { return s.silence.Reset(s.bears) || true }
 
+// due returns what is not on its way.
+func (s *stream) due(acks []ack) []ack {
+	for _, sent := range s.sent {
+		acks = without(acks, sent.acks)
+	}
+	return acks
+}
+
 // answered takes the oldest frame that waits for its answer: it has it. Those that the server
 // refused for their form it will never take.
 func (s *stream) answered(kept *state) {
@@ -142,15 +156,14 @@ func (s *stream) answered(kept *state) {
 	}
 }
 
-// cutAfter ends this connection after a time.
-func (d *Device) cutAfter(t time.Duration, why string) *time.Timer {
-	cut := d.cutNow
-	return time.AfterFunc(t, func() { cut(Status{Reason: "timeout", Detail: why}) })
+// cutAfter ends the connection of the stream after a time.
+func (s *stream) cutAfter(t time.Duration, why string) *time.Timer {
+	return time.AfterFunc(t, func() { s.cut(Status{Reason: "timeout", Detail: why}) })
 }
 
 // dial opens a stream.
 func (d *Device) dial(ctx context.Context, token string) (*stream, error) {
-	address, line := d.base+"/stream", &stream{bears: d.times(silenceBorne)}
+	address, line := d.base+"/stream", &stream{bears: d.times(silenceBorne), cut: d.cutNow}
 	if d.options.PingSeconds > 0 {
 		address += "?ping=" + strconv.Itoa(d.options.PingSeconds)
 	}
@@ -166,7 +179,7 @@ func (d *Device) dial(ctx context.Context, token string) (*stream, error) {
 	socket.SetReadLimit(answerBytesMax)
 	named, _ := strconv.Atoi(response.Header.Get("X-Ping-Interval"))
 	line.Conn, line.bears = socket, max(line.bears, d.times(time.Duration(2*named+10)*time.Second))
-	line.silence = d.cutAfter(line.bears, "silence")
+	line.silence = line.cutAfter(line.bears, "silence")
 	return line, nil
 }
 
@@ -200,13 +213,9 @@ func (d *Device) stream(ctx context.Context, token string, line *stream) (err er
 	go func() {
 		defer close(batches)
 		for err == nil {
-			var text []byte
 			var got answer
-			if _, text, err = line.Read(ctx); err != nil {
-				break
-			}
-			line.heard(ctx, nil)
-			if got, err = answerIn(text); err == nil {
+			if err = wsjson.Read(ctx, line.Conn, &got); err == nil {
+				line.heard(ctx, nil)
 				if d.hear(got, token); got.Data == nil {
 					d.change(line.answered)
 				}
@@ -225,18 +234,13 @@ func (d *Device) stream(ctx context.Context, token string, line *stream) (err er
 	return err
 }
 
-// acknowledge sends acknowledgements on the stream, if one is open, else by a call. A missing answer
-// ends the stream, and they go again.
-func (d *Device) acknowledge(ctx context.Context, acks []ack) error {
+// acknowledge sends acknowledgements. A missing answer ends the stream, and they go again.
+func (d *Device) acknowledge(ctx context.Context, line *stream, acks []ack) error {
 	body := map[string]any{"items": acks}
-	var line *stream
-	d.with(func() {
-		if line = d.line; line.Conn != nil {
-			line.sent = append(line.sent, frame{acks, d.cutAfter(d.times(answerWait), "no answer")})
-		}
-	})
 	if line.Conn != nil {
-		return line.Write(ctx, websocket.MessageText, []byte(jsonOf(body)))
+		late := line.cutAfter(d.times(answerWait), "no answer")
+		d.with(func() { line.sent = append(line.sent, frame{acks, late}) })
+		return wsjson.Write(ctx, line.Conn, body)
 	}
 	_, err := d.call(ctx, "/ack", body, 0)
 	if err == nil {
@@ -253,13 +257,17 @@ func filled(all http.Header) http.Header {
 
 var serverPath = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
 
+func isServer(at *url.URL) bool {
+	return at.Host != "" && (at.Scheme == "https" || at.Scheme == "http")
+}
+
 // Discover reads the answer to a subscription's fetch: the address that was fetched, and the
 // headers. It returns options with URL, Path and Registration of a server on the same host; false:
 // the answer names none.
 func Discover(fetched string, headers http.Header) (o Options, isFound bool) {
 	at, err := url.Parse(fetched)
 	o.Path = headers.Get("X-Device-Server")
-	if err != nil || at.Host == "" || !serverPath.MatchString(o.Path) || path.Clean(o.Path) != o.Path {
+	if err != nil || !isServer(at) || !serverPath.MatchString(o.Path) || path.Clean(o.Path) != o.Path {
 		return o, false
 	}
 	o.URL, o.Registration = at.Scheme+"://"+at.Host, map[string]string{"subscription_url": fetched}

@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Message is a message as the server sent it.
@@ -160,6 +161,11 @@ type ack struct {
 	ID     int64    `json:"id"`
 	State  AckState `json:"state"`
 	Detail string   `json:"detail,omitempty"`
+}
+
+// detailOf returns an error as one line.
+func detailOf(err error) string {
+	return fmt.Sprintf("%.255s", strings.Join(strings.FieldsFunc(err.Error(), unicode.IsControl), " "))
 }
 
 // state is what a device keeps. No method changes a slice that another state has.
