@@ -325,8 +325,8 @@ func (d *Device) fetch(ctx context.Context, query string, wait int) error {
 	return cmp.Or(err, d.take(ctx, slices.DeleteFunc(got.Data, isInVain)))
 }
 
-// sendAcks sends what is not confirmed and not on its way: on the stream, if one is open, else by
-// calls.
+// sendAcks sends what is not confirmed, but what waits for its answer: on the stream, if one is open,
+// else by calls.
 func (d *Device) sendAcks(ctx context.Context) error {
 	var line *stream
 	var due []ack

@@ -139,7 +139,7 @@ type frame struct {
 
 func (s *stream) heard(context.Context, []byte) bool { return s.silence.Reset(s.bears) || true }
 
-// due returns what is not on its way.
+// due returns acknowledgements without those that wait for their answers.
 func (s *stream) due(acks []ack) []ack {
 	for _, sent := range s.sent {
 		acks = without(acks, sent.acks)
