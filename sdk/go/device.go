@@ -341,7 +341,7 @@ func (d *Device) sendAcks(ctx context.Context) error {
 
 func (d *Device) take(ctx context.Context, messages []Message) error {
 	for _, message := range messages {
-		if message.Stub && d.state().seen(message.ID).State == "" {
+		if message.Stub && d.state().seen(message.ID) == "" {
 			// One that is gone meanwhile is not there.
 			if err := d.fetch(ctx, fmt.Sprintf("?id=%d", message.ID), 0); err != nil {
 				return err
@@ -357,7 +357,7 @@ func (d *Device) take(ctx context.Context, messages []Message) error {
 func (d *Device) handle(ctx context.Context, message Message) {
 	d.handling.Lock()
 	defer d.handling.Unlock()
-	made := d.state().seen(message.ID)
+	made := ack{ID: message.ID, State: d.state().seen(message.ID)}
 	if made.State == "" {
 		made = d.give(ctx, message)
 	}

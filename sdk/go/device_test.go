@@ -213,3 +213,11 @@ func TestNoStateIsWrittenOverThatOfATransaction(t *testing.T) {
 	cancel()
 	<-ended
 }
+
+func TestAnUpdateKeepsTheStateOfVersion0_22(t *testing.T) {
+	const text = `{"version":1,"hwid":"h","token":"t","seen":[[5,"opened"]],"acks":[{"id":6,"state":"received"}]}`
+	kept, err := readState(&memory{text: text}, "")
+	if err != nil || jsonOf(kept) != text || kept.seen(5) != Opened {
+		t.Error(jsonOf(kept), err)
+	}
+}

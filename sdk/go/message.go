@@ -163,6 +163,18 @@ type ack struct {
 	Detail string   `json:"detail,omitempty"`
 }
 
+// known is a message and what was acknowledged of it first: a pair in JSON.
+type known struct {
+	id    int64
+	state AckState
+}
+
+func (k known) MarshalJSON() ([]byte, error) { return json.Marshal([]any{k.id, k.state}) }
+
+func (k *known) UnmarshalJSON(text []byte) error {
+	return json.Unmarshal(text, &[]any{&k.id, &k.state})
+}
+
 // detailOf returns an error as one line.
 func detailOf(err error) string {
 	return fmt.Sprintf("%.255s", strings.Join(strings.FieldsFunc(err.Error(), unicode.IsControl), " "))
@@ -174,8 +186,8 @@ type state struct {
 	HWID    string `json:"hwid"`
 	// Token is empty until the device is registered.
 	Token string `json:"token,omitempty"`
-	// Seen has the acknowledgements of the last messages, the oldest first.
-	Seen []ack `json:"seen,omitempty"`
+	// Seen has the last messages, the oldest first.
+	Seen []known `json:"seen,omitempty"`
 	// Acks are those that the server has not confirmed.
 	Acks []ack `json:"acks,omitempty"`
 }
@@ -204,20 +216,20 @@ func jsonOf(value any) string {
 	return string(text)
 }
 
-// seen returns the acknowledgement of a message; empty: it is new.
-func (s *state) seen(id int64) (of ack) {
+// seen returns the acknowledged state of a message; empty: it is new.
+func (s *state) seen(id int64) (before AckState) {
 	for _, one := range s.Seen {
-		if one.ID == id {
-			of = one
+		if one.id == id {
+			before = one.state
 		}
 	}
-	return of
+	return before
 }
 
-// know adds the acknowledgement of a message, which waits.
+// know adds a message and its acknowledgement, which waits.
 func (s *state) know(a ack) {
-	if s.seen(a.ID).State == "" {
-		s.Seen = last(append(slices.Clip(s.Seen), a), seenMax)
+	if s.seen(a.ID) == "" {
+		s.Seen = last(append(slices.Clip(s.Seen), known{a.ID, a.State}), seenMax)
 	}
 	s.owe(a)
 }
