@@ -15,7 +15,8 @@ class Server {
       throw Reason('bad_url', 'The address "$url" must begin with https:// and name a host.');
     }
     final shown = {'install_code': installCode, 'domain_hash': domainHash};
-    return Server._('${_trimmed(at)}/device', shown);
+    final base = '$at'.replaceFirst(RegExp(r'/+$'), '');
+    return Server._('$base/device', shown);
   }
 
   /// Stands before `/register`, `/inbox`, `/ack` and `/stream`.
@@ -25,14 +26,15 @@ class Server {
   /// Returns the server that the answer to a subscription's fetch names; null: it names none.
   /// `header` gives a header of the answer. Ask your user before you make a device with it.
   static Server? discovered(String fetched, String? Function(String name) header) {
-    final path = header('x-device-server');
+    final path = header('x-device-server') ?? '';
     final from = _http(fetched);
-    // A path of the same host, and nothing else: the answer names no other server.
-    if (from == null || path == null || !_path.hasMatch(path)) return null;
-    return Server._(_trimmed(from.resolve(path)), {'subscription_url': fetched});
+    // A path of the same host, and no way up: the answer names no other server.
+    final isWay = _path.hasMatch(path) && !path.split('/').any(const {'.', '..'}.contains);
+    if (from == null || !isWay) return null;
+    return Server._('${from.origin}$path', {'subscription_url': fetched});
   }
 
-  static final RegExp _path = RegExp(r'^/(?!/)[A-Za-z0-9._~/-]*$');
+  static final RegExp _path = RegExp(r'^(/[A-Za-z0-9._~-]+)+$');
 }
 
 Uri? _http(String url) {
@@ -40,8 +42,6 @@ Uri? _http(String url) {
   final isHttp = at != null && (at.isScheme('https') || at.isScheme('http')) && at.host != '';
   return isHttp ? at : null;
 }
-
-String _trimmed(Uri at) => at.toString().replaceFirst(RegExp(r'/+$'), '');
 
 /// Returns the headers of a subscription's fetch: they name the device, and ask for the server.
 Map<String, String> fetchHeaders(String hwid, Map<String, String> facts) => {

@@ -81,7 +81,7 @@ class State {
     }
     // The token belongs to the HWID that was registered.
     if (kept != null && (hwid == null || hwid == kept.hwid)) return kept;
-    return State(hwid ?? _drawn(), null, const {}, const []);
+    return State(hwid ?? _drawn(), null, const <int, String>{}, const []);
   }
 
   static State? _whole(Json? kept) {
@@ -117,7 +117,7 @@ class State {
         'seen': [
           for (final one in _seen.entries) [one.key, one.value],
         ],
-        'acks': acks,
+        'acks': [for (final ack in acks) ack.toJson()],
       });
 
   /// Returns the acknowledged state of a message; null: it is new.
@@ -127,7 +127,7 @@ class State {
 
   /// Returns the state with a message and its acknowledgement, which waits.
   State knowing(Ack ack) {
-    final seen = {..._seen}..remove(ack.id);
+    final seen = Map.of(_seen)..remove(ack.id);
     seen[ack.id] = ack.state;
     if (seen.length > _seenMax) seen.remove(seen.keys.first);
     return State(hwid, token, seen, acks).owing(ack);
