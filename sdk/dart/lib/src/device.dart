@@ -108,6 +108,9 @@ class Device {
   State? _kept;
   PushAddress? _push;
   bool _isKnown = false;
+
+  /// Whether the connection did, for long enough to begin with the first pause again.
+  bool _hasHeld = false;
   Stopwatch? _renewed;
 
   /// The token of a registration whose answer was lost: the new token was in it.
@@ -138,19 +141,21 @@ class Device {
   Future<void> _sessions(Completer<Status> over) async {
     var wait = 0.5;
     while (!over.isCompleted) {
+      _hasHeld = false;
       try {
-        if (await _session()) wait = 0.5;
+        await _session();
       } catch (fault) {
         final reason = Reason.ofCall(fault, _server.base);
         if (!over.isCompleted) _report(Status(Phase.closed, reason));
       }
+      if (_hasHeld) wait = 0.5;
       await _rest(wait * (0.5 + Random().nextDouble()));
       wait = min(2 * wait, 60.0);
     }
   }
 
   /// Waits for a time, s, or until the device ends.
-  Future<void> _rest(double given) async {
+  Future<void> _rest(num given) async {
     try {
       await _over?.future.timeout(_line.seconds(given));
     } on TimeoutException {
@@ -158,20 +163,21 @@ class Device {
     }
   }
 
-  /// Works with one connection, and returns whether it held for a while.
-  Future<bool> _session() async {
+  /// Works with one connection.
+  Future<void> _session() async {
     final token = (await _now()).token;
     // The gateway may have dropped a dead address: a device with pushes registers at each start.
     // The inbox says first whether the slot was freed: a registration could take another one.
-    if (token == null) {
+    // A server that was discovered tells nothing of a dead token, and admits once per slot.
+    if (token == null || (_server.isDiscovered && !_isKnown)) {
       await _register();
     } else if (_push != null && !_isKnown) {
       await _fetch(token);
       if (!_hasEnded) await _register();
     }
     final known = (await _now()).token;
-    if (known == null || _hasEnded) return false;
-    return _mode == Mode.poll ? _polls(known) : _listen(known);
+    if (known == null || _hasEnded) return;
+    await (_mode == Mode.poll ? _polls(known) : _listen(known));
   }
 
   void _finish(Status status) {
@@ -201,7 +207,7 @@ class Device {
     final id = int.tryParse('${data['id']}') ?? 0;
     if (id <= 0) return;
     final message = Message.read(data['message']);
-    try {
+    await _later(() async {
       if (wasShown && data['kind'] == 'notification') {
         final shown = Ack(id, 'received');
         await _change((state) => state.seen(id) == null ? state.knowing(shown) : state);
@@ -212,18 +218,21 @@ class Device {
         if (token != null) await _fetch(token);
       }
       await _sendAcks();
-    } on Reason catch (reason) {
-      _note('a push waits: $reason');
-    }
+    });
   }
 
   /// Tells that the user opened a notification.
-  Future<void> opened(int id) async {
+  Future<void> opened(int id) => _later(() async {
+        await _change((state) => state.owing(Ack(id, 'opened')));
+        await _sendAcks();
+      });
+
+  /// Does what the next connection does if this one fails.
+  Future<void> _later(Future<void> Function() work) async {
     try {
-      await _change((state) => state.owing(Ack(id, 'opened')));
-      await _sendAcks();
+      await work();
     } on Reason catch (reason) {
-      _note('an acknowledgement waits: $reason');
+      _note('it waits for the next connection: $reason');
     }
   }
 
@@ -262,31 +271,25 @@ class Device {
         if (answer.isOk && answer.token.isNotEmpty) {
           _isKnown = identical(push, _push);
           await _change((state) => state.withToken(answer.token));
-        } else if (answer.msg == _tokenError && !answer.isEnding && token != null) {
-          await _forget(token);
+        } else if (answer.msg == _tokenError && token != null) {
+          await _forget(token, answer.ending);
         } else if (answer.msg == 'Too many requests' || answer.msg == 'Unknown error') {
           throw answer.reason;
         } else {
-          if (answer.msg == _tokenError) await _change((state) => state.withToken(null));
           _finish(Status(Phase.refused, answer.reason));
         }
       });
 
-  /// Ends the device whose slot was freed: it never registers again by itself.
-  Future<void> _slotEnded(String token, Reason reason) async {
-    if ((await _now()).token != token) return;
-    await _change((state) => state.withToken(null));
-    _finish(Status(Phase.refused, reason));
-  }
-
   /// Forgets a token that died, after a registration that may have renewed it.
-  Future<void> _dropToken(String token) => _registering.step(() => _forget(token));
+  Future<void> _dropToken(String token) => _registering.step(() => _forget(token, null));
 
-  /// Lets the device register again, once: two devices of one HWID would do it for ever.
-  Future<void> _forget(String token) async {
+  /// Forgets a token. If its slot ended, so does the device; else it registers again, once: two
+  /// devices of one HWID would do it for ever.
+  Future<void> _forget(String token, Reason? ending) async {
     if ((await _now()).token != token) return;
     await _change((state) => state.withToken(null));
     _isKnown = false;
+    if (ending != null) return _finish(Status(Phase.refused, ending));
     if (token == _doubted) return;
     final before = _renewed;
     if (before != null && before.elapsed < _line.seconds(3600)) {
@@ -296,11 +299,16 @@ class Device {
     _renewed = Stopwatch()..start();
   }
 
-  Future<bool> _listen(String token) async {
-    final hearing = _Hearing(this, token);
-    final closed = await _line.hold(token, _ping, hearing);
-    await hearing.work;
-    if (_hasEnded) return false;
+  Future<void> _listen(String token) async {
+    var work = Future<void>.value();
+    final closed = await _line.hold(token, _ping, (frame, confirmed) {
+      work = work.then((_) => _hear(token, frame, confirmed)).catchError((Object fault) {
+        _line.cut(Reason.ofCall(fault, _server.base));
+      });
+    });
+    await work;
+    if (_hasEnded) return;
+    _hasHeld = closed.hasHeld;
     _report(Status(Phase.closed, closed.reason));
     final code = closed.code;
     if (code == 4002 && _line.wasOwn()) {
@@ -310,48 +318,42 @@ class Device {
     } else if (code == 4001) {
       await _dropToken(token);
     } else if (code == 401 || code == 4004) {
-      await _hearEnding(token, closed);
+      // The inbox says why the token ended, in the language of the user.
+      await _later(() => _fetch(token));
+      if (closed.reason.word.isNotEmpty && !_hasEnded) await _forget(token, closed.reason);
     }
-    return closed.hasHeld;
   }
 
-  /// Asks the inbox why the token ended: it answers in the language of the user.
-  Future<void> _hearEnding(String token, Closed closed) async {
-    try {
-      await _fetch(token);
-    } on Reason catch (reason) {
-      _note('the inbox does not say why: $reason');
+  /// Handles an event of the stream: it is open, it brought a frame, or the server confirmed.
+  Future<void> _hear(String token, Answer? frame, List<Ack> confirmed) async {
+    if (confirmed.isNotEmpty) return _confirmed(confirmed);
+    if (frame == null) {
+      _report(const Status(Phase.open));
+    } else {
+      await _take(token, frame);
     }
-    if (closed.reason.word.isNotEmpty && !_hasEnded) await _slotEnded(token, closed.reason);
+    await _sendAcks();
   }
 
-  Future<bool> _polls(String token) async {
+  Future<void> _polls(String token) async {
     // The first one tells at once that the line is open, and how long others may wait.
     var wait = 0;
-    var wasWell = false;
     while (!_hasEnded) {
       final clock = Stopwatch()..start();
-      try {
-        // The server repeats a message at once until it is acknowledged.
-        await _sendAcks();
-        final count = await _fetch(token, wait: wait);
-        if (_hasEnded) return false;
-        if (!wasWell) _report(const Status(Phase.open));
-        // A server that does not wait is not asked without a pause.
-        final isEarly = clock.elapsed < _line.seconds(1);
-        if (wasWell && count == 0 && _ping > 0) {
-          await _rest(_ping.toDouble());
-        } else if (wasWell && count == 0 && isEarly) {
-          await _rest(1.0);
-        }
-        wasWell = true;
-        wait = _ping > 0 ? 0 : _line.pollSeconds;
-      } on Reason catch (reason) {
-        if (!_hasEnded) _report(Status(Phase.closed, reason));
-        return wasWell;
+      // The server repeats a message at once until it is acknowledged.
+      await _sendAcks();
+      final count = await _fetch(token, wait: wait);
+      if (_hasEnded) return;
+      // A server that does not wait is not asked without a pause.
+      final isEarly = clock.elapsed < _line.seconds(1);
+      if (!_hasHeld) {
+        _report(const Status(Phase.open));
+      } else if (count == 0 && (_ping > 0 || isEarly)) {
+        await _rest(max(_ping, 1));
       }
+      _hasHeld = true;
+      wait = _ping > 0 ? 0 : _line.pollSeconds;
     }
-    return false;
   }
 
   /// Takes the messages of the inbox, and returns how many there were.
@@ -366,7 +368,8 @@ class Device {
   Future<void> _take(String token, Answer answer) async {
     if (!answer.isOk) {
       if (answer.msg == _tokenError) {
-        await (answer.isEnding ? _slotEnded(token, answer.reason) : _dropToken(token));
+        final ending = answer.ending;
+        await (ending == null ? _dropToken(token) : _forget(token, ending));
       }
       throw answer.reason;
     }
@@ -399,8 +402,7 @@ class Device {
         _line.acknowledge(some);
         continue;
       }
-      final items = {'items': some};
-      final answer = await _line.ask('/ack', token: token, body: items);
+      final answer = await _line.ask('/ack', token: token, body: {'items': some});
       if (!answer.isOk) await _take(token, answer);
       await _confirmed(some);
     }
@@ -460,36 +462,6 @@ class Device {
     } catch (fault) {
       _note('the store failed: $fault');
     }
-  }
-}
-
-/// Handles the events of one stream, one after the other.
-class _Hearing implements Listener {
-  _Hearing(this._device, this._token);
-
-  final Device _device;
-  final String _token;
-  Future<void> work = Future<void>.value();
-
-  @override
-  void opened() => _then(() async {
-        _device._report(const Status(Phase.open));
-        await _device._sendAcks();
-      });
-
-  @override
-  void heard(Answer answer) => _then(() async {
-        await _device._take(_token, answer);
-        await _device._sendAcks();
-      });
-
-  @override
-  void answered(List<Ack> acks) => _then(() => _device._confirmed(acks));
-
-  void _then(Future<void> Function() step) {
-    work = work.then((_) => step()).catchError((Object fault) {
-      _device._line.cut(Reason.ofCall(fault, _device._line.base));
-    });
   }
 }
 

@@ -29,20 +29,13 @@ class Answer {
   /// The reason of a refusal.
   Reason get reason => Reason.read(_all);
 
-  /// True if the server says why the token ended.
-  bool get isEnding => _all.containsKey('reason');
+  /// Why the token ended, if the server says so.
+  Reason? get ending => _all.containsKey('reason') ? reason : null;
   bool get hasMessages => _all['data'] is List;
-
-  List<Message> get messages => [
-        for (final message in _list('data').map(Message.read))
-          if (message != null) message,
-      ];
+  List<Message> get messages => _list('data').map(Message.read).whereType<Message>().toList();
 
   /// The places of the device that ended.
-  List<Reason> get ended => [
-        for (final one in _list('ended'))
-          if (one is Json) Reason.read(one),
-      ];
+  List<Reason> get ended => _list('ended').whereType<Json>().map(Reason.read).toList();
 
   List<Object?> _list(String name) {
     final value = _all[name];
@@ -63,22 +56,12 @@ class Closed {
   final bool hasHeld;
 }
 
-/// The events of a stream.
-abstract class Listener {
-  void opened();
-  void heard(Answer answer);
-
-  /// The server saved these, or will never take them.
-  void answered(List<Ack> acks);
-}
+/// Hears the events of a stream: it is open, or brought a frame, or the server saved
+/// acknowledgements (or will never take them).
+typedef Hearing = void Function(Answer? frame, List<Ack> confirmed);
 
 /// A frame of acknowledgements whose answer is to come.
-class _Sent {
-  const _Sent(this.acks, this.limit);
-
-  final List<Ack> acks;
-  final Timer limit;
-}
+typedef _Sent = ({List<Ack> acks, Timer limit});
 
 class Line {
   Line(this.base, this._newClient, this.pace, this._headers);
@@ -126,19 +109,16 @@ class Line {
 
   /// Makes a call; without a body a GET. The time grows by the wait of a poll, s. Throws a
   /// [Reason].
-  Future<Answer> ask(String path, {String? token, Json? body, int wait = 0}) async {
-    final limit = seconds(30) + Duration(seconds: wait);
-    final method = body == null ? 'GET' : 'POST';
-    HttpClientRequest? open;
-    Future<Answer> work() async {
-      final request = open = await _request(method, path, token);
-      if (body != null) {
-        request.headers.contentType = ContentType.json;
-        final bytes = utf8.encode(jsonEncode(body));
-        request.contentLength = bytes.length;
-        request.add(bytes);
-      }
-      final response = await request.close();
+  Future<Answer> ask(String path, {String? token, Json? body, int wait = 0}) {
+    void write(HttpClientRequest request) {
+      if (body == null) return;
+      final bytes = utf8.encode(jsonEncode(body));
+      request.headers.contentType = ContentType.json;
+      request.contentLength = bytes.length;
+      request.add(bytes);
+    }
+
+    Future<Answer> read(HttpClientResponse response) async {
       final text = await const Utf8Decoder(allowMalformed: true).bind(response).join();
       if (path != '/ack') {
         final named = _numberIn(response, 'x-wait-max');
@@ -149,21 +129,36 @@ class Line {
       return answer;
     }
 
+    final method = body == null ? 'GET' : 'POST';
+    return _exchange(method, path, token, write, read, Duration(seconds: wait));
+  }
+
+  /// Makes a request, and reads its response in 30 s and more. Throws a [Reason].
+  Future<T> _exchange<T>(
+    String method,
+    String path,
+    String? token,
+    void Function(HttpClientRequest request) write,
+    Future<T> Function(HttpClientResponse response) read, [
+    Duration more = Duration.zero,
+  ]) async {
+    HttpClientRequest? open;
+    Future<T> work() async {
+      final client = _client ??= _newClient()..connectionTimeout = seconds(30);
+      final request = open = await client.openUrl(method, Uri.parse('$base$path'));
+      request.followRedirects = false;
+      _headers.forEach((name, value) => request.headers.set(name, value));
+      if (token != null) request.headers.set('authorization', 'Bearer $token');
+      write(request);
+      return read(await request.close());
+    }
+
     try {
-      return await work().timeout(limit);
+      return await work().timeout(seconds(30) + more);
     } catch (fault) {
       open?.abort();
       throw Reason.ofCall(fault, base);
     }
-  }
-
-  Future<HttpClientRequest> _request(String method, String path, String? token) async {
-    final client = _client ??= _newClient()..connectionTimeout = seconds(30);
-    final request = await client.openUrl(method, Uri.parse('$base$path'));
-    request.followRedirects = false;
-    _headers.forEach((name, value) => request.headers.set(name, value));
-    if (token != null) request.headers.set('authorization', 'Bearer $token');
-    return request;
   }
 
   /// Says what a page in place of an answer means.
@@ -178,34 +173,29 @@ class Line {
   void acknowledge(List<Ack> acks) {
     void lost() => cut(const Reason('no_answer', 'An acknowledgement was not answered.'));
     _socket?.add(jsonEncode({'items': acks}));
-    _pending.add(_Sent(acks, Timer(seconds(30), lost)));
+    _pending.add((acks: acks, limit: Timer(seconds(30), lost)));
   }
 
   /// Opens a stream and reads it until it ends. `ping`: seconds between two pings; 0: the usual.
-  Future<Closed> hold(String token, int ping, Listener on) async {
+  Future<Closed> hold(String token, int ping, Hearing on) async {
+    void shakeHands(HttpClientRequest request) {
+      final random = Random.secure();
+      final key = base64Encode([for (var n = 0; n < 16; n++) random.nextInt(256)]);
+      request.headers
+        ..set('connection', 'Upgrade')
+        ..set('upgrade', 'websocket')
+        ..set('sec-websocket-version', '13')
+        ..set('sec-websocket-key', key);
+    }
+
     final wasAstray = _isAstray;
     // Until it is answered: a late handshake may reach the server.
     _isAstray = true;
+    final path = ping > 0 ? '/stream?ping=$ping' : '/stream';
     final HttpClientResponse response;
-    HttpClientRequest? open;
     try {
-      Future<HttpClientResponse> shakeHands() async {
-        final query = ping > 0 ? '?ping=$ping' : '';
-        final request = open = await _request('GET', '/stream$query', token);
-        final random = Random.secure();
-        final key = base64Encode([for (var n = 0; n < 16; n++) random.nextInt(256)]);
-        request.headers
-          ..set('connection', 'Upgrade')
-          ..set('upgrade', 'websocket')
-          ..set('sec-websocket-version', '13')
-          ..set('sec-websocket-key', key);
-        return request.close();
-      }
-
-      response = await shakeHands().timeout(seconds(30));
-    } catch (fault) {
-      open?.abort();
-      final reason = Reason.ofCall(fault, base);
+      response = await _exchange('GET', path, token, shakeHands, (response) async => response);
+    } on Reason catch (reason) {
       if (const {'refused_port', 'name', 'tls'}.contains(reason.word)) _isAstray = wasAstray;
       return Closed(reason);
     }
@@ -228,15 +218,13 @@ class Line {
     return closed;
   }
 
-  Future<Closed> _read(Socket socket, Duration bears, Listener on) async {
+  Future<Closed> _read(Socket socket, Duration bears, Hearing on) async {
     final clock = Stopwatch()..start();
-    final done = Completer<void>();
-    Reason? why;
+    final done = Completer<Reason?>();
     Timer? silence;
-    void cutNow(Reason reason) {
-      why ??= reason;
+    void cutNow(Reason why) {
       socket.destroy();
-      if (!done.isCompleted) done.complete();
+      if (!done.isCompleted) done.complete(why);
     }
 
     void hear() {
@@ -253,12 +241,12 @@ class Line {
         final answer = frame is String ? Answer.read(frame) : null;
         if (answer == null) {
           cutNow(const Reason('not_json', 'A frame was no answer.'));
-        } else if (answer.hasMessages || answer.isEnding) {
-          on.heard(answer);
+        } else if (answer.hasMessages || answer.ending != null) {
+          on(answer, const []);
         } else if (_pending.isNotEmpty) {
           final sent = _pending.removeAt(0);
           sent.limit.cancel();
-          on.answered(sent.acks);
+          on(answer, sent.acks);
         }
       },
       onError: (Object fault) => cutNow(Reason.ofCall(fault, base)),
@@ -266,8 +254,8 @@ class Line {
         if (!done.isCompleted) done.complete();
       },
     );
-    on.opened();
-    await done.future;
+    on(null, const []);
+    final why = await done.future;
     silence?.cancel();
     for (final sent in _pending) {
       sent.limit.cancel();

@@ -23,6 +23,8 @@ class Server {
   final String base;
   final Map<String, String> shown;
 
+  bool get isDiscovered => shown.containsKey('subscription_url');
+
   /// Returns the server that the answer to a subscription's fetch names; null: it names none.
   /// `header` gives a header of the answer. Ask your user before you make a device with it.
   static Server? discovered(String fetched, String? Function(String name) header) {

@@ -73,35 +73,25 @@ class State {
 
   /// Reads a text. A missing or broken one, or one of another HWID, makes a new device.
   static State read(String? text, String? hwid) {
-    State? kept;
     try {
-      kept = text == null ? null : _whole(objectIn(text));
+      final kept = objectIn(text ?? '') ?? const {};
+      final token = kept['token'];
+      final known = kept['hwid'] as String;
+      final seen = {
+        for (final one in kept['seen'] as List) (one as List)[0] as int: one[1] as String,
+      };
+      final acks = [
+        for (final one in (kept['acks'] as List).cast<Json>())
+          Ack(one['id'] as int, textIn(one, 'state'), textIn(one, 'detail')),
+      ];
+      // The token belongs to the HWID that was registered.
+      if (kept['version'] == 1 && (hwid ?? known) == known) {
+        return State(known, token is String ? token : null, seen, acks);
+      }
     } catch (_) {
       // A text of another form is none.
     }
-    // The token belongs to the HWID that was registered.
-    if (kept != null && (hwid == null || hwid == kept.hwid)) return kept;
     return State(hwid ?? _drawn(), null, const <int, String>{}, const []);
-  }
-
-  static State? _whole(Json? kept) {
-    final hwid = kept?['hwid'];
-    final token = kept?['token'];
-    final seen = kept?['seen'];
-    final acks = kept?['acks'];
-    if (kept?['version'] != 1 || hwid is! String || seen is! List || acks is! List) return null;
-    return State(
-      hwid,
-      token is String ? token : null,
-      {
-        for (final one in seen)
-          if (one is List) one[0] as int: one[1] as String,
-      },
-      [
-        for (final one in acks)
-          if (one is Json) Ack(one['id'] as int, textIn(one, 'state'), textIn(one, 'detail')),
-      ],
-    );
   }
 
   /// Returns 32 random hexadecimal digits, which do not identify the phone.
@@ -127,7 +117,8 @@ class State {
 
   /// Returns the state with a message and its acknowledgement, which waits.
   State knowing(Ack ack) {
-    final seen = Map.of(_seen)..remove(ack.id);
+    final seen = Map.of(_seen);
+    seen.remove(ack.id);
     seen[ack.id] = ack.state;
     if (seen.length > _seenMax) seen.remove(seen.keys.first);
     return State(hwid, token, seen, acks).owing(ack);
@@ -137,7 +128,10 @@ class State {
   State owing(Ack ack) {
     final line = ack.detail.replaceAll(RegExp(r'[\x00-\x1f\x7f-\x9f]+'), ' ');
     final detail = String.fromCharCodes(line.runes.take(_detailMax));
-    final all = [...without([ack]).acks, Ack(ack.id, ack.state, detail)];
+    final all = [
+      ...without([ack]).acks,
+      Ack(ack.id, ack.state, detail)
+    ];
     return State(hwid, token, _seen, all.sublist(max(0, all.length - _acksMax)));
   }
 
