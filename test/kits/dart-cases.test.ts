@@ -75,8 +75,8 @@ import json, sys
 from gatepost_device import _status
 for case in json.load(sys.stdin):
     said = _status("refused", case["answer"])
-    word, text = said.reason or said.detail, said.text or said.detail
-    assert [word, text, said.limit, said.free_url] == [case[name] for name in ("word", "text", "limit", "free_url")], case
+    read = [said.reason or said.detail, said.text or said.detail, said.limit, said.free_url]
+    assert read == [case[name] for name in ("word", "text", "limit", "free_url")], case
 `;
 
 test.skipIf(!existsSync(PYTHON))('the kit in Python reads refusals so', () => {
@@ -88,10 +88,15 @@ test.skipIf(!existsSync(PYTHON))('the kit in Python reads refusals so', () => {
 });
 
 const dart = Bun.which('dart');
-if (dart === null) console.warn('The cases of kit dart are played by other kits: there is no dart.');
+if (dart === null)
+  console.warn('The cases of kit dart are played by other kits: there is no dart.');
 
-test.skipIf(dart === null)('the kit in Dart passes them', () => {
-  const words = [dart ?? 'dart', 'run', 'test/cases.dart'];
-  const { stdout, stderr, exitCode } = Bun.spawnSync(words, { cwd: KIT });
-  expect({ exitCode, said: `${stdout}${stderr}` }).toMatchObject({ exitCode: 0 });
-}, 60_000);
+test.skipIf(dart === null)(
+  'the kit in Dart passes them',
+  () => {
+    const words = [dart ?? 'dart', 'run', 'test/cases.dart'];
+    const { stdout, stderr, exitCode } = Bun.spawnSync(words, { cwd: KIT });
+    expect({ exitCode, said: `${stdout}${stderr}` }).toMatchObject({ exitCode: 0 });
+  },
+  60_000,
+);
