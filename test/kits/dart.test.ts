@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { buildKit } from '../support/kits.ts';
 import { ROOT } from '../support/process.ts';
 import { checkKit, type Driven, driveKit, killKit, useKits } from './driven.ts';
+import { endedKit } from './ended.ts';
+import { errorKit } from './errors.ts';
 
 const BUILT = join(ROOT, 'dist/kits/dart');
 const SOURCES = join(ROOT, 'sdk/dart/lib/src');
@@ -40,3 +42,5 @@ useKits();
 checkKit(testKit, built);
 driveKit(testKit, built);
 killKit(testKit, built);
+errorKit(testKit, built);
+endedKit(testKit, built);

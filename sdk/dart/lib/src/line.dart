@@ -125,7 +125,8 @@ class Line {
         pollSeconds = named > 0 ? min(named, _pollMax) : _poll;
       }
       final answer = Answer.read(text);
-      if (answer == null) throw _noServer(response.statusCode);
+      final status = response.statusCode;
+      if (answer == null || status == 404) throw _noServer(status);
       return answer;
     }
 
@@ -223,8 +224,8 @@ class Line {
     final done = Completer<Reason?>();
     Timer? silence;
     void cutNow(Reason why) {
-      socket.destroy();
       if (!done.isCompleted) done.complete(why);
+      socket.destroy();
     }
 
     void hear() {
