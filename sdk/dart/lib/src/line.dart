@@ -125,8 +125,7 @@ class Line {
         pollSeconds = named > 0 ? min(named, _pollMax) : _poll;
       }
       final answer = Answer.read(text);
-      final status = response.statusCode;
-      if (answer == null || status == 404) throw _noServer(status);
+      if (answer == null || response.statusCode == 404) throw _noServer(response.statusCode);
       return answer;
     }
 
