@@ -30,6 +30,16 @@ test('its size is what was promised, and it names no package', () => {
   expect(imported.filter((line) => !/'(?:dart:\w+|\w+\.dart)'$/.test(line))).toEqual([]);
 });
 
+testKit('its parts that need no server pass their cases', () => {
+  const { stdout, exitCode } = Bun.spawnSync([join(BUILT, 'cases')], {
+    cwd: join(ROOT, 'sdk/dart'),
+  });
+  expect({ exitCode, said: String(stdout) }).toEqual({
+    exitCode: 0,
+    said: '67 passed, 0 failed\n',
+  });
+});
+
 const built: Driven = {
   pace: 0.1,
   driver: [join(BUILT, 'driver')],
