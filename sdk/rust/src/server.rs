@@ -29,7 +29,7 @@ impl Server {
         fetched: &str,
         header: impl FnOnce(&'static str) -> Option<&'a str>,
     ) -> Option<Server> {
-        let path = header("x-device-server").filter(|path| path.starts_with('/'))?;
+        let path = header("x-device-server").filter(|path| is_path(path))?;
         let from = http(fetched).ok()?;
         let to = from.join(path).ok()?;
         // A path of the same host, and nothing else: the answer names no other server.
@@ -37,6 +37,13 @@ impl Server {
         let base = to.as_str().trim_end_matches('/').to_string();
         is_path.then(|| Server { base, shown: fields([("subscription_url", fetched)]) })
     }
+}
+
+/// Whether a header names a path of segments of letters, digits, `.`, `_`, `~` and `-`.
+fn is_path(path: &str) -> bool {
+    let is_sign = |sign: char| sign.is_ascii_alphanumeric() || "._~-".contains(sign);
+    let is_segment = |part: &str| !["", ".", ".."].contains(&part) && part.chars().all(is_sign);
+    path.strip_prefix('/').is_some_and(|rest| rest.split('/').all(is_segment))
 }
 
 fn http(url: &str) -> Result<Url, Reason> {
