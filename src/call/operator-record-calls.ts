@@ -1,7 +1,7 @@
 /** Calls of the console about devices and messages of all providers, for operators. */
 
 import { Type } from '@sinclair/typebox';
-import { OPERATE } from '../core/account/roles.ts';
+import { holds, OPERATE, SEND } from '../core/account/roles.ts';
 import { forgetDevice } from '../core/device.ts';
 import { searchDevices } from '../core/device-finding.ts';
 import { blockMessage, findMessage, findWaiting } from '../core/message/waiting.ts';
@@ -9,6 +9,7 @@ import { Refused } from '../core/outcome.ts';
 import type { Device } from '../core/port/device.ts';
 import type { DistributionDetail } from '../core/port/distribution.ts';
 import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
+import { codesAreKeys, shownCode } from '../core/secret-code.ts';
 import { type Doer, sharedOperatorCall, watchCall } from './call.ts';
 import { id, inputOf, nullable, text } from './inputs.ts';
 import { rowOf } from './message-calls.ts';
@@ -35,16 +36,23 @@ export const operatorRecordCalls = {
       return { rows: found.devices.map(factsOf), nextId: found.nextId };
     },
   ),
-  'devices.show': watchCall(inputOf({ hwid }), async ({ core: { store } }, given) => {
+  'devices.show': watchCall(inputOf({ hwid }), async ({ core, signedIn }, given) => {
+    const { store } = core;
     const [found, refusals] = await Promise.all([
       store.findDevice(given.hwid),
       store.countRefusals(given.hwid),
     ]);
     if (found === null) return new Refused('device_not_found');
     const { device, installs, seenBy, tokens } = found;
+    const mayAll = holds(SEND, signedIn.grants, null);
+    const isWhole = ({ providerCode }: { providerCode: string }) =>
+      mayAll || !codesAreKeys(core, providerCode);
     return {
       device: factsOf(device),
-      links: installs,
+      links: installs.map((link) => ({
+        ...link,
+        installCode: isWhole(link) ? link.installCode : shownCode(link.installCode),
+      })),
       tokens,
       refusals,
       domains: found.domains.map(({ status, ...domain }) => ({

@@ -7,6 +7,7 @@ import { listSent, type SentPage } from '../core/message/sent.ts';
 import { PUSH } from '../core/port/distribution.ts';
 import { isActive } from '../core/provider.ts';
 import { linksMaxOf, readQuotas } from '../core/quotas.ts';
+import { seesCodes, shownCode } from '../core/secret-code.ts';
 import { lookCall } from './call.ts';
 import { hasActiveDomain } from './domain-calls.ts';
 import { atProvider } from './inputs.ts';
@@ -25,7 +26,7 @@ const SCHEDULED: SentPage = {
 const DAY_MS = 86_400_000;
 
 export const overviewCalls = {
-  'overview.read': lookCall(LOOK, atProvider({}), async ({ core, nowMs, provider }) => {
+  'overview.read': lookCall(LOOK, atProvider({}), async ({ core, nowMs, provider, signedIn }) => {
     const { fromDay, toDay } = lastDays(OVERVIEW_DAYS, nowMs);
     const of = { providerCode: provider.code, status: null, isFull: true };
     const [days, refusals, fullCount, mix, next, webhooks, quotas, hasDomain] = await Promise.all([
@@ -39,6 +40,7 @@ export const overviewCalls = {
       hasActiveDomain(core, provider.id),
     ]);
     const { activeUntilMs, code, installCount, name, plan, suspendedAtMs } = provider;
+    const isWhole = seesCodes(core, provider, signedIn.grants);
     return {
       code,
       name,
@@ -48,7 +50,9 @@ export const overviewCalls = {
       isActive: isActive(provider, nowMs),
       fullCount,
       days,
-      refusals,
+      refusals: isWhole
+        ? refusals
+        : refusals.map((one) => ({ ...one, installCode: shownCode(one.installCode) })),
       mix,
       quotas,
       hasDomain,

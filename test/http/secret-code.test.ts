@@ -29,6 +29,9 @@ beforeAll(async () => {
   await call(at.app, '/api/add-install', at.own, { install_code: CODE, install_limit: 1 });
   await call(at.app, '/api/policy', at.own, { page: 1 });
   await at.get(`/sub/${CODE}`, 'phone');
+  // The overview names the links that refused most.
+  await at.get(`/sub/${CODE}`, 'another');
+  await at.app.core.store.saveFigures();
 });
 afterAll(() => at.stop());
 
@@ -51,6 +54,7 @@ async function seenBy(browser: ConsoleBrowser) {
     await browser.get('links.csv', { ...of, filter: FILTER, beyondId: null }),
     await browser.get('links.final', { ...of, id, url, title: null }),
     await browser.get('page.show', of),
+    await browser.get('overview.read', of),
   ];
   return JSON.stringify(seen);
 }
@@ -79,6 +83,18 @@ test('a sender and the operator see the whole code', async () => {
     const found = await browser.get('links.list', { at: at.own.code, ...PAGE, filter });
     expect(found.rows).toHaveLength(1);
   }
+});
+
+test('an observer of the appliance sees four signs at a device', async () => {
+  const { secret } = await operator.get('accounts.invite', { role: 'observer' });
+  const observer = new ConsoleBrowser(at.app.url);
+  await observer.get('session.invited', { secret, name: 'observer' });
+  const codesFor = async (browser: ConsoleBrowser) =>
+    (await browser.get('devices.show', { hwid: 'phone' })).links.map(
+      ({ installCode }) => installCode,
+    );
+  expect(await codesFor(observer)).toEqual(['Secr…']);
+  expect(await codesFor(operator)).toEqual([CODE]);
 });
 
 test('an event of a refusal has no sign of it', () => {

@@ -85,7 +85,11 @@ function Links({ shown }: { shown: Shown }) {
               </div>
               <Button
                 label={words.atProvider(providerCode)}
-                onClick={() => go('/console/links', { at: providerCode, search: installCode })}
+                onClick={() => {
+                  // A part of a secret code finds no link.
+                  const search = installCode.endsWith('…') ? shown.device.hwid : installCode;
+                  go('/console/links', { at: providerCode, search });
+                }}
               />
             </li>
           ))}
