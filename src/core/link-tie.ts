@@ -41,8 +41,10 @@ export function judgeTie(facts: TieFacts, nowMs: number): 'no' | 'tie' | 'wait' 
   if (tie?.state !== 'undone' && isOn && isOwn) {
     return hourCount < TIES_PER_HOUR_MAX ? 'tie' : 'no';
   }
+  // The provider took the key away since.
+  if (tie === null || tie.state === 'tied') return 'wait';
   // A note a day keeps it.
-  return tie === null || nowMs >= tie.atMs + DAY_MS ? 'wait' : 'no';
+  return nowMs >= tie.atMs + DAY_MS ? 'wait' : 'no';
 }
 
 /** Returns whether no device of a link that ends would be another customer's, or lose its slot. */

@@ -41,7 +41,7 @@ export const restoreSteps = shared((backend: Backend) => {
   const links = linkMergeSteps(backend);
   const rows = linkStatements(backend);
   const { allowOver, passOn, slotsOf } = deviceMoveSteps(backend);
-  const { lockSlots } = slotEndSteps(backend);
+  const { lockSlots, lowerLimit } = slotEndSteps(backend);
   const on = {
     slot: prepare(sql`
         SELECT ${columns('install_device', 'id AS slotId')} FROM install_device
@@ -135,6 +135,8 @@ export const restoreSteps = shared((backend: Backend) => {
         if (former.gaveUser) yield* links.giveFacts(id, was);
         if (former.slots.length > was.installLimit) yield* allowOver(id, former.slots.length);
         yield* giveBack(former, { fromId: link.id, toId: id, providerId });
+        yield* lowerLimit(id);
+        yield* lowerLimit(link.id);
         notes.event(providerId, act.atMs, () => happenings.linkCreated({ ...was, id }));
       }
       notes.audit(act, deeds.untieLink({ id: link.id, formerId }), providerId);

@@ -17,6 +17,8 @@ export const tieStatements = shared((backend: Backend) => {
   const { bytes, hex, join, locked, prepare } = backend;
   const hasKey = sql`subscription_key_hash = ${bytes('keyHash')}`;
   const ofProvider = sql`provider_id = :providerId`;
+  // What was undone is kept with its link: no fetch may tie it later either.
+  const isOver = sql`at_ms < :beforeMs AND state <> 'undone'`;
   const outside = sql`NOT EXISTS (
     SELECT 1 FROM install_device o WHERE o.install_id = l.id AND o.device_id = s.device_id)`;
   return {
@@ -52,7 +54,8 @@ export const tieStatements = shared((backend: Backend) => {
     countWaiting: prepare(sql`
         SELECT ${values<{ ofAll: number; ofKey: number }>({
           ofAll: sql`(SELECT count(*) FROM link_tie WHERE ${ofProvider} AND state = 'waits')`,
-          ofKey: sql`(SELECT count(*) FROM link_tie WHERE ${ofProvider} AND ${hasKey})`,
+          ofKey: sql`(SELECT count(*) FROM link_tie WHERE ${ofProvider} AND ${hasKey}
+            AND state = 'waits')`,
         })}`),
     list: prepare(sql`
         SELECT ${columns(
@@ -73,12 +76,12 @@ export const tieStatements = shared((backend: Backend) => {
     lockOwners: backend.lockOnly(sql`
         SELECT id FROM provider WHERE id IN (
           SELECT x.provider_id FROM (
-            SELECT provider_id FROM link_tie WHERE at_ms < :beforeMs
+            SELECT provider_id FROM link_tie WHERE ${isOver}
             ORDER BY at_ms LIMIT :countMax) x)
         ORDER BY id ${locked}`),
     forget: prepare(sql`
         DELETE FROM link_tie WHERE id IN (
           SELECT x.id FROM (
-            SELECT id FROM link_tie WHERE at_ms < :beforeMs ORDER BY at_ms LIMIT :countMax) x)`),
+            SELECT id FROM link_tie WHERE ${isOver} ORDER BY at_ms LIMIT :countMax) x)`),
   };
 });

@@ -127,7 +127,8 @@ export const tieSteps = shared((backend: Backend) => {
     atMs: number,
   ): Step<void> {
     const row = { providerId, keyHash, installId: link.id, atMs, former: null };
-    if (known !== null) {
+    // A link that was tied and has no key lost it since.
+    if (known !== null && known.state !== 'tied') {
       yield* on.save.run({ ...row, state: known.state });
       return;
     }

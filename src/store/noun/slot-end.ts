@@ -140,6 +140,9 @@ export const slotEndSteps = shared((backend: Statements) => {
   }
 
   return {
+    /** Lowers the limit of a link that gets a lower one, after devices left by another way. */
+    lowerLimit: (installId: number) => on.lower.run({ installId }),
+
     /** Deletes a slot stored under a hash, after the device with that HWID took its own. */
     *passSlot(
       installId: number,

@@ -167,6 +167,24 @@ export const linkTieContract: Record<keyof LinkTieStore, Suite> = {
       ]);
     });
 
+    test('a link that lost its tied key waits for it again, and can have it', async () => {
+      const { store } = opened();
+      const { fetch, installId, providerId, ties } = await addBoth(store, [], ['a']);
+      expect(await store.tieByFetch(fetch('a'), ACT)).toBe(true);
+      await store.updateLink(providerId, installId, { subscriptionKeyHash: null }, ACT);
+      const more = { installCode: OTHER_CODE, subscriptionKeyHash: KEY, installLimit: 5 };
+      const name = { subscriptionKeyHash: KEY, providerCode: 'Provide1', domainHash: HASH };
+      for (const hwid of ['c', 'd']) {
+        await store.addLinkWithSlot(linkDraft(providerId, more), { ...name, hwid }, FACTS, ACT);
+      }
+      expect(await store.tieByFetch(fetch('c'), ACT)).toBe(false);
+      expect(await ties('tied')).toEqual([]);
+      const [waiting] = await ties('waits');
+      expect(await store.agreeTie(providerId, waiting?.id ?? 0, ACT)).toMatchObject({
+        done: 'tied',
+      });
+    });
+
     test('only to an active link, and not to that of another provider', async () => {
       const { store } = opened();
       const { fetch, installId, providerId } = await addBoth(store);
@@ -286,6 +304,35 @@ export const linkTieContract: Record<keyof LinkTieStore, Suite> = {
       expect(await store.tieByFetch(fetch('a'), { ...ACT, atMs: NOW_MS + 2 * DAY_MS })).toBe(false);
       expect(await ties('undone')).toHaveLength(1);
       expect(await store.agreeTie(providerId, id, ACT)).toMatchObject({ done: 'tied' });
+    });
+
+    test('a limit that waits for devices to leave falls with those that go back', async () => {
+      const { store } = opened();
+      const { installId, providerId, ties } = await addBoth(store, ['x'], ['a', 'b'], 5);
+      const made = await store.findLink(MADE);
+      const lower = { installLimit: 1, asTheyLeave: true };
+      await store.updateLink(providerId, made?.id ?? 0, lower, ACT);
+      await store.giveKey(providerId, selector(CODE), KEY, ACT);
+      await store.updateLink(providerId, installId, lower, ACT);
+      await store.freeSlot(providerId, selector(CODE), 'a', ACT);
+      const [tied] = await ties('tied');
+      await store.undoTie(providerId, tied?.id ?? 0, ACT);
+      const reached = { deviceCount: 1, installLimit: 1, limitWanted: null };
+      expect(await store.findLink(CODE)).toMatchObject(reached);
+      expect(await store.findLink(MADE)).toMatchObject(reached);
+      expect(await knockByKey(store, 'n')).toBe('link_limit_reached');
+    });
+
+    test('a fetch ties what was undone at no later time either', async () => {
+      const { store } = opened();
+      const { fetch, providerId, ties } = await addBoth(store, ['a'], []);
+      await store.tieByFetch(fetch('a'), ACT);
+      const [tied] = await ties('tied');
+      await store.undoTie(providerId, tied?.id ?? 0, ACT);
+      const later = { ...ACT, atMs: NOW_MS + 400 * DAY_MS };
+      while (await store.forgetTies(later.atMs));
+      expect(await store.tieByFetch(fetch('a'), later)).toBe(false);
+      expect(await store.findLink(CODE)).toMatchObject({ hasSubscriptionKey: false });
     });
 
     test('a tie of which the link has another key since is not undone', async () => {
