@@ -121,7 +121,8 @@ export async function admitNewKeyWithoutHwid(
   const draft = { installCode: null, installLimit, note, subscriptionKey };
   const act = actAt(core, nowMs);
   for (;;) {
-    const added = await core.store.addLink(newLink(core, provider, draft, nowMs), act);
+    const made = { ...newLink(core, provider, draft, nowMs), isOfGate: true };
+    const added = await core.store.addLink(made, act);
     // The random code is taken.
     if (added === 'install_code_exists' || added === 'install_code_ended') continue;
     if (added === 'subscription_key_ended') return AT_DOOR.link_not_found;

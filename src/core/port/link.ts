@@ -55,6 +55,8 @@ export interface NewLink extends Omit<OwnLink, 'status'> {
   createdAtMs: number;
   /** Most links of the provider, the new one included. */
   installCountMax: number;
+  /** True: the proxy makes it, for a key. */
+  isOfGate?: boolean;
 }
 
 /** Refusals of a new link, in this order. */

@@ -1,8 +1,9 @@
 /** Moves the devices of a link to another link of its provider, as steps of writes. */
 
+import { sharedHwid } from '../../core/formats.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 import { columns, sql } from '../statement-text.ts';
-import { slotSeen, withDevice } from './look-ups.ts';
+import { lookUpStatements, slotSeen, withDevice } from './look-ups.ts';
 import { shared } from './shared.ts';
 import { slotEndSteps } from './slot-end.ts';
 
@@ -40,6 +41,10 @@ function statements(backend: Backend) {
           last_seen_at_ms, after_recipient_id)
         SELECT :toId, device_id, provider_id, registered_at_ms, last_seen_at_ms, after_recipient_id
         FROM install_device WHERE id = :slotId`),
+    /** Names a device that no other one is named as. */
+    rename: prepare(sql`
+        UPDATE device SET hwid = :toHwid WHERE id = :deviceId AND hwid = :fromHwid
+          AND NOT EXISTS (SELECT 1 FROM device o WHERE o.hwid = :toHwid)`),
     moveHome: prepare(sql`
         UPDATE device_provider SET home_install_id = :toId, home_left_at_ms = NULL
         WHERE ${ofPair} AND home_install_id = :fromId`),
@@ -51,7 +56,17 @@ function statements(backend: Backend) {
 
 export const deviceMoveSteps = shared((backend: Backend) => {
   const on = statements(backend);
+  const find = lookUpStatements(backend);
   const { endSlot, passSlot } = slotEndSteps(backend);
+
+  /**
+   * Makes a device that apps without a HWID share on one link that of another link: its HWID has
+   * the id of its link. Returns false if it is none, or the other link has one.
+   */
+  function* moveShared(fromId: number, toId: number, deviceId: number): Step<boolean> {
+    const names = { fromHwid: sharedHwid(fromId), toHwid: sharedHwid(toId) };
+    return (yield* on.rename.run({ ...names, deviceId })) > 0;
+  }
 
   /** Gives home, claim and slot of a device, which has one on both links, to the second. */
   function* passOn(
@@ -65,6 +80,7 @@ export const deviceMoveSteps = shared((backend: Backend) => {
 
   return {
     passOn,
+    moveShared,
 
     /** Lists the slots of a link. */
     slotsOf: (fromId: number) => on.slots.all({ fromId }),
@@ -84,7 +100,11 @@ export const deviceMoveSteps = shared((backend: Backend) => {
       { room, nowMs }: { room: number; nowMs: number },
     ): Step<{ movedIds: number[]; leftIds: number[] }> {
       const ids = { fromId: from.id, toId: to.id };
-      const moving = yield* on.slotsOnlyHere.all(ids);
+      const shared = yield* find.deviceId.get({ hwid: sharedHwid(from.id) });
+      const isMoved = shared === null || (yield* moveShared(from.id, to.id, shared.id));
+      // The other link has a slot for the same apps.
+      const isSpare = ({ deviceId }: { deviceId: number }) => !isMoved && deviceId === shared.id;
+      const moving = (yield* on.slotsOnlyHere.all(ids)).filter((slot) => !isSpare(slot));
       const [moved, left] = [moving.slice(0, room), moving.slice(room)];
       const overMax = to.deviceCount + moved.length;
       if (overMax > to.installLimit) yield* on.allowOver.run({ id: to.id, overMax });
@@ -93,7 +113,10 @@ export const deviceMoveSteps = shared((backend: Backend) => {
         const why = { why: 'replaced', actor: 'device', forDeviceId: null } as const;
         yield* endSlot(notes, slot, { ...why, nowMs });
       }
-      for (const slot of yield* on.slots.all(ids)) yield* passOn(ids, slot);
+      for (const slot of yield* on.slots.all(ids)) {
+        if (isSpare(slot)) yield* passSlot(from.id, slot);
+        else yield* passOn(ids, slot);
+      }
       const idsOf = (slots: typeof moving) => slots.map(({ deviceId }) => deviceId);
       return { movedIds: idsOf(moved), leftIds: idsOf(left) };
     },

@@ -40,7 +40,7 @@ export const restoreSteps = shared((backend: Backend) => {
   const { prepare } = backend;
   const links = linkMergeSteps(backend);
   const rows = linkStatements(backend);
-  const { allowOver, passOn, slotsOf } = deviceMoveSteps(backend);
+  const { allowOver, moveShared, passOn, slotsOf } = deviceMoveSteps(backend);
   const { lockSlots, lowerLimit } = slotEndSteps(backend);
   const on = {
     slot: prepare(sql`
@@ -135,6 +135,9 @@ export const restoreSteps = shared((backend: Backend) => {
         if (former.gaveUser) yield* links.giveFacts(id, was);
         if (former.slots.length > was.installLimit) yield* allowOver(id, former.slots.length);
         yield* giveBack(former, { fromId: link.id, toId: id, providerId });
+        for (const { deviceId } of former.slots) {
+          yield* moveShared(link.id, id, deviceId);
+        }
         yield* lowerLimit(id);
         yield* lowerLimit(link.id);
         notes.event(providerId, act.atMs, () => happenings.linkCreated({ ...was, id }));

@@ -109,8 +109,9 @@ function addition(backend: Backend, on: On): Pick<LinkStore, 'addLink' | 'addLin
   const once = onceSteps(backend);
 
   function* add(notes: Notes, draft: NewLink, act: Act): Step<{ id: number } | AddRefusal> {
+    const { isOfGate = false, ...more } = draft;
     const { providerId, installLimit, installCountMax: limit } = draft;
-    const row = { ...draft, id: null, status: INSTALL_ACTIVE };
+    const row = { ...more, id: null, status: INSTALL_ACTIVE };
     const room = yield* on.room.get(row);
     if (room === null) throw new Error(`provider ${providerId} was removed meanwhile`);
     if (room.takenBy !== null) return 'install_code_exists';
@@ -124,6 +125,7 @@ function addition(backend: Backend, on: On): Pick<LinkStore, 'addLink' | 'addLin
     }
     if (room.installCount >= limit) return 'install_code_limit_reached';
     const id = yield* on.add.insert(row);
+    if (isOfGate) yield* on.markOfGate.run({ id });
     notes.audit(act, deeds.addLink(id, draft), providerId);
     notes.figure(providerId, 'links', act.atMs);
     notes.event(providerId, act.atMs, () => happenings.linkCreated({ id, installLimit }));
@@ -161,11 +163,10 @@ function addition(backend: Backend, on: On): Pick<LinkStore, 'addLink' | 'addLin
         if ((yield* activeDomain.get({ providerId, domainHash })) === null) {
           return 'link_domain_not_bound';
         }
-        const added = yield* add(notes, draft, act);
+        const added = yield* add(notes, { ...draft, isOfGate: true }, act);
         if (added === 'install_code_exists' || added === 'install_code_limit_reached') return added;
         if (added === 'install_code_ended') return 'install_code_exists';
         if (added === 'subscription_key_ended') return 'link_not_found';
-        if (typeof added !== 'string') yield* on.markOfGate.run(added);
         const first =
           typeof added === 'string' ? added : yield* enterLink(notes, key, facts, act.atMs);
         if (typeof first === 'string') {

@@ -195,6 +195,27 @@ test('a made link with devices of others waits for the provider', async () => {
   expect(await waiting()).toMatchObject([{ state: 'waits', movingCount: 2, leftCount: 0 }]);
 });
 
+test('apps without a HWID keep the slot that they share when their link is joined, and after', async () => {
+  await start();
+  await call(at.app, '/api/policy', at.own, { without_hwid: 'count' });
+  await addLink(CODE, 1);
+  const share = async () => (await at.get(`/sub/${KEY}`, null)).status;
+  expect(await share()).toBe(200);
+  expect(await links()).toEqual([`${CODE}: 0/1`, 'made: 1/3']);
+  const { store } = at.app.core;
+  const providerId = (await store.findProvider(at.own.code))?.id ?? 0;
+  const named = { installCode: CODE, installId: null };
+  expect(await store.giveKey(providerId, named, subscriptionKeyHash(KEY), ACT)).toMatchObject({
+    done: 'tied',
+  });
+  expect(await share()).toBe(200);
+  expect(await links()).toEqual([`${CODE}: 1/1`]);
+  const [tied] = await store.listTies(providerId, 'tied', { afterId: 0, countMax: 9 });
+  expect(await store.undoTie(providerId, tied?.id ?? 0, ACT)).toEqual({ done: 'undone' });
+  expect(await share()).toBe(200);
+  expect(await links()).toEqual([`${CODE}: 0/1`, 'made: 1/3']);
+});
+
 test('a full link waits: no phone loses its slot by a fetch', async () => {
   await start();
   await addLink(CODE, 1);

@@ -149,7 +149,7 @@ export function addLinksTogether(context: Context, noun: Own): Own {
   });
   return {
     addLink: async (draft, act, keyed) =>
-      (keyed || OTHER_TERMS.some((field) => draft[field] !== null)
+      (keyed || draft.isOfGate || OTHER_TERMS.some((field) => draft[field] !== null)
         ? null
         : await group.ask({ draft, act })) ?? noun.addLink(draft, act, keyed),
   };
