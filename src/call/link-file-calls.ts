@@ -33,12 +33,16 @@ const draft = inputOf({
   ...inputsOf<Partial<LinkTerms>>(STAFF_TERMS),
   /** With this key a repeat makes no second link. */
   once: Type.Optional(text(64)),
-  /** True: see `joins` of `LinkDraft`. */
-  joins: Type.Optional(Type.Boolean()),
 });
 
+/**
+ * A draft as the command line gives it. The console, which the key of a bot opens too, joins no
+ * links by it: see `joins` of `LinkDraft`.
+ */
+type Draft = Static<typeof draft> & { joins?: boolean };
+
 /** Parses a draft by the formats of the API; the command line gives terms that no form has. */
-function readDraft(given: Static<typeof draft>, nowMs: number): LinkDraft | Misfit {
+function readDraft(given: Draft, nowMs: number): LinkDraft | Misfit {
   const { joins, once = null, ...form } = given;
   const link = readLink(form);
   if (isRefused(link)) return link;
@@ -81,7 +85,7 @@ export const linkFileCalls = {
     ['install.add', 'install.tie', 'install.update', 'install.remove'],
     { commands: ['link add', 'link import'] },
     atProvider({ drafts: Type.Array(draft, { minItems: 1, maxItems: DRAFTS_MAX }) }),
-    async (staff: DoerOf, given) => {
+    async (staff: DoerOf, given: { drafts: Draft[] }) => {
       const drafts: LinkDraft[] = [];
       for (const one of given.drafts) {
         const read = readDraft(one, staff.core.leastMs(staff.nowMs));

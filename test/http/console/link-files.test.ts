@@ -115,6 +115,9 @@ test('a draft of another form makes none of them', async () => {
     refused: 'malformed',
     detail: 'limit must be a whole number from 1 to 100',
   });
+  // Only the command line joins links: the key of a bot opens the console too.
+  const joining = { ...draftOf('three'), joins: true };
+  expect(await browser.refusal('links.add-many', { at, drafts: [joining] })).toBe('malformed');
   const many = Array.from({ length: 101 }, () => draftOf(null));
   expect(await browser.refusal('links.add-many', { at, drafts: many })).toBe('malformed');
   expect(await listed({ at, browser })).toEqual([]);

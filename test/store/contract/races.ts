@@ -5,6 +5,7 @@ import { COUNTING_RACES } from './counting-race.ts';
 import { HASH_RACES } from './held-by-hash.ts';
 import { IDEMPOTENCY_RACES } from './idempotency-race.ts';
 import { IMPORT_RACES } from './import-race.ts';
+import { LIMIT_RACES } from './limit-race.ts';
 import { JOIN_RACES } from './link-join.ts';
 import { TIE_RACES } from './link-tie.ts';
 import { MY_RACES } from './my.ts';
@@ -23,5 +24,6 @@ export const RACES: Readonly<Record<string, Race>> = {
   ...BROWSER_RACES,
   ...HASH_RACES,
   ...JOIN_RACES,
+  ...LIMIT_RACES,
   ...TIE_RACES,
 };
