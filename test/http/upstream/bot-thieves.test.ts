@@ -5,7 +5,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { subscriptionKeyHash } from '../../../src/core/secret.ts';
-import { call } from '../../support/app.ts';
+import { call, seedProvider } from '../../support/app.ts';
 import { type Fronted, startFronted } from '../../support/upstream.ts';
 
 let at: Fronted;
@@ -106,4 +106,54 @@ test('puts the phone of a neighbour on his own link: the provider hears, and tak
   expect((await holderOf(key))?.installCode).toBe(made?.installCode as never);
   await statusOf(`/sub/${key}?installid=${code}`, thief);
   expect((await holderOf(key))?.installCode).toBe(made?.installCode as never);
+});
+
+test('many codes with one key at the same instant: one has it, and each phone is on one link', async () => {
+  const { key } = names();
+  const codes = Array.from({ length: 8 }, () => names().code);
+  for (const code of codes) await addLink(code, 1);
+  const asked = codes.flatMap((code) =>
+    [0, 1].map((n) => statusOf(`/sub/${key}?installid=${code}`, `${code}-${n}`)),
+  );
+  const got = await Promise.all(asked);
+  expect(got.filter((status) => status !== 200 && status !== 404)).toEqual([]);
+  const found = await Promise.all(codes.map((code) => at.app.core.store.findLink(code)));
+  const keyed = found.filter((link) => link?.hasSubscriptionKey);
+  expect(keyed.map((link) => link?.id)).toEqual([(await holderOf(key))?.id]);
+  for (const link of found) expect(link?.deviceCount).toBeLessThanOrEqual(1);
+});
+
+test('many keys with one code at the same instant: it gets one, once', async () => {
+  const { code } = names();
+  const keys = Array.from({ length: 8 }, () => names().key);
+  await addLink(code, 3);
+  const asked = keys.map((key, n) => statusOf(`/sub/${key}?installid=${code}`, `keys-${code}-${n}`));
+  const got = await Promise.all(asked);
+  // Its limit holds for all of them together.
+  expect(got.filter((status) => status === 200)).toHaveLength(3);
+  const holders = await Promise.all(keys.map(holderOf));
+  expect(holders.filter((link) => link?.installCode === code)).toHaveLength(1);
+  expect((await at.app.core.store.findLink(code))?.deviceCount).toBe(3);
+});
+
+test('no rival names them: not at his host, and by no call of his', async () => {
+  const { code, key, thief } = names();
+  await addLink(code, 2);
+  await statusOf(`/sub/${key}?installid=${code}`, 'customer');
+  const { store } = at.app.core;
+  const own = await store.findProvider(at.own.code);
+  const rival = await seedProvider(at.app, { code: 'RivalOne' });
+  const theirs = await store.findProvider(rival.code);
+  const id = (await store.listTies(own?.id ?? 0, 'tied', { afterId: 0, countMax: 500 })).at(-1)?.id;
+  const actor = { kind: 'provider', name: rival.code, from: 'local' } as const;
+  const act = { actor, atMs: at.app.clock.nowMs() };
+  const rivalId = theirs?.id ?? 0;
+  expect(await store.undoTie(rivalId, id ?? 0, act)).toBe('tie_not_found');
+  const named = { installCode: code, installId: null };
+  expect(await store.giveKey(rivalId, named, subscriptionKeyHash('x'), act)).toBe(
+    'install_not_found',
+  );
+  const fetch = { providerId: rivalId, keyHash: subscriptionKeyHash('x'), hwid: thief };
+  expect(await store.tieByFetch({ ...fetch, installCode: code }, act)).toBe(false);
+  expect((await holderOf(key))?.installCode).toBe(code);
 });
