@@ -22,7 +22,7 @@ interface FormerSlot {
 /** The record of a link that a tie ended. */
 interface Former {
   link: MergingLink;
-  /** True if its user at the panel became that of the other link. */
+  /** True if the other link had no user at the panel: since the tie its user is that of the key. */
   gaveUser: boolean;
   slots: FormerSlot[];
   /** Devices that moved to the other link, and those whose slots ended. */
@@ -95,7 +95,7 @@ export const restoreSteps = shared((backend: Backend) => {
       other: MergingLink,
     ): Step<Pick<Former, 'link' | 'gaveUser' | 'slots'>> {
       const slots = yield* slotsOf(link.id);
-      const gaveUser = other.panelUser === null && link.panelUser !== null;
+      const gaveUser = other.panelUser === null;
       const facts = ({ deviceId, lastSeenAtMs, registeredAtMs }: FormerSlot) => ({
         deviceId,
         registeredAtMs,
@@ -132,7 +132,7 @@ export const restoreSteps = shared((backend: Backend) => {
         });
         const id = formerId;
         yield* on.keep.run({ id, hasHashes: was.hasHashes, limitWanted: was.limitWanted });
-        if (former.gaveUser) yield* links.giveFacts(id, was);
+        if (former.gaveUser) yield* links.giveFacts(id, link.panelUser === null ? was : link);
         if (former.slots.length > was.installLimit) yield* allowOver(id, former.slots.length);
         yield* giveBack(former, { fromId: link.id, toId: id, providerId });
         for (const { deviceId } of former.slots) {

@@ -323,6 +323,20 @@ export const linkTieContract: Record<keyof LinkTieStore, Suite> = {
       expect(await knockByKey(store, 'n')).toBe('link_limit_reached');
     });
 
+    test('the user that the panel named since goes back with the key', async () => {
+      const { store } = opened();
+      const { providerId, ties } = await addBoth(store);
+      await store.giveKey(providerId, selector(CODE), KEY, ACT);
+      expect(await store.notePanelUser(providerId, KEY, 'marzban:anna')).toBe(true);
+      const [tied] = await ties('tied');
+      await store.undoTie(providerId, tied?.id ?? 0, ACT);
+      const made = await store.findLink(MADE);
+      expect(await store.findTiedLink(providerId, KEY)).toMatchObject({
+        id: made?.id as never,
+        panelUser: 'marzban:anna',
+      });
+    });
+
     test('a fetch ties what was undone at no later time either', async () => {
       const { store } = opened();
       const { fetch, providerId, ties } = await addBoth(store, ['a'], []);
