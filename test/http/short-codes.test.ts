@@ -137,3 +137,26 @@ test.each([
   await late;
   await at.stop();
 });
+
+test('a guess beside a key that opens counts as ten too: a right one could tie the key', async () => {
+  const local = parseTrustedProxies(['127.0.0.1']);
+  const at = await startFronted(
+    undefined,
+    {},
+    { trustedProxies: local, authFailuresPerMinuteMax: 20 },
+  );
+  const query = { install_limit: 2, note: 'x' };
+  await call(at.app, '/api/policy', at.own, { short_codes: 1 });
+  await call(at.app, '/api/add-install', at.own, { ...query, install_code: 'aB3dE5g7' });
+  const fetches = (code: string) => at.get(`/sub/own-key-000001?installid=${code}`, 'phone-1');
+  expect((await at.get('/sub/own-key-000001', 'phone-1')).status).toBe(200);
+  // Codes of the provider are no guesses, however often they come.
+  for (let n = 0; n < 5; n++) expect((await fetches('aB3dE5g7')).status).toBe(200);
+  for (const code of ['aB3dE5g8', 'aB3dE5g9']) expect((await fetches(code)).status).toBe(200);
+  expect(at.app.clock.sleeperCount).toBe(0);
+  const late = fetches('aB3dE5g0');
+  while (at.app.clock.sleeperCount === 0) await Bun.sleep(1);
+  at.app.clock.advance(1_000);
+  expect((await late).status).toBe(200);
+  await at.stop();
+});

@@ -6,6 +6,7 @@
 
 import { countBotFetch } from '../../core/bot.ts';
 import type { Core } from '../../core/core.ts';
+import { isShortCode } from '../../core/formats.ts';
 import { hostName } from '../../core/host-name.ts';
 import { readNamedPath } from '../../core/key-path.ts';
 import { hasMy, myUrlOfLink, myUrlOfNames, myUrlOfRefusal } from '../../core/my.ts';
@@ -310,7 +311,22 @@ async function exchange(
   const isAdmitted = admitted !== null && !isEnd && isSuccess(response);
   const rider = isAdmitted ? { ...fetch, link: admitted } : null;
   const given = { response, forwarding, hasLink, rider, isStrange };
-  return { ...(await respond(deps, request, panel, given)), isGuess };
+  const responded = await respond(deps, request, panel, given);
+  return { ...responded, isGuess: isGuess || (await guessesCode(deps, subscription)) };
+}
+
+/**
+ * Returns whether a request has a short code that is none of the provider's, beside a key: a right
+ * one could tie the key to its link, so that each is a guess.
+ */
+async function guessesCode(
+  { core }: ProxyDeps,
+  subscription: SubscriptionRequest | null,
+): Promise<boolean> {
+  const { code = null, device, key = null } = subscription ?? {};
+  if (code === null || key === null || !isShortCode(code)) return false;
+  const link = await core.store.findLink(code);
+  return link?.providerCode !== device?.providerCode;
 }
 
 /** Counts an answer to a bot that forwards no HWID. Returns false beyond its bound of the day. */
