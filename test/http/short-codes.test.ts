@@ -5,6 +5,7 @@ import { addProvider, type Credentials } from '../../src/core/provider.ts';
 import { parseTrustedProxies } from '../../src/http/request/address.ts';
 import { ACT } from '../support/actor.ts';
 import { call, startTestApp, type TestApp } from '../support/app.ts';
+import { answer } from '../support/panel.ts';
 import { addLink, HASH, seedShop } from '../support/shop.ts';
 import { type Fronted, HOST, startFronted } from '../support/upstream.ts';
 
@@ -158,5 +159,21 @@ test('a guess beside a key that opens counts as ten too: a right one could tie t
   while (at.app.clock.sleeperCount === 0) await Bun.sleep(1);
   at.app.clock.advance(1_000);
   expect((await late).status).toBe(200);
+  await at.stop();
+});
+
+test('a guess at a short code as a key counts as ten', async () => {
+  const local = parseTrustedProxies(['127.0.0.1']);
+  const at = await startFronted(
+    ({ send }) => send(answer(404)),
+    { codesAsKeys: true },
+    { trustedProxies: local, authFailuresPerMinuteMax: 20 },
+  );
+  for (const code of ['aB3dE5g8', 'aB3dE5g9']) await at.get(`/sub/${code}`, 'phone-1');
+  expect(at.app.clock.sleeperCount).toBe(0);
+  const late = at.get('/sub/aB3dE5g0', 'phone-1');
+  while (at.app.clock.sleeperCount === 0) await Bun.sleep(1);
+  at.app.clock.advance(1_000);
+  expect((await late).status).toBe(404);
   await at.stop();
 });

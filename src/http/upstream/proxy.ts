@@ -137,7 +137,7 @@ async function conclude(
   const hides = exposure.isQuiet ? answered.hides : undefined;
   // Paths count as keys do, so that no delay tells the one from the other.
   const isGuess = answered.isGuess === true || hides === 'all';
-  const code = isGuess ? codeIn(asked.target) : null;
+  const code = isGuess ? guessedCode(asked) : null;
   await traffic.conclude(tally, { request, says, startMs, isGuess, code, requestId });
   if (hides === 'all') return strangers.answer(request, startMs);
   return hides === 'text' ? bare(response) : response;
@@ -313,6 +313,16 @@ async function exchange(
   const given = { response, forwarding, hasLink, rider, isStrange };
   const responded = await respond(deps, request, panel, given);
   return { ...responded, isGuess: isGuess || (await guessesCode(deps, subscription)) };
+}
+
+/** Returns the code at which a request guesses; null: it has none. */
+function guessedCode({ panel: { upstream }, target }: Asked): ReturnType<typeof codeIn> | null {
+  const code = codeIn(target);
+  if (code || !upstream.codesAsKeys) return code;
+  const reading = { ...upstream, secret: null, panel: panelOf(upstream) };
+  const named = readNamedPath(pathOf(target), reading);
+  const key = named === null || named.mayPass ? null : named.key;
+  return key === null || isRefused(key) ? null : key.key;
 }
 
 /**

@@ -127,7 +127,9 @@ test('many keys with one code at the same instant: it gets one, once', async () 
   const { code } = names();
   const keys = Array.from({ length: 8 }, () => names().key);
   await addLink(code, 3);
-  const asked = keys.map((key, n) => statusOf(`/sub/${key}?installid=${code}`, `keys-${code}-${n}`));
+  const asked = keys.map((key, n) =>
+    statusOf(`/sub/${key}?installid=${code}`, `keys-${code}-${n}`),
+  );
   const got = await Promise.all(asked);
   // Its limit holds for all of them together.
   expect(got.filter((status) => status === 200)).toHaveLength(3);
