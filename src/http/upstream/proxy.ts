@@ -6,7 +6,6 @@
 
 import { countBotFetch } from '../../core/bot.ts';
 import type { Core } from '../../core/core.ts';
-import { isShortCode } from '../../core/formats.ts';
 import { hostName } from '../../core/host-name.ts';
 import { readNamedPath } from '../../core/key-path.ts';
 import { hasMy, myUrlOfLink, myUrlOfNames, myUrlOfRefusal } from '../../core/my.ts';
@@ -22,7 +21,7 @@ import { reportFault, whyNotNow } from '../interpreter.ts';
 import { myUrlOfRequest, originOf } from '../my/address.ts';
 import { dropBody } from '../request/body.ts';
 import { botOf } from '../request/bot.ts';
-import { parseQuery, REPEATED, valueIn } from '../request/query.ts';
+import { REPEATED } from '../request/query.ts';
 import type { RideDesk } from '../ride/desk.ts';
 import { bare, type Exposure, type Strangers } from '../strangers.ts';
 import type { EndpointTally, Traffic } from '../traffic.ts';
@@ -31,6 +30,7 @@ import { decide, type SubscriptionRequest } from './decision.ts';
 import { Failure, type UpstreamResponse } from './exchange.ts';
 import { type ForwardDeps, forward, meansUnknown } from './forward.ts';
 import { BY_OTHER_PATH, type Denied, FOR_ALL, type Forwarding } from './forwarding.ts';
+import { codeIn, guessedCode, guessesCode, pathOf } from './guesses.ts';
 import { Inspection } from './inspection.ts';
 import { MoveGuard } from './moves.ts';
 import { type LinkLimit, NewLinks } from './new-links.ts';
@@ -137,7 +137,7 @@ async function conclude(
   const hides = exposure.isQuiet ? answered.hides : undefined;
   // Paths count as keys do, so that no delay tells the one from the other.
   const isGuess = answered.isGuess === true || hides === 'all';
-  const code = isGuess ? guessedCode(asked) : null;
+  const code = isGuess ? guessedCode(asked.panel.upstream, asked.target) : null;
   await traffic.conclude(tally, { request, says, startMs, isGuess, code, requestId });
   if (hides === 'all') return strangers.answer(request, startMs);
   return hides === 'text' ? bare(response) : response;
@@ -312,31 +312,7 @@ async function exchange(
   const rider = isAdmitted ? { ...fetch, link: admitted } : null;
   const given = { response, forwarding, hasLink, rider, isStrange };
   const responded = await respond(deps, request, panel, given);
-  return { ...responded, isGuess: isGuess || (await guessesCode(deps, subscription)) };
-}
-
-/** Returns the code at which a request guesses; null: it has none. */
-function guessedCode({ panel: { upstream }, target }: Asked): ReturnType<typeof codeIn> | null {
-  const code = codeIn(target);
-  if (code || !upstream.codesAsKeys) return code;
-  const reading = { ...upstream, secret: null, panel: panelOf(upstream) };
-  const named = readNamedPath(pathOf(target), reading);
-  const key = named === null || named.mayPass ? null : named.key;
-  return key === null || isRefused(key) ? null : key.key;
-}
-
-/**
- * Returns whether a request has a short code that is none of the provider's, beside a key: a right
- * one could tie the key to its link, so that each is a guess.
- */
-async function guessesCode(
-  { core }: ProxyDeps,
-  subscription: SubscriptionRequest | null,
-): Promise<boolean> {
-  const { code = null, device, key = null } = subscription ?? {};
-  if (code === null || key === null || !isShortCode(code)) return false;
-  const link = await core.store.findLink(code);
-  return link?.providerCode !== device?.providerCode;
+  return { ...responded, isGuess: isGuess || (await guessesCode(deps.core, subscription)) };
 }
 
 /** Counts an answer to a bot that forwards no HWID. Returns false beyond its bound of the day. */
@@ -409,8 +385,6 @@ const FOR_TOKEN = {
   holdsSlot: false,
   isUnproven: false,
 };
-const codeIn = (target: string) => valueIn(parseQuery(target, true), 'installid');
-const pathOf = (target: string): string => target.split('?', 1)[0] ?? '';
 
 /** Returns path and query of a request's URL, without a fragment. */
 function targetOf(url: string): string {

@@ -124,20 +124,14 @@ export const restoreSteps = shared((backend: Backend) => {
         const { link: was } = former;
         if (former.gaveUser) yield* links.giveFacts(link.id, { panelUser: null, panelFacts: null });
         yield* on.dropTombstone.run({ providerId, installCode: was.installCode });
-        formerId = yield* rows.add.insert({
-          ...was,
-          id: null,
-          providerId,
-          subscriptionKeyHash: keyHash,
-        });
-        const id = formerId;
+        const row = { ...was, id: null, providerId, subscriptionKeyHash: keyHash };
+        const id = yield* rows.add.insert(row);
+        formerId = id;
         yield* on.keep.run({ id, hasHashes: was.hasHashes, limitWanted: was.limitWanted });
         if (former.gaveUser) yield* links.giveFacts(id, link.panelUser === null ? was : link);
         if (former.slots.length > was.installLimit) yield* allowOver(id, former.slots.length);
         yield* giveBack(former, { fromId: link.id, toId: id, providerId });
-        for (const { deviceId } of former.slots) {
-          yield* moveShared(link.id, id, deviceId);
-        }
+        for (const { deviceId } of former.slots) yield* moveShared(link.id, id, deviceId);
         yield* lowerLimit(id);
         yield* lowerLimit(link.id);
         notes.event(providerId, act.atMs, () => happenings.linkCreated({ ...was, id }));

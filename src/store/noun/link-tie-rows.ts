@@ -17,7 +17,7 @@ export const tieStatements = shared((backend: Backend) => {
   const { bytes, hex, join, locked, prepare } = backend;
   const hasKey = sql`subscription_key_hash = ${bytes('keyHash')}`;
   const ofProvider = sql`provider_id = :providerId`;
-  // What was undone is kept with its link: no fetch may tie it later either.
+  // An undone tie stays as long as its link: no later fetch may tie it either.
   const isOver = sql`at_ms < :beforeMs AND state <> 'undone'`;
   const outside = sql`NOT EXISTS (
     SELECT 1 FROM install_device o WHERE o.install_id = l.id AND o.device_id = s.device_id)`;

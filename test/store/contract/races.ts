@@ -7,11 +7,11 @@ import { IDEMPOTENCY_RACES } from './idempotency-race.ts';
 import { IMPORT_RACES } from './import-race.ts';
 import { LIMIT_RACES } from './limit-race.ts';
 import { JOIN_RACES } from './link-join.ts';
-import { TIE_RACES } from './link-tie.ts';
 import { MY_RACES } from './my.ts';
 import { OUTBOX_RACES } from './outbox-race.ts';
 import { type Race, SINGLE_RACES } from './race.ts';
 import { SERIAL_RACES } from './serial-race.ts';
+import { TIE_RACES } from './tie-race.ts';
 
 export const RACES: Readonly<Record<string, Race>> = {
   ...SINGLE_RACES,
