@@ -92,13 +92,16 @@ export function findBot(
   });
 }
 
-/** Counts an answer to a bot without a HWID. Returns false if it had as many today as it may. */
+/**
+ * Counts an answer to a bot without a HWID, by the key or the code that it fetched. Returns false
+ * if it had as many today as it may.
+ */
 export const countBotFetch = (
   { store }: Pick<Core, 'store'>,
   botId: number,
-  name: string,
+  { code, key }: { code: string | null; key: { readonly key: string } | null },
   nowMs: number,
 ): Promise<boolean> => {
-  const of = { botId, keyHash: subscriptionKeyHash(name), day: utcDay(nowMs) };
-  return store.countBotFetch({ ...of, countMax: FETCHES_MAX });
+  const keyHash = subscriptionKeyHash(key?.key ?? `${code}`);
+  return store.countBotFetch({ botId, keyHash, day: utcDay(nowMs), countMax: FETCHES_MAX });
 };

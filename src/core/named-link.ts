@@ -98,15 +98,16 @@ export function isOfFormerUser(
  * Returns the key of a request if it is the code of a link of the provider without a key; null: it
  * is not, or the codes of the upstream are no keys. The link of a key wins: ask for that first.
  */
-export async function codeAsKey(
+export function codeAsKey(
   { store }: Core,
   { codesAsKeys, device, key }: Pick<NamedRequest, 'codesAsKeys' | 'device' | 'key'>,
-): Promise<string | null> {
+): Maybe<string | null> {
   if (!codesAsKeys || key === null || key.token !== undefined) return null;
   const code = readInstallCode(key.key);
-  const link = isRefused(code) ? null : await store.findLink(code);
-  const isIts = link !== null && link.providerCode === device.providerCode;
-  return isIts && !link.hasSubscriptionKey ? link.installCode : null;
+  return after(isRefused(code) ? null : store.findLink(code), (link) => {
+    const isIts = link !== null && link.providerCode === device.providerCode;
+    return isIts && !link.hasSubscriptionKey ? link.installCode : null;
+  });
 }
 
 /**
@@ -119,7 +120,7 @@ export function decideByName<T>(
   nowMs: number,
   decide: (call: DeviceCall, key: KeyInPath | null) => Maybe<T | RefusedAtDoor>,
 ): Maybe<Decided<T | typeof PASSES> | Denied | null> {
-  const { code, codesAsKeys, device, isApp, isQuiet, key, mayJoin } = request;
+  const { code, device, isApp, isQuiet, key, mayJoin } = request;
   type Found = Decided<T | typeof PASSES> | Denied | null;
 
   const refuse = (call: GateCall, refused: RefusedAtDoor, key: KeyInPath | null): Maybe<Found> => {
@@ -148,9 +149,7 @@ export function decideByName<T>(
   const byCode = (named: string | null) =>
     decideFor({ ...device, installCode: named }, null, named);
   const byKeyAsCode = () =>
-    after(codesAsKeys ? codeAsKey(core, request) : null, (named) =>
-      named === null ? null : byCode(named),
-    );
+    after(codeAsKey(core, request), (named) => (named === null ? null : byCode(named)));
   if (key === null) return byCode(code);
   const byKey = () => {
     const named = { ...device, installCode: null, subscriptionKey: key.key };

@@ -82,7 +82,8 @@ test('the fetches of a trusted bot are counted, and said where they are used up'
   const made = await addBot(core, provider, { host: HOST, name: 'shop bot' }, clock.nowMs());
   if (!('id' in made)) throw new Error('not added');
   expect((await survey()).botFetches).toEqual([]);
-  const fetched = (key: string) => countBotFetch(core, made.id, key, clock.nowMs());
+  const fetched = (key: string) =>
+    countBotFetch(core, made.id, { key: { key }, code: null }, clock.nowMs());
   for (const key of ['a', 'a', 'b']) expect(await fetched(key)).toBe(true);
   const of = { host: HOST, name: 'shop bot', code: at.own.code, day: utcDay(clock.nowMs()) };
   const { botFetches } = await survey();

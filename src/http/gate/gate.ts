@@ -164,7 +164,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
       const device = { ...named.device, botId: of.id, providerCode: of.providerCode };
       return after(ask({ ...named, device }), (conclusion) => {
         if (conclusion.says !== 'ok') return conclusion;
-        const isIn = countBotFetch(core, of.id, key?.key ?? `${named.code}`, nowMs);
+        const isIn = countBotFetch(core, of.id, named, nowMs);
         return after(isIn, (is) => (is ? conclusion : BOT_LIMIT));
       });
     });

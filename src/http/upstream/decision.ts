@@ -15,6 +15,7 @@ import {
 } from '../../core/named-link.ts';
 import { isRefused } from '../../core/outcome.ts';
 import { panelOf } from '../../core/panel/kind.ts';
+import { after, type Maybe } from '../../core/port/maybe.ts';
 import type { MyName } from '../../core/port/my.ts';
 import { subscriptionKeyHash } from '../../core/secret.ts';
 import { PASSES, wayOfNewKeys } from '../../core/without-hwid.ts';
@@ -109,16 +110,18 @@ export async function decide(
 }
 
 /** Returns what a request ties that was decided by the link of its key, or of a code. */
-async function tieOf(
+function tieOf(
   core: Core,
   request: SubscriptionRequest & { key: KeyInPath },
   found: { key: KeyInPath | null; code: string | null },
-): Promise<WantedTie | null> {
+): Maybe<WantedTie | null> {
   const { key } = request.key;
   // Another spelling of the key is that of the link for now.
   if (found.key !== null && found.key.key !== key) return null;
-  const code = found.code ?? (await codeAsKey(core, request)) ?? request.code;
-  return code === null ? null : { key, code };
+  return after(found.code ?? codeAsKey(core, request), (named) => {
+    const code = named ?? request.code;
+    return code === null ? null : { key, code };
+  });
 }
 
 /** Returns the calls for the names in a request, the key first. */

@@ -5,6 +5,7 @@ import { isShortCode } from '../../core/formats.ts';
 import { readNamedPath } from '../../core/key-path.ts';
 import { isRefused } from '../../core/outcome.ts';
 import { panelOf } from '../../core/panel/kind.ts';
+import { after, type Maybe } from '../../core/port/maybe.ts';
 import { parseQuery, valueIn } from '../request/query.ts';
 import type { SubscriptionRequest } from './decision.ts';
 import type { Upstream } from './settings.ts';
@@ -30,12 +31,11 @@ export function guessedCode(upstream: Upstream, target: string): Code | null {
  * Returns whether a request has a short code that is none of the provider's, beside a key: a right
  * one could tie the key to its link, so that each is a guess.
  */
-export async function guessesCode(
+export function guessesCode(
   { store }: Core,
   subscription: SubscriptionRequest | null,
-): Promise<boolean> {
+): Maybe<boolean> {
   const { code = null, device, key = null } = subscription ?? {};
   if (code === null || key === null || !isShortCode(code)) return false;
-  const link = await store.findLink(code);
-  return link?.providerCode !== device?.providerCode;
+  return after(store.findLink(code), (link) => link?.providerCode !== device?.providerCode);
 }

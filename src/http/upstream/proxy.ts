@@ -13,6 +13,7 @@ import { NOT_FOUND, unknownTo, WITHOUT_HWID } from '../../core/named-link.ts';
 import { isRefused } from '../../core/outcome.ts';
 import { panelOf, signedForm } from '../../core/panel/kind.ts';
 import { oldNameIn } from '../../core/panel/token.ts';
+import { after, type Maybe } from '../../core/port/maybe.ts';
 import type { MySites } from '../../core/port/my.ts';
 import type { AdmittedLink } from '../../core/port/slot.ts';
 import type { Ways } from '../../core/port/way.ts';
@@ -210,19 +211,21 @@ function readNames(
 }
 
 /** Names the trusted bot that asks without a HWID; other requests stay as they are. */
-async function withBot(
+function withBot(
   { core, provenanceOf }: ProxyDeps,
   { panel, request }: Asked,
   read: SubscriptionRequest,
-): Promise<SubscriptionRequest> {
+): Maybe<SubscriptionRequest> {
   if (read.device.hwid !== null) return read;
   const { host, provider: providerCode } = panel.upstream;
-  const bot = await botOf(core, request, { host, providerCode }, () => {
+  const bot = botOf(core, request, { host, providerCode }, () => {
     const { client, isTrusted, scheme } = provenanceOf(request);
     const reported = isTrusted ? request.headers.get('x-forwarded-proto') : null;
     return { reported, isEncrypted: scheme === 'https', client };
   });
-  return bot === null ? read : { ...read, isApp: true, device: { ...read.device, botId: bot.id } };
+  return after(bot, (of) =>
+    of === null ? read : { ...read, isApp: true, device: { ...read.device, botId: of.id } },
+  );
 }
 
 /** Asks the panel for the number of the user in an old token; other requests stay as they are. */
@@ -316,15 +319,15 @@ async function exchange(
 }
 
 /** Counts an answer to a bot that forwards no HWID. Returns false beyond its bound of the day. */
-async function isWithinBounds(
+function isWithinBounds(
   { core }: ProxyDeps,
   subscription: SubscriptionRequest | null,
   { status }: UpstreamResponse,
   nowMs: number,
-): Promise<boolean> {
+): Maybe<boolean> {
   const { botId, hwid } = subscription?.device ?? {};
   if (subscription === null || botId === undefined || hwid !== null || status >= 400) return true;
-  return countBotFetch(core, botId, subscription.key?.key ?? `${subscription.code}`, nowMs);
+  return countBotFetch(core, botId, subscription, nowMs);
 }
 
 /** Refuses a request; `opensMy`: sends its browser to the page of users. */
