@@ -33,10 +33,10 @@ export function targetAt(host: string, address: string): string | null {
  * itself, because no key is there or only the panel can prove it.
  */
 export function fetchedKey(
-  target: string,
+  path: string,
   reading: KeyReading & { readonly passPaths: readonly PassPath[] },
 ): NamedRequest['key'] | undefined {
-  const named = readNamedPath(target.split('?', 1)[0] ?? '', reading);
+  const named = readNamedPath(path, reading);
   if (named === null || named.mayPass || isRefused(named.key)) return undefined;
   if (named.key === null) return null;
   const form = signedForm(reading.key);

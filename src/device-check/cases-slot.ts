@@ -65,10 +65,8 @@ export const SLOT_CASES: readonly Case[] = [
     should: 'end when the answer to a poll says that its link ended',
     needsDriver: true,
     async play(scene) {
-      const { stage, driver } = scene;
-      driver?.start({ mode: 'poll' });
-      const isPolled = () => stage.of('inbox').some(({ waitSeconds }) => waitSeconds > 0);
-      await scene.back(isPolled, 'sent no poll that waits');
+      const { stage } = scene;
+      await scene.beginPolling();
       stage.endSlot('link_ended');
       await endsWith(scene, 'link_ended', ENDED_TEXT);
     },
@@ -103,10 +101,8 @@ export const SLOT_CASES: readonly Case[] = [
     should: 'tell its user that one of its places ended, and poll on',
     needsDriver: true,
     async play(scene) {
-      const { stage, driver } = scene;
-      driver?.start({ mode: 'poll' });
-      const isPolled = () => stage.of('inbox').some(({ waitSeconds }) => waitSeconds > 0);
-      await scene.back(isPolled, 'sent no poll that waits');
+      const { stage } = scene;
+      await scene.beginPolling();
       stage.tellEnded('slot_freed');
       await scene.shows('ended', 'slot_freed', ENDED_TEXT);
       stage.send(scene.message(1));

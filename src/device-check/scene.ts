@@ -65,6 +65,13 @@ export class Scene {
     await this.expect(() => this.stage.isOpen, seconds, 'opened no stream after its start');
   }
 
+  /** Starts the app in the mode of polls; waits until one of them waits. */
+  async beginPolling(): Promise<void> {
+    this.driver?.start({ mode: 'poll' });
+    const isPolled = () => this.stage.of('inbox').some(({ waitSeconds }) => waitSeconds > 0);
+    await this.back(isPolled, 'sent no poll that waits');
+  }
+
   async opened(otherwise: string): Promise<void> {
     await this.back(() => this.stage.isOpen, otherwise);
   }

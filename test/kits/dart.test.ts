@@ -4,6 +4,7 @@ import { beforeAll, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildKit } from '../support/kits.ts';
+import { testWith } from '../support/needs.ts';
 import { ROOT } from '../support/process.ts';
 import { checkKit, type Driven, driveKit, killKit, useKits } from './driven.ts';
 import { endedKit } from './ended.ts';
@@ -13,12 +14,10 @@ const BUILT = join(ROOT, 'dist/kits/dart');
 const SOURCES = join(ROOT, 'sdk/dart/lib/src');
 const BUILD_MS = 600_000;
 
-const hasDart = Bun.which('dart') !== null;
-if (!hasDart) console.warn('Kit dart is skipped: there is no dart.');
-const testKit = test.skipIf(!hasDart);
+const testKit = testWith('dart');
 
 beforeAll(() => {
-  if (hasDart) buildKit('dart');
+  if (Bun.which('dart') !== null) buildKit('dart');
 }, BUILD_MS);
 
 test('its size is what was promised, and it names no package', () => {

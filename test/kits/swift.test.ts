@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CASES } from '../../src/device-check/check.ts';
 import { buildKit } from '../support/kits.ts';
+import { testWith } from '../support/needs.ts';
 import { ROOT } from '../support/process.ts';
 import { type Driven, driveKit, faultsOf, killKit, useKits } from './driven.ts';
 
@@ -12,12 +13,10 @@ const BUILT = join(ROOT, 'dist/kits/swift');
 const SOURCES = join(ROOT, 'sdk/swift/src');
 const BUILD_MS = 600_000;
 
-const hasSwift = Bun.which('swift') !== null;
-if (!hasSwift) console.warn('Kit swift is skipped: there is no swift.');
-const testKit = test.skipIf(!hasSwift);
+const testKit = testWith('swift');
 
 beforeAll(() => {
-  if (hasSwift) buildKit('swift');
+  if (Bun.which('swift') !== null) buildKit('swift');
 }, BUILD_MS);
 
 test('its size is what was promised, and it imports Foundation alone', () => {

@@ -1,23 +1,20 @@
-/** The staff of a provider, and its keys for parts of the API. */
+/** The staff of a provider, its keys for parts of the API, and its bots. */
 
-import { useSignal } from '@preact/signals';
 import type { Given, Got } from '../../call/table.ts';
 import { call } from '../call.ts';
 import { Ask } from '../parts/dialog.tsx';
 import { keepFocus } from '../parts/focus.ts';
-import { Field, Form, Select } from '../parts/form.tsx';
+import { Field, Select } from '../parts/form.tsx';
 import { date, time } from '../parts/format.ts';
 import { Card, Title } from '../parts/layout.tsx';
 import { Table } from '../parts/list.tsx';
 import { Status, useLoaded } from '../parts/loaded.tsx';
 import { Invite, Role, waysOf } from '../parts/people.tsx';
-import { Secret } from '../parts/secret.tsx';
+import { Secrets } from '../parts/secrets.tsx';
 import { Problem, useWork } from '../parts/work.tsx';
 import { texts } from '../state.ts';
-import { Bots } from './bots.tsx';
 
 type Member = Got<'staff.list'>[number];
-type Key = Got<'keys.list'>[number];
 type StaffRole = Given<'staff.invite'>['role'];
 type Scope = Given<'keys.add'>['scope'];
 
@@ -112,92 +109,93 @@ function Staff({ at }: { at: string }) {
   );
 }
 
-function AddKey({ at, onAdded }: { at: string; onAdded: () => Promise<void> }) {
-  const made = useSignal<string | null>(null);
-  const words = texts.staff;
-  return (
-    <>
-      <Form
-        submit={words.addKey}
-        onSubmit={async ({ name = '', scope, days }) => {
-          const given = { at, name, scope: scope as Scope, days: Number(days) || null };
-          made.value = (await call('keys.add', given)).authKey;
-          await onAdded();
-        }}
-      >
-        <Field
-          label={texts.common.name}
-          hint={words.keyNameHint}
-          name="name"
-          maxLength={64}
-          required
-        />
-        <Select
-          label={words.scope}
-          name="scope"
-          options={SCOPES.map((scope) => [scope, words.scopes[scope]])}
-          value="read"
-        />
-        <Select
-          label={words.ends}
-          name="days"
-          options={KEY_DAYS.map((days) => [
-            String(days),
-            days === 0 ? words.noEnd : words.in(days),
-          ])}
-          value="365"
-        />
-      </Form>
-      {made.value !== null && <Secret text={made.value} hint={words.keyOnce} />}
-    </>
-  );
-}
-
-function KeyRow({ of, onRemove }: { of: Key; onRemove: () => Promise<void> }) {
-  const { createdAtMs, name, scope, untilMs } = of;
-  const words = texts.staff;
-  return (
-    <tr>
-      <th scope="row">
-        <bdi>{name}</bdi>
-      </th>
-      <td>{words.scopes[scope]}</td>
-      <td class="number" data-name={words.made}>
-        {date(createdAtMs)}
-      </td>
-      <td class="number" data-name={words.ends}>
-        {untilMs === null ? words.noEnd : date(untilMs)}
-      </td>
-      <td class="row-actions">
-        <Ask label={words.remove} title={words.sureKey(name)} onYes={onRemove}>
-          <p>{words.sureKeyHint}</p>
-        </Ask>
-      </td>
-    </tr>
-  );
-}
-
 function Keys({ at }: { at: string }) {
-  const loaded = useLoaded((signal) => call('keys.list', { at }, signal), at);
   const words = texts.staff;
-  const remove = async (id: number) => {
-    await call('keys.remove', { at, id });
-    await loaded.load();
-    keepFocus();
-  };
   return (
-    <Card title={words.keys} hint={words.keysHint}>
-      <Status of={loaded}>
-        {loaded.value.value && loaded.value.value.length > 0 && (
-          <Table heads={[texts.common.name, words.scope, words.made, words.ends, '']}>
-            {loaded.value.value.map((one) => (
-              <KeyRow key={one.id} of={one} onRemove={() => remove(one.id)} />
-            ))}
-          </Table>
-        )}
-      </Status>
-      <AddKey at={at} onAdded={loaded.load} />
-    </Card>
+    <Secrets
+      at={at}
+      title={words.keys}
+      hint={words.keysHint}
+      heads={[words.scope, words.made, words.ends]}
+      list={(signal) => call('keys.list', { at }, signal)}
+      cells={({ createdAtMs, scope, untilMs }) => (
+        <>
+          <td>{words.scopes[scope]}</td>
+          <td class="number" data-name={words.made}>
+            {date(createdAtMs)}
+          </td>
+          <td class="number" data-name={words.ends}>
+            {untilMs === null ? words.noEnd : date(untilMs)}
+          </td>
+        </>
+      )}
+      sure={words.sureKey}
+      remove={(id) => call('keys.remove', { at, id })}
+      submit={words.addKey}
+      once={words.keyOnce}
+      add={async ({ name = '', scope, days }) => {
+        const given = { at, name, scope: scope as Scope, days: Number(days) || null };
+        return (await call('keys.add', given)).authKey;
+      }}
+    >
+      <Field
+        label={texts.common.name}
+        hint={words.keyNameHint}
+        name="name"
+        maxLength={64}
+        required
+      />
+      <Select
+        label={words.scope}
+        name="scope"
+        options={SCOPES.map((scope) => [scope, words.scopes[scope]])}
+        value="read"
+      />
+      <Select
+        label={words.ends}
+        name="days"
+        options={KEY_DAYS.map((days) => [String(days), days === 0 ? words.noEnd : words.in(days)])}
+        value="365"
+      />
+    </Secrets>
+  );
+}
+
+/** The bots that fetch subscriptions for their customers. */
+function Bots({ at }: { at: string }) {
+  const words = texts.staff;
+  return (
+    <Secrets
+      at={at}
+      title={words.bots}
+      hint={words.botsHint}
+      heads={[texts.domains.host, words.made]}
+      list={(signal) => call('bots.list', { at }, signal)}
+      cells={({ createdAtMs, host }) => (
+        <>
+          <td>
+            <bdi>{host}</bdi>
+          </td>
+          <td class="number" data-name={words.made}>
+            {date(createdAtMs)}
+          </td>
+        </>
+      )}
+      sure={words.sureBot}
+      remove={(id) => call('bots.remove', { at, id })}
+      submit={words.addBot}
+      once={words.botOnce}
+      add={async ({ name = '', host = '' }) => (await call('bots.add', { at, name, host })).secret}
+    >
+      <Field label={texts.common.name} name="name" maxLength={64} required />
+      <Field
+        label={texts.domains.host}
+        hint={words.botHostHint}
+        name="host"
+        maxLength={253}
+        required
+      />
+    </Secrets>
   );
 }
 

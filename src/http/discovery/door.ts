@@ -23,7 +23,7 @@ import type { MessageKey } from '../messages.ts';
 import { readBody } from '../request/body.ts';
 import { bearerToken, type CallDeps, IncomingCall } from '../request/call.ts';
 import { authorityOf, Hosts } from '../request/hosts.ts';
-import { parseQuery, valueIn } from '../request/query.ts';
+import { parseQuery, pathOf, valueIn } from '../request/query.ts';
 import { DISCOVERED_PATH } from '../ride/discovery.ts';
 import { STRANGER_MS, type Strangers } from '../strangers.ts';
 import { readHandshake } from '../stream/handshake.ts';
@@ -108,7 +108,7 @@ export function makeDiscovery(deps: DiscoveryDeps): DiscoveryDoor {
     } = settings;
     const site = upstream ?? { key, keyPaths, keySecretFile, panel, passPaths: [], provider: null };
     const secret = deps.secretOf(site.keySecretFile);
-    const named = fetchedKey(target, { ...site, secret, panel: panelOf(site) });
+    const named = fetchedKey(pathOf(target), { ...site, secret, panel: panelOf(site) });
     const code = valueIn(parseQuery(target, true), 'installid') ?? '';
     if (named === undefined || typeof code !== 'string') return null;
     if (named === null && code === '') return null;

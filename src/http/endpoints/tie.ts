@@ -137,6 +137,14 @@ const settling = {
   input: IdsInput,
   fields: { ok: { data: Type.Array(SettledTieRow, { maxItems: TIES_MAX }) } },
   says: ['ok', 'invalid_parameters'],
+  given: ({ body }: { body: Readonly<Record<string, unknown>> }) => {
+    const ids = idsIn(body);
+    return isRefused(ids) ? ids : { ids };
+  },
+  reply: (settled: readonly ({ id: number } & SettledTie)[]) => ({
+    says: 'ok' as const,
+    body: { data: settled.map(settledRow) },
+  }),
 } as const;
 
 const OWN_SCOPE =
@@ -146,28 +154,12 @@ const tieKeysEndpoint = callEndpoint(tieCalls['ties.make'], {
   ...settling,
   summary: 'Make ties that wait',
   description: `Gives links the keys that wait for them, or whose tie was undone. The link that Gatepost made for the key ends: its devices move, within the limit of the link of the code, and the others lose their slots. At most ${TIES_PER_HOUR_MAX} an hour. ${OWN_SCOPE}`,
-  given: ({ body }) => {
-    const ids = idsIn(body);
-    return isRefused(ids) ? ids : { ids };
-  },
-  reply: (settled) => ({
-    says: 'ok',
-    body: { data: settled.map(settledRow) },
-  }),
 });
 
 const untieKeysEndpoint = callEndpoint(tieCalls['ties.undo'], {
   ...settling,
   summary: 'Undo ties, or dismiss those that wait',
   description: `Takes the key from the link again. The link that ended comes back with the devices that did not leave since, and those that had lost their slots. No fetch ties the key to that link again. ${OWN_SCOPE}`,
-  given: ({ body }) => {
-    const ids = idsIn(body);
-    return isRefused(ids) ? ids : { ids };
-  },
-  reply: (settled) => ({
-    says: 'ok',
-    body: { data: settled.map(settledRow) },
-  }),
 });
 
 const SetKeysInput = Type.Object(

@@ -7,7 +7,7 @@
 import { type Path, readRequestPath } from '../../core/key-path.ts';
 import { isRefused, type Misfit, malformed } from '../../core/outcome.ts';
 import type { Hosts, KnownHost } from '../request/hosts.ts';
-import { parseQuery, type Query, valueIn } from '../request/query.ts';
+import { parseQuery, pathOf, type Query, valueIn } from '../request/query.ts';
 
 export interface OriginalRequest {
   method: string;
@@ -42,7 +42,7 @@ export function readOriginal(
   if (uri === null) return UNNAMED;
   if (isRefused(uri)) return uri;
   const isPlain = uri.length <= URI_LENGTH_MAX && !uri.includes('#');
-  const path = isPlain ? readRequestPath(uri.split('?', 1)[0] ?? '') : null;
+  const path = isPlain ? readRequestPath(pathOf(uri)) : null;
   if (path === null) return ODD;
   const query = parseQuery(uri, true);
   // Some proxies forward the query of the client beside their own.

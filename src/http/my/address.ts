@@ -3,7 +3,7 @@
 import { myUrlOfFetch } from '../../core/my.ts';
 import type { MySites } from '../../core/port/my.ts';
 import type { Connection } from '../console/site.ts';
-import { parseQuery, valueIn } from '../request/query.ts';
+import { parseQuery, pathOf, valueIn } from '../request/query.ts';
 
 /** Returns the origin of a request, with the scheme that a trusted proxy reports. */
 export function originOf(
@@ -26,6 +26,6 @@ export function myUrlOfRequest(
   return myUrlOfFetch(settings, origin, {
     host,
     installCode,
-    path: target.split('?', 1)[0] ?? '',
+    path: pathOf(target),
   });
 }

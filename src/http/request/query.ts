@@ -17,6 +17,9 @@ export type Query = [name: string, value: string | typeof REPEATED][];
 /** The most parameters that are read. No call has a quarter of them. */
 export const PARAM_COUNT_MAX = 64;
 
+/** Returns the path of a target, without its query. */
+export const pathOf = (target: string): string => target.split('?', 1)[0] ?? '';
+
 /** Parses the query of a URL. With `foldCase`, names are lower-cased first. */
 export function parseQuery(url: string, foldCase: boolean): Query {
   const query: Query = [];

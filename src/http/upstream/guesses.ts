@@ -6,7 +6,7 @@ import { readNamedPath } from '../../core/key-path.ts';
 import { isRefused } from '../../core/outcome.ts';
 import { panelOf } from '../../core/panel/kind.ts';
 import { after, type Maybe } from '../../core/port/maybe.ts';
-import { parseQuery, valueIn } from '../request/query.ts';
+import { parseQuery, pathOf, valueIn } from '../request/query.ts';
 import type { SubscriptionRequest } from './decision.ts';
 import type { Upstream } from './settings.ts';
 
@@ -14,8 +14,6 @@ type Code = ReturnType<typeof valueIn>;
 
 /** Returns the code in a target; undefined: it has none. */
 export const codeIn = (target: string): Code => valueIn(parseQuery(target, true), 'installid');
-
-export const pathOf = (target: string): string => target.split('?', 1)[0] ?? '';
 
 /** Returns the code at which a request guesses, which may be its key; null: it has none. */
 export function guessedCode(upstream: Upstream, target: string): Code | null {
