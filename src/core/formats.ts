@@ -151,6 +151,21 @@ export const sharedHwid = (installId: number) => `${SHARED_HWID}${installId}`;
 
 export const isSharedHwid = (hwid: string) => hwid.startsWith(SHARED_HWID);
 
+/**
+ * Returns the HWID of the device that a further phone of a HWID is, as `x~2` of `x`; null: it would
+ * be too long.
+ */
+export function derivedHwid(base: string, number: number): string | null {
+  const hwid = readHwid(`${base}~${number}`);
+  return isRefused(hwid) ? null : hwid;
+}
+
+/** Returns the HWID and the number in a HWID of {@link derivedHwid}'s form; null: another form. */
+export function derivedFrom(hwid: string): { base: string; number: number } | null {
+  const [, base, number] = /^(.+)~([2-9]|[1-9][0-9])$/.exec(hwid) ?? [];
+  return base === undefined ? null : { base, number: Number(number) };
+}
+
 const HASHED_HWID = 'sha256:';
 
 /**
