@@ -14,6 +14,7 @@ import {
 } from './formats.ts';
 import { newLink } from './link.ts';
 import { isRefused, type Misfit, orUnsaved, Refused } from './outcome.ts';
+import type { PhoneDoor } from './phones.ts';
 import type { DeviceAtProvider, DeviceFacts } from './port/device.ts';
 import type { AdmittedDevice } from './port/link.ts';
 import { after, type Maybe } from './port/maybe.ts';
@@ -23,6 +24,8 @@ import type {
   Door,
   LinkName,
   LinkRefusal,
+  NoLink,
+  PhoneSight,
   SlotKey,
 } from './port/slot.ts';
 import { isActive } from './provider.ts';
@@ -43,6 +46,8 @@ export interface DeviceCall {
   enforces?: boolean;
   /** True: the HWID stands for the link's apps that send none. */
   isShared?: boolean;
+  /** Where the device asks; absent: phones that send one HWID are not told apart. */
+  door?: PhoneDoor;
   /** Returns the caller's network; null: unknown. */
   address?: () => string | null;
 }
@@ -57,6 +62,10 @@ export const AT_DOOR = {
   link_domain_not_bound: new Refused('link_not_found', { reason: 'link_domain_not_bound' }),
   link_disabled: new Refused('link_disabled'),
   link_limit_reached: new Refused('link_limit_reached'),
+  copied_hwid: new Refused('link_limit_reached', {
+    reason: 'copied_hwid',
+    detail: 'another phone has the slot of this HWID: each phone must send its own',
+  }),
 } satisfies Record<AdmitRefusal, Refused<string>>;
 
 /** Placeholders when only the link is looked up. */
@@ -92,23 +101,76 @@ export function admitDevice(
   const key = keyOf(call, reported);
   const caller = { call, facts: reported };
   if (isRefused(key)) return countMisfit(core, call, key, reported, nowMs);
-  return after(core.store.findSlot(key), (door) => {
-    if (typeof door === 'string') return AT_DOOR[door];
+  const admitAt = (key: SlotKey, door: Door): Maybe<AdmittedDevice | RefusedAtDoor> => {
     const verdict = judge(door, core.leastMs(nowMs));
-    const { link, device, byHash } = door;
-    if (!isAdmitted(verdict)) return refuse(core, { says: verdict, link, door }, caller, nowMs);
+    const { link, device, byHash, phone } = door;
+    const hwid = phone?.hwid ?? key.hwid;
+    if (!isAdmitted(verdict)) {
+      const refused = refuse(core, { says: verdict, link, door }, caller, nowMs);
+      return phone?.isNews ? after(seeCopy(core, key, nowMs), () => refused) : refused;
+    }
     const facts = factsFrom(reported, device);
     const isKnown = device !== null && !byHash;
-    const isToday = isKnown && sameUtcDay(device.lastSeenAtMs, nowMs);
-    if (isToday && changesNoFact(device, facts)) return withFacts(link, device, facts, key.hwid);
+    const isToday = isKnown && sameUtcDay(device.lastSeenAtMs, nowMs) && !phone?.isNews;
+    if (isToday && changesNoFact(device, facts)) return withFacts(link, device, facts, hwid);
     return after(orUnsaved(isKnown, core.store.takeSlot(key, facts, nowMs)), (taken) => {
-      if (taken === null) return withFacts(link, device, facts, key.hwid);
+      if (taken === null) return withFacts(link, device, facts, hwid);
       const answer = answerOf<AdmittedDevice>(core, taken, caller, nowMs);
       if (isRefused(answer) || link.rides === undefined) return answer;
-      return withFacts({ ...answer, rides: link.rides }, device, facts, key.hwid);
+      return withFacts({ ...answer, rides: link.rides }, device, facts, hwid);
     });
+  };
+  return after(core.store.findSlot(key), (door) => {
+    if (typeof door === 'string') return AT_DOOR[door];
+    if (!looksAtPhones(call, door, reported)) return admitAt(key, door);
+    const sighted = { ...key, sight: sightOf(call, reported, nowMs) };
+    return after(core.store.findSlot(sighted), (door) =>
+      typeof door === 'string' ? AT_DOOR[door] : admitAt(sighted, door),
+    );
   });
 }
+
+/** Returns whether the door of a HWID depends on which of its phones asks. */
+function looksAtPhones(
+  { door: at }: DeviceCall,
+  { device, hasPhones }: Door,
+  reported: DeviceFacts | null,
+): reported is DeviceFacts {
+  if (at === undefined || reported === null) return false;
+  if (hasPhones || device === null) return hasPhones === true;
+  const { os, deviceName, userAgent } = tidyFacts(reported);
+  const isSame = (said: string, known: string) => said === '' || said === known;
+  return !(
+    isSame(os, device.os) &&
+    isSame(deviceName, device.deviceName) &&
+    (isSame(userAgent, device.userAgent) ||
+      (device.userAgent !== '' && appNameOf(userAgent) === appNameOf(device.userAgent)))
+  );
+}
+
+/** Returns what tells the phone of a call apart. */
+const sightOf = (
+  { door = 'install', isShared = false }: DeviceCall,
+  facts: DeviceFacts,
+  nowMs: number,
+): PhoneSight => ({ door, facts, isShared, nowMs });
+
+/** Finds the door for a device, and for the phone that asks if its facts are known. */
+function findDoor(
+  core: Core,
+  { key, call }: { key: SlotKey; call: DeviceCall },
+  reported: DeviceFacts | null,
+  nowMs: number,
+): Maybe<Door | NoLink> {
+  return after(core.store.findSlot(key), (door) => {
+    if (typeof door === 'string' || !looksAtPhones(call, door, reported)) return door;
+    return core.store.findSlot({ ...key, sight: sightOf(call, reported, nowMs) });
+  });
+}
+
+/** Saves that a copy was refused, which keeps it known. Ignores a failure. */
+const seeCopy = (core: Core, key: SlotKey, nowMs: number): Maybe<unknown> =>
+  orUnsaved(true, core.store.seePhone(key, nowMs));
 
 /**
  * Cleans the facts that a device reports. Omits an unknown app if a known one was reported before:
@@ -142,7 +204,7 @@ export function verdictOn(
 ): Maybe<{ verdict: DoorVerdict; door: Door } | RefusedAtDoor> {
   const key = keyOf(call, reported);
   if (isRefused(key)) return key;
-  return after(core.store.findSlot(key), (door) =>
+  return after(findDoor(core, { key, call }, reported, nowMs), (door) =>
     typeof door === 'string' ? AT_DOOR[door] : { verdict: judge(door, core.leastMs(nowMs)), door },
   );
 }
@@ -193,7 +255,7 @@ export function judgeDevice(
     const holdsSlot = verdict === 'known';
     if (link.rides === undefined || reported === null) return { ...link, holdsSlot };
     const facts = factsFrom(reported, device);
-    return { ...withFacts(link, device, facts, call.hwid ?? ''), holdsSlot };
+    return { ...withFacts(link, device, facts, door.phone?.hwid ?? call.hwid ?? ''), holdsSlot };
   });
 }
 

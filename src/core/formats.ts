@@ -12,6 +12,7 @@ import { OPERATOR_EVENTS, PROVIDER_EVENTS } from './port/event.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED } from './port/link.ts';
 import { PLANS, RC2_BODY as RC2_BODY_WORDS } from './port/provider.ts';
 import {
+  COPIED_HWID as COPIED_HWID_WORDS,
   SAME_PHONE as SAME_PHONE_WORDS,
   WHEN_FULL as WHEN_FULL_WORDS,
   WITHOUT_HWID as WITHOUT_HWID_WORDS,
@@ -126,6 +127,8 @@ export const FLAG = choice([0, 1]);
 export const ENFORCE = FLAG;
 export const WITHOUT_HWID = choice(WITHOUT_HWID_WORDS);
 export const SAME_PHONE = choice(SAME_PHONE_WORDS);
+export const SAME_PHONE_HOURS = whole(1, 720);
+export const COPIED_HWID = choice(COPIED_HWID_WORDS);
 
 export const INSTALL_STATUS = choice([INSTALL_DISABLED, INSTALL_ACTIVE]);
 export const readInstallStatus = INSTALL_STATUS.read;

@@ -12,6 +12,9 @@
  * | is full | was not seen for `inactiveDays` | takes the oldest slot: `inactive` |
  * | is full, `replace-oldest`, past its cool-down | was seen | takes the oldest slot: `replaced` |
  * | is full | otherwise | is refused |
+ *
+ * A HWID that several phones send is one device, or with `copiedHwid` `count` one for each phone: see
+ * core/copied-hwid.ts. With `refuse` only the first phone is admitted.
  */
 
 import { DAY_MS, HOUR_MS, lastMsOfDay } from './calendar.ts';
@@ -50,6 +53,8 @@ export function policyOf(link: OwnPolicy, provider: OwnPolicy, enforces = true):
     enforce: link.enforce ?? provider.enforce ?? byDefault,
     withoutHwid: link.withoutHwid ?? provider.withoutHwid ?? DEFAULT_POLICY.withoutHwid,
     samePhone: link.samePhone ?? provider.samePhone ?? DEFAULT_POLICY.samePhone,
+    samePhoneHours: link.samePhoneHours ?? provider.samePhoneHours ?? DEFAULT_POLICY.samePhoneHours,
+    copiedHwid: link.copiedHwid ?? provider.copiedHwid ?? DEFAULT_POLICY.copiedHwid,
   };
 }
 
@@ -72,9 +77,13 @@ export function looksAtSlots({ inactiveDays, whenFull, samePhone }: Policy): boo
 }
 
 /** Decides whether a device is admitted on a link: the only such rule. */
-export function judge({ link, isBound, device, full, counts }: Door, nowMs: number): DoorVerdict {
+export function judge(
+  { link, isBound, device, full, counts, phone }: Door,
+  nowMs: number,
+): DoorVerdict {
   if (!isBound) return 'link_domain_not_bound';
   if (link.status !== INSTALL_ACTIVE) return 'link_disabled';
+  if (phone?.isRefused) return 'copied_hwid';
   if (device !== null) return 'known';
   if (link.deviceCount < link.installLimit) return 'room';
   if (counts) return link.deviceCount < DEVICES_MAX ? 'over' : 'link_limit_reached';

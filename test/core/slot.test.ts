@@ -161,6 +161,8 @@ test("a policy is the link's, else its provider's, else the default, part by par
     enforce: 1,
     withoutHwid: 'refuse',
     samePhone: 'off',
+    samePhoneHours: 168,
+    copiedHwid: 'tell',
   };
   expect(policyOf(NO_POLICY, NO_POLICY)).toEqual(standard);
   const providers: Policy = {
@@ -170,6 +172,8 @@ test("a policy is the link's, else its provider's, else the default, part by par
     enforce: 0,
     withoutHwid: 'count',
     samePhone: 'ask',
+    samePhoneHours: 48,
+    copiedHwid: 'refuse',
   };
   expect(policyOf(NO_POLICY, providers)).toEqual(providers);
   const own: Policy = { ...standard, coolDownHours: 1, withoutHwid: 'pass', samePhone: 'replace' };

@@ -143,7 +143,10 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     const code = valueIn(query, 'installid');
     const isHead = method === 'HEAD';
     const named = {
-      device: { domainHash: host.hash, hwid, junkHwid, providerCode, address },
+      device: {
+        ...{ domainHash: host.hash, hwid, junkHwid, providerCode, address },
+        door: 'subscription' as const,
+      },
       facts,
       key,
       code: typeof code === 'string' ? code : null,

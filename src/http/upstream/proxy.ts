@@ -198,7 +198,10 @@ function readNames(
   const address = sharedAddressOf(request);
   return {
     path,
-    device: { domainHash, hwid, junkHwid, providerCode, enforces, address },
+    device: {
+      ...{ domainHash, hwid, junkHwid, providerCode, enforces, address },
+      door: 'subscription' as const,
+    },
     facts,
     key,
     code: code || null,
@@ -350,7 +353,7 @@ async function refuse(
     if (own !== null) return { outcome, response: redirect(own) };
   }
   const page = await myUrlOfRefusal(core, settings, refused, origin, nowMs);
-  const response = refusal(refused.says, request, upstream, settings, page);
+  const response = refusal(refused, request, upstream, settings, page);
   return { outcome, response, isGuess, hides: isGuess || isUnnamed ? 'all' : undefined };
 }
 

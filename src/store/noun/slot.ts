@@ -16,6 +16,7 @@ import { type DoorHere, doorSteps, factsAt } from './door.ts';
 import { homeSteps } from './home.ts';
 import { knownDeviceSteps, type Visitor } from './known-device.ts';
 import { linkStatements } from './link-rows.ts';
+import { phoneSteps } from './phone.ts';
 import { shared } from './shared.ts';
 import { slotEndSteps } from './slot-end.ts';
 
@@ -29,6 +30,7 @@ export const slotSteps = shared((backend: Backend) => {
   const { findDoorLocked } = doorSteps(backend);
   const { endSlot, passSlot } = slotEndSteps(backend);
   const moveHome = homeSteps(backend);
+  const { save: savePhones } = phoneSteps(backend);
   const replaced = backend.prepare(sql`
       UPDATE install SET replaced_at_ms = :nowMs WHERE id = :installId`);
   const allowOver = backend.prepare(sql`
@@ -109,12 +111,14 @@ export const slotSteps = shared((backend: Backend) => {
       const door = yield* findDoorLocked(key);
       if (typeof door === 'string') return door;
       const { link } = door;
-      const { hwid } = key;
+      const hwid = door.phone?.hwid ?? key.hwid;
       const verdict = judge(door, backend.leastMs(nowMs));
       if (!isAdmitted(verdict)) return { says: verdict, link };
       const who = { hwid, knownId: door.knownId };
       const visitor = yield* keep.visit(notes, who, link.providerId, factsAt(door, facts), nowMs);
-      return yield* takeSlot(notes, door, verdict, visitor, nowMs);
+      const taken = yield* takeSlot(notes, door, verdict, visitor, nowMs);
+      if (door.phone) yield* savePhones(notes, { ...door, phone: door.phone }, visitor.deviceId);
+      return taken;
     },
   };
 });

@@ -1,0 +1,60 @@
+/**
+ * Several phones that send one HWID, by the rule `copiedHwid` of the link. core/phones.ts tells them
+ * apart; a further phone is one that is certain.
+ *
+ * | `copiedHwid` | A further phone | The event `hwid.copied` |
+ * |---|---|---|
+ * | `off` | has the slot of the HWID | no |
+ * | `tell` | has the slot of the HWID | once a week for a slot |
+ * | `count` | is a device of its own, {@link derivedHwid}, by the rule of core/slot.ts | the same |
+ * | `refuse` | is refused: `copied_hwid` | the same |
+ *
+ * A phone that has a slot of its own keeps it under each rule until the slot ends. `count` and
+ * `refuse` begin 30 days after the first facts of a slot of which none were known when it was
+ * taken: the phone that reports first then need not be the owner's.
+ *
+ * Apps without a HWID share one slot ({@link sharedHwid}). With `withoutHwid` and `copiedHwid`
+ * `count` the known apps among them, and their systems, are phones too.
+ */
+
+import { DAY_MS } from './calendar.ts';
+import { derivedHwid } from './formats.ts';
+import type { Sighting } from './phones.ts';
+import type { Policy } from './port/slot.ts';
+
+const DOUBT_MS = 30 * DAY_MS;
+/** The least time between two events about one slot. */
+const TOLD_MS = 7 * DAY_MS;
+/** The most events `hwid.copied` of a provider on a UTC day; then one has the number of the rest. */
+export const EVENTS_PER_DAY = 20;
+
+/** Returns whether an event about a slot may be due again. */
+export const isDue = (phones: readonly { toldAtMs: number }[], nowMs: number): boolean =>
+  phones.every(({ toldAtMs }) => nowMs - toldAtMs >= TOLD_MS);
+
+/** Numbers of derived HWIDs: a slot has 8 phones at most, but other devices may have such names. */
+const NUMBER_MAX = 99;
+
+/** Lists the HWIDs that a further phone may have, in their order. */
+export function derivedHwids(hwid: string, number: number): string[] {
+  const numbers = Array.from({ length: NUMBER_MAX + 1 - number }, (_, n) => number + n);
+  return numbers.map((one) => derivedHwid(hwid, one)).filter((name) => name !== null);
+}
+
+/** Returns the rule of a link for a HWID; `isShared`: that of its apps that send none. */
+export function copyRule(
+  { copiedHwid, withoutHwid }: Policy,
+  isShared: boolean,
+): Policy['copiedHwid'] {
+  if (!isShared) return copiedHwid;
+  return copiedHwid === 'count' && withoutHwid === 'count' ? 'count' : 'off';
+}
+
+/** Returns the time until which a first phone is in doubt whose facts came at a time. */
+export const doubtUntil = (nowMs: number): number => nowMs + DOUBT_MS;
+
+/** Returns what an app without a HWID tells of itself: its name and system, and no model. */
+export function sharedSighting(seen: Sighting): Sighting {
+  const family = [seen.app, seen.family].filter((word) => word !== '').join(' ');
+  return { ...seen, family, app: '', modelHash: '' };
+}

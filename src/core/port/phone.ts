@@ -1,0 +1,36 @@
+/** The phones that send one HWID: their records and their part of the port. See core/phones.ts. */
+
+import type { Phone } from '../phones.ts';
+import type { Act } from './audit.ts';
+import type { Maybe } from './maybe.ts';
+import type { SlotKey } from './slot.ts';
+
+/** A phone of a slot of a link. */
+export interface SlotPhone extends Omit<Phone, 'modelHash'> {
+  /** The HWID that it sends. */
+  hwid: string;
+  /** The HWID of the device that it is under `copied_hwid` `count`; null: it never was one. */
+  ownHwid: string | null;
+  /** The model, of the phone that came last alone; empty: it is not known. */
+  model: string;
+}
+
+export interface PhoneStore {
+  /** Lists the phones of the slots of a link that saw more than one, by HWID and number. */
+  listPhones(installId: number): Maybe<SlotPhone[]>;
+  /**
+   * Marks the further phones of a slot as those of the same person: none of them is told, counted
+   * or refused any more. Slots of their own stay until they end. Returns false if there are none.
+   */
+  ignorePhones(
+    link: { providerId: number; installId: number },
+    hwid: string,
+    act: Act,
+  ): Promise<boolean>;
+  /**
+   * Saves that a known further phone was seen, of a call that its link refused; once a UTC day.
+   */
+  seePhone(key: SlotKey, nowMs: number): Promise<boolean>;
+  /** Deletes some phones that were not seen since a time. Returns false if there were none. */
+  forgetPhones(seenBeforeMs: number): Promise<boolean>;
+}

@@ -1,0 +1,93 @@
+/** The phones that send one HWID, for people, and their end. */
+
+import * as deeds from '../../core/audit/deeds.ts';
+import type { PhoneStore } from '../../core/port/phone.ts';
+import type { Backend } from '../backend.ts';
+import { columns, sql } from '../statement-text.ts';
+import { doorSteps } from './door.ts';
+import { lookUpStatements } from './look-ups.ts';
+import { phoneSteps } from './phone.ts';
+
+/** Phones that a step deletes. */
+const FORGET_STEP = 1_000;
+
+export function phoneNoun(backend: Backend): PhoneStore {
+  const { prepare, join } = backend;
+  const find = lookUpStatements(backend);
+  const { findDoorLocked } = doorSteps(backend);
+  const { see } = phoneSteps(backend);
+  const oldest = sql`FROM slot_phone WHERE last_seen_at_ms < :seenBeforeMs
+    ORDER BY last_seen_at_ms LIMIT ${FORGET_STEP}`;
+  const on = {
+    list: prepare(sql`
+        SELECT ${columns(
+          { f: 'slot_phone', d: 'device', o: 'device?', p: 'device_provider?' },
+          `d.hwid, f.number, f.door, f.family, f.app, f.state, f.firstSeenAtMs, f.lastSeenAtMs,
+            o.hwid AS ownHwid, p.deviceName AS model`,
+        )}
+        FROM slot_phone f ${join} install i ON i.id = f.install_id
+          ${join} device d ON d.id = f.device_id
+          LEFT JOIN device o ON o.id = f.own_device_id
+          LEFT JOIN device_provider p
+            ON p.device_id = f.device_id AND p.provider_id = i.provider_id
+        WHERE f.install_id = :installId ORDER BY d.hwid, f.number`),
+    ignore: prepare(sql`
+        UPDATE slot_phone SET state = 'ignored'
+        WHERE install_id = :installId AND device_id = :deviceId
+          AND state IN ('pending', 'hint', 'certain')`),
+    links: prepare(sql`SELECT DISTINCT ${columns('slot_phone', 'installId')} FROM (
+        SELECT install_id ${oldest}) slot_phone`),
+    forget: prepare(sql`
+        DELETE FROM slot_phone WHERE install_id ${backend.among('installIds')}
+          AND last_seen_at_ms < :seenBeforeMs`),
+    unmark: prepare(sql`
+        UPDATE install SET has_phones = 0 WHERE id ${backend.among('installIds')}
+          AND NOT EXISTS (SELECT 1 FROM slot_phone f WHERE f.install_id = install.id)`),
+  };
+
+  return {
+    listPhones: (installId) =>
+      backend.read(function* () {
+        const rows = yield* on.list.all({ installId });
+        const newest = new Map<string, number>();
+        for (const { hwid, lastSeenAtMs } of rows) {
+          newest.set(hwid, Math.max(newest.get(hwid) ?? 0, lastSeenAtMs));
+        }
+        return rows.map(({ model, ...row }) => ({
+          ...row,
+          model: row.lastSeenAtMs === newest.get(row.hwid) ? (model ?? '') : '',
+        }));
+      }),
+
+    ignorePhones: ({ installId, providerId }, hwid, act) =>
+      backend.write(function* (notes) {
+        yield* backend.lockProvider(providerId);
+        yield* backend.lockRows({ install: [installId] });
+        const device = yield* find.deviceId.get({ hwid });
+        if (device === null) return false;
+        const count = yield* on.ignore.run({ installId, deviceId: device.id });
+        if (count === 0) return false;
+        notes.audit(act, deeds.ignoreCopies(installId, hwid, count), providerId);
+        return true;
+      }),
+
+    seePhone: (key) =>
+      backend.write(function* () {
+        const door = yield* findDoorLocked(key);
+        if (typeof door === 'string' || !door.phone?.isRefused) return false;
+        return yield* see({ ...door, phone: door.phone });
+      }),
+
+    forgetPhones: async (seenBeforeMs) => {
+      const found = await backend.read(() => on.links.all({ seenBeforeMs }));
+      if (found.length === 0) return false;
+      const installIds = found.map(({ installId }) => installId);
+      await backend.write(function* () {
+        yield* backend.lockRows({ install: installIds });
+        yield* on.forget.run({ installIds, seenBeforeMs });
+        yield* on.unmark.run({ installIds });
+      });
+      return true;
+    },
+  };
+}
