@@ -11,7 +11,7 @@ export interface SlotPhone extends Omit<Phone, 'modelHash'> {
   hwid: string;
   /** The HWID of the device that it is under `copied_hwid` `count`; null: it never was one. */
   ownHwid: string | null;
-  /** The model, of the phone that came last alone; empty: it is not known. */
+  /** The model, if the phone came last; empty: it is not known. */
   model: string;
 }
 

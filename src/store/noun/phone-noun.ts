@@ -1,7 +1,8 @@
 /** The phones that send one HWID, for people, and their end. */
 
 import * as deeds from '../../core/audit/deeds.ts';
-import type { PhoneStore } from '../../core/port/phone.ts';
+import { isSharedHwid } from '../../core/formats.ts';
+import type { PhoneStore, SlotPhone } from '../../core/port/phone.ts';
 import type { Backend } from '../backend.ts';
 import { columns, sql } from '../statement-text.ts';
 import { doorSteps } from './door.ts';
@@ -15,7 +16,7 @@ export function phoneNoun(backend: Backend): PhoneStore {
   const { prepare, join } = backend;
   const find = lookUpStatements(backend);
   const { findDoorLocked } = doorSteps(backend);
-  const { see } = phoneSteps(backend);
+  const { see, sighting } = phoneSteps(backend);
   const oldest = sql`FROM slot_phone WHERE last_seen_at_ms < :seenBeforeMs
     ORDER BY last_seen_at_ms LIMIT ${FORGET_STEP}`;
   const on = {
@@ -23,7 +24,7 @@ export function phoneNoun(backend: Backend): PhoneStore {
         SELECT ${columns(
           { f: 'slot_phone', d: 'device', o: 'device?', p: 'device_provider?' },
           `d.hwid, f.number, f.door, f.family, f.app, f.state, f.firstSeenAtMs, f.lastSeenAtMs,
-            o.hwid AS ownHwid, p.deviceName AS model`,
+            f.modelHash, o.hwid AS ownHwid, p.os, p.osVersion, p.deviceName, p.userAgent`,
         )}
         FROM slot_phone f ${join} install i ON i.id = f.install_id
           ${join} device d ON d.id = f.device_id
@@ -48,15 +49,21 @@ export function phoneNoun(backend: Backend): PhoneStore {
   return {
     listPhones: (installId) =>
       backend.read(function* () {
-        const rows = yield* on.list.all({ installId });
-        const newest = new Map<string, number>();
-        for (const { hwid, lastSeenAtMs } of rows) {
-          newest.set(hwid, Math.max(newest.get(hwid) ?? 0, lastSeenAtMs));
+        const phones: SlotPhone[] = [];
+        for (const row of yield* on.list.all({ installId })) {
+          const { family, app, modelHash, os, osVersion, deviceName, userAgent, ...phone } = row;
+          const facts = {
+            os: os ?? '',
+            osVersion: osVersion ?? '',
+            deviceName: deviceName ?? '',
+            appVersion: '',
+            userAgent: userAgent ?? '',
+          };
+          const last = yield* sighting('', facts, isSharedHwid(row.hwid));
+          const isLast = modelHash !== '' && last.modelHash === modelHash && last.app === app;
+          phones.push({ ...phone, family, app, model: isLast ? facts.deviceName : '' });
         }
-        return rows.map(({ model, ...row }) => ({
-          ...row,
-          model: row.lastSeenAtMs === newest.get(row.hwid) ? (model ?? '') : '',
-        }));
+        return phones;
       }),
 
     ignorePhones: ({ installId, providerId }, hwid, act) =>

@@ -13,6 +13,7 @@ import { hwidCopied, hwidsCopied } from '../../core/event/happenings.ts';
 import { derivedFrom } from '../../core/formats.ts';
 import { sightingOf } from '../../core/phone-traits.ts';
 import { type Judged, judgeSighting, type Phone, type Sighting } from '../../core/phones.ts';
+import type { DeviceFacts } from '../../core/port/device.ts';
 import type { NoLink, PhoneAtDoor, PhoneSight, Policy, SlotKey } from '../../core/port/slot.ts';
 import { modelHash } from '../../core/secret.ts';
 import type { Notes, Statements, Step } from '../backend.ts';
@@ -118,10 +119,11 @@ export const phoneSteps = shared((backend: Statements) => {
   const { policyOn } = fullLinkSteps(backend);
   let key: Uint8Array | null = null;
 
+  /** Returns what facts say of a phone; `isShared`: of apps that send no HWID. */
   function* sighting(
-    { isShared }: PhoneSight,
     door: Sighting['door'],
-    facts: PhoneSight['facts'],
+    facts: DeviceFacts,
+    isShared: boolean,
   ): Step<Sighting> {
     key ??= (yield* on.key.get())?.key ?? new Uint8Array();
     const secret = key;
@@ -158,8 +160,8 @@ export const phoneSteps = shared((backend: Statements) => {
     const slot = door.device && (yield* on.slot.get({ installId, deviceId }));
     const { device } = door;
     const isItsOwn = slot?.slotCount === 1;
-    const before = device && isItsOwn ? yield* sighting(sight, '', device) : null;
-    const seen = yield* sighting(sight, sight.door, sight.facts);
+    const before = device && isItsOwn ? yield* sighting('', device, sight.isShared) : null;
+    const seen = yield* sighting(sight.door, sight.facts, sight.isShared);
     const lastSeenAtMs = door.device?.lastSeenAtMs ?? 0;
     const of = judgeSighting({ phones, before, lastSeenAtMs }, seen, sight.nowMs);
     const isDoubtful = of.isFirstWord || (phones.length === 0 && before === null);
@@ -167,6 +169,8 @@ export const phoneSteps = shared((backend: Statements) => {
   }
 
   return {
+    sighting,
+
     /**
      * Returns the door for the phone that asks: that of its HWID, or that of its own, which
      * `doorOf` finds.

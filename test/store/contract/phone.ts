@@ -104,7 +104,6 @@ export const phoneContract: Record<Method & keyof Store, Suite> = {
           number: 1,
           family: 'android',
           state: 'first',
-          lastSeenAtMs: laterMs + HOUR_MS,
           model: 'Pixel 9',
         },
         {
