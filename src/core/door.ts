@@ -25,7 +25,6 @@ import type {
   LinkName,
   LinkRefusal,
   NoLink,
-  PhoneSight,
   SlotKey,
 } from './port/slot.ts';
 import { isActive } from './provider.ts';
@@ -105,10 +104,7 @@ export function admitDevice(
     const verdict = judge(door, core.leastMs(nowMs));
     const { link, device, byHash, phone } = door;
     const hwid = phone?.hwid ?? key.hwid;
-    if (!isAdmitted(verdict)) {
-      const refused = refuse(core, { says: verdict, link, door }, caller, nowMs);
-      return phone?.isNews ? after(seeCopy(core, key, nowMs), () => refused) : refused;
-    }
+    if (!isAdmitted(verdict)) return refuseHere(core, { verdict, door, key }, caller, nowMs);
     const facts = factsFrom(reported, device);
     const isKnown = device !== null && !byHash;
     const isToday = isKnown && sameUtcDay(device.lastSeenAtMs, nowMs) && !phone?.isNews;
@@ -123,9 +119,8 @@ export function admitDevice(
   return after(core.store.findSlot(key), (door) => {
     if (typeof door === 'string') return AT_DOOR[door];
     if (!looksAtPhones(call, door, reported)) return admitAt(key, door);
-    const sighted = { ...key, sight: sightOf(call, reported, nowMs) };
-    return after(core.store.findSlot(sighted), (door) =>
-      typeof door === 'string' ? AT_DOOR[door] : admitAt(sighted, door),
+    return after(findPhone(core, { key, call }, reported, nowMs), (found) =>
+      typeof found === 'string' ? AT_DOOR[found] : admitAt(found.key, found.door),
     );
   });
 }
@@ -148,29 +143,32 @@ function looksAtPhones(
   );
 }
 
-/** Returns what tells the phone of a call apart. */
-const sightOf = (
-  { door = 'install', isShared = false }: DeviceCall,
-  facts: DeviceFacts,
-  nowMs: number,
-): PhoneSight => ({ door, facts, isShared, nowMs });
-
 /** Finds the door for a device, and for the phone that asks if its facts are known. */
 function findDoor(
   core: Core,
   { key, call }: { key: SlotKey; call: DeviceCall },
   reported: DeviceFacts | null,
   nowMs: number,
-): Maybe<Door | NoLink> {
+): Maybe<{ key: SlotKey; door: Door } | NoLink> {
   return after(core.store.findSlot(key), (door) => {
-    if (typeof door === 'string' || !looksAtPhones(call, door, reported)) return door;
-    return core.store.findSlot({ ...key, sight: sightOf(call, reported, nowMs) });
+    if (typeof door === 'string') return door;
+    if (!looksAtPhones(call, door, reported)) return { key, door };
+    return findPhone(core, { key, call }, reported, nowMs);
   });
 }
 
-/** Saves that a copy was refused, which keeps it known. Ignores a failure. */
-const seeCopy = (core: Core, key: SlotKey, nowMs: number): Maybe<unknown> =>
-  orUnsaved(true, core.store.seePhone(key, nowMs));
+/** Finds the door for the phone that asks. */
+function findPhone(
+  core: Core,
+  { key, call: { door: at = 'install', isShared = false } }: { key: SlotKey; call: DeviceCall },
+  facts: DeviceFacts,
+  nowMs: number,
+): Maybe<{ key: SlotKey; door: Door } | NoLink> {
+  const sighted = { ...key, sight: { door: at, facts, isShared, nowMs } };
+  return after(core.store.findSlot(sighted), (door) =>
+    typeof door === 'string' ? door : { key: sighted, door },
+  );
+}
 
 /**
  * Cleans the facts that a device reports. Omits an unknown app if a known one was reported before:
@@ -201,11 +199,13 @@ export function verdictOn(
   call: DeviceCall,
   nowMs: number,
   reported: DeviceFacts | null = null,
-): Maybe<{ verdict: DoorVerdict; door: Door } | RefusedAtDoor> {
+): Maybe<{ verdict: DoorVerdict; door: Door; key: SlotKey } | RefusedAtDoor> {
   const key = keyOf(call, reported);
   if (isRefused(key)) return key;
-  return after(findDoor(core, { key, call }, reported, nowMs), (door) =>
-    typeof door === 'string' ? AT_DOOR[door] : { verdict: judge(door, core.leastMs(nowMs)), door },
+  return after(findDoor(core, { key, call }, reported, nowMs), (found) =>
+    typeof found === 'string'
+      ? AT_DOOR[found]
+      : { ...found, verdict: judge(found.door, core.leastMs(nowMs)) },
   );
 }
 
@@ -247,10 +247,10 @@ export function judgeDevice(
 ): Maybe<OpenLink | RefusedAtDoor> {
   return after(verdictOn(core, call, nowMs, reported), (judged) => {
     if (isRefused(judged)) return countMisfit(core, call, judged, reported, nowMs);
-    const { verdict, door } = judged;
+    const { verdict, door, key } = judged;
     const { device, link } = door;
     if (!isAdmitted(verdict)) {
-      return refuse(core, { says: verdict, link, door }, { call, facts: reported }, nowMs);
+      return refuseHere(core, { verdict, door, key }, { call, facts: reported }, nowMs);
     }
     const holdsSlot = verdict === 'known';
     if (link.rides === undefined || reported === null) return { ...link, holdsSlot };
@@ -342,6 +342,18 @@ function refuse(
   const former = formerHwid(door?.full ?? null, core.leastMs(nowMs));
   core.store.countRefusal(link, says, nowMs, refusedDevice(hwid ?? '', facts, former, address?.()));
   return says === 'link_limit_reached' ? new FullLinkRefused(link, hwid) : AT_DOOR[says];
+}
+
+/** Refuses a device at its door, and saves what that says of the phones of its HWID. */
+function refuseHere(
+  core: Core,
+  { verdict, door, key }: { verdict: LinkRefusal['says']; door: Door; key: SlotKey },
+  caller: Caller,
+  nowMs: number,
+): Maybe<RefusedAtDoor> {
+  const refused = refuse(core, { says: verdict, link: door.link, door }, caller, nowMs);
+  if (!door.phone?.isNewsOfKnown) return refused;
+  return after(orUnsaved(true, core.store.seePhone(key, nowMs)), () => refused);
 }
 
 /** Counts the refusal of a call without a look-up, if its link exists. */

@@ -28,7 +28,8 @@ export interface PhoneStore {
     act: Act,
   ): Promise<boolean>;
   /**
-   * Saves that a known further phone was seen, of a call that its link refused; once a UTC day.
+   * Saves what a call that its link refused says of known phones: that one was seen, once a UTC
+   * day, or is certain. Returns false if it says nothing new. The key has a sight.
    */
   seePhone(key: SlotKey, nowMs: number): Promise<boolean>;
   /** Deletes some phones that were not seen since a time. Returns false if there were none. */

@@ -109,6 +109,8 @@ export interface PhoneAtDoor {
   isRefused: boolean;
   /** True: a write would save something about the phones of the HWID. */
   isNews: boolean;
+  /** True: `seePhone` would, after a refusal. */
+  isNewsOfKnown: boolean;
 }
 
 /** The name fits no link (`link_not_found`) or links of several providers (`key_ambiguous`). */

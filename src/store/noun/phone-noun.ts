@@ -3,6 +3,7 @@
 import * as deeds from '../../core/audit/deeds.ts';
 import { isSharedHwid } from '../../core/formats.ts';
 import type { PhoneStore, SlotPhone } from '../../core/port/phone.ts';
+import { isAdmitted, judge } from '../../core/slot.ts';
 import type { Backend } from '../backend.ts';
 import { columns, sql } from '../statement-text.ts';
 import { doorSteps } from './door.ts';
@@ -78,11 +79,12 @@ export function phoneNoun(backend: Backend): PhoneStore {
         return true;
       }),
 
-    seePhone: (key) =>
-      backend.write(function* () {
+    seePhone: (key, nowMs) =>
+      backend.write(function* (notes) {
         const door = yield* findDoorLocked(key);
-        if (typeof door === 'string' || !door.phone?.isRefused) return false;
-        return yield* see({ ...door, phone: door.phone });
+        if (typeof door === 'string' || door.phone === undefined) return false;
+        if (isAdmitted(judge(door, backend.leastMs(nowMs)))) return false;
+        return yield* see(notes, { ...door, phone: door.phone });
       }),
 
     forgetPhones: async (seenBeforeMs) => {

@@ -1,6 +1,6 @@
 /** The phones that send one HWID of a link: core/phones.ts tells them apart. */
 
-import { DAY_MS } from '../../core/calendar.ts';
+import { DAY_MS, sameUtcDay } from '../../core/calendar.ts';
 import {
   copyRule,
   derivedHwids,
@@ -43,6 +43,17 @@ export interface PhoneHere extends PhoneAtDoor {
   phones: readonly PhoneRow[];
   nowMs: number;
 }
+
+/** Returns the known phones that a refused call changes: by its first one of a day, or by their state. */
+const newsOf = ({
+  judged,
+  phones,
+  nowMs,
+}: Pick<PhoneHere, 'judged' | 'phones' | 'nowMs'>): Phone[] =>
+  judged.saves.filter((phone) => {
+    const known = phones.find(({ number }) => number === phone.number);
+    return known && (known.state !== phone.state || !sameUtcDay(known.lastSeenAtMs, nowMs));
+  });
 
 const ofSlot = sql`install_id = :installId AND device_id = :deviceId`;
 
@@ -98,8 +109,6 @@ function statements({ prepare, join, once }: Statements) {
         WHERE t.token_hash = :tokenHash AND (d.hwid = :hwid OR EXISTS (
           SELECT 1 FROM slot_phone f ${join} device x ON x.id = f.device_id
           WHERE f.own_device_id = d.id AND x.hwid = :hwid))`),
-    seen: prepare(sql`
-        UPDATE slot_phone SET last_seen_at_ms = :nowMs WHERE ${ofSlot} AND number = :number`),
     told: prepare(sql`
         UPDATE slot_phone SET told_at_ms = :nowMs WHERE ${ofSlot}`),
     before: prepare(sql`
@@ -168,6 +177,36 @@ export const phoneSteps = shared((backend: Statements) => {
     return { judged: of, phones, doubtUntilMs: slot?.doubtUntilMs ?? 0, isDoubtful };
   }
 
+  /** Saves what a call says of the phones of a HWID. The write has locked the door. */
+  function* save(
+    notes: Notes,
+    { phone, link: { installId, providerId } }: { phone: PhoneHere; link: DoorHere['link'] },
+    askingId: number,
+  ): Step<void> {
+    const { isDoubtful, isOwn, isTold, judged: of, nowMs, phones } = phone;
+    const deviceId = phone.sentId ?? askingId;
+    const slot = { installId, deviceId };
+    if (isDoubtful) yield* on.doubt.run({ ...slot, untilMs: doubtUntil(nowMs) });
+    for (const number of of.drops) yield* on.drop.run({ ...slot, number });
+    const self = of.phone;
+    const isNewOwn =
+      isOwn && phones.find(({ number }) => number === self.number)?.ownHwid !== phone.hwid;
+    const saves = isNewOwn && !of.saves.some((one) => one.number === self.number);
+    for (const one of saves ? [...of.saves, self] : of.saves) {
+      const { number, door, family, app, state } = one;
+      const { modelHash: hash, firstSeenAtMs, lastSeenAtMs } = one;
+      const row = { number, door, family, app, state, firstSeenAtMs, lastSeenAtMs };
+      yield* on.save.run({ ...slot, ...row, modelHash: hash });
+    }
+    if (of.saves.length > 0 || saves) yield* on.mark.run({ installId });
+    if (isNewOwn) yield* on.own.run({ ...slot, number: self.number, ownDeviceId: askingId });
+    if (of.found.length === 0 || !isTold) return;
+    yield* on.told.run({ ...slot, nowMs });
+    const all = new Map<number, Phone>(phones.map((one) => [one.number, one]));
+    for (const one of of.saves) all.set(one.number, one);
+    yield* tell(notes, { providerId, installId }, [...all.values()], phone);
+  }
+
   return {
     sighting,
 
@@ -199,7 +238,9 @@ export const phoneSteps = shared((backend: Statements) => {
       const isTold = rule !== 'off' && isDue(phones, nowMs);
       const sentId = door.byHash ? null : deviceId;
       const isNews = of.saves.length > 0 || of.drops.length > 0 || isDoubtful;
-      const here = { hwid, sentId, judged: of, phones, isNews, isTold, isDoubtful, nowMs };
+      const facts = { sentId, judged: of, phones, isTold, isDoubtful, nowMs };
+      const isNewsOfKnown = newsOf(facts).length > 0;
+      const here = { ...facts, hwid, isNews, isNewsOfKnown };
       const isFurther = of.phone.state === 'certain' && nowMs >= doubtUntilMs;
       const own = row?.ownHwid ?? null;
       if (own === null && !(isFurther && (rule === 'count' || rule === 'refuse'))) {
@@ -226,48 +267,21 @@ export const phoneSteps = shared((backend: Statements) => {
       return { ...its, phone: { ...here, hwid: name, isRefused: false, isOwn: true } };
     },
 
-    /** Saves what a call says of the phones of a HWID. The write has locked the door. */
-    *save(
-      notes: Notes,
-      { phone, link: { installId, providerId } }: { phone: PhoneHere; link: DoorHere['link'] },
-      askingId: number,
-    ): Step<void> {
-      const { isDoubtful, isOwn, isTold, judged: of, nowMs, phones } = phone;
-      const deviceId = phone.sentId ?? askingId;
-      const slot = { installId, deviceId };
-      if (isDoubtful) yield* on.doubt.run({ ...slot, untilMs: doubtUntil(nowMs) });
-      for (const number of of.drops) yield* on.drop.run({ ...slot, number });
-      const self = of.phone;
-      const isNewOwn =
-        isOwn && phones.find(({ number }) => number === self.number)?.ownHwid !== phone.hwid;
-      const saves = isNewOwn && !of.saves.some((one) => one.number === self.number);
-      for (const one of saves ? [...of.saves, self] : of.saves) {
-        const { number, door, family, app, state } = one;
-        const { modelHash: hash, firstSeenAtMs, lastSeenAtMs } = one;
-        const row = { number, door, family, app, state, firstSeenAtMs, lastSeenAtMs };
-        yield* on.save.run({ ...slot, ...row, modelHash: hash });
-      }
-      if (of.saves.length > 0 || saves) yield* on.mark.run({ installId });
-      if (isNewOwn) yield* on.own.run({ ...slot, number: self.number, ownDeviceId: askingId });
-      if (of.found.length === 0 || !isTold) return;
-      yield* on.told.run({ ...slot, nowMs });
-      const all = new Map<number, Phone>(phones.map((one) => [one.number, one]));
-      for (const one of of.saves) all.set(one.number, one);
-      yield* tell(notes, { providerId, installId }, [...all.values()], phone);
-    },
+    save,
 
     /** Returns the HWID of the token's device, if it is a HWID or a further phone of it. */
     *holderOf(tokenHash: Uint8Array, hwid: string): Step<string | null> {
       return (yield* on.holder.get({ tokenHash, hwid }))?.hwid ?? null;
     },
 
-    /** Saves that a further phone was seen, which the link refused. Returns false if it was today. */
-    *see({ phone, link: { installId } }: { phone: PhoneHere; link: DoorHere['link'] }) {
-      const self = phone.judged.saves.find(({ number }) => number === phone.judged.phone.number);
-      const isKept = phone.phones.some(({ number }) => number === self?.number);
-      if (self === undefined || !isKept || phone.sentId === null) return false;
-      const slot = { installId, deviceId: phone.sentId };
-      yield* on.seen.run({ ...slot, number: self.number, nowMs: phone.nowMs });
+    /** Saves what a call says of known phones, which the link refused: no new phone. */
+    *see(notes: Notes, door: { phone: PhoneHere; link: DoorHere['link'] }): Step<boolean> {
+      const { phone } = door;
+      const saves = newsOf(phone);
+      if (saves.length === 0 || phone.sentId === null) return false;
+      const judged = { ...phone.judged, saves, drops: [] };
+      const seen = { ...phone, judged, isOwn: false, isDoubtful: false };
+      yield* save(notes, { ...door, phone: seen }, phone.sentId);
       return true;
     },
 

@@ -136,7 +136,6 @@ export const EN = {
     link_domain_not_bound: 'the domain is not bound',
     link_disabled: 'the link is disabled',
     link_limit_reached: 'the link is full',
-    copied_hwid: 'the HWID is that of another phone',
     deleted: 'removed from this link',
     freed: 'removed by its user',
     forgotten: 'removed everywhere',

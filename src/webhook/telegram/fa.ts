@@ -122,7 +122,6 @@ export const FA: Words = {
     link_domain_not_bound: 'دامنه متصل نشده است',
     link_disabled: 'لینک غیرفعال است',
     link_limit_reached: 'ظرفیت لینک تکمیل است',
-    copied_hwid: 'این HWID متعلق به گوشی دیگری است',
     deleted: 'از این لینک حذف شد',
     freed: 'کاربر آن را حذف کرد',
     forgotten: 'از همه جا حذف شد',

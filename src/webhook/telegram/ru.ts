@@ -122,7 +122,6 @@ export const RU: Words = {
     link_domain_not_bound: 'домен не привязан',
     link_disabled: 'ссылка отключена',
     link_limit_reached: 'нет свободных мест',
-    copied_hwid: 'это HWID другого телефона',
     deleted: 'удалено с этой ссылки',
     freed: 'удалено пользователем',
     forgotten: 'удалено отовсюду',

@@ -122,7 +122,6 @@ export const ZH: Words = {
     link_domain_not_bound: '域名未绑定',
     link_disabled: '链接已禁用',
     link_limit_reached: '设备数已达上限',
-    copied_hwid: '此 HWID 属于另一部手机',
     deleted: '已从该链接删除',
     freed: '由用户删除',
     forgotten: '已从所有链接删除',
