@@ -42,3 +42,16 @@ END $$;
 
 CREATE TRIGGER slot_phone_left AFTER DELETE ON install_device
 FOR EACH ROW EXECUTE FUNCTION slot_phone_left();
+
+CREATE FUNCTION slot_phone_doubt() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE install_device s SET doubt_until_ms = NEW.last_seen_at_ms + 2592000000
+  WHERE s.device_id = NEW.device_id AND s.provider_id = NEW.provider_id AND NOT EXISTS (
+    SELECT 1 FROM slot_phone f WHERE f.install_id = s.install_id AND f.device_id = s.device_id);
+  RETURN NULL;
+END $$;
+
+CREATE TRIGGER slot_phone_doubt AFTER UPDATE OF os, device_name ON device_provider
+FOR EACH ROW
+WHEN (NEW.slot_count > 0 AND (NEW.os <> OLD.os OR NEW.device_name <> OLD.device_name))
+EXECUTE FUNCTION slot_phone_doubt();

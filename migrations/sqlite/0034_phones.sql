@@ -38,3 +38,12 @@ CREATE TRIGGER slot_phone_left AFTER DELETE ON install_device BEGIN
   DELETE FROM slot_phone WHERE install_id = OLD.install_id AND device_id = OLD.device_id
     AND own_device_id IS NULL;
 END;
+
+-- Facts that change without phones may be those of another phone: core/copied-hwid.ts.
+CREATE TRIGGER slot_phone_doubt AFTER UPDATE OF os, device_name ON device_provider
+WHEN NEW.slot_count > 0 AND (NEW.os <> OLD.os OR NEW.device_name <> OLD.device_name) BEGIN
+  UPDATE install_device SET doubt_until_ms = NEW.last_seen_at_ms + 2592000000
+  WHERE device_id = NEW.device_id AND provider_id = NEW.provider_id AND NOT EXISTS (
+    SELECT 1 FROM slot_phone f WHERE f.install_id = install_device.install_id
+      AND f.device_id = install_device.device_id);
+END;

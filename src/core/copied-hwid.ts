@@ -10,8 +10,9 @@
  * | `refuse` | is refused: `copied_hwid` | the same |
  *
  * A phone that has a slot of its own keeps it under each rule until the slot ends. `count` and
- * `refuse` begin 30 days after the first facts of a slot of which none were known when it was
- * taken: the phone that reports first then need not be the owner's.
+ * `refuse` begin 30 days after the facts of a slot were in doubt: none were known, they may be those
+ * of another link, or a call that names no link changed them. The first phone then need not be the
+ * owner's.
  *
  * Apps without a HWID share one slot ({@link sharedHwid}). With `withoutHwid` and `copiedHwid`
  * `count` the known apps among them, and their systems, are phones too.

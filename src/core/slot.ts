@@ -31,12 +31,6 @@ export const NO_RIDE_TERMS = usualOf<OwnRideTerms>(RIDE_TERMS);
 
 const DEFAULT_POLICY = usualOf<Policy>(POLICY_TERMS);
 
-/**
- * The silence after which a new device may be taken for the phone of a slot: see
- * core/same-phone.ts.
- */
-const SILENT_MS = 7 * DAY_MS;
-
 /** The most devices on a link that only counts; no limit is higher. */
 export const DEVICES_MAX = 100;
 
@@ -98,9 +92,11 @@ const coolMs = ({ policy, replacedAtMs }: Pick<FullLink, 'policy' | 'replacedAtM
 
 /** Returns the HWID of the slot that the new device probably had; null: no such slot is silent. */
 export function formerHwid(full: FullLink | null, nowMs: number): string | null {
-  const former = full?.former ?? null;
-  if (former === null) return null;
-  return nowMs >= lastMsOfDay(former.lastSeenAtMs) + SILENT_MS ? former.hwid : null;
+  if (full === null || full.former === null) return null;
+  const { former, policy } = full;
+  // A slot is seen once a day.
+  const silentMs = lastMsOfDay(former.lastSeenAtMs) + policy.samePhoneHours * HOUR_MS;
+  return nowMs >= silentMs ? former.hwid : null;
 }
 
 /** Returns the reason to free a slot of a full link; null: there is none. */

@@ -267,7 +267,24 @@ export const phoneSteps = shared((backend: Statements) => {
       return { ...its, phone: { ...here, hwid: name, isRefused: false, isOwn: true } };
     },
 
-    save,
+    /**
+     * Saves what a call says of the phones of a HWID, before the facts of its device change: a
+     * trigger takes a change without phones for a doubt. The write has locked the door.
+     */
+    *saveBefore(notes: Notes, { link, phone }: Pick<DoorHere, 'link' | 'phone'>): Step<void> {
+      if (!phone || phone.isOwn || phone.sentId === null) return;
+      yield* save(notes, { link, phone }, phone.sentId);
+    },
+
+    /** The same for a device that may be new: one of a further phone, or of a hash. */
+    *saveAfter(
+      notes: Notes,
+      { link, phone }: Pick<DoorHere, 'link' | 'phone'>,
+      askingId: number,
+    ): Step<void> {
+      if (!phone || !(phone.isOwn || phone.sentId === null)) return;
+      yield* save(notes, { link, phone }, askingId);
+    },
 
     /** Returns the HWID of the token's device, if it is a HWID or a further phone of it. */
     *holderOf(tokenHash: Uint8Array, hwid: string): Step<string | null> {

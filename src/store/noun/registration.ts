@@ -155,6 +155,7 @@ export function registrationNoun(backend: Backend): Pick<Store, 'registerDevice'
       yield* known.checkIn(deviceId, namedId, nowMs);
       return;
     }
+    if (entry !== null) yield* phones.saveBefore(notes, entry.door);
     const told = entry === null ? facts : factsAt(entry.door, facts);
     yield* known.seeAt(notes, deviceId, providerId, told, nowMs, mergeFacts);
     if (entry === null) yield* known.checkIn(deviceId, providerId, nowMs);
@@ -163,7 +164,7 @@ export function registrationNoun(backend: Backend): Pick<Store, 'registerDevice'
       const { admission, door, hwid } = entry;
       const visitor = { deviceId, hwid, isNewHere: true };
       yield* takeSlot(notes, { ...door, isAway: false }, admission, visitor, nowMs);
-      if (door.phone) yield* phones.save(notes, { ...door, phone: door.phone }, deviceId);
+      yield* phones.saveAfter(notes, door, deviceId);
     }
     if (domainId !== null) yield* known.tie(deviceId, providerId, domainId, nowMs);
   }

@@ -30,7 +30,7 @@ export const slotSteps = shared((backend: Backend) => {
   const { findDoorLocked } = doorSteps(backend);
   const { endSlot, passSlot } = slotEndSteps(backend);
   const moveHome = homeSteps(backend);
-  const { save: savePhones } = phoneSteps(backend);
+  const phones = phoneSteps(backend);
   const replaced = backend.prepare(sql`
       UPDATE install SET replaced_at_ms = :nowMs WHERE id = :installId`);
   const allowOver = backend.prepare(sql`
@@ -114,10 +114,11 @@ export const slotSteps = shared((backend: Backend) => {
       const hwid = door.phone?.hwid ?? key.hwid;
       const verdict = judge(door, backend.leastMs(nowMs));
       if (!isAdmitted(verdict)) return { says: verdict, link };
+      yield* phones.saveBefore(notes, door);
       const who = { hwid, knownId: door.knownId };
       const visitor = yield* keep.visit(notes, who, link.providerId, factsAt(door, facts), nowMs);
       const taken = yield* takeSlot(notes, door, verdict, visitor, nowMs);
-      if (door.phone) yield* savePhones(notes, { ...door, phone: door.phone }, visitor.deviceId);
+      yield* phones.saveAfter(notes, door, visitor.deviceId);
       return taken;
     },
   };
