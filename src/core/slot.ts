@@ -72,11 +72,12 @@ export function looksAtSlots({ inactiveDays, whenFull, samePhone }: Policy): boo
 
 /** Decides whether a device is admitted on a link: the only such rule. */
 export function judge(
-  { link, isBound, device, full, counts, phone }: Door,
+  { link, isBound, isDerived, device, full, counts, phone }: Door,
   nowMs: number,
 ): DoorVerdict {
   if (!isBound) return 'link_domain_not_bound';
   if (link.status !== INSTALL_ACTIVE) return 'link_disabled';
+  if (isDerived) return 'hwid_required';
   if (phone?.isRefused) return 'copied_hwid';
   if (device !== null) return 'known';
   if (link.deviceCount < link.installLimit) return 'room';
