@@ -32,6 +32,11 @@ export interface PhoneStore {
    * day, or is certain. Returns false if it says nothing new. The key has a sight.
    */
   seePhone(key: SlotKey, nowMs: number): Promise<boolean>;
+  /**
+   * Adds the event with the number of copied HWIDs of an earlier day than `day` of which a provider
+   * was not told one by one. Returns false if no provider has such.
+   */
+  endCopied(day: number, nowMs: number): Promise<boolean>;
   /** Deletes some phones that were not seen since a time. Returns false if there were none. */
   forgetPhones(seenBeforeMs: number): Promise<boolean>;
 }

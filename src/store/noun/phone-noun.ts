@@ -1,6 +1,8 @@
 /** The phones that send one HWID, for people, and their end. */
 
 import * as deeds from '../../core/audit/deeds.ts';
+import { EVENTS_PER_DAY } from '../../core/copied-hwid.ts';
+import { hwidsCopied } from '../../core/event/happenings.ts';
 import { isSharedHwid } from '../../core/formats.ts';
 import type { PhoneStore, SlotPhone } from '../../core/port/phone.ts';
 import { isAdmitted, judge } from '../../core/slot.ts';
@@ -37,6 +39,14 @@ export function phoneNoun(backend: Backend): PhoneStore {
         UPDATE slot_phone SET state = 'ignored'
         WHERE install_id = :installId AND device_id = :deviceId
           AND state IN ('pending', 'hint', 'certain')`),
+    untold: prepare(sql`
+        SELECT ${columns('provider', 'id AS providerId')} FROM provider
+        WHERE copied_day < :day AND copied_count > ${EVENTS_PER_DAY} LIMIT 1`),
+    copied: prepare(sql`
+        SELECT ${columns('provider', 'copiedDay, copiedCount')} FROM provider
+        WHERE id = :providerId`),
+    settle: prepare(sql`
+        UPDATE provider SET copied_count = 0 WHERE id = :providerId`),
     links: prepare(sql`SELECT DISTINCT ${columns('slot_phone', 'installId')} FROM (
         SELECT install_id ${oldest}) slot_phone`),
     forget: prepare(sql`
@@ -86,6 +96,22 @@ export function phoneNoun(backend: Backend): PhoneStore {
         if (isAdmitted(judge(door, backend.leastMs(nowMs)))) return false;
         return yield* see(notes, { ...door, phone: door.phone });
       }),
+
+    endCopied: async (day, nowMs) => {
+      const found = await backend.read(() => on.untold.get({ day }));
+      if (found === null) return false;
+      const { providerId } = found;
+      return backend.write(function* (notes) {
+        yield* backend.lockProvider(providerId);
+        const row = yield* on.copied.get({ providerId });
+        if (row === null || row.copiedDay >= day) return false;
+        const more = row.copiedCount - EVENTS_PER_DAY;
+        if (more <= 0) return false;
+        yield* on.settle.run({ providerId });
+        notes.event(providerId, nowMs, () => hwidsCopied(more, row.copiedDay));
+        return true;
+      });
+    },
 
     forgetPhones: async (seenBeforeMs) => {
       const found = await backend.read(() => on.links.all({ seenBeforeMs }));

@@ -3,15 +3,19 @@
 import { expect, test } from 'bun:test';
 import { DAY_MS, HOUR_MS } from '../../../src/core/calendar.ts';
 import { tidyFacts } from '../../../src/core/device.ts';
+import { hwidOfHash } from '../../../src/core/formats.ts';
 import { PHONE_KEPT_MS } from '../../../src/core/phones.ts';
 import type { DeviceFacts } from '../../../src/core/port/device.ts';
 import type { Policy, SlotKey } from '../../../src/core/port/slot.ts';
 import type { Store } from '../../../src/core/port/store.ts';
-import { isAdmitted, judge } from '../../../src/core/slot.ts';
+import { hwidHash, subscriptionKeyHash } from '../../../src/core/secret.ts';
+import { isAdmitted, judge, NO_TERMS } from '../../../src/core/slot.ts';
 import { ACT } from '../../support/actor.ts';
 import {
   addDoor,
   addLink,
+  addProvider,
+  bind,
   CODE,
   HASH,
   heard,
@@ -23,7 +27,7 @@ import {
 } from './fixture.ts';
 import { listening } from './happening.ts';
 
-type Method = 'listPhones' | 'ignorePhones' | 'seePhone' | 'forgetPhones';
+type Method = 'listPhones' | 'ignorePhones' | 'seePhone' | 'endCopied' | 'forgetPhones';
 
 /** The facts of phones as one app reports them. */
 const phone = (os: string, deviceName: string, userAgent = 'Happ/3.2.1'): DeviceFacts => ({
@@ -173,6 +177,12 @@ export const phoneContract: Record<Method & keyof Store, Suite> = {
     });
   },
 
+  endCopied(opened) {
+    test('nothing was copied', async () => {
+      expect(await opened().store.endCopied(1, NOW_MS)).toBe(false);
+    });
+  },
+
   forgetPhones(opened) {
     test('phones go when they were not seen for long, and the link is like others', async () => {
       const { store } = opened();
@@ -221,5 +231,125 @@ export function copiedHwidContract(opened: () => OpenedStore): void {
     expect(await ask(store, IPHONE, laterMs)).toBe('copied_hwid');
     expect(await ask(store, PIXEL, laterMs)).toBe('x');
     expect(await hwidsOn(store, providerId)).toEqual(['x']);
+  });
+
+  test('a link that takes over another one gets its phones', async () => {
+    const { store } = opened();
+    const { providerId, installId, laterMs } = await copied(opened(), 'count', { installLimit: 3 });
+    expect(await ask(store, IPHONE, laterMs)).toBe('x~2');
+    const [kept, ending] = [subscriptionKeyHash('kept'), subscriptionKeyHash('ending')];
+    const toId = await addLink(store, providerId, {
+      ...{ installCode: OTHER_CODE, subscriptionKeyHash: kept, createdAtMs: NOW_MS - 1 },
+      ...{ installLimit: 3, copiedHwid: 'count' },
+    });
+    const { installCode } = (await store.findLink(OTHER_CODE)) ?? { installCode: '' };
+    await store.updateLink(providerId, installId, { subscriptionKeyHash: ending }, ACT);
+    await store.joinLinks({ providerId, installId: toId, keyHash: ending }, ACT);
+    expect(await store.listPhones(toId)).toMatchObject([
+      { hwid: 'x', number: 1, ownHwid: null },
+      { hwid: 'x', number: 2, ownHwid: 'x~2' },
+    ]);
+    expect(await ask(store, IPHONE, laterMs + HOUR_MS, 'x', installCode)).toBe('x~2');
+    expect(await ask(store, PIXEL, laterMs + HOUR_MS, 'x', installCode)).toBe('x');
+    expect(await hwidsOn(store, providerId, installCode)).toEqual(['x', 'x~2']);
+  });
+
+  test('the first phone of a slot that a hash holds is that of the panel', async () => {
+    const { store } = opened();
+    const { id: providerId } = await addProvider(store, 'Provide1');
+    await bind(store, providerId);
+    const times = { registeredAtMs: NOW_MS, firstSeenAtMs: NOW_MS, lastSeenAtMs: NOW_MS };
+    const slot = { ...tidyFacts(PIXEL), hwid: hwidOfHash(hwidHash('x')), ...times };
+    const link = {
+      ...{ id: null, installCode: CODE, installLimit: 2, status: 10, note: null },
+      ...{ createdAtMs: NOW_MS, slots: [slot] },
+      terms: { ...NO_TERMS, copiedHwid: 'refuse' as const },
+    };
+    const rules = { installCountMax: 100, domainCountMax: 100, updates: true };
+    await store.importLink(providerId, link, rules, ACT);
+    expect(await ask(store, IPHONE, NOW_MS + HOUR_MS)).toBe('x');
+    expect(await ask(store, PIXEL, NOW_MS + 2 * HOUR_MS)).toBe('x');
+    expect(await ask(store, IPHONE, NOW_MS + 3 * HOUR_MS)).toBe('copied_hwid');
+    expect(await ask(store, PIXEL, NOW_MS + 4 * HOUR_MS)).toBe('x');
+  });
+
+  test('refuse begins a month after facts that a call without a link may have changed', async () => {
+    const { store } = opened();
+    const { providerId, installId } = await addDoor(store);
+    await store.updateLink(providerId, installId, { copiedHwid: 'refuse' }, ACT);
+    expect(await ask(store, PIXEL, NOW_MS)).toBe('x');
+    // Whoever knows the HWID may say that it is another phone.
+    const call = { providerCode: 'Provide1', domainHash: null, hwid: 'x' };
+    await store.recordCheckIn(call, tidyFacts(IPHONE), NOW_MS + 1);
+    const turns = [PIXEL, IPHONE, PIXEL, IPHONE];
+    for (const days of [1, 8, 15, 22, 29]) {
+      for (const [n, facts] of turns.entries()) {
+        expect(await ask(store, facts, NOW_MS + days * DAY_MS + n * HOUR_MS)).toBe('x');
+      }
+    }
+    const answers = [];
+    for (const [n, facts] of turns.entries()) {
+      answers.push(await ask(store, facts, NOW_MS + 31 * DAY_MS + n * HOUR_MS));
+    }
+    expect(new Set(answers)).toEqual(new Set(['x', 'copied_hwid']));
+  });
+
+  test('facts of a HWID on two links tell nothing of the first phone of either', async () => {
+    const { store } = opened();
+    const { providerId, installId } = await addDoor(store);
+    await addLink(store, providerId, { installCode: OTHER_CODE });
+    await store.updateLink(providerId, installId, { copiedHwid: 'refuse' }, ACT);
+    expect(await ask(store, PIXEL, NOW_MS)).toBe('x');
+    expect(await ask(store, IPHONE, NOW_MS + 1, 'x', OTHER_CODE)).toBe('x');
+    for (const [n, facts] of [PIXEL, GALAXY, PIXEL, GALAXY, PIXEL].entries()) {
+      expect(await ask(store, facts, NOW_MS + n * HOUR_MS)).toBe('x');
+      expect(await ask(store, IPHONE, NOW_MS + n * HOUR_MS, 'x', OTHER_CODE)).toBe('x');
+    }
+    const later = NOW_MS + 25 * DAY_MS;
+    for (const [n, facts] of [PIXEL, GALAXY, PIXEL].entries()) {
+      expect(await ask(store, facts, later + n * HOUR_MS)).toBe('x');
+    }
+    const month = NOW_MS + 31 * DAY_MS;
+    expect(await ask(store, PIXEL, month)).toBe('x');
+    expect(await ask(store, GALAXY, month + HOUR_MS)).toBe('copied_hwid');
+  });
+
+  test('a provider gets 20 events a day, and then the number of the others', async () => {
+    const { store } = opened();
+    const { told, providerId } = await listening(store, { installLimit: 100 });
+    const hwids = Array.from({ length: 24 }, (_, n) => `x${n}`);
+    for (const [n, facts] of [PIXEL, IPHONE, PIXEL, IPHONE].entries()) {
+      for (const hwid of hwids) await ask(store, facts, NOW_MS + n * HOUR_MS, hwid);
+    }
+    const copies = async () =>
+      (await told()).filter(([kind]) => kind === 'hwid.copied').map(([, data]) => data);
+    expect(await copies()).toHaveLength(20);
+    const day = new Date(NOW_MS).toISOString().slice(0, 10);
+    expect(await store.endCopied(Math.floor(NOW_MS / DAY_MS), NOW_MS)).toBe(false);
+    const nextMs = NOW_MS + DAY_MS;
+    expect(await store.endCopied(Math.floor(nextMs / DAY_MS), nextMs)).toBe(true);
+    expect(await store.endCopied(Math.floor(nextMs / DAY_MS), nextMs)).toBe(false);
+    expect((await copies()).slice(20)).toEqual([{ more: 4, day }]);
+    expect(await hwidsOn(store, providerId)).toHaveLength(24);
+  });
+
+  test('many phones at once never take more slots than there are', async () => {
+    const { store, openBeside } = opened();
+    const { providerId, laterMs } = await copied(opened(), 'count', { installLimit: 3 });
+    const beside = await openBeside();
+    const phones = Array.from({ length: 6 }, (_, n) => phone('Android', `SM-S9${n}1B`));
+    for (const facts of phones) await ask(store, facts, laterMs);
+    await ask(store, PIXEL, laterMs + HOUR_MS);
+    const all = [PIXEL, IPHONE, ...phones];
+    for (let round = 2; round < 6; round++) {
+      const atMs = laterMs + round * HOUR_MS;
+      await Promise.all(
+        all.flatMap((facts) => [ask(store, facts, atMs), ask(beside, facts, atMs)]),
+      );
+      expect((await hwidsOn(store, providerId)).length).toBeLessThanOrEqual(3);
+    }
+    const hwids = await hwidsOn(store, providerId);
+    expect(hwids).toHaveLength(3);
+    expect(new Set(hwids.map((hwid) => hwid.replace(/~\d+$/, '')))).toEqual(new Set(['x']));
   });
 }
