@@ -47,6 +47,8 @@ export interface DeviceCall {
   isShared?: boolean;
   /** Where the device asks; absent: phones that send one HWID are not told apart. */
   door?: PhoneDoor;
+  /** True: the call is no proof of a further phone; known ones are told apart. */
+  isUnproved?: boolean;
   /** Returns the caller's network; null: unknown. */
   address?: () => string | null;
 }
@@ -160,11 +162,12 @@ function findDoor(
 /** Finds the door for the phone that asks. */
 function findPhone(
   core: Core,
-  { key, call: { door: at = 'install', isShared = false } }: { key: SlotKey; call: DeviceCall },
+  { key, call }: { key: SlotKey; call: DeviceCall },
   facts: DeviceFacts,
   nowMs: number,
 ): Maybe<{ key: SlotKey; door: Door } | NoLink> {
-  const sighted = { ...key, sight: { door: at, facts, isShared, nowMs } };
+  const { door: at = 'install', isShared = false, isUnproved = false } = call;
+  const sighted = { ...key, sight: { door: at, facts, isShared, isUnproved, nowMs } };
   return after(core.store.findSlot(sighted), (door) =>
     typeof door === 'string' ? door : { key: sighted, door },
   );

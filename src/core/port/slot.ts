@@ -153,6 +153,8 @@ export interface PhoneSight {
   facts: DeviceFacts;
   /** True: the HWID stands for the link's apps that send none. */
   isShared: boolean;
+  /** True: only known phones are saved. */
+  isUnproved: boolean;
   nowMs: number;
 }
 

@@ -172,8 +172,11 @@ export const phoneSteps = shared((backend: Statements) => {
     const before = device && isItsOwn ? yield* sighting('', device, sight.isShared) : null;
     const seen = yield* sighting(sight.door, sight.facts, sight.isShared);
     const lastSeenAtMs = door.device?.lastSeenAtMs ?? 0;
-    const of = judgeSighting({ phones, before, lastSeenAtMs }, seen, sight.nowMs);
-    const isDoubtful = of.isFirstWord || (phones.length === 0 && before === null);
+    const all = judgeSighting({ phones, before, lastSeenAtMs }, seen, sight.nowMs);
+    const isKept = ({ number }: Phone) => phones.some((one) => one.number === number);
+    const of = sight.isUnproved ? { ...all, saves: all.saves.filter(isKept) } : all;
+    const isNew = phones.length === 0 && before === null;
+    const isDoubtful = !sight.isUnproved && (of.isFirstWord || isNew);
     return { judged: of, phones, doubtUntilMs: slot?.doubtUntilMs ?? 0, isDoubtful };
   }
 

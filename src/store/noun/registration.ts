@@ -91,7 +91,10 @@ function evidenceStep(backend: Backend) {
   function* whoAsks({ facts, heldTokenHash, hwid, nowMs }: NewRegistration) {
     const held = heldTokenHash && (yield* phones.holderOf(heldTokenHash, hwid));
     if (held) return { hwid: held };
-    return { hwid, sight: { door: 'device', facts, isShared: false, nowMs } as const };
+    return {
+      hwid,
+      sight: { door: 'device', facts, isShared: false, isUnproved: false, nowMs } as const,
+    };
   }
 
   return function* evidenceOf(registration: NewRegistration): Step<Evidence | ShownRefusal> {

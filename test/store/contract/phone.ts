@@ -43,7 +43,7 @@ const GALAXY = phone('Android', 'SM-S921B');
 const keyOf = (hwid: string, facts: DeviceFacts, nowMs: number, installCode = CODE): SlotKey => ({
   ...{ installCode, domainHash: HASH, hwid },
   reported: facts,
-  sight: { door: 'subscription', facts, isShared: false, nowMs },
+  sight: { door: 'subscription', facts, isShared: false, isUnproved: false, nowMs },
 });
 
 /** Asks as a phone does; returns the HWID that it has, or the refusal. */
