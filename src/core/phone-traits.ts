@@ -3,9 +3,9 @@
  * model. What is said in a form that two apps or networks may change is left out.
  */
 
-import { type AppName, appNameOf } from './app-agent.ts';
+import { appNameOf } from './app-agent.ts';
 import { tidyFacts } from './device.ts';
-import type { PhoneDoor, Sighting } from './phones.ts';
+import { areTwoFamilies, type PhoneDoor, type Sighting } from './phones.ts';
 import type { DeviceFacts } from './port/device.ts';
 
 /** Families by the first word of the name of a system. Others are unknown. */
@@ -19,26 +19,24 @@ const FAMILIES: readonly (readonly [string, RegExp])[] = [
   ['linux', /^(?:gnu\/)?(?:linux|ubuntu|debian|fedora|arch linux|manjaro)(?![a-z])/],
 ];
 
-/** The one family of an app, by the first characters of its `User-Agent`. */
-const ONE_FAMILY: readonly (readonly [string, string])[] = [
-  ['v2rayng/', 'android'],
-  ['clashmetaforandroid/', 'android'],
-  ['sfa/', 'android'],
-  ['sfi/', 'ios'],
-  ['sfm/', 'macos'],
-  ['sft/', 'tvos'],
-  ['passwall', 'openwrt'],
+/** Apps that are no rows of core/app-agent.ts, by the first characters of their `User-Agent`. */
+const MORE_APPS: readonly (readonly [string, string])[] = [
+  ['clash-meta/prizrak-box', 'Prizrak-Box'],
+  ['clashmetaforandroid/', 'Clash Meta for Android'],
+  ['v2rayn/', 'v2rayN'],
 ];
 
-/** Apps that name the system in their `User-Agent`, and the words for it. */
-const NAMES_SYSTEM: ReadonlySet<AppName | null> = new Set<AppName>([
-  ...(['Happ', 'INCY', 'FlClashX', 'FlClash', 'Koala Clash', 'Karing', 'Hiddify'] as const),
-]);
+/** The systems of apps that name none in a header; `desktop` is one of three. */
+const FAMILY_OF_APP: Readonly<Record<string, string>> = {
+  'Clash Meta for Android': 'android',
+  v2rayN: 'desktop',
+  v2rayNG: 'android',
+};
 
 /** Words that apps send for a model that they do not know, or that says no more than the family. */
 const NO_MODEL: ReadonlySet<string> = new Set(
   (
-    'unknown unknowndevice null nil undefined none na generic default device model test emulator ' +
+    'unknown unknowndevice неопределено genericpc null nil undefined none na generic default device model test emulator ' +
     'iphone ipad ipod ipodtouch mac macbook imac appletv simulator iphonesimulator ' +
     'android androiddevice phone tablet smartphone tv androidtv mobile ' +
     'windows windowspc windowsdevice win32 win64 pc desktop laptop computer notebook workstation ' +
@@ -47,6 +45,9 @@ const NO_MODEL: ReadonlySet<string> = new Set(
     'systemproductname systemmanufacturer tobefilledbyoem defaultstring oem'
   ).split(' '),
 );
+
+/** The name of a system with its edition, which some apps send as the model. */
+const NAMES_VERSION = /\bwindows\b/;
 
 /** Makers that some apps put before the model. */
 const MAKER =
@@ -59,18 +60,25 @@ const APPLE_IDENTIFIER =
  * Returns the traits of the phone in a call. `hashModel` is keyed: a model is one of few thousand.
  */
 export function sightingOf(
-  door: PhoneDoor,
+  door: PhoneDoor | '',
   reported: DeviceFacts,
   hashModel: (model: string) => string,
 ): Sighting {
-  const { os, deviceName, userAgent } = tidyFacts(reported);
+  const { os, deviceName, appVersion, userAgent } = tidyFacts(reported);
+  const named = appIn(userAgent);
   const said = familyIn(os);
-  const shown = familyOfAgent(userAgent);
-  // An app for another system has the name only: `change-user-agent` gave it.
-  const isDisguised = said !== '' && shown !== '' && said !== shown;
-  const app = isDisguised ? '' : (appNameOf(userAgent) ?? '');
-  const version = /^[^/]*\/\s*v?([^\s/]+)/.exec(userAgent)?.[1] ?? '';
-  return { door, family: said || shown, app, version, modelHash: hashOf(deviceName, hashModel) };
+  const shown = familyOfAgent(named, userAgent);
+  // `change-user-agent` gives an app the name of one for another system.
+  const isDisguised = said !== '' && shown !== '' && areTwoFamilies(said, shown);
+  const app = isDisguised ? '' : named;
+  const family = said || shown;
+  const version = /^[^/]*\/v?(\d[^\s/]*)/.exec(userAgent)?.[1] ?? appVersion;
+  return { door, family, app, version, modelHash: hashOf(deviceName, family, hashModel) };
+}
+
+function appIn(userAgent: string): string {
+  const agent = userAgent.toLowerCase();
+  return appNameOf(agent) ?? MORE_APPS.find(([start]) => agent.startsWith(start))?.[1] ?? '';
 }
 
 /** Returns the family of a system by its name; empty: unknown. */
@@ -79,20 +87,25 @@ function familyIn(os: string): string {
   return FAMILIES.find(([, pattern]) => pattern.test(name))?.[0] ?? '';
 }
 
-function familyOfAgent(userAgent: string): string {
-  const agent = userAgent.trim().toLowerCase();
-  const only = ONE_FAMILY.find(([start]) => agent.startsWith(start))?.[1];
-  if (only !== undefined) return only;
-  if (!NAMES_SYSTEM.has(appNameOf(agent))) return '';
-  const named = /\b(android|ios|windows|macos|linux)\b/.exec(agent)?.[1];
-  return named ?? '';
+/** Returns the family that a `User-Agent` shows. Apps of which it is not the custom are not read. */
+function familyOfAgent(app: string, userAgent: string): string {
+  if (app.startsWith('FlClash')) {
+    return familyIn(/\bPlatform\/(\w+)/i.exec(userAgent)?.[1] ?? '');
+  }
+  if (app === 'Hiddify') return familyIn(/^[^(]*\((\w+)\)/.exec(userAgent)?.[1] ?? '');
+  return FAMILY_OF_APP[app] ?? '';
 }
 
-/** Returns the hash of a model without its maker and spelling; empty: it says too little. */
-function hashOf(deviceName: string, hashModel: (model: string) => string): string {
+/**
+ * Returns the hash of a model without its maker and spelling; empty: it says too little. The name
+ * of a computer is no model where a network may change it.
+ */
+function hashOf(deviceName: string, family: string, hashModel: (model: string) => string): string {
   const name = deviceName.normalize('NFKC').toLowerCase().trim();
+  const isIdentifier = APPLE_IDENTIFIER.test(name);
+  if ((family === 'macos' && !isIdentifier) || family === 'linux') return '';
   const bare = name.replace(MAKER, '').replace(MAKER, '');
   const model = bare.replace(/[^\p{L}\p{N}]+/gu, '');
-  if (model.length < 2 || NO_MODEL.has(model)) return '';
-  return APPLE_IDENTIFIER.test(name) ? `i:${hashModel(model)}` : hashModel(model);
+  if (model.length < 2 || NO_MODEL.has(model) || NAMES_VERSION.test(name)) return '';
+  return isIdentifier ? `i:${hashModel(model)}` : hashModel(model);
 }

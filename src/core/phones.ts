@@ -12,10 +12,11 @@
  *
  * A phone that was replaced or renamed never comes again. A new version of an app may spell models
  * differently, and its user may go back to the old one. So two models from two versions of one app
- * are two phones only once they take turns: three changes, the last two within {@link TURNS_MS}.
+ * are two phones only once they take turns: three changes, the last two within two days. The same
+ * holds for a system that the `User-Agent` alone shows.
  */
 
-import { DAY_MS, sameUtcDay } from './calendar.ts';
+import { DAY_MS, MINUTE_MS, sameUtcDay } from './calendar.ts';
 
 /**
  * Where a device asked: `install` is `/install` and `/provider`, `subscription` the gate and the
@@ -62,7 +63,10 @@ export const PHONES_MAX = 8;
 export const NEW_PHONES_PER_DAY = 4;
 /** A phone is forgotten when it was not seen for so long. */
 export const PHONE_KEPT_MS = 30 * DAY_MS;
+/** Turns are counted within this time. */
 const TURNS_MS = 2 * DAY_MS;
+/** Sooner changes are those of a person who tries settings, or of an app that tries names. */
+const TURN_GAP_MS = 10 * MINUTE_MS;
 
 /** What is known of a slot before a call. */
 export interface SlotSeen {
@@ -153,12 +157,25 @@ const isSame = (one: PhoneTraits, other: PhoneTraits) =>
 const isSameDoor = (one: PhoneTraits, other: PhoneTraits) =>
   one.door === '' || other.door === '' || one.door === other.door;
 
+/**
+ * Families of which one device may name several: a router is a Linux, and some apps are known to
+ * run on a desktop alone.
+ */
+const ONE_DEVICE: readonly (readonly string[])[] = [
+  ['linux', 'openwrt'],
+  ['desktop', 'windows'],
+  ['desktop', 'macos'],
+  ['desktop', 'linux'],
+];
+
+/** Returns whether two known families are those of two devices. */
+export const areTwoFamilies = (one: string, other: string) =>
+  one !== other && !ONE_DEVICE.some((both) => both.includes(one) && both.includes(other));
+
 /** Returns what tells two apart, whatever their doors; null: nothing. */
 function difference(one: PhoneTraits, other: PhoneTraits): 'family' | 'model' | 'hint' | null {
-  if (one.family !== '' && other.family !== '' && one.family !== other.family) {
-    const isRouter = [one, other].every(({ family }) => ['linux', 'openwrt'].includes(family));
-    if (!isRouter) return 'family';
-  }
+  const areKnown = one.family !== '' && other.family !== '';
+  if (areKnown && areTwoFamilies(one.family, other.family)) return 'family';
   const [a, b] = [one.modelHash, other.modelHash];
   if (a === '' || b === '' || a === b) return null;
   const isComparable = one.app !== '' && one.app === other.app;
@@ -217,21 +234,35 @@ interface Call {
   nowMs: number;
 }
 
+/**
+ * Apps that name no system in a header. Their `User-Agent` shows it, which people and other apps
+ * choose too, and try one after another.
+ */
+const SHOWS_FAMILY: readonly string[] = [
+  ...['Clash Meta for Android', 'FlClash', 'Hiddify', 'v2rayN', 'v2rayNG'],
+];
+
 /** Returns whether a call of a phone proves that another one is not the same. */
 function isProved(known: Phone, other: Phone, { seen, before, nowMs }: Call): boolean {
   // A copy proves nothing: it comes again after the owner got a new phone, too.
   if (known.state === 'certain' || other.state === 'certain') return false;
   if (known.door === '' || other.door === '') return false;
   if (!isFurther(known, other) || !isFurther(seen, other)) return false;
-  const tookTurns =
-    other.firstSeenAtMs < known.lastSeenAtMs &&
-    known.lastSeenAtMs < other.lastSeenAtMs &&
-    nowMs - known.lastSeenAtMs <= TURNS_MS;
-  const isBack = known.firstSeenAtMs < other.firstSeenAtMs;
-  if (!isBack || difference(known, other) === 'family') return isBack || tookTurns;
+  if (tookTurns(known, other, nowMs)) return true;
+  if (known.firstSeenAtMs >= other.firstSeenAtMs) return false;
+  if (difference(known, other) === 'family') {
+    return ![known, other, seen].some(({ app }) => SHOWS_FAMILY.includes(app));
+  }
   const isOneVersion = before !== null && isSame(before, other) && before.version === seen.version;
-  return (isOneVersion && seen.version !== '') || tookTurns;
+  return isOneVersion && seen.version !== '';
 }
+
+/** Returns whether two called in turns: the other one, this one, the other one, and now this one. */
+const tookTurns = (known: Phone, other: Phone, nowMs: number) =>
+  other.firstSeenAtMs < known.lastSeenAtMs &&
+  known.lastSeenAtMs + TURN_GAP_MS <= other.lastSeenAtMs &&
+  other.lastSeenAtMs + TURN_GAP_MS <= nowMs &&
+  nowMs - known.lastSeenAtMs <= TURNS_MS;
 
 /** Returns the one of two that came later; empty: its state is decided. */
 function laterOf(one: Phone, other: Phone): Phone[] {

@@ -76,9 +76,22 @@ test('another model in the same app is certain once the older one comes again', 
 });
 
 test('another family of systems is certain once the older one comes again, in any app', () => {
-  const slot = after(of('android', 'v2rayNG', ''), of('windows', '', ''));
+  const slot = after(of('android', 'INCY', ''), of('windows', '', ''));
   expect(slot.states).toBe('first pending');
-  expect(slot.sees(of('android', 'FlClash', '')).found).toMatchObject([{ family: 'windows' }]);
+  expect(slot.sees(of('android', 'Karing', '')).found).toMatchObject([{ family: 'windows' }]);
+});
+
+test('a family that the name of the app shows is certain once both take turns', () => {
+  const phone = of('android', 'v2rayNG', '');
+  const computer = of('desktop', 'v2rayN', '');
+  expect(after(phone, computer, phone).states).toBe('first pending');
+  expect(after(phone, computer, phone, computer).states).toBe('first certain');
+  // Somebody tries one name after another, until the panel answers as they want.
+  const tries = new Slot(phone);
+  for (const seen of [computer, phone, computer, phone, computer, phone]) tries.sees(seen, 60_000);
+  tries.sees(phone);
+  expect(tries.states).toBe('first pending');
+  expect(after(computer, of('windows', 'Happ', ''), computer).saved).toBe(0);
 });
 
 test('five phones of one HWID are one first and four certain ones, within two calls of each', () => {
