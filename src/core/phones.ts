@@ -12,7 +12,7 @@
  *
  * A phone that was replaced or renamed never comes again. A new version of an app may spell models
  * differently, and its user may go back to the old one. So two models from two versions of one app
- * are two phones only once they take turns: three changes, the last two within two days. The same
+ * are two phones only once they take turns: three changes, the last two within three days. The same
  * holds for a system that the `User-Agent` alone shows.
  */
 
@@ -64,7 +64,7 @@ export const NEW_PHONES_PER_DAY = 4;
 /** A phone is forgotten when it was not seen for so long. */
 export const PHONE_KEPT_MS = 30 * DAY_MS;
 /** Turns are counted within this time. */
-const TURNS_MS = 2 * DAY_MS;
+const TURNS_MS = 3 * DAY_MS;
 /** Sooner changes are those of a person who tries settings, or of an app that tries names. */
 const TURN_GAP_MS = 10 * MINUTE_MS;
 
@@ -131,11 +131,18 @@ const phoneOf = ({ door, family, app, modelHash }: PhoneTraits, atMs: number) =>
   lastSeenAtMs: atMs,
 });
 
-/** The sights of a phone are saved when another one called in between; the slot has the later. */
+/**
+ * Returns a phone with a later sight, of which it is not known at which door and in which app it
+ * was. It lies so far back that it is no turn.
+ */
+const keptAlive = (phone: Phone, seenAtMs: number): Phone => {
+  const lastSeenAtMs = Math.max(phone.lastSeenAtMs, seenAtMs - TURNS_MS);
+  return { ...phone, lastSeenAtMs };
+};
+
+/** The sights of a phone are saved when another one calls in between; the slot has the later. */
 const datedBy = (phone: Phone, before: Sighting | null, lastSeenAtMs: number): Phone =>
-  before !== null && isSame(phone, before) && lastSeenAtMs > phone.lastSeenAtMs
-    ? { ...phone, lastSeenAtMs }
-    : phone;
+  before !== null && isSame(phone, before) ? keptAlive(phone, lastSeenAtMs) : phone;
 
 /** Returns whether only the slot has the day on which a phone was last seen. */
 const isOwed = (phone: Phone, kept: readonly Phone[], saves: readonly Phone[]) =>
@@ -201,12 +208,14 @@ function judgeAmong(
     .flatMap((other) => laterOf(known, other))
     .map((phone): Phone => ({ ...phone, state: 'certain' }));
   const self = found.find(({ number }) => number === known.number) ?? known;
-  const phone = { ...learned(promoted(self, live), here, seen, nowMs), lastSeenAtMs: nowMs };
+  const judged = learned(promoted(self, live), here, seen, nowMs);
+  const isExact = isSame(judged, seen);
+  const phone = isExact ? { ...judged, lastSeenAtMs: nowMs } : keptAlive(judged, nowMs);
   const isSaved =
     phone.state !== known.state ||
     phone.firstSeenAtMs !== known.firstSeenAtMs ||
-    !sameUtcDay(known.lastSeenAtMs, nowMs) ||
-    here.some((other) => isOpen(known, other));
+    !sameUtcDay(known.lastSeenAtMs, phone.lastSeenAtMs) ||
+    (isExact && here.some((other) => isOpen(known, other)));
   const others = found.filter((one) => one !== self);
   return { ...NOTHING_NEW, phone, found, saves: [...(isSaved ? [phone] : []), ...others] };
 }

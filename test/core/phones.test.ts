@@ -181,7 +181,7 @@ test('facts from before doors were kept prove nothing until they are seen at the
   expect(slot.sees(PIXEL).found).toMatchObject([{ number: 2 }]);
 });
 
-test('models that two versions of an app report have to take turns within two days', () => {
+test('models that two versions of an app report have to take turns within three days', () => {
   const old = S23;
   const spelled = of('android', 'Happ', 'Galaxy S23', '2');
   // The person went back to the old version, and weeks later to the new one.
