@@ -64,7 +64,7 @@ export function sightingOf(
   reported: DeviceFacts,
   hashModel: (model: string) => string,
 ): Sighting {
-  const { os, deviceName, appVersion, userAgent } = tidyFacts(reported);
+  const { os, deviceName, userAgent } = tidyFacts(reported);
   const named = appIn(userAgent);
   const said = familyIn(os);
   const shown = familyOfAgent(named, userAgent);
@@ -72,7 +72,7 @@ export function sightingOf(
   const isDisguised = said !== '' && shown !== '' && areTwoFamilies(said, shown);
   const app = isDisguised ? '' : named;
   const family = said || shown;
-  const version = /^[^/]*\/v?(\d[^\s/]*)/.exec(userAgent)?.[1] ?? appVersion;
+  const version = /^[^/]*\/v?(\d[^\s/]*)/.exec(userAgent)?.[1] ?? '';
   return { door, family, app, version, modelHash: hashOf(deviceName, family, hashModel) };
 }
 

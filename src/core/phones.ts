@@ -38,7 +38,7 @@ export interface PhoneTraits {
 
 /** What one call says of the phone behind a HWID. */
 export interface Sighting extends PhoneTraits {
-  /** The version in the `User-Agent`. It is not kept. */
+  /** The version in the `User-Agent`; empty: it has none. It is not kept. */
   version: string;
 }
 
@@ -106,7 +106,7 @@ export function judgeSighting(slot: SlotSeen, seen: Sighting, nowMs: number): Ju
   const numbers = new Set(live.map(({ number }) => number));
   const drops = phones.map(({ number }) => number).filter((number) => !numbers.has(number));
   if (live.length > 0) {
-    const judged = judgeAmong(live, seen, before, nowMs);
+    const judged = judgeAmong(live, seen, slot, nowMs);
     const owed = live.filter((phone) => isOwed(phone, phones, judged.saves));
     return { ...judged, saves: [...judged.saves, ...owed], drops };
   }
@@ -119,7 +119,7 @@ export function judgeSighting(slot: SlotSeen, seen: Sighting, nowMs: number): Ju
     return { ...NOTHING_NEW, phone: comes, drops, isFirstWord };
   }
   if (difference(first, seen) === null) return { ...NOTHING_NEW, phone: first, drops };
-  const judged = judgeAmong([first], seen, before, nowMs);
+  const judged = judgeAmong([first], seen, slot, nowMs);
   return { ...judged, saves: [first, ...judged.saves], drops };
 }
 
@@ -192,19 +192,14 @@ function difference(one: PhoneTraits, other: PhoneTraits): 'family' | 'model' | 
 const isFurther = (one: PhoneTraits, other: PhoneTraits) =>
   ['family', 'model'].includes(difference(one, other) ?? '');
 
-function judgeAmong(
-  live: readonly Phone[],
-  seen: Sighting,
-  before: Sighting | null,
-  nowMs: number,
-): Judged {
+function judgeAmong(live: readonly Phone[], seen: Sighting, slot: SlotSeen, nowMs: number): Judged {
   const here = live.filter((phone) => isSameDoor(phone, seen));
   const known = saysAnything(seen) ? matchOf(here, seen) : firstOf(live);
   if (known === null) return judgeNew(live, here, seen, nowMs);
   if (!saysAnything(seen)) return { ...NOTHING_NEW, phone: known };
 
   const found = here
-    .filter((other) => isProved(known, other, { seen, before, nowMs }))
+    .filter((other) => isProved(known, other, { seen, slot, nowMs }))
     .flatMap((other) => laterOf(known, other))
     .map((phone): Phone => ({ ...phone, state: 'certain' }));
   const self = found.find(({ number }) => number === known.number) ?? known;
@@ -239,7 +234,7 @@ function matchOf(here: readonly Phone[], seen: Sighting): Phone | null {
 
 interface Call {
   seen: Sighting;
-  before: Sighting | null;
+  slot: SlotSeen;
   nowMs: number;
 }
 
@@ -252,19 +247,30 @@ const SHOWS_FAMILY: readonly string[] = [
 ];
 
 /** Returns whether a call of a phone proves that another one is not the same. */
-function isProved(known: Phone, other: Phone, { seen, before, nowMs }: Call): boolean {
+function isProved(known: Phone, other: Phone, { seen, slot, nowMs }: Call): boolean {
   // A copy proves nothing: it comes again after the owner got a new phone, too.
   if (known.state === 'certain' || other.state === 'certain') return false;
   if (known.door === '' || other.door === '') return false;
   if (!isFurther(known, other) || !isFurther(seen, other)) return false;
-  if (tookTurns(known, other, nowMs)) return true;
-  if (known.firstSeenAtMs >= other.firstSeenAtMs) return false;
-  if (difference(known, other) === 'family') {
-    return ![known, other, seen].some(({ app }) => SHOWS_FAMILY.includes(app));
-  }
-  const isOneVersion = before !== null && isSame(before, other) && before.version === seen.version;
-  return isOneVersion && seen.version !== '';
+  const isBack = known.firstSeenAtMs < other.firstSeenAtMs;
+  const isFamily = difference(known, other) === 'family';
+  const isShown = [known, other, seen].some(({ app }) => SHOWS_FAMILY.includes(app));
+  if (isBack && isFamily && !isShown) return true;
+  // Another app on the phone, which spells its model as this one did before, is not this one.
+  if (!isSame(known, seen)) return false;
+  if (isBack && !isFamily && isOneVersion(other, seen, slot)) return true;
+  return tookTurns(known, other, nowMs);
 }
+
+/**
+ * Returns whether the other phone, which called last, had the same version of the app. Facts of
+ * several calls are merged, so those of the slot count only if they are of that call alone.
+ */
+const isOneVersion = (other: Phone, seen: Sighting, { before, lastSeenAtMs }: SlotSeen) =>
+  seen.version !== '' &&
+  before?.version === seen.version &&
+  isSame(before, other) &&
+  other.lastSeenAtMs === lastSeenAtMs;
 
 /** Returns whether two called in turns: the other one, this one, the other one, and now this one. */
 const tookTurns = (known: Phone, other: Phone, nowMs: number) =>

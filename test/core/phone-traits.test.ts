@@ -47,7 +47,7 @@ test('an app has one name in each version, and none when it is not known', () =>
   expect(see({ userAgent: 'OurShop/1.0' }).app).toBe('');
   expect(see({ userAgent: 'FlClash X/v0.3.2 Platform/android' }).version).toBe('0.3.2');
   const tun = { userAgent: 'v2raytun/android', appVersion: '5.25.80' };
-  expect(see(tun)).toMatchObject({ app: 'v2RayTun', version: '5.25.80' });
+  expect(see(tun)).toMatchObject({ app: 'v2RayTun', version: '' });
   expect(see({ userAgent: '' })).toMatchObject({ app: '', version: '' });
 });
 

@@ -192,6 +192,21 @@ test('models that two versions of an app report have to take turns within three 
   expect(shared.sees(spelled).found).toMatchObject([{ number: 2 }]);
 });
 
+test('a version that a call without a model left behind proves nothing', () => {
+  const slot = after(S23, of('android', 'Happ', 'Galaxy S23', '2'));
+  // The person went back, and the first call says no model: the slot has this version, that model.
+  slot.sees(of('android', 'Happ', '', '1'));
+  slot.before = of('android', 'Happ', 'Galaxy S23', '1');
+  expect(slot.sees(S23).found).toEqual([]);
+});
+
+test('another app on the phone, which has the model in its former spelling, proves nothing', () => {
+  const slot = after(S23, of('android', 'Happ', 'Galaxy S23'));
+  for (let day = 0; day < 9; day++)
+    slot.sees(day % 2 ? of('android', 'Happ', 'Galaxy S23') : of('android', 'INCY', 'S23'));
+  expect(slot.states).toBe('first pending');
+});
+
 test('a copy proves nothing about the phone by which the owner replaced the first', () => {
   const slot = after(S23, PIXEL, S23);
   const replaced = of('android', 'Happ', 'S24');
