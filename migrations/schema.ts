@@ -128,7 +128,7 @@ export const provider = sqliteTable(
     rc2_body: text({ enum: ['on', 'off'] }),
     /** 1: add-install accepts codes of 8 to 11 characters. */
     short_codes: integer().$type<0 | 1>().notNull().default(0),
-    /** The UTC day of its last events `hwid.copied`, and how many of them there were or would be. */
+    /** The UTC day of its last copied HWIDs, and the number of those found on it. */
     copied_day: integer().notNull().default(0),
     copied_count: integer().notNull().default(0),
     /** Grows with each change of what rides to all devices; until when anything does. */

@@ -1,6 +1,6 @@
 /**
- * Several phones that send one HWID, by the rule `copiedHwid` of the link. core/phones.ts tells them
- * apart; a further phone is one that is certain.
+ * Several phones that send one HWID, by the rule `copiedHwid` of the link. core/phones.ts
+ * distinguishes them; a further phone is one that is certain.
  *
  * | `copiedHwid` | A further phone | The event `hwid.copied` |
  * |---|---|---|
@@ -10,23 +10,26 @@
  * | `refuse` | is refused: `copied_hwid` | the same |
  *
  * A phone that has a slot of its own keeps it under each rule until the slot ends. `count` and
- * `refuse` begin 30 days after the facts of a slot were in doubt: none were known, they may be those
- * of another link, or a call that names no link changed them. The first phone then need not be the
- * owner's.
+ * `refuse` begin 30 days after the facts of a slot were in doubt: none were known, they may be
+ * those of another link, or a call that names no link changed them. The first phone then need not
+ * be the owner's.
  *
  * Apps without a HWID share one slot ({@link sharedHwid}). With `withoutHwid` and `copiedHwid`
  * `count` the known apps among them, and their systems, are phones too.
  */
 
+import { appNameOf } from './app-agent.ts';
 import { DAY_MS } from './calendar.ts';
+import { tidyFacts } from './device.ts';
 import { derivedHwid } from './formats.ts';
 import type { Sighting } from './phones.ts';
-import type { Policy } from './port/slot.ts';
+import type { DeviceFacts } from './port/device.ts';
+import type { Door, Policy } from './port/slot.ts';
 
 const DOUBT_MS = 30 * DAY_MS;
 /** The least time between two events about one slot. */
 const TOLD_MS = 7 * DAY_MS;
-/** The most events `hwid.copied` of a provider on a UTC day; then one has the number of the rest. */
+/** The most events `hwid.copied` of a provider on a UTC day; then one has their number. */
 export const EVENTS_PER_DAY = 20;
 
 /** Returns whether an event about a slot may be due again. */
@@ -54,8 +57,25 @@ export function copyRule(
 /** Returns the time until which a first phone is in doubt whose facts came at a time. */
 export const doubtUntil = (nowMs: number): number => nowMs + DOUBT_MS;
 
-/** Returns what an app without a HWID tells of itself: its name and system, and no model. */
+/** Returns the traits of an app without a HWID: its name and system, and no model. */
 export function sharedSighting(seen: Sighting): Sighting {
   const family = [seen.app, seen.family].filter((word) => word !== '').join(' ');
   return { ...seen, family, app: '', modelHash: '' };
+}
+
+/**
+ * Returns whether the door of a HWID depends on which of its phones asks: the link has such HWIDs,
+ * or the report differs from the facts of the device.
+ */
+export function dependsOnPhone(
+  { device, hasPhones }: Pick<Door, 'device' | 'hasPhones'>,
+  reported: DeviceFacts | null,
+): reported is DeviceFacts {
+  if (reported === null) return false;
+  if (hasPhones || device === null) return hasPhones === true;
+  const { os, deviceName, userAgent } = tidyFacts(reported);
+  const differs = (said: string, known: string) => said !== '' && said !== known;
+  if (differs(os, device.os) || differs(deviceName, device.deviceName)) return true;
+  const isOtherAgent = differs(userAgent, device.userAgent);
+  return isOtherAgent && appNameOf(userAgent) !== appNameOf(device.userAgent);
 }

@@ -3,6 +3,7 @@
 import { appNameOf } from './app-agent.ts';
 import { actAt } from './audit/entry.ts';
 import { sameUtcDay } from './calendar.ts';
+import { dependsOnPhone } from './copied-hwid.ts';
 import type { Core } from './core.ts';
 import { changesNoFact, mergeUnproven, refusedDevice, tidyFacts } from './device.ts';
 import {
@@ -14,10 +15,10 @@ import {
 } from './formats.ts';
 import { newLink } from './link.ts';
 import { isRefused, type Misfit, orUnsaved, Refused } from './outcome.ts';
-import type { PhoneDoor } from './phones.ts';
 import type { DeviceAtProvider, DeviceFacts } from './port/device.ts';
 import type { AdmittedDevice } from './port/link.ts';
 import { after, type Maybe } from './port/maybe.ts';
+import type { PhoneDoor } from './port/phone.ts';
 import type {
   AdmitRefusal,
   AdmittedLink,
@@ -47,7 +48,7 @@ export interface DeviceCall {
   isShared?: boolean;
   /** Where the device asks; absent: phones that send one HWID are not told apart. */
   door?: PhoneDoor;
-  /** True: the call is no proof of a further phone; known ones are told apart. */
+  /** True: the call proves no further phone; known ones are distinguished. */
   isUnproved?: boolean;
   /** Returns the caller's network; null: unknown. */
   address?: () => string | null;
@@ -120,29 +121,11 @@ export function admitDevice(
   };
   return after(core.store.findSlot(key), (door) => {
     if (typeof door === 'string') return AT_DOOR[door];
-    if (!looksAtPhones(call, door, reported)) return admitAt(key, door);
+    if (!call.door || !dependsOnPhone(door, reported)) return admitAt(key, door);
     return after(findPhone(core, { key, call }, reported, nowMs), (found) =>
       typeof found === 'string' ? AT_DOOR[found] : admitAt(found.key, found.door),
     );
   });
-}
-
-/** Returns whether the door of a HWID depends on which of its phones asks. */
-function looksAtPhones(
-  { door: at }: DeviceCall,
-  { device, hasPhones }: Door,
-  reported: DeviceFacts | null,
-): reported is DeviceFacts {
-  if (at === undefined || reported === null) return false;
-  if (hasPhones || device === null) return hasPhones === true;
-  const { os, deviceName, userAgent } = tidyFacts(reported);
-  const isSame = (said: string, known: string) => said === '' || said === known;
-  return !(
-    isSame(os, device.os) &&
-    isSame(deviceName, device.deviceName) &&
-    (isSame(userAgent, device.userAgent) ||
-      (device.userAgent !== '' && appNameOf(userAgent) === appNameOf(device.userAgent)))
-  );
 }
 
 /** Finds the door for a device, and for the phone that asks if its facts are known. */
@@ -154,7 +137,7 @@ function findDoor(
 ): Maybe<{ key: SlotKey; door: Door } | NoLink> {
   return after(core.store.findSlot(key), (door) => {
     if (typeof door === 'string') return door;
-    if (!looksAtPhones(call, door, reported)) return { key, door };
+    if (!call.door || !dependsOnPhone(door, reported)) return { key, door };
     return findPhone(core, { key, call }, reported, nowMs);
   });
 }

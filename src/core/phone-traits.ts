@@ -5,8 +5,9 @@
 
 import { appNameOf } from './app-agent.ts';
 import { tidyFacts } from './device.ts';
-import { areTwoFamilies, type PhoneDoor, type Sighting } from './phones.ts';
+import { areTwoFamilies, type Sighting } from './phones.ts';
 import type { DeviceFacts } from './port/device.ts';
+import type { PhoneDoor } from './port/phone.ts';
 
 /** Families by the first word of the name of a system. Others are unknown. */
 const FAMILIES: readonly (readonly [string, RegExp])[] = [

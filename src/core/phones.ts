@@ -17,44 +17,12 @@
  */
 
 import { DAY_MS, MINUTE_MS, sameUtcDay } from './calendar.ts';
+import type { Phone, PhoneState, PhoneTraits } from './port/phone.ts';
 
-/**
- * Where a device asked: `install` is `/install` and `/provider`, `subscription` the gate and the
- * proxy, `device` the device protocol. One app may spell its facts differently at each.
- */
-export type PhoneDoor = 'install' | 'subscription' | 'device';
-
-/** The traits that tell phones apart; an empty text: not known. */
-export interface PhoneTraits {
-  /** Empty: the facts were reported before doors were kept. */
-  door: PhoneDoor | '';
-  /** The family of the operating system: `ios`, `android`, `windows` and so on. */
-  family: string;
-  /** The name of a known app. */
-  app: string;
-  /** The keyed hash of the model without its spelling; after `i:` that of an identifier of Apple. */
-  modelHash: string;
-}
-
-/** What one call says of the phone behind a HWID. */
+/** The report of one call about the phone behind a HWID. */
 export interface Sighting extends PhoneTraits {
   /** The version in the `User-Agent`; empty: it has none. It is not kept. */
   version: string;
-}
-
-/**
- * `first`: came first, at its door. `pending`: a further one, or a replaced one. `hint`: perhaps a
- * further one. `certain`: a further one. `ignored`: staff said that it is the same person's.
- */
-export type PhoneState = 'first' | 'pending' | 'hint' | 'certain' | 'ignored';
-
-/** A phone of a slot. */
-export interface Phone extends PhoneTraits {
-  /** 1: that of the slot's facts. `derivedHwid` has the number of a further one. */
-  number: number;
-  firstSeenAtMs: number;
-  lastSeenAtMs: number;
-  state: PhoneState;
 }
 
 /** The most phones of a slot. */
@@ -68,11 +36,11 @@ const TURNS_MS = 3 * DAY_MS;
 /** Sooner changes are those of a person who tries settings, or of an app that tries names. */
 const TURN_GAP_MS = 10 * MINUTE_MS;
 
-/** What is known of a slot before a call. */
-export interface SlotSeen {
+/** The facts about a slot before a call. */
+interface SlotSeen {
   /** Its phones; none are kept before a second one came. */
   phones: readonly Phone[];
-  /** What the facts of the slot say; null: they may be those of another link. */
+  /** The traits in the facts of the slot; null: they may be those of another link. */
   before: Sighting | null;
   /** When the device of the slot was last seen. */
   lastSeenAtMs: number;
@@ -126,7 +94,10 @@ export function judgeSighting(slot: SlotSeen, seen: Sighting, nowMs: number): Ju
 const NOTHING_NEW = { saves: [], drops: [], found: [], isUnsaved: false, isFirstWord: false };
 
 const phoneOf = ({ door, family, app, modelHash }: PhoneTraits, atMs: number) => ({
-  ...{ door, family, app, modelHash },
+  door,
+  family,
+  app,
+  modelHash,
   firstSeenAtMs: atMs,
   lastSeenAtMs: atMs,
 });

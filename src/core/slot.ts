@@ -13,8 +13,8 @@
  * | is full, `replace-oldest`, past its cool-down | was seen | takes the oldest slot: `replaced` |
  * | is full | otherwise | is refused |
  *
- * A HWID that several phones send is one device, or with `copiedHwid` `count` one for each phone: see
- * core/copied-hwid.ts. With `refuse` only the first phone is admitted.
+ * A HWID that several phones send is one device, or with `copiedHwid` `count` one for each phone:
+ * see core/copied-hwid.ts. With `refuse` only the first phone is admitted.
  */
 
 import { DAY_MS, HOUR_MS, lastMsOfDay } from './calendar.ts';

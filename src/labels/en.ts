@@ -69,7 +69,7 @@ export const choices = {
   same_phone: { off: 'is a new device', ask: 'asks you first', replace: 'takes its old slot' },
   copied_hwid: {
     off: 'are one device',
-    tell: 'are one device, and you are told',
+    tell: 'are one device, with a notice to you',
     count: 'have a slot each',
     refuse: 'only the first is let in',
   },
@@ -130,7 +130,7 @@ export const explained: Readonly<
       'Hours, after the UTC day of its last use, for which the slot of such a device must be silent.',
   },
   copiedHwid: {
-    option: ['way', ': whether you are told, each has a slot, or only the first is let in'],
+    option: ['way', ': no matter, an event, a slot for each, or a refusal of all but the first'],
     about:
       'What a link does with several phones that send one HWID: nothing (`off`), an event (`tell`), a slot for each further phone (`count`), or a refusal of all but the first (`refuse`).',
   },

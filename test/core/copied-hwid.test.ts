@@ -5,8 +5,9 @@ import { readFileSync } from 'node:fs';
 import { HOUR_MS } from '../../src/core/calendar.ts';
 import { mergeFacts } from '../../src/core/device.ts';
 import { sightingOf } from '../../src/core/phone-traits.ts';
-import { judgeSighting, type Phone } from '../../src/core/phones.ts';
+import { judgeSighting } from '../../src/core/phones.ts';
 import type { DeviceFacts } from '../../src/core/port/device.ts';
+import type { Phone } from '../../src/core/port/phone.ts';
 import { APP_HEADERS, type AppHeaders } from '../support/app-headers.ts';
 import {
   fateOf,

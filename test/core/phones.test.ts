@@ -7,14 +7,17 @@ import {
   judgeSighting,
   NEW_PHONES_PER_DAY,
   PHONES_MAX,
-  type Phone,
   type Sighting,
 } from '../../src/core/phones.ts';
+import type { Phone } from '../../src/core/port/phone.ts';
 
 const START_MS = Date.UTC(2026, 10, 20, 8);
 
 const of = (family: string, app: string, model: string, version = '1'): Sighting => ({
-  ...{ door: 'subscription', family, app, version },
+  door: 'subscription',
+  family,
+  app,
+  version,
   modelHash: model,
 });
 const S23 = of('android', 'Happ', 'S23');

@@ -16,8 +16,9 @@ import { NO_FACTS } from '../../src/core/device-facts.ts';
 import { factsFrom } from '../../src/core/door.ts';
 import { derivedHwid } from '../../src/core/formats.ts';
 import { sightingOf } from '../../src/core/phone-traits.ts';
-import { judgeSighting, type Phone, type PhoneDoor } from '../../src/core/phones.ts';
+import { judgeSighting } from '../../src/core/phones.ts';
 import type { DeviceFacts } from '../../src/core/port/device.ts';
+import type { Phone, PhoneDoor } from '../../src/core/port/phone.ts';
 import { APP_HEADERS, type AppHeaders } from './app-headers.ts';
 import { Random } from './random.ts';
 

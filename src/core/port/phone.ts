@@ -1,9 +1,40 @@
 /** The phones that send one HWID: their records and their part of the port. See core/phones.ts. */
 
-import type { Phone } from '../phones.ts';
 import type { Act } from './audit.ts';
 import type { Maybe } from './maybe.ts';
-import type { SlotKey } from './slot.ts';
+
+/**
+ * Where a device asked: `install` is `/install` and `/provider`, `subscription` the gate and the
+ * proxy, `device` the device protocol. One app may spell its facts differently at each.
+ */
+export type PhoneDoor = 'install' | 'subscription' | 'device';
+
+/** The traits that tell phones apart; an empty text: not known. */
+export interface PhoneTraits {
+  /** Empty: the facts were reported before doors were kept. */
+  door: PhoneDoor | '';
+  /** The family of the operating system: `ios`, `android`, `windows` and so on. */
+  family: string;
+  /** The name of a known app. */
+  app: string;
+  /** The keyed hash of the model without its spelling; after `i:` that of Apple's identifier. */
+  modelHash: string;
+}
+
+/**
+ * `first`: came first, at its door. `pending`: a further one, or a replaced one. `hint`: perhaps a
+ * further one. `certain`: a further one. `ignored`: staff said that it is the same person's.
+ */
+export type PhoneState = 'first' | 'pending' | 'hint' | 'certain' | 'ignored';
+
+/** A phone of a slot. */
+export interface Phone extends PhoneTraits {
+  /** 1: that of the slot's facts. `derivedHwid` has the number of a further one. */
+  number: number;
+  firstSeenAtMs: number;
+  lastSeenAtMs: number;
+  state: PhoneState;
+}
 
 /** A phone of a slot of a link. */
 export interface SlotPhone extends Omit<Phone, 'modelHash'> {
@@ -19,19 +50,15 @@ export interface PhoneStore {
   /** Lists the phones of the slots of a link that saw more than one, by HWID and number. */
   listPhones(installId: number): Maybe<SlotPhone[]>;
   /**
-   * Marks the further phones of a slot as those of the same person: none of them is told, counted
-   * or refused any more. Slots of their own stay until they end. Returns false if there are none.
+   * Marks the further phones of a slot as those of one person: they cause no event, take no slot
+   * and are not refused any more. Slots of their own stay until they end. Returns false if there
+   * are none.
    */
   ignorePhones(
     link: { providerId: number; installId: number },
     hwid: string,
     act: Act,
   ): Promise<boolean>;
-  /**
-   * Saves what a call that its link refused says of known phones: that one was seen, once a UTC
-   * day, or is certain. Returns false if it says nothing new. The key has a sight.
-   */
-  seePhone(key: SlotKey, nowMs: number): Promise<boolean>;
   /**
    * Adds the event with the number of copied HWIDs of an earlier day than `day` of which a provider
    * was not told one by one. Returns false if no provider has such.

@@ -1,8 +1,8 @@
 /** Slots: their policy, their ends and their part of the port. */
 
-import type { PhoneDoor } from '../phones.ts';
 import type { DeviceAtProvider, DeviceFacts } from './device.ts';
 import type { Maybe } from './maybe.ts';
+import type { PhoneDoor } from './phone.ts';
 import type { DoorRides } from './ride.ts';
 
 export const WHEN_FULL = ['refuse', 'replace-oldest'] as const;
@@ -95,7 +95,7 @@ export interface Door {
   counts: boolean;
   /** True if some HWIDs of the link may have several phones: the door depends on the facts. */
   hasPhones?: true;
-  /** What the sighting of a {@link SlotKey} says; absent: nothing, or it has none. */
+  /** The phone that asks; absent: the key has no sight, or the HWID has one phone. */
   phone?: PhoneAtDoor;
   /** True if the HWID was made for a further phone of another HWID: no caller sends it. */
   isDerived?: true;
@@ -142,11 +142,11 @@ export type SlotKey = LinkName & {
   enforces?: boolean;
   /** The facts that the device reports, for `samePhone`; absent: none. */
   reported?: DeviceFacts;
-  /** Where and when a phone came with the facts that it reports; absent: no phone is told apart. */
+  /** The sight of the phone that asks; absent: phones of the HWID are not distinguished. */
   sight?: PhoneSight;
 };
 
-/** What tells the phones of a HWID apart. */
+/** A call that shows which phone of a HWID asks. */
 export interface PhoneSight {
   door: PhoneDoor;
   /** The facts of the call; empty ones are not known. */
@@ -186,6 +186,11 @@ export interface SlotStore {
     facts: DeviceFacts,
     nowMs: number,
   ): Promise<AdmittedLink | LinkRefusal | NoLink>;
+  /**
+   * Saves what a call that its link refused says of known phones: that one was seen, once a UTC
+   * day, or is certain. Returns false if it says nothing new. The key has a sight.
+   */
+  seePhone(key: SlotKey, nowMs: number): Promise<boolean>;
   /**
    * Deletes some ends of slots before a time from the histories of links, oldest first. Returns
    * false if there were none.

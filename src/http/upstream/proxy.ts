@@ -80,6 +80,7 @@ export interface PanelProxy {
 
 /** The name under which requests for panels are counted. */
 const ENDPOINT = 'upstream';
+const DOOR = 'subscription' as const;
 /** The time of requests in flight when the server stops, ms. */
 const LAST_MS = 3_000;
 
@@ -198,10 +199,7 @@ function readNames(
   const address = sharedAddressOf(request);
   return {
     path,
-    device: {
-      ...{ domainHash, hwid, junkHwid, providerCode, enforces, address },
-      door: 'subscription' as const,
-    },
+    device: { domainHash, hwid, junkHwid, providerCode, enforces, address, door: DOOR },
     facts,
     key,
     code: code || null,

@@ -4,7 +4,7 @@ import { sharedHwid } from '../../core/formats.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 import { columns, sql } from '../statement-text.ts';
 import { lookUpStatements, slotSeen, withDevice } from './look-ups.ts';
-import { phoneSteps } from './phone.ts';
+import { phoneSavingSteps } from './phone-saving.ts';
 import { shared } from './shared.ts';
 import { slotEndSteps } from './slot-end.ts';
 
@@ -59,7 +59,7 @@ export const deviceMoveSteps = shared((backend: Backend) => {
   const on = statements(backend);
   const find = lookUpStatements(backend);
   const { endSlot, passSlot } = slotEndSteps(backend);
-  const phones = phoneSteps(backend);
+  const phones = phoneSavingSteps(backend);
 
   /**
    * Makes a device that apps without a HWID share on one link that of another link: its HWID has

@@ -19,7 +19,8 @@ import {
   SEEN_AS_ONE,
   slotSeen,
 } from './look-ups.ts';
-import { type PhoneHere, phoneSteps } from './phone.ts';
+import { phoneSteps } from './phone.ts';
+import type { PhoneHere } from './phone-rows.ts';
 import { shared } from './shared.ts';
 
 export interface DoorRow
@@ -81,8 +82,8 @@ export const selectDoor = (
   SELECT ${more} ${columns(
     { i: 'install', b: 'domain?', d: 'device?', p: 'device_provider?' },
     `i.id AS installId, i.providerId, i.status, i.installLimit, i.deviceCount, i.supportUrl,
-      i.webPageUrl, i.hasHashes, i.hasPhones, b.status AS domainStatus, b.rideVersion, b.rideUntilMs,
-      d.id AS deviceId, p.rideUntilMs AS namedUntilMs`,
+      i.webPageUrl, i.hasHashes, i.hasPhones, b.status AS domainStatus, b.rideVersion,
+      b.rideUntilMs, d.id AS deviceId, p.rideUntilMs AS namedUntilMs`,
   )}, ${values<Pick<DoorRow, 'homeSinceMs' | 'slotSeenAtMs'>>({
     homeSinceMs: sql`CASE WHEN p.home_install_id = i.id THEN CASE WHEN ${NOTHING_RIDES} THEN 0
       ELSE ${dialect.greatest(

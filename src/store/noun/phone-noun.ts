@@ -5,21 +5,24 @@ import { EVENTS_PER_DAY } from '../../core/copied-hwid.ts';
 import { hwidsCopied } from '../../core/event/happenings.ts';
 import { isSharedHwid } from '../../core/formats.ts';
 import type { PhoneStore, SlotPhone } from '../../core/port/phone.ts';
+import type { SlotStore } from '../../core/port/slot.ts';
 import { isAdmitted, judge } from '../../core/slot.ts';
 import type { Backend } from '../backend.ts';
 import { columns, sql } from '../statement-text.ts';
 import { doorSteps } from './door.ts';
 import { lookUpStatements } from './look-ups.ts';
 import { phoneSteps } from './phone.ts';
+import { phoneSavingSteps } from './phone-saving.ts';
 
 /** Phones that a step deletes. */
 const FORGET_STEP = 1_000;
 
-export function phoneNoun(backend: Backend): PhoneStore {
+export function phoneNoun(backend: Backend): PhoneStore & Pick<SlotStore, 'seePhone'> {
   const { prepare, join } = backend;
   const find = lookUpStatements(backend);
   const { findDoorLocked } = doorSteps(backend);
-  const { see, sighting } = phoneSteps(backend);
+  const { sighting } = phoneSteps(backend);
+  const { see } = phoneSavingSteps(backend);
   const oldest = sql`FROM slot_phone WHERE last_seen_at_ms < :seenBeforeMs
     ORDER BY last_seen_at_ms LIMIT ${FORGET_STEP}`;
   const on = {

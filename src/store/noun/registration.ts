@@ -15,7 +15,7 @@ import { columns, sql, values } from '../statement-text.ts';
 import { type DoorHere, doorSteps, factsAt } from './door.ts';
 import { knownDeviceSteps } from './known-device.ts';
 import { lookUpStatements } from './look-ups.ts';
-import { phoneSteps } from './phone.ts';
+import { phoneSavingSteps } from './phone-saving.ts';
 import { pushSteps } from './push-steps.ts';
 import { slotSteps } from './slot.ts';
 import { tokenStatements } from './token.ts';
@@ -84,7 +84,7 @@ function placeStatements({ prepare }: Backend) {
 function evidenceStep(backend: Backend) {
   const find = lookUpStatements(backend);
   const { findDoorLocked } = doorSteps(backend);
-  const phones = phoneSteps(backend);
+  const phones = phoneSavingSteps(backend);
   const nothing = { providerId: null, entry: null, domainId: null, namedId: null };
 
   /** Returns what names the device: a token that it shows, or else the facts of its phone. */
@@ -127,7 +127,7 @@ export function registrationNoun(backend: Backend): Pick<Store, 'registerDevice'
   const evidenceOf = evidenceStep(backend);
   const { takeSlot } = slotSteps(backend);
   const pushes = pushSteps(backend);
-  const phones = phoneSteps(backend);
+  const phones = phoneSavingSteps(backend);
 
   function* placeAt(deviceId: number, providerId: number): Step<Place> {
     const row = yield* on.place.get({ deviceId, providerId });

@@ -16,7 +16,7 @@ import { type DoorHere, doorSteps, factsAt } from './door.ts';
 import { homeSteps } from './home.ts';
 import { knownDeviceSteps, type Visitor } from './known-device.ts';
 import { linkStatements } from './link-rows.ts';
-import { phoneSteps } from './phone.ts';
+import { phoneSavingSteps } from './phone-saving.ts';
 import { shared } from './shared.ts';
 import { slotEndSteps } from './slot-end.ts';
 
@@ -30,7 +30,7 @@ export const slotSteps = shared((backend: Backend) => {
   const { findDoorLocked } = doorSteps(backend);
   const { endSlot, passSlot } = slotEndSteps(backend);
   const moveHome = homeSteps(backend);
-  const phones = phoneSteps(backend);
+  const phones = phoneSavingSteps(backend);
   const replaced = backend.prepare(sql`
       UPDATE install SET replaced_at_ms = :nowMs WHERE id = :installId`);
   const allowOver = backend.prepare(sql`
@@ -124,7 +124,7 @@ export const slotSteps = shared((backend: Backend) => {
   };
 });
 
-export function slotNoun(backend: Backend): SlotStore {
+export function slotNoun(backend: Backend): Omit<SlotStore, 'seePhone'> {
   const { findDoor, policyOn } = doorSteps(backend);
   const { enterLink } = slotSteps(backend);
   const first = sql`FROM slot_end ORDER BY id LIMIT`;

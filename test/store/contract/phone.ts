@@ -41,7 +41,9 @@ const IPHONE = phone('iOS', 'iPhone17,1');
 const GALAXY = phone('Android', 'SM-S921B');
 
 const keyOf = (hwid: string, facts: DeviceFacts, nowMs: number, installCode = CODE): SlotKey => ({
-  ...{ installCode, domainHash: HASH, hwid },
+  installCode,
+  domainHash: HASH,
+  hwid,
   reported: facts,
   sight: { door: 'subscription', facts, isShared: false, isUnproved: false, nowMs },
 });
@@ -239,8 +241,11 @@ export function copiedHwidContract(opened: () => OpenedStore): void {
     expect(await ask(store, IPHONE, laterMs)).toBe('x~2');
     const [kept, ending] = [subscriptionKeyHash('kept'), subscriptionKeyHash('ending')];
     const toId = await addLink(store, providerId, {
-      ...{ installCode: OTHER_CODE, subscriptionKeyHash: kept, createdAtMs: NOW_MS - 1 },
-      ...{ installLimit: 3, copiedHwid: 'count' },
+      installCode: OTHER_CODE,
+      subscriptionKeyHash: kept,
+      createdAtMs: NOW_MS - 1,
+      installLimit: 3,
+      copiedHwid: 'count',
     });
     const { installCode } = (await store.findLink(OTHER_CODE)) ?? { installCode: '' };
     await store.updateLink(providerId, installId, { subscriptionKeyHash: ending }, ACT);
@@ -261,8 +266,13 @@ export function copiedHwidContract(opened: () => OpenedStore): void {
     const times = { registeredAtMs: NOW_MS, firstSeenAtMs: NOW_MS, lastSeenAtMs: NOW_MS };
     const slot = { ...tidyFacts(PIXEL), hwid: hwidOfHash(hwidHash('x')), ...times };
     const link = {
-      ...{ id: null, installCode: CODE, installLimit: 2, status: 10, note: null },
-      ...{ createdAtMs: NOW_MS, slots: [slot] },
+      id: null,
+      installCode: CODE,
+      installLimit: 2,
+      status: 10,
+      note: null,
+      createdAtMs: NOW_MS,
+      slots: [slot],
       terms: { ...NO_TERMS, copiedHwid: 'refuse' as const },
     };
     const rules = { installCountMax: 100, domainCountMax: 100, updates: true };
