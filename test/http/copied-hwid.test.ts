@@ -6,6 +6,7 @@ import { hostHash } from '../../src/core/host-name.ts';
 import { parseTrustedProxies } from '../../src/http/request/address.ts';
 import { call } from '../support/app.ts';
 import { order } from '../support/messaging.ts';
+import { answer, behaveWell, type PanelCall } from '../support/panel.ts';
 import { expectOk } from '../support/shop.ts';
 import { type Fronted, HOST, KEY, keyPath, startFronted } from '../support/upstream.ts';
 
@@ -29,10 +30,13 @@ const MAC = phone('macOS', 'Mac14,2');
 const GALAXY = phone('Android', 'SM-S921B');
 const FIVE = [PIXEL, IPHONE, DESKTOP, MAC, GALAXY];
 
+/** The behaviour of the panel. */
+let behave: (asked: PanelCall) => Promise<void> | void;
 let at: Fronted;
 let code = '';
 beforeEach(async () => {
-  at = await startFronted(undefined, {}, OPTIONS);
+  behave = behaveWell;
+  at = await startFronted((asked) => behave(asked), {}, OPTIONS);
   const link = { install_limit: '3', subscription_key: KEY };
   code = (await expectOk(call(at.app, '/api/add-install', at.own, link))).json.install_code;
 });
@@ -254,5 +258,45 @@ describe('a device of a further phone', () => {
     const again = await register(PIXEL, 'x', json.device_token);
     expect(again.json.rc).toBe(1);
     expect(await inbox(again.json.device_token)).toBe(1);
+  });
+});
+
+test('the panel proves a further phone by a 200 alone', async () => {
+  await set({ copied_hwid: 'refuse' });
+  expect(await proxy(PIXEL)).toBe('ok');
+  behave = (asked) => asked.send(answer(304));
+  const asks = (headers: Headers) => at.get(`/sub/${KEY}`, 'x', headers);
+  for (const headers of [IPHONE, PIXEL, IPHONE, PIXEL]) {
+    at.app.clock.advance(HOUR_MS);
+    expect((await asks(headers)).status).toBe(304);
+  }
+  expect(await at.app.core.store.listPhones(1)).toEqual([]);
+});
+
+describe('apps without a HWID', () => {
+  const NG: Headers = { 'user-agent': 'v2rayNG/1.9.3' };
+  const VERGE: Headers = { 'user-agent': 'clash-verge/v2.0.3' };
+  const unnamed = async (headers: Headers) => {
+    at.app.clock.advance(HOUR_MS);
+    return (await at.get(`/sub/${KEY}`, null, headers)).status;
+  };
+
+  test('have one slot, and with count one for each app and system', async () => {
+    await set({ without_hwid: 'count' });
+    for (const headers of [NG, VERGE, NG, VERGE]) expect(await unnamed(headers)).toBe(200);
+    expect(await hwids()).toEqual(['no-hwid-1']);
+    for (const rule of ['refuse', 'count']) {
+      await set({ copied_hwid: rule });
+      for (const headers of [NG, VERGE, NG, VERGE]) expect(await unnamed(headers)).toBe(200);
+      const own = rule === 'count' ? ['no-hwid-1~2'] : [];
+      expect(await hwids()).toEqual(['no-hwid-1', ...own]);
+    }
+    for (const { app, family } of await at.app.core.store.listPhones(1)) {
+      expect([app, family]).toEqual([
+        '',
+        expect.stringMatching(/^(v2rayNG android|Clash Verge Rev)$/),
+      ]);
+    }
+    expect(await proxy(NG, 'no-hwid-1~2')).not.toBe('ok');
   });
 });
