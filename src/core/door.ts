@@ -45,6 +45,8 @@ export interface DeviceCall {
   isShared?: boolean;
   /** Returns the caller's network; null: unknown. */
   address?: () => string | null;
+  /** Hears of the link that the call names, and whether its HWID has a slot there. */
+  onLink?: (link: AdmittedLink, holdsSlot: boolean) => void;
 }
 
 /** The refusals at the door. Each object is made once, because attackers cause many. */
@@ -96,6 +98,7 @@ export function admitDevice(
     if (typeof door === 'string') return AT_DOOR[door];
     const verdict = judge(door, core.leastMs(nowMs));
     const { link, device, byHash } = door;
+    call.onLink?.(link, verdict === 'known');
     if (!isAdmitted(verdict)) return refuse(core, { says: verdict, link, door }, caller, nowMs);
     const facts = factsFrom(reported, device);
     const isKnown = device !== null && !byHash;
@@ -142,9 +145,12 @@ export function verdictOn(
 ): Maybe<{ verdict: DoorVerdict; door: Door } | RefusedAtDoor> {
   const key = keyOf(call, reported);
   if (isRefused(key)) return key;
-  return after(core.store.findSlot(key), (door) =>
-    typeof door === 'string' ? AT_DOOR[door] : { verdict: judge(door, core.leastMs(nowMs)), door },
-  );
+  return after(core.store.findSlot(key), (door) => {
+    if (typeof door === 'string') return AT_DOOR[door];
+    const verdict = judge(door, core.leastMs(nowMs));
+    call.onLink?.(door.link, verdict === 'known');
+    return { verdict, door };
+  });
 }
 
 /** A link, and its refusal of all devices; null: it is active and bound. */

@@ -5,10 +5,12 @@ import type { Log } from '../base/log.ts';
 import type { Appliance } from '../call/appliance.ts';
 import type { Core } from '../core/core.ts';
 import type { EventSenders } from '../core/outbox/carrier.ts';
+import type { AdmittedLink } from '../core/port/slot.ts';
 import { Large } from './answer/large.ts';
 import { AuthFailures } from './bound/auth-failures.ts';
 import { Crowd } from './bound/crowd.ts';
 import { MinuteLimiter, RunLimiter } from './bound/limiter.ts';
+import { Parties, type SharedSettings, timesOf } from './bound/parties.ts';
 import { Polls } from './bound/polls.ts';
 import type { RoomBounds } from './bound/room.ts';
 import { type Callers, makeCallers, ownAddresses } from './callers.ts';
@@ -46,6 +48,7 @@ export interface ServerSettings
     RideSettings,
     MySettings,
     StrangerSettings,
+    SharedSettings,
     UpstreamSettings {
   /** The banner on each page of the console. */
   readonly consoleBanner: string | undefined;
@@ -154,9 +157,33 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const callers = makeCallers({ listener: () => listener, settings, scheme });
   const { addressOf, connectionOf, isTrusted, peerOf } = callers;
   const clientOf = (request: Request) => countedAs(addressOf(request));
+  const parties = new Parties({
+    settings,
+    store: core.store,
+    clientOf,
+    countAs: (request, party) => listener.countAs(request, party),
+  });
+  const onGuess = (request: Request) => parties.guessed(request);
+  const onLinkOf =
+    (request: Request) =>
+    ({ installId }: AdmittedLink) =>
+      void parties.found(request, installId);
   const sharedAddressOf = (request: Request) => () => callers.sharedAddressOf(request);
-  const traffic = new Traffic({ clock, log, settings, failures, isTrusted, addressOf, clientOf });
-  const registrations = new MinuteLimiter(() => settings.registrationsPerMinuteMax);
+  const traffic = new Traffic({
+    clock,
+    log,
+    settings,
+    failures,
+    isTrusted,
+    addressOf,
+    clientOf,
+    onGuess,
+  });
+  const registrations = new MinuteLimiter(
+    () => settings.registrationsPerMinuteMax,
+    undefined,
+    (client) => timesOf(settings, client),
+  );
   const polls = new Polls();
   // Bun knows the address until the kernel has the whole answer or the caller disconnects.
   const isGone = (request: Request) => peerOf(request) === '';
@@ -172,6 +199,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     traffic,
     clientOf,
     sharedAddressOf,
+    onLinkOf,
+    parties,
     stopping: stopping.signal,
     bodyTimeMaxMs: options.bodyTimeMaxMs ?? BODY_TIME_MAX_MS,
     grantPatience: (request, seconds) => listener.grantPatience(request, seconds),
@@ -183,6 +212,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     settings,
     traffic,
     clientOf,
+    parties,
     room: large.devices,
     turns: large.turns,
     pingIntervalMs: options.pingIntervalMs ?? PING_INTERVAL_MS,
@@ -202,6 +232,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     servesStrangers: options.servesStrangers ?? servesStrangers,
     grantPatience: deps.grantPatience,
     sharedAddressOf,
+    onLinkOf,
+    partyOf: parties.linkOrClient,
     limitLinks: (request) => (make, isMade) =>
       registrations.attempt(clientOf(request), clock.nowMs(), make, isMade),
     provenanceOf: (request) => ({ ...connectionOf(request), client: addressOf(request) }),
@@ -212,7 +244,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const live = new LiveStreams(site);
   const my = makeMy({ ...deps, settings, proxy, secretOf, connectionOf });
   const discovery = makeDiscovery({ ...deps, ...own, settings, proxy, streams, isTrusted });
-  const gate = makeGate({ ...doors, ...callers, panel: gatePanel(settings, panels) });
+  const gate = makeGate({ ...doors, ...callers, onLinkOf, panel: gatePanel(settings, panels) });
   const answer = mount(
     deps,
     { ...own, streams, gate, proxy, discovery, my, isOfGate: callers.isOfGate },
@@ -222,10 +254,15 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const countClosed = (why: keyof typeof closed) => {
     closed[why] += 1;
   };
-  const crowd = new Crowd({ clientOf, isGone });
+  const crowd = new Crowd({ clientOf: parties.of, isGone });
   const listener = await openListener(
     (request) => crowd.begin(request, answer),
-    { ownAddresses: ownAddresses(), ...options, tls: options.tls ?? null },
+    {
+      ownAddresses: ownAddresses(),
+      ...options,
+      turnsOf: (client) => timesOf(settings, client),
+      tls: options.tls ?? null,
+    },
     streams.handlers as Bun.WebSocketHandler<unknown>,
     { log, nowMs: clock.nowMs, onClosed: countClosed },
   );
