@@ -8,6 +8,7 @@ import type { EventSenders } from '../core/outbox/carrier.ts';
 import type { AdmittedLink } from '../core/port/slot.ts';
 import { Large } from './answer/large.ts';
 import { AuthFailures } from './bound/auth-failures.ts';
+import { type BusyAddress, BusyAddresses } from './bound/busy-addresses.ts';
 import { Crowd } from './bound/crowd.ts';
 import { MinuteLimiter, RunLimiter } from './bound/limiter.ts';
 import { Parties, type SharedSettings, timesOf } from './bound/parties.ts';
@@ -112,6 +113,8 @@ export interface RunningServer {
   liveCount(): number;
   /** Returns the number of open streams of the console. */
   tallies(): Iterable<EndpointTally>;
+  /** Lists the addresses from which devices of many links came. */
+  busyAddresses(): Promise<BusyAddress[]>;
   /** Returns the calls that each limit has refused or delayed since the start. */
   limited(): Readonly<Record<Limit, number>>;
   replaceCertificate: Listener['replaceCertificate'];
@@ -164,10 +167,19 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     countAs: (request, party) => listener.countAs(request, party),
   });
   const onGuess = (request: Request) => parties.guessed(request);
+  const addresses = options.ownAddresses ?? ownAddresses();
+  const busy = new BusyAddresses({
+    settings,
+    own: new Set(addresses),
+    nowMs: clock.nowMs,
+    madeAtMs: async (id) => (await core.store.findLinkById(id))?.createdAtMs ?? null,
+  });
   const onLinkOf =
     (request: Request) =>
-    ({ installId }: AdmittedLink) =>
-      void parties.found(request, installId);
+    ({ installId }: AdmittedLink, holdsSlot: boolean) => {
+      parties.found(request, installId);
+      if (holdsSlot) busy.note(addressOf(request), installId);
+    };
   const sharedAddressOf = (request: Request) => () => callers.sharedAddressOf(request);
   const traffic = new Traffic({
     clock,
@@ -258,8 +270,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const listener = await openListener(
     (request) => crowd.begin(request, answer),
     {
-      ownAddresses: ownAddresses(),
       ...options,
+      ownAddresses: addresses,
       turnsOf: (client) => timesOf(settings, client),
       tls: options.tls ?? null,
     },
@@ -272,6 +284,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     streamCount: streams.count,
     liveCount: () => live.count,
     tallies: () => traffic.tallies,
+    busyAddresses: () => busy.list(),
     limited: () => ({
       answers: large.refusedCount,
       auth_failures: failures.delayedCount,

@@ -97,7 +97,9 @@ export class Parties {
   /** Returns whether the client of a request has a shared address. */
   isShared(request: Request): boolean {
     const { clientOf, settings } = this.deps;
-    return settings.sharedAddresses.includes(clientOf(request));
+    // First, since it runs for every request.
+    const { sharedAddresses: shared } = settings;
+    return !shared.isNone && shared.includes(clientOf(request));
   }
 
   /** Returns the party of a request. */
@@ -106,7 +108,9 @@ export class Parties {
     const client = clientOf(request);
     if (!settings.sharedAddresses.includes(client)) return client;
     const name = this.#nameOf(request);
-    return this.#linkOf(request, name) ?? `${client} ${Number.parseInt(name.slice(0, 8), 16) % TURNS}`;
+    return (
+      this.#linkOf(request, name) ?? `${client} ${Number.parseInt(name.slice(0, 8), 16) % TURNS}`
+    );
   };
 
   /** Returns the link of a request at a shared address, else its client, which has no turns. */

@@ -42,13 +42,18 @@ function readNetwork(network: string): NetworkParts {
 
 /** Networks of exits: each of their addresses is that of many customers. */
 export interface SharedAddresses {
+  readonly isNone: boolean;
   /** Returns the network of a client, as the setting has it; null: it is in none. */
   networkOf(client: string): string | null;
   /** Returns whether a client, as {@link countedAs} names it, is in one of the networks. */
   includes(client: string): boolean;
 }
 
-const NONE_SHARED: SharedAddresses = { networkOf: () => null, includes: () => false };
+const NONE_SHARED: SharedAddresses = {
+  isNone: true,
+  networkOf: () => null,
+  includes: () => false,
+};
 
 /** The shortest prefixes of shared networks: no exit has more addresses, but a carrier has. */
 const SHORTEST = { ipv4: 16, ipv6: 32 };
@@ -77,7 +82,7 @@ export function parseSharedAddresses(networks: readonly string[]): SharedAddress
     const family = isIPv6(address) ? 'ipv6' : 'ipv4';
     return lists.find(({ list }) => list.check(address, family))?.text ?? null;
   };
-  return { networkOf, includes: (client) => networkOf(client) !== null };
+  return { isNone: false, networkOf, includes: (client) => networkOf(client) !== null };
 }
 
 /**
