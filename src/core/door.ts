@@ -49,6 +49,9 @@ export interface DeviceCall {
   onLink?: (link: AdmittedLink, holdsSlot: boolean) => void;
 }
 
+/** The parts of a call that depend on its client. */
+export type ClientParts = Required<Pick<DeviceCall, 'address' | 'onLink'>>;
+
 /** The refusals at the door. Each object is made once, because attackers cause many. */
 export const AT_DOOR = {
   hwid_required: new Refused('hwid_required'),

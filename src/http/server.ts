@@ -5,16 +5,16 @@ import type { Log } from '../base/log.ts';
 import type { Appliance } from '../call/appliance.ts';
 import type { Core } from '../core/core.ts';
 import type { EventSenders } from '../core/outbox/carrier.ts';
-import type { AdmittedLink } from '../core/port/slot.ts';
 import { Large } from './answer/large.ts';
 import { AuthFailures } from './bound/auth-failures.ts';
-import { type BusyAddress, BusyAddresses } from './bound/busy-addresses.ts';
+import type { BusyAddress } from './bound/busy-addresses.ts';
 import { Crowd } from './bound/crowd.ts';
 import { MinuteLimiter, RunLimiter } from './bound/limiter.ts';
-import { Parties, type SharedSettings, timesOf } from './bound/parties.ts';
+import type { SharedSettings } from './bound/parties.ts';
 import { Polls } from './bound/polls.ts';
 import type { RoomBounds } from './bound/room.ts';
 import { type Callers, makeCallers, ownAddresses } from './callers.ts';
+import { makeClients } from './clients.ts';
 import type { ConsoleFiles } from './console/page.ts';
 import { type Hasher, makePasswords } from './console/passwords.ts';
 import { LiveStreams } from './console/stream.ts';
@@ -26,7 +26,6 @@ import type { Listener, ListenOptions } from './listener.ts';
 import { mount } from './mount.ts';
 import { type MySettings, makeMy } from './my/door.ts';
 import { type AnswerProbe, makeProbe } from './probe.ts';
-import { countedAs } from './request/address.ts';
 import { BODY_TIME_MAX_MS } from './request/body.ts';
 import type { CallDeps } from './request/call.ts';
 import { RideDesk, type RideSettings } from './ride/desk.ts';
@@ -159,43 +158,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const scheme = options.tls ? 'https' : 'http';
   const callers = makeCallers({ listener: () => listener, settings, scheme });
   const { addressOf, connectionOf, isTrusted, peerOf } = callers;
-  const clientOf = (request: Request) => countedAs(addressOf(request));
-  const parties = new Parties({
-    settings,
-    store: core.store,
-    clientOf,
-    countAs: (request, party) => listener.countAs(request, party),
-  });
-  const onGuess = (request: Request) => parties.guessed(request);
   const addresses = options.ownAddresses ?? ownAddresses();
-  const busy = new BusyAddresses({
-    settings,
-    own: new Set(addresses),
-    nowMs: clock.nowMs,
-    madeAtMs: async (id) => (await core.store.findLinkById(id))?.createdAtMs ?? null,
-  });
-  const onLinkOf =
-    (request: Request) =>
-    ({ installId }: AdmittedLink, holdsSlot: boolean) => {
-      parties.found(request, installId);
-      if (holdsSlot) busy.note(addressOf(request), installId);
-    };
-  const sharedAddressOf = (request: Request) => () => callers.sharedAddressOf(request);
-  const traffic = new Traffic({
-    clock,
-    log,
-    settings,
-    failures,
-    isTrusted,
-    addressOf,
-    clientOf,
-    onGuess,
-  });
-  const registrations = new MinuteLimiter(
-    () => settings.registrationsPerMinuteMax,
-    undefined,
-    (client) => timesOf(settings, client),
-  );
+  const countAs = (request: Request, party: string) => listener.countAs(request, party);
+  const clients = makeClients({ core, clock, settings, callers, own: addresses, countAs });
+  const { busy, clientOf, clientPartsOf, onGuess, onLinkOf, parties, registrations } = clients;
+  const heard = { failures, isTrusted, addressOf, clientOf, onGuess };
+  const traffic = new Traffic({ clock, log, settings, ...heard });
   const polls = new Polls();
   // Bun knows the address until the kernel has the whole answer or the caller disconnects.
   const isGone = (request: Request) => peerOf(request) === '';
@@ -210,21 +178,15 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     large,
     traffic,
     clientOf,
-    sharedAddressOf,
-    onLinkOf,
+    clientPartsOf,
     parties,
     stopping: stopping.signal,
     bodyTimeMaxMs: options.bodyTimeMaxMs ?? BODY_TIME_MAX_MS,
     grantPatience: (request, seconds) => listener.grantPatience(request, seconds),
   };
   const streams = makeStreams({
-    core,
-    clock,
-    log,
+    ...deps,
     settings,
-    traffic,
-    clientOf,
-    parties,
     room: large.devices,
     turns: large.turns,
     pingIntervalMs: options.pingIntervalMs ?? PING_INTERVAL_MS,
@@ -243,8 +205,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...doors,
     servesStrangers: options.servesStrangers ?? servesStrangers,
     grantPatience: deps.grantPatience,
-    sharedAddressOf,
-    onLinkOf,
+    clientPartsOf,
     partyOf: parties.linkOrClient,
     limitLinks: (request) => (make, isMade) =>
       registrations.attempt(clientOf(request), clock.nowMs(), make, isMade),
@@ -269,12 +230,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const crowd = new Crowd({ clientOf: parties.of, isGone });
   const listener = await openListener(
     (request) => crowd.begin(request, answer),
-    {
-      ...options,
-      ownAddresses: addresses,
-      turnsOf: (client) => timesOf(settings, client),
-      tls: options.tls ?? null,
-    },
+    { ...options, ownAddresses: addresses, turnsOf: clients.turnsOf, tls: options.tls ?? null },
     streams.handlers as Bun.WebSocketHandler<unknown>,
     { log, nowMs: clock.nowMs, onClosed: countClosed },
   );

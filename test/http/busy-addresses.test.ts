@@ -1,4 +1,4 @@
-/** Which addresses the doctor may name, by what the running server counts, and what it never shows. */
+/** Which addresses the doctor may name, by the counts of the server, and what it never shows. */
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { DAY_MS } from '../../src/core/calendar.ts';

@@ -1,4 +1,4 @@
-/** Whose turn a call of a shared address is, and what a flood by one of its customers costs others. */
+/** Whose turn a call of a shared address is, and what a flood by one customer costs others. */
 
 import { afterEach, describe, expect, test } from 'bun:test';
 import { connect, type Socket } from 'node:net';

@@ -4,7 +4,7 @@
  *
  * A link counts once an admitted device of it called, and of links that were made on one day a few
  * count: so many as one person makes up at once prove nothing. An address is named only if it is
- * one of this machine; of all others, which may be a carrier's, only the largest number is told.
+ * one of this machine; of others, which may be a carrier's, the largest number alone is shown.
  */
 
 import { DAY_MS, utcDay } from '../../core/calendar.ts';
@@ -79,7 +79,7 @@ class Day {
 
 export class BusyAddresses {
   #today: Day;
-  /** The day before, of which only what is busy is told. */
+  /** The day before; a day that is older is forgotten. */
   #before: Day | null = null;
   /** Sets of links that were found to be of many first days. */
   readonly #wide = new WeakSet<Links>();

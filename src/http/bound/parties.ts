@@ -17,7 +17,7 @@ import type { Store } from '../../core/port/store.ts';
 import type { SharedAddresses } from '../request/address.ts';
 
 /** How often bounds by address hold at a shared one, and the parties of its unknown names. */
-export const SHARED_TIMES = 10;
+const SHARED_TIMES = 10;
 const TURNS = SHARED_TIMES;
 /** Names that are known at a time, some 150 bytes each, and of one link: its devices differ. */
 const NAMES_MAX = 32_768;

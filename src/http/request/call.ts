@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { actingAs, type Core } from '../../core/core.ts';
 import type { AuthenticDevice } from '../../core/device.ts';
-import type { DeviceCall } from '../../core/door.ts';
+import type { ClientParts } from '../../core/door.ts';
 import type { EventSenders } from '../../core/outbox/carrier.ts';
 import type { Actor } from '../../core/port/audit.ts';
 import type { Provider } from '../../core/port/provider.ts';
@@ -27,10 +27,8 @@ export interface CallDeps {
   traffic: Traffic;
   /** Returns the address under which the client of a request is counted. */
   clientOf(request: Request): string;
-  /** Returns what reads the network of the caller; null: only that of a proxy is known. */
-  sharedAddressOf(request: Request): () => string | null;
-  /** Returns what hears of the link that a request names. */
-  onLinkOf(request: Request): NonNullable<DeviceCall['onLink']>;
+  /** Returns the parts of a call to the door that depend on its client. */
+  clientPartsOf(request: Request): ClientParts;
   parties: Parties;
   /** Aborts when the server stops. */
   stopping: AbortSignal;
@@ -96,12 +94,8 @@ export class IncomingCall {
     return () => this.#deps.clientOf(this.request);
   }
 
-  get sharedAddress(): () => string | null {
-    return this.#deps.sharedAddressOf(this.request);
-  }
-
-  get onLink(): NonNullable<DeviceCall['onLink']> {
-    return this.#deps.onLinkOf(this.request);
+  get clientParts(): ClientParts {
+    return this.#deps.clientPartsOf(this.request);
   }
 
   /**
