@@ -202,6 +202,22 @@ test('connections count for the link that they name, others of the exit ten time
   for (const socket of [...sockets, other]) socket?.destroy();
 });
 
+test('sockets of an exit wait for their token in ten turns, those of a home in one', async () => {
+  app = await startTestApp({ ...PROXIES, ...shared });
+  const { server } = app;
+  const openMany = async (client: string) => {
+    const headers = { 'x-forwarded-for': client };
+    const from = app ?? { url: '' };
+    const opened = await Promise.all(Array.from({ length: 150 }, () => openAs(from, { headers })));
+    for (const { socket } of opened) socket.close();
+    return opened;
+  };
+  await openMany(EXIT);
+  expect(server.limited().streams).toBe(0);
+  await openMany('198.51.100.7');
+  expect(server.limited().streams).toBeGreaterThanOrEqual(50);
+});
+
 test('streams of one device by each way are of its link', async () => {
   app = await startTestApp({ ...PROXIES, ...shared });
   const own = await seedShop(app);

@@ -108,9 +108,7 @@ export class Parties {
     const client = clientOf(request);
     if (!settings.sharedAddresses.includes(client)) return client;
     const name = this.#nameOf(request);
-    return (
-      this.#linkOf(request, name) ?? `${client} ${Number.parseInt(name.slice(0, 8), 16) % TURNS}`
-    );
+    return this.#linkOf(request, name) ?? `${client} ${turnOf(request, name)}`;
   };
 
   /** Returns the link of a request at a shared address, else its client, which has no turns. */
@@ -153,6 +151,11 @@ export class Parties {
     const hash = new Bun.CryptoHasher('sha256').update(text).digest('hex');
     return hash.slice(0, 2 * HASH_BYTES);
   }
+}
+
+/** Returns the turn of a request without a known name. Handshakes of streams may name nothing. */
+function turnOf({ headers }: Request, name: string): number {
+  return Bun.hash.crc32(headers.get('sec-websocket-key') ?? name) % TURNS;
 }
 
 /** The headers by which a request names a link: of devices, and of a proxy's question. */
