@@ -20,6 +20,7 @@ import { get, line } from '../support/front.ts';
 import { byBinding, byLink, register } from '../support/messaging.ts';
 import { answer, behaveWell, type Panel, startPanel } from '../support/panel.ts';
 import { addLink, bind, enter, expectOk, HASH, type Link, seedShop } from '../support/shop.ts';
+import { digestToken, OTHER_SECRET } from '../support/signing-panel.ts';
 import { HOST, keyPath, upstreamTo } from '../support/upstream.ts';
 
 const KEYS = ['a1b2c3d4e5f6g7h8', 'b1b2c3d4e5f6g7h8'] as const;
@@ -81,13 +82,16 @@ function noting(store: Store): Store {
 let app: TestApp;
 let own: Credentials;
 let panel: Panel;
+/** True: the panel answers with a page in place of a subscription. */
+let isNoSubscription = false;
 let links: Link[];
 let tokens: string[];
 
 beforeAll(async () => {
-  panel = await startPanel((call) =>
-    /zzzz|guess/.test(call.target) ? call.send(answer(404)) : behaveWell(call),
-  );
+  panel = await startPanel((call) => {
+    if (isNoSubscription) return call.send(answer(200, 'ok', { 'Content-Type': 'text/html' }));
+    return /zzzz|guess/.test(call.target) ? call.send(answer(404)) : behaveWell(call);
+  });
   app = await startTestApp(
     {
       trustedProxies: parseTrustedProxies(['127.0.0.1']),
@@ -249,6 +253,23 @@ test('a token by a binding alone is of no link, though its HWID has a slot', asy
   await enter(app, 'phone-by-binding', CODES[0]);
   const parties = await partiesOf(EXIT, inbox('/device/inbox', token));
   expect(parties.every((party) => party.startsWith('203.0.113.9 '))).toBe(true);
+});
+
+test('a token that the panel has not proved is of no link, though it names a user of one', async () => {
+  const upstream = upstreamTo(panel.url, own.code);
+  app.settings.gateUpstreams = [{ ...upstream, key: 'marzban' }];
+  const ask = (secret?: string) =>
+    at(HOST, get(`/sub/${digestToken('anna,1700000000', secret)}`, hwid(0)));
+  expect(await send(EXIT, ask())).toStartWith('HTTP/1.1 200');
+  expect((await partiesOf(EXIT, ask())).at(-1)).toMatch(/^link \d+$/);
+  isNoSubscription = true;
+  for (let times = 0; times < 2; times += 1) {
+    const parties = await partiesOf(EXIT, ask(OTHER_SECRET));
+    expect(asked.map(({ method }) => method)).toContain('findSlot');
+    expect(parties.every((party) => party.startsWith('203.0.113.9 '))).toBe(true);
+  }
+  isNoSubscription = false;
+  app.settings.gateUpstreams = [upstream];
 });
 
 test('a link that was removed is a party no more', async () => {
