@@ -146,7 +146,7 @@ export async function examine({
     ...checkFronts(config, pid !== null),
     ...checkLongHeads(loaded),
     ...checkJunk(database.junk),
-    ...(await checkSharedAddresses(dataDir)),
+    ...(await checkSharedAddresses(server, dataDir)),
     ...checkOpenings(config),
     ...checkSecrets(config),
     ...checkPassing(database.passing),

@@ -6,6 +6,7 @@
 import { about, type Finding } from '../base/finding.ts';
 import { notedMonitor } from '../base/whereabouts.ts';
 import { counted } from '../core/counted.ts';
+import type { ServerState } from './server.ts';
 
 const ANSWER_MAX_MS = 2_000;
 const SAMPLE = /^gatepost_busy_address_links\{whose="(own|listed|other)",name="([^"]*)"\} (\d+)$/gm;
@@ -14,10 +15,13 @@ const LINKS_MAX = 1_000;
 
 const say = about('addresses');
 
-/** Asks the server that runs on the data directory; says nothing if there is none. */
-export async function checkSharedAddresses(dataDir: string): Promise<Finding[]> {
+/** Asks the server that runs on the data directory; says nothing unless it serves. */
+export async function checkSharedAddresses(
+  server: ServerState,
+  dataDir: string,
+): Promise<Finding[]> {
   const url = notedMonitor(dataDir);
-  if (url === null) return [];
+  if (url === null || typeof server === 'string' || server.state !== 'serves') return [];
   const signal = AbortSignal.timeout(ANSWER_MAX_MS);
   const answer = await fetch(`${url}/metrics`, { signal }).catch(() => null);
   return findingsOf((await answer?.text().catch(() => '')) ?? '');
