@@ -38,7 +38,7 @@ export function makeClients({ callers, clock, core, countAs, own, settings }: Cl
     (request: Request) =>
     ({ installId }: AdmittedLink, holdsSlot: boolean) => {
       parties.found(request, installId);
-      if (holdsSlot) busy.note(addressOf(request), installId);
+      if (holdsSlot) busy.note(() => addressOf(request), installId);
     };
   return {
     /** Returns the address under which the client of a request is counted. */

@@ -30,13 +30,17 @@ function counting(linksADay = 10) {
       return Math.floor(id / linksADay) * DAY_MS;
     },
   });
+  const noteOne = (address: string, link: number) => {
+    nowMs += 1;
+    busy.note(() => address, link);
+  };
   const note = (address: string, count: number, from = 0) => {
-    for (let n = from; n < from + count; n += 1) busy.note(address, n);
+    for (let n = from; n < from + count; n += 1) noteOne(address, n);
   };
   const advance = (ms: number) => {
     nowMs += ms;
   };
-  return { advance, asked, busy, note };
+  return { advance, asked, busy, note, noteOne };
 }
 
 describe('an address is busy', () => {
@@ -62,9 +66,9 @@ describe('an address is busy', () => {
   });
 
   test('by all addresses of an IPv6 /64 together, and no other one', async () => {
-    const { busy } = counting();
-    for (let n = 0; n < 101; n += 1) busy.note(`2001:db8:9:9::${n.toString(16)}`, n);
-    for (let n = 0; n < 101; n += 1) busy.note(`2001:db8:${n.toString(16)}::1`, n);
+    const { busy, noteOne } = counting();
+    for (let n = 0; n < 101; n += 1) noteOne(`2001:db8:9:9::${n.toString(16)}`, n);
+    for (let n = 0; n < 101; n += 1) noteOne(`2001:db8:${n.toString(16)}::1`, n);
     expect(await busy.list()).toEqual([{ whose: 'other', name: '', linkCount: 101 }]);
   });
 
@@ -97,9 +101,20 @@ test('first days are read of a part of the links, and once', async () => {
   expect(asked.length).toBe(before);
 });
 
+test('a thousand calls of a second are looked at', () => {
+  const { busy } = counting();
+  let count = 0;
+  const addressOf = () => {
+    count += 1;
+    return OTHER;
+  };
+  for (let n = 0; n < 5_000; n += 1) busy.note(addressOf, n);
+  expect(count).toBe(1_000);
+});
+
 test('memory has a bound, and the newest addresses stay', async () => {
-  const { busy, note } = counting();
-  for (let n = 0; n < 20_000; n += 1) busy.note(`2001:db8:${n.toString(16)}::1`, 1);
+  const { busy, note, noteOne } = counting();
+  for (let n = 0; n < 20_000; n += 1) noteOne(`2001:db8:${n.toString(16)}::1`, 1);
   expect(busy.size).toEqual({ addresses: 10_000, links: 10_000 });
   for (let n = 0; n < 150; n += 1) note(`198.51.100.${n}`, 1_200);
   expect(busy.size).toEqual({ addresses: 100, links: 100_000 });

@@ -21,6 +21,9 @@ const LINKS_MAX = 1_000;
 const ADDRESSES_MAX = 10_000;
 const LINKS_IN_ALL_MAX = 100_000;
 
+/** Calls that are noted in a second: to read an address costs up to 2 us, as a read from memory. */
+const NOTES_PER_SECOND_MAX = 1_000;
+
 /** An address of this machine, a network of the setting, or (with an empty name) another. */
 export interface BusyAddress {
   whose: 'own' | 'listed' | 'other';
@@ -81,6 +84,8 @@ export class BusyAddresses {
   #today: Day;
   /** The day before; a day that is older is forgotten. */
   #before: Day | null = null;
+  #second = 0;
+  #noteCount = 0;
   /** Sets of links that were found to be of many first days. */
   readonly #wide = new WeakSet<Links>();
 
@@ -93,8 +98,18 @@ export class BusyAddresses {
     return this.#today.size;
   }
 
-  /** Notes that an admitted device of a link called from an address. */
-  note(address: string, installId: number): void {
+  /**
+   * Notes that an admitted device of a link called; reads its address, unless this second had as
+   * many calls as are noted.
+   */
+  note(addressOf: () => string, installId: number): void {
+    const second = Math.floor(this.deps.nowMs() / 1000);
+    if (second !== this.#second) [this.#second, this.#noteCount] = [second, 0];
+    this.#noteCount += 1;
+    if (this.#noteCount <= NOTES_PER_SECOND_MAX) this.#note(addressOf(), installId);
+  }
+
+  #note(address: string, installId: number): void {
     const { own, settings } = this.deps;
     // Then only a proxy is known, or a program of this machine.
     if (address === '' || isLoopback(address) || settings.trustedProxies.includes(address)) return;
