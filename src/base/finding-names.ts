@@ -66,6 +66,7 @@ export const FINDINGS = {
   doctor_failed: 'A check of the doctor failed by itself.',
   doctor_runs_as_other_user: 'The doctor runs as another user than the service.',
   environment_of_server_unseen: 'The running server has variables that this command lacks.',
+  exit_counts_as_one: 'Customers of a tunnel that ends on this machine count as one address.',
   follow_failing: 'The last pass over a followed panel changed nothing.',
   follow_held:
     'A pass over a followed panel waits for the operator: many users are missing, or others are shown.',

@@ -7,7 +7,12 @@ import { type KeyPath, type PassPath, readKeyPath, readPassPath } from '../core/
 import { readNetwork, readOperatorUrl } from '../core/outbox/address.ts';
 import { isRefused, type Misfit } from '../core/outcome.ts';
 import type { Network } from '../core/port/reach.ts';
-import { parseTrustedProxies, type TrustedProxies } from '../http/request/address.ts';
+import {
+  parseSharedAddresses,
+  parseTrustedProxies,
+  type SharedAddresses,
+  type TrustedProxies,
+} from '../http/request/address.ts';
 import { type ProxyAddress, readProxyPlace } from '../outgoing/proxy.ts';
 import { certificateName } from '../tls/name.ts';
 
@@ -97,6 +102,11 @@ function list(given: string): string[] {
 
 export function networks(given: string): TrustedProxies {
   return parseTrustedProxies(list(given));
+}
+
+/** Networks whose addresses many customers share. */
+export function sharedAddresses(given: string): SharedAddresses {
+  return parseSharedAddresses(list(given));
 }
 
 /** Networks of proxies that send headers of the PROXY protocol. */

@@ -5,7 +5,7 @@
 
 import type { Core } from './core.ts';
 import { NO_FACTS } from './device-facts.ts';
-import { verdictOn } from './door.ts';
+import { type DeviceCall, verdictOn } from './door.ts';
 import { hostName } from './host-name.ts';
 import { type KeyReading, type PassPath, readNamedPath } from './key-path.ts';
 import { decideByName, type NamedRequest } from './named-link.ts';
@@ -46,7 +46,10 @@ export function fetchedKey(
 
 /** The names in a subscription's address, and the device that fetched it. */
 interface Fetched extends Pick<NamedRequest, 'key' | 'code' | 'codesAsKeys'> {
-  device: { domainHash: string; hwid: string; providerCode: string | null };
+  device: { domainHash: string; hwid: string; providerCode: string | null } & Pick<
+    DeviceCall,
+    'onLink'
+  >;
 }
 
 /**

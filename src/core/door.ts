@@ -52,7 +52,12 @@ export interface DeviceCall {
   isUnproved?: boolean;
   /** Returns the caller's network; null: unknown. */
   address?: () => string | null;
+  /** Hears of the link that the call names, and whether its HWID has a slot there. */
+  onLink?: (link: AdmittedLink, holdsSlot: boolean) => void;
 }
+
+/** The parts of a call that depend on its client. */
+export type ClientParts = Required<Pick<DeviceCall, 'address' | 'onLink'>>;
 
 /** The refusals at the door. Each object is made once, because attackers cause many. */
 export const AT_DOOR = {
@@ -107,6 +112,7 @@ export function admitDevice(
     const verdict = judge(door, core.leastMs(nowMs));
     const { link, device, byHash, phone } = door;
     const hwid = phone?.hwid ?? key.hwid;
+    call.onLink?.(link, verdict === 'known');
     if (!isAdmitted(verdict)) return refuseHere(core, { verdict, door, key }, caller, nowMs);
     const facts = factsFrom(reported, device);
     const isKnown = device !== null && !byHash;
@@ -188,11 +194,12 @@ export function verdictOn(
 ): Maybe<{ verdict: DoorVerdict; door: Door; key: SlotKey } | RefusedAtDoor> {
   const key = keyOf(call, reported);
   if (isRefused(key)) return key;
-  return after(findDoor(core, { key, call }, reported, nowMs), (found) =>
-    typeof found === 'string'
-      ? AT_DOOR[found]
-      : { ...found, verdict: judge(found.door, core.leastMs(nowMs)) },
-  );
+  return after(findDoor(core, { key, call }, reported, nowMs), (found) => {
+    if (typeof found === 'string') return AT_DOOR[found];
+    const verdict = judge(found.door, core.leastMs(nowMs));
+    call.onLink?.(found.door.link, verdict === 'known');
+    return { ...found, verdict };
+  });
 }
 
 /** A link, and its refusal of all devices; null: it is active and bound. */

@@ -37,7 +37,8 @@ const FAMILY_OF_APP: Readonly<Record<string, string>> = {
 /** Words that apps send for a model that they do not know, or that says no more than the family. */
 const NO_MODEL: ReadonlySet<string> = new Set(
   (
-    'unknown unknowndevice неопределено genericpc null nil undefined none na generic default device model test emulator ' +
+    'unknown unknowndevice неопределено genericpc null nil undefined none na generic default ' +
+    'device model test emulator ' +
     'iphone ipad ipod ipodtouch mac macbook imac appletv simulator iphonesimulator ' +
     'android androiddevice phone tablet smartphone tv androidtv mobile ' +
     'windows windowspc windowsdevice win32 win64 pc desktop laptop computer notebook workstation ' +
@@ -51,8 +52,10 @@ const NO_MODEL: ReadonlySet<string> = new Set(
 const NAMES_VERSION = /\bwindows\b/;
 
 /** Makers that some apps put before the model. */
-const MAKER =
-  /^(?:apple|asus|blackview|google|honor|htc|huawei|infinix|itel|lenovo|lge?|meizu|motorola|nokia|nothing|nubia|oneplus|oppo|poco|realme|redmi|samsung|sharp|sony|tcl|tecno|vivo|xiaomi|zte)[\s_/-]+(?=\S)/;
+const MAKERS =
+  'apple asus blackview google honor htc huawei infinix itel lenovo lg lge meizu motorola nokia ' +
+  'nothing nubia oneplus oppo poco realme redmi samsung sharp sony tcl tecno vivo xiaomi zte';
+const MAKER = new RegExp(`^(?:${MAKERS.replaceAll(' ', '|')})[\\s_/-]+(?=\\S)`);
 
 const APPLE_IDENTIFIER =
   /^(?:iphone|ipad|ipod|mac|macbookair|macbookpro|macmini|macpro|imac|imacpro|appletv)\d+,\d+$/;
@@ -88,7 +91,7 @@ function familyIn(os: string): string {
   return FAMILIES.find(([, pattern]) => pattern.test(name))?.[0] ?? '';
 }
 
-/** Returns the family that a `User-Agent` shows. Apps of which it is not the custom are not read. */
+/** Returns the family that a `User-Agent` shows, for apps that have it there and in no header. */
 function familyOfAgent(app: string, userAgent: string): string {
   if (app.startsWith('FlClash')) {
     return familyIn(/\bPlatform\/(\w+)/i.exec(userAgent)?.[1] ?? '');

@@ -19,7 +19,7 @@
 import { DAY_MS, MINUTE_MS, sameUtcDay } from './calendar.ts';
 import type { Phone, PhoneState, PhoneTraits } from './port/phone.ts';
 
-/** The report of one call about the phone behind a HWID. */
+/** The traits of the phone behind a HWID, as one call has them. */
 export interface Sighting extends PhoneTraits {
   /** The version in the `User-Agent`; empty: it has none. It is not kept. */
   version: string;
@@ -36,7 +36,7 @@ const TURNS_MS = 3 * DAY_MS;
 /** Sooner changes are those of a person who tries settings, or of an app that tries names. */
 const TURN_GAP_MS = 10 * MINUTE_MS;
 
-/** The facts about a slot before a call. */
+/** A slot before a call. */
 interface SlotSeen {
   /** Its phones; none are kept before a second one came. */
   phones: readonly Phone[];
@@ -214,7 +214,11 @@ interface Call {
  * choose too, and try one after another.
  */
 const SHOWS_FAMILY: readonly string[] = [
-  ...['Clash Meta for Android', 'FlClash', 'Hiddify', 'v2rayN', 'v2rayNG'],
+  'Clash Meta for Android',
+  'FlClash',
+  'Hiddify',
+  'v2rayN',
+  'v2rayNG',
 ];
 
 /** Returns whether a call of a phone proves that another one is not the same. */
@@ -227,7 +231,7 @@ function isProved(known: Phone, other: Phone, { seen, slot, nowMs }: Call): bool
   const isFamily = difference(known, other) === 'family';
   const isShown = [known, other, seen].some(({ app }) => SHOWS_FAMILY.includes(app));
   if (isBack && isFamily && !isShown) return true;
-  // Another app on the phone, which spells its model as this one did before, is not this one.
+  // A call of another app, or one that says less, may be that of another phone.
   if (!isSame(known, seen)) return false;
   if (isBack && !isFamily && isOneVersion(other, seen, slot)) return true;
   return tookTurns(known, other, nowMs);
@@ -243,7 +247,7 @@ const isOneVersion = (other: Phone, seen: Sighting, { before, lastSeenAtMs }: Sl
   isSame(before, other) &&
   other.lastSeenAtMs === lastSeenAtMs;
 
-/** Returns whether two called in turns: the other one, this one, the other one, and now this one. */
+/** Returns whether two called in turns: the other, this one, the other, and now this one. */
 const tookTurns = (known: Phone, other: Phone, nowMs: number) =>
   other.firstSeenAtMs < known.lastSeenAtMs &&
   known.lastSeenAtMs + TURN_GAP_MS <= other.lastSeenAtMs &&

@@ -44,6 +44,7 @@ import { checkApis, checkDisabled } from './panel-api.ts';
 import { checkPublic } from './public.ts';
 import { checkRelease } from './release.ts';
 import { checkServer, findServer } from './server.ts';
+import { checkSharedAddresses } from './shared-addresses.ts';
 import { checkSightings } from './sightings.ts';
 import { checkStrangers } from './strangers.ts';
 import { checkSurroundings, type Machine } from './surroundings.ts';
@@ -145,6 +146,7 @@ export async function examine({
     ...checkFronts(config, pid !== null),
     ...checkLongHeads(loaded),
     ...checkJunk(database.junk),
+    ...(await checkSharedAddresses(server, dataDir)),
     ...checkOpenings(config),
     ...checkSecrets(config),
     ...checkPassing(database.passing),

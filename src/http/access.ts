@@ -23,7 +23,11 @@ const ACCESS: Readonly<Record<Audience, (endpoint: Endpoint, deps: CallDeps) => 
       after(authenticateDevice(core, call.token, call.nowMs), (device) => {
         if (device === null) return refusalOfToken(core, call);
         call.device = device;
-        return null;
+        if (!call.isShared) return null;
+        return after(core.store.findShownLink(device.tokenId), (installId) => {
+          if (installId !== null) call.isOfLink(installId, false);
+          return null;
+        });
       }),
 
   provider:

@@ -12,7 +12,13 @@
 import { networkInterfaces } from 'node:os';
 import type { Connection } from './console/site.ts';
 import type { Listener } from './listener.ts';
-import { clientAddress, countedAs, sharedAddress, type TrustedProxies } from './request/address.ts';
+import {
+  clientAddress,
+  countedAs,
+  type SharedAddresses,
+  sharedAddress,
+  type TrustedProxies,
+} from './request/address.ts';
 
 /** The address of a caller by the Unix socket that names no client. */
 const BY_SOCKET = '127.0.0.1';
@@ -24,6 +30,7 @@ interface CallersDeps {
   settings: {
     readonly trustedProxies: TrustedProxies;
     readonly gateProxies: TrustedProxies | null;
+    readonly sharedAddresses: SharedAddresses;
   };
   /** The scheme of the listener on an address. */
   scheme: Connection['scheme'];
@@ -56,8 +63,16 @@ export function makeCallers({ listener, settings, scheme }: CallersDeps) {
     return address === SOCKET ? BY_SOCKET : address;
   }
 
-  /** Returns the name under which refused phones share an address, as `sharedAddress`. */
+  /**
+   * Returns the name under which refused phones share an address, as `sharedAddress`; null also for
+   * the address of an exit, which phones share that have nothing in common.
+   */
   function sharedAddressOf(request: Request, trusted = settings.trustedProxies): string | null {
+    const address = addressShared(request, trusted);
+    return address === null || settings.sharedAddresses.includes(address) ? null : address;
+  }
+
+  function addressShared(request: Request, trusted: TrustedProxies): string | null {
     const peer = peerOf(request);
     if (!isTrusted(request, peer, trusted)) return peer === '' ? null : countedAs(peer);
     return kindOf(request) === 'proxy'

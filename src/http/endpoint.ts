@@ -8,6 +8,7 @@ import type { AnyCall, Serves } from '../call/call.ts';
 import type { Need } from '../core/account/keys.ts';
 import type { Core } from '../core/core.ts';
 import type { AuthenticDevice } from '../core/device.ts';
+import type { ClientParts } from '../core/door.ts';
 import type { EventSenders } from '../core/outbox/carrier.ts';
 import { isRefused, Refused } from '../core/outcome.ts';
 import type { Maybe } from '../core/port/maybe.ts';
@@ -127,8 +128,11 @@ interface Call<P extends Record<string, Param>> {
   eventSenders: EventSenders;
   /** Returns the address under which the caller is counted. */
   client(): string;
-  /** Returns the network of the caller; null: only that of a proxy is known. */
-  sharedAddress(): string | null;
+  /** The parts of a call to the door that depend on its client. */
+  clientParts: ClientParts;
+  /** Gives the rest of the call to a link, and more: as `IncomingCall` has them. */
+  isOfLink(installId: number, isInBody: boolean): string | null;
+  isShared: boolean;
   /** The bearer token; null: none was sent. */
   token: string | null;
   /** The languages that the caller reads, the preferred first. */

@@ -149,6 +149,7 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
       says: reason,
       startMs: call.startMs,
       isGuess: answered.isGuess ?? isGuess(call, says),
+      isKey: says === 'auth_error',
       code: call.params['installid'] ?? call.body['install_code'],
       providerCode: call.provider?.code,
       requestId: answered.requestId,

@@ -63,6 +63,8 @@ export interface Listener {
   kindOf(request: Request): CallerKind;
   /** Sets the time that the answer to a request may take, s. It stays for the connection. */
   grantPatience(request: Request, seconds: number): void;
+  /** Counts the connection of a request for a party from now on, where connections are counted. */
+  countAs(request: Request, party: string): void;
   /**
    * Gives new connections this certificate. An open connection continues to the answer of its next
    * request, a WebSocket to its end. Throws {@link OperatorError} if Bun rejects the pair; the old
@@ -132,6 +134,7 @@ export function listen(
     kindOf: () => 'peer',
     grantPatience: (request, seconds) =>
       serverOf(request).timeout(request, seconds > PATIENCE_MAX_S ? 0 : seconds),
+    countAs: () => {},
     replaceCertificate: async (pair) => {
       tryOut(pair);
       const next = { ...options, port, tls: pair };

@@ -66,7 +66,7 @@ type Route = readonly [path: string, answer: Answering];
 
 /** Returns the function that answers every request of the server. */
 export function mount(deps: CallDeps, parts: DeviceParts, console: ConsoleParts): Answering {
-  const { clientOf, clock, core, log, traffic } = deps;
+  const { clock, core, log, parties, traffic } = deps;
   const { discovery, my, probe, proxy, strangers } = parts;
   const other = traffic.tallyOf(null);
   const stranger = (request: Request, startMs = clock.steadyMs()) => {
@@ -138,8 +138,8 @@ export function mount(deps: CallDeps, parts: DeviceParts, console: ConsoleParts)
       (fault) => failed(null, request, fault),
       (response) => response ?? route(plainly(request)),
     );
-  // Sets the client of every request as its party.
-  return (request) => core.store.onBehalfOf(request, clientOf, answer);
+  // Each call of the store is made for the party of its request.
+  return (request) => core.store.onBehalfOf(request, parties.of, answer);
 }
 
 /** Elysia's pattern for all other paths. */

@@ -7,11 +7,14 @@ import type { Core } from '../core/core.ts';
 import type { EventSenders } from '../core/outbox/carrier.ts';
 import { Large } from './answer/large.ts';
 import { AuthFailures } from './bound/auth-failures.ts';
+import type { BusyAddress } from './bound/busy-addresses.ts';
 import { Crowd } from './bound/crowd.ts';
 import { MinuteLimiter, RunLimiter } from './bound/limiter.ts';
+import type { SharedSettings } from './bound/parties.ts';
 import { Polls } from './bound/polls.ts';
 import type { RoomBounds } from './bound/room.ts';
 import { type Callers, makeCallers, ownAddresses } from './callers.ts';
+import { makeClients } from './clients.ts';
 import type { ConsoleFiles } from './console/page.ts';
 import { type Hasher, makePasswords } from './console/passwords.ts';
 import { LiveStreams } from './console/stream.ts';
@@ -23,7 +26,6 @@ import type { Listener, ListenOptions } from './listener.ts';
 import { mount } from './mount.ts';
 import { type MySettings, makeMy } from './my/door.ts';
 import { type AnswerProbe, makeProbe } from './probe.ts';
-import { countedAs } from './request/address.ts';
 import { BODY_TIME_MAX_MS } from './request/body.ts';
 import type { CallDeps } from './request/call.ts';
 import { RideDesk, type RideSettings } from './ride/desk.ts';
@@ -46,6 +48,7 @@ export interface ServerSettings
     RideSettings,
     MySettings,
     StrangerSettings,
+    SharedSettings,
     UpstreamSettings {
   /** The banner on each page of the console. */
   readonly consoleBanner: string | undefined;
@@ -109,6 +112,8 @@ export interface RunningServer {
   liveCount(): number;
   /** Returns the number of open streams of the console. */
   tallies(): Iterable<EndpointTally>;
+  /** Lists the addresses from which devices of many links came. */
+  busyAddresses(): Promise<BusyAddress[]>;
   /** Returns the calls that each limit has refused or delayed since the start. */
   limited(): Readonly<Record<Limit, number>>;
   replaceCertificate: Listener['replaceCertificate'];
@@ -153,10 +158,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const scheme = options.tls ? 'https' : 'http';
   const callers = makeCallers({ listener: () => listener, settings, scheme });
   const { addressOf, connectionOf, isTrusted, peerOf } = callers;
-  const clientOf = (request: Request) => countedAs(addressOf(request));
-  const sharedAddressOf = (request: Request) => () => callers.sharedAddressOf(request);
-  const traffic = new Traffic({ clock, log, settings, failures, isTrusted, addressOf, clientOf });
-  const registrations = new MinuteLimiter(() => settings.registrationsPerMinuteMax);
+  const addresses = options.ownAddresses ?? ownAddresses();
+  const countAs = (request: Request, party: string) => listener.countAs(request, party);
+  const clients = makeClients({ core, clock, settings, callers, own: addresses, countAs });
+  const { busy, clientOf, clientPartsOf, onGuess, onLinkOf, parties, registrations } = clients;
+  const heard = { failures, isTrusted, addressOf, clientOf, onGuess };
+  const traffic = new Traffic({ clock, log, settings, ...heard });
   const polls = new Polls();
   // Bun knows the address until the kernel has the whole answer or the caller disconnects.
   const isGone = (request: Request) => peerOf(request) === '';
@@ -171,18 +178,15 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     large,
     traffic,
     clientOf,
-    sharedAddressOf,
+    clientPartsOf,
+    parties,
     stopping: stopping.signal,
     bodyTimeMaxMs: options.bodyTimeMaxMs ?? BODY_TIME_MAX_MS,
     grantPatience: (request, seconds) => listener.grantPatience(request, seconds),
   };
   const streams = makeStreams({
-    core,
-    clock,
-    log,
+    ...deps,
     settings,
-    traffic,
-    clientOf,
     room: large.devices,
     turns: large.turns,
     pingIntervalMs: options.pingIntervalMs ?? PING_INTERVAL_MS,
@@ -201,7 +205,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...doors,
     servesStrangers: options.servesStrangers ?? servesStrangers,
     grantPatience: deps.grantPatience,
-    sharedAddressOf,
+    clientPartsOf,
+    partyOf: parties.linkOrClient,
     limitLinks: (request) => (make, isMade) =>
       registrations.attempt(clientOf(request), clock.nowMs(), make, isMade),
     provenanceOf: (request) => ({ ...connectionOf(request), client: addressOf(request) }),
@@ -212,7 +217,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const live = new LiveStreams(site);
   const my = makeMy({ ...deps, settings, proxy, secretOf, connectionOf });
   const discovery = makeDiscovery({ ...deps, ...own, settings, proxy, streams, isTrusted });
-  const gate = makeGate({ ...doors, ...callers, panel: gatePanel(settings, panels) });
+  const gate = makeGate({ ...doors, ...callers, onLinkOf, panel: gatePanel(settings, panels) });
   const answer = mount(
     deps,
     { ...own, streams, gate, proxy, discovery, my, isOfGate: callers.isOfGate },
@@ -222,10 +227,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const countClosed = (why: keyof typeof closed) => {
     closed[why] += 1;
   };
-  const crowd = new Crowd({ clientOf, isGone });
+  const crowd = new Crowd({ clientOf: parties.of, isGone });
   const listener = await openListener(
     (request) => crowd.begin(request, answer),
-    { ownAddresses: ownAddresses(), ...options, tls: options.tls ?? null },
+    { ...options, ownAddresses: addresses, turnsOf: clients.turnsOf, tls: options.tls ?? null },
     streams.handlers as Bun.WebSocketHandler<unknown>,
     { log, nowMs: clock.nowMs, onClosed: countClosed },
   );
@@ -235,6 +240,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     streamCount: streams.count,
     liveCount: () => live.count,
     tallies: () => traffic.tallies,
+    busyAddresses: () => busy.list(),
     limited: () => ({
       answers: large.refusedCount,
       auth_failures: failures.delayedCount,

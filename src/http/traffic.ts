@@ -55,6 +55,8 @@ interface TrafficOptions {
   addressOf(request: Request): string;
   /** Returns the address under which the client of a request is counted. */
   clientOf(request: Request): string;
+  /** Hears of each request that is a guess. */
+  onGuess(request: Request): void;
 }
 
 /** A request with its answer. */
@@ -79,6 +81,8 @@ interface Decided extends Omit<Answered, 'tookMs'> {
   account?: string | null;
   /** The code of a link that a guess has; absent: none. */
   code?: unknown;
+  /** True: the key of a provider is guessed at. */
+  isKey?: boolean;
 }
 
 export class Traffic {
@@ -116,12 +120,23 @@ export class Traffic {
    */
   conclude(
     tally: EndpointTally,
-    { request, says, startMs, isGuess, account = null, code, providerCode, requestId: id }: Decided,
+    {
+      request,
+      says,
+      startMs,
+      isGuess,
+      account = null,
+      code,
+      isKey = false,
+      providerCode,
+      requestId: id,
+    }: Decided,
   ): Maybe<string | undefined> {
-    const { clientOf, clock } = this.options;
+    const { clientOf, clock, onGuess } = this.options;
+    if (isGuess) onGuess(request);
     const tookMs = clock.steadyMs() - startMs;
     const requestId = this.count(tally, { request, says, tookMs, providerCode, requestId: id });
-    const delay = isGuess ? this.guessed(clientOf(request), account, code) : undefined;
+    const delay = isGuess ? this.guessed(clientOf(request), { account, code, isKey }) : undefined;
     if (delay === undefined) return requestId;
     dropBody(request);
     return delay.then(() => requestId);
@@ -130,11 +145,10 @@ export class Traffic {
   /** Counts a guess of a client. Returns its delay; undefined: there is none. */
   guessed(
     client: string,
-    account: string | null = null,
-    code?: unknown,
+    guess: Parameters<AuthFailures['record']>[2] = {},
   ): Promise<void> | undefined {
     const { clock, failures } = this.options;
-    const delayMs = failures.record(client, clock.nowMs(), { account, code });
+    const delayMs = failures.record(client, clock.nowMs(), guess);
     return delayMs === 0 ? undefined : clock.sleep(delayMs);
   }
 

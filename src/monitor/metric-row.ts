@@ -17,6 +17,14 @@ export interface HttpFacts {
   limited(): Readonly<Record<string, number>>;
   streamCount(): number;
   pollCount(): number;
+  busyAddresses(): Promise<readonly BusyAddress[]>;
+}
+
+/** An address of this machine, a listed network, or (without a name) another, with its links. */
+interface BusyAddress {
+  whose: 'own' | 'listed' | 'other';
+  name: string;
+  linkCount: number;
 }
 
 /** All facts of one scrape. A null is unknown and has no sample. */
@@ -33,6 +41,8 @@ export interface Snapshot {
   disabled: Pick<DisabledWebhooks, 'operatorCount' | 'providerCount'> | null;
   process: ProcessFacts;
   http: HttpFacts | null;
+  /** Null: the server does not listen yet, or the database does not answer. */
+  busyAddresses: readonly BusyAddress[] | null;
   certificateExpiresAtMs: number | null;
   upkeep: readonly Upkeep[] | null;
   /** The panels that the settings follow; `follow` is null before the first pass. */

@@ -32,6 +32,17 @@ const REQUESTS: MetricRow[] = [
       ),
   }),
   row({
+    name: 'gatepost_busy_address_links',
+    type: 'gauge',
+    labels: ['whose', 'name'],
+    help: 'Links, up to 1000, whose devices came in a day from an address of this machine, a network of limits.shared_addresses, or the busiest other one, without its name; absent below 101.',
+    read: ({ busyAddresses }) =>
+      (busyAddresses ?? []).map(({ whose, name, linkCount }) => ({
+        labels: { whose, name },
+        value: linkCount,
+      })),
+  }),
+  row({
     name: 'gatepost_limited_total',
     type: 'counter',
     labels: ['limit'],

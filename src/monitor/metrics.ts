@@ -63,15 +63,16 @@ export function expositionOf({ name, type, help, read }: MetricRow, snapshot: Sn
 const escaped = (text: string) => text.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n');
 
 async function takeSnapshot(sources: MetricSources): Promise<Snapshot> {
-  const { store, http, tallies, log, startedAtMs } = sources;
+  const { store, tallies, log, startedAtMs } = sources;
   const nowMs = sources.nowMs();
   const orNull = (fault: unknown) => {
     if (!isAway(fault)) log.warn('metrics_incomplete', { reason: reasonOf(fault) });
     return null;
   };
   const following = sources.following?.() ?? [];
-  const [storage, server, queue, outbox, disabled, upkeep, follows, processNow] = await Promise.all(
-    [
+  const http = sources.http();
+  const [storage, server, queue, outbox, disabled, upkeep, follows, busyAddresses, processNow] =
+    await Promise.all([
       store.readStorageFacts().catch(orNull),
       store.readServerFacts().catch(orNull),
       store.readQueueFacts(nowMs).catch(orNull),
@@ -79,9 +80,9 @@ async function takeSnapshot(sources: MetricSources): Promise<Snapshot> {
       store.readDisabledWebhooks(0).catch(orNull),
       Promise.resolve(store.listUpkeep()).catch(orNull),
       following.length === 0 ? [] : Promise.resolve(store.listFollows()).catch(orNull),
+      http?.busyAddresses().catch(orNull) ?? null,
       processFacts(),
-    ],
-  );
+    ]);
   return {
     nowMs,
     startedAtMs,
@@ -100,7 +101,8 @@ async function takeSnapshot(sources: MetricSources): Promise<Snapshot> {
           })),
     tallies,
     process: processNow,
-    http: http(),
+    http,
+    busyAddresses,
     isDatabaseUp: sources.isDatabaseUp?.() ?? null,
     certificateExpiresAtMs: sources.certificateExpiresAtMs(),
     leap: sources.leap?.() ?? null,

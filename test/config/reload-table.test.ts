@@ -22,6 +22,7 @@ const OTHERS: Partial<Record<SettingName, string>> = {
   proxyNetworks: '10.0.0.0/8',
   outputOffsetMinutes: '+05:30',
   trustedProxies: '10.0.0.0/8',
+  sharedAddresses: '203.0.113.0/28',
   strangers: 'quiet',
   strangerPage: '/srv/page.html',
   ownHosts: 'gate.example.com',

@@ -203,6 +203,12 @@ test('a version that a call without a model left behind proves nothing', () => {
   expect(slot.sees(S23).found).toEqual([]);
 });
 
+test('a call that says less than the phone proves nothing about models', () => {
+  const slot = after(S23, PIXEL);
+  expect(slot.sees({ ...S23, family: '' }).found).toEqual([]);
+  expect(slot.sees(S23).found).toEqual([]);
+});
+
 test('another app on the phone, which has the model in its former spelling, proves nothing', () => {
   const slot = after(S23, of('android', 'Happ', 'Galaxy S23'));
   for (let day = 0; day < 9; day++)

@@ -3,7 +3,9 @@ import {
   clientAddress,
   countedAs,
   networkOf,
+  parseSharedAddresses,
   parseTrustedProxies,
+  plainIPv4,
 } from '../../src/http/request/address.ts';
 
 describe('trusted networks', () => {
@@ -112,5 +114,59 @@ describe('the network around a client', () => {
     ['1:2::/64', '1:2::/64'],
   ])('%s', (client, network) => {
     expect(networkOf(client)).toBe(network);
+  });
+});
+
+describe('networks of exits', () => {
+  const of = (client: string, ...networks: string[]) =>
+    parseSharedAddresses(networks).networkOf(client);
+
+  test.each([
+    ['203.0.113.9', ['203.0.113.9'], '203.0.113.9'],
+    ['203.0.113.8', ['203.0.113.9'], null],
+    ['203.0.113.15', ['198.51.100.1', '203.0.113.0/28'], '203.0.113.0/28'],
+    ['203.0.113.16', ['203.0.113.0/28'], null],
+    ['10.1.255.1', ['10.1.0.0/16'], '10.1.0.0/16'],
+    // Clients are counted by their /64, so an address of IPv6 stands for that.
+    ['2001:db8:5:7::/64', ['2001:db8:5:7::1'], '2001:db8:5:7::1'],
+    ['2001:db8:5:7::/64', ['2001:db8:5:7:ff::/96'], '2001:db8:5:7:ff::/96'],
+    ['2001:db8:5:8::/64', ['2001:db8:5:7::1'], null],
+    ['2001:db8:0:0::/64', ['2001:db8::/48'], '2001:db8::/48'],
+    ['2001:db8:1:0::/64', ['2001:db8::/48'], null],
+    ['203.0.113.9', ['2001:db8::/48'], null],
+    ['2001:db8:5:7::/64', ['203.0.113.0/24'], null],
+    ['', ['203.0.113.0/24'], null],
+    ['unknown', ['203.0.113.0/24'], null],
+    ['link 7', ['203.0.113.0/24'], null],
+  ])('%s, of %p', (client, networks, is) => {
+    expect(of(client, ...networks)).toBe(is);
+    expect(parseSharedAddresses(networks).includes(client)).toBe(is !== null);
+  });
+
+  test.each(['2001:db8:5:7:1:2:3:4', '2001:DB8:5:7::9', '203.0.113.9', '::ffff:203.0.113.9'])(
+    'count %s as they know it',
+    (address) => {
+      const networks = ['2001:db8:5:7::/64', '203.0.113.9'];
+      expect(of(countedAs(plainIPv4(address)), ...networks)).not.toBeNull();
+    },
+  );
+
+  test.each(['0.0.0.0/0', '10.0.0.0/15', '::/0', '2001:db8::/31'])(
+    'never one that only a carrier has: %s',
+    (network) => {
+      expect(() => parseSharedAddresses([network])).toThrow(/is wider than/);
+    },
+  );
+
+  test.each(['203.0.113.9/33', 'exit.example', '203.0.113.0/', '2001:db8::/64/1', ''])(
+    'never one that is none: %p',
+    (network) => {
+      expect(() => parseSharedAddresses([network])).toThrow(/is not a network/);
+    },
+  );
+
+  test('are none by default', () => {
+    expect(parseSharedAddresses([])).toMatchObject({ isNone: true });
+    expect(of('203.0.113.9')).toBeNull();
   });
 });

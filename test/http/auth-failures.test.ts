@@ -1,12 +1,14 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
 import { makeLog } from '../../src/base/log.ts';
 import { AuthFailures, FAILURE_DELAY_MS } from '../../src/http/bound/auth-failures.ts';
+import { parseSharedAddresses } from '../../src/http/request/address.ts';
 
+const SHARED = ['192.0.2.99', '2001:db8:9::/48'];
 const START_MS = 1_000_000;
 let lines: string[];
 const failuresOf = (perMinuteMax: number) =>
   new AuthFailures(
-    { authFailuresPerMinuteMax: perMinuteMax },
+    { authFailuresPerMinuteMax: perMinuteMax, sharedAddresses: parseSharedAddresses(SHARED) },
     makeLog(
       { logFormat: 'json', logLevel: 'info' },
       () => START_MS,
@@ -51,6 +53,31 @@ test.each([
   const failures = failuresOf(20);
   const guesses = Array.from({ length: 21 }, () => failures.record('a', START_MS, { code }));
   expect(guesses.filter((ms) => ms === 0)).toHaveLength(20 / times);
+});
+
+describe('failures at an address that many customers share', () => {
+  const freeOf = (failures: AuthFailures, client: string, guess: object) =>
+    Array.from({ length: 50 }, () => failures.record(client, START_MS, guess)).filter(
+      (ms) => ms === 0,
+    ).length;
+
+  test.each(['192.0.2.99', '2001:db8:9:7::/64'])('%s: ten times as many are free', (client) => {
+    const failures = failuresOf(2);
+    expect(freeOf(failures, client, {})).toBe(20);
+    expect(freeOf(failures, client, { isKey: true })).toBe(2);
+    expect(freeOf(failures, client, { account: 'anna' })).toBe(2);
+    expect(freeOf(failures, '192.0.2.98', {})).toBe(2);
+  });
+
+  test('a short code counts ten there too', () => {
+    expect(freeOf(failuresOf(2), '192.0.2.99', { code: 'aB3dE5g7' })).toBe(2);
+  });
+
+  test('elsewhere keys and codes count together', () => {
+    const failures = failuresOf(2);
+    expect(freeOf(failures, '192.0.2.1', { isKey: true })).toBe(2);
+    expect(freeOf(failures, '192.0.2.1', {})).toBe(0);
+  });
 });
 
 describe('guesses at accounts', () => {

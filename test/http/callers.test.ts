@@ -3,14 +3,21 @@
 import { expect, test } from 'bun:test';
 import { makeCallers } from '../../src/http/callers.ts';
 import type { CallerKind, Listener } from '../../src/http/listener.ts';
-import { parseTrustedProxies } from '../../src/http/request/address.ts';
+import { parseSharedAddresses, parseTrustedProxies } from '../../src/http/request/address.ts';
 
 /** Makes a request of a caller with this address, with another one in `X-Forwarded-For`. */
-function callBy(kind: CallerKind, address: string, trusted: string[], gate: string[] | null) {
+function callBy(
+  kind: CallerKind,
+  address: string,
+  trusted: string[],
+  gate: string[] | null,
+  shared: string[] = [],
+) {
   const listener = { peerOf: () => address, kindOf: () => kind } as unknown as Listener;
   const settings = {
     trustedProxies: parseTrustedProxies(trusted),
     gateProxies: gate && parseTrustedProxies(gate),
+    sharedAddresses: parseSharedAddresses(shared),
   };
   const callers = makeCallers({ listener: () => listener, settings, scheme: 'http' });
   const request = new Request('http://localhost/', { headers: { 'x-forwarded-for': '9.9.9.9' } });
@@ -19,6 +26,7 @@ function callBy(kind: CallerKind, address: string, trusted: string[], gate: stri
     isOfGate: callers.isOfGate(request),
     isTrusted: callers.isTrusted(request),
     peer: callers.connectionOf(request).peer,
+    ofRefused: callers.sharedAddressOf(request),
   };
 }
 
@@ -34,4 +42,15 @@ test.each<[kind: CallerKind, of: string, trusted: string[], gate: string[] | nul
   ['proxy', OWN, [], [], { address: '9.9.9.9', isOfGate: true, isTrusted: true, peer: 'socket' }],
 ])('%s %s, trusted %p, at the gate %p', (kind, of, trusted, gate, means) => {
   expect(callBy(kind, of, trusted, gate)).toMatchObject(means);
+});
+
+test.each<[kind: CallerKind, of: string, trusted: string[], shared: string[], is: string | null]>([
+  ['peer', OTHER, [], [OWN], OTHER],
+  ['peer', OTHER, [], [OTHER], null],
+  ['client', OTHER, [], [OTHER], null],
+  ['peer', OWN, [OWN], ['9.9.9.9'], null],
+  ['proxy', OWN, [], ['9.9.9.0/24'], null],
+  ['proxy', OWN, [], [OWN], '9.9.9.9'],
+])('phones refused at %s %s, trusted %p, shared %p', (kind, of, trusted, shared, is) => {
+  expect(callBy(kind, of, trusted, null, shared).ofRefused).toBe(is);
 });

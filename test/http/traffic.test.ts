@@ -18,6 +18,7 @@ function begin(delayMs: number) {
     isTrusted: () => false,
     addressOf: () => '',
     clientOf: () => 'client',
+    onGuess: () => {},
     failures: {
       record: (...of) => {
         guesses.push(of);
@@ -47,8 +48,8 @@ test('a guess counts for its client, and at the account that it is about', () =>
   const { clock, conclude, guesses } = begin(0);
   expect([conclude(true), conclude(true, 'anna')]).toEqual(['id-1', 'id-1']);
   expect(guesses).toEqual([
-    ['client', clock.nowMs(), { account: null, code: undefined }],
-    ['client', clock.nowMs(), { account: 'anna', code: undefined }],
+    ['client', clock.nowMs(), { account: null, code: undefined, isKey: false }],
+    ['client', clock.nowMs(), { account: 'anna', code: undefined, isKey: false }],
   ]);
 });
 

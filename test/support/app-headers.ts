@@ -1,7 +1,7 @@
 /**
- * What apps send with a request for a subscription, as their sources, their documents and records of
- * such requests by others have it; read on 2026-11-29. Facts alone; HWIDs are left out. `null`: the
- * app sends no such header. In `model`, `{…}` stands for what differs by device.
+ * What apps send with a request for a subscription, as their sources, their documents and records
+ * of such requests by others have it; read on 2026-11-29. Facts alone; HWIDs are left out. `null`:
+ * the app sends no such header. In `model`, `{…}` stands for what differs by device.
  */
 
 export interface AppHeaders {

@@ -19,7 +19,7 @@ import { Signals } from '../../src/core/signals.ts';
 import { Timekeeper } from '../../src/core/timekeeper.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import type { Hasher } from '../../src/http/console/passwords.ts';
-import { parseTrustedProxies } from '../../src/http/request/address.ts';
+import { parseSharedAddresses, parseTrustedProxies } from '../../src/http/request/address.ts';
 import {
   type RunningServer,
   type ServerOptions,
@@ -151,6 +151,7 @@ const OPENING = {
 const USUAL: Writable<ServerSettings> = {
   outputOffsetMinutes: 180,
   trustedProxies: parseTrustedProxies([]),
+  sharedAddresses: parseSharedAddresses([]),
   gateProxies: null,
   consoleBanner: undefined,
   authFailuresPerMinuteMax: 1_000_000,

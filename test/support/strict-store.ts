@@ -4,7 +4,7 @@ import type { Store } from '../../src/core/port/store.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 
 /** The methods that answer without a promise by their nature. */
-const AT_ONCE = ['watch', 'exportProvider', 'onBehalfOf'];
+const AT_ONCE = ['watch', 'exportProvider', 'onBehalfOf', 'continueAs'];
 
 /**
  * The store, with methods that throw when they are called off their object. With `isSlow` each

@@ -1,4 +1,4 @@
-import { integer } from '../readers.ts';
+import { array, integer, sharedAddresses } from '../readers.ts';
 import { live } from '../setting.ts';
 
 const COUNT = integer(0, 1_000_000_000);
@@ -19,6 +19,13 @@ export const limitsSettings = {
     'messages, make their first call to `/provider`, or have a link made for a new key by Gatepost',
     'as the proxy.',
     'Many phones share the address of a mobile carrier.',
+  ]),
+  // Apps fetch through the tunnel too, so all customers of an exit have its address.
+  sharedAddresses: live('limits.shared_addresses', '', array(sharedAddresses), [
+    'Networks of exits, from whose addresses many customers come. A call from them that names a link',
+    'counts for that link instead of the address. Wrong keys and codes, registrations and links for',
+    'new keys count for the address, with ten times the bound; sign-ins and keys of the API as',
+    'always. Never a network of a carrier: the bounds would be ten times as high for its customers.',
   ]),
   // A provider has a handful; a search for its devices reads all of them.
   domainsPerProviderMax: live('limits.domains_per_provider_max', '1000', integer(0, 100_000), [

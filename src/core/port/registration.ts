@@ -77,6 +77,8 @@ export interface RegistrationStore {
    * discovery is on; or had its last one there.
    */
   isDiscoveredAt(tokenHash: Uint8Array, domainHash: string): Maybe<boolean>;
+  /** Finds the link that a token showed, while its device has a slot there; null: none. */
+  findShownLink(tokenId: number): Maybe<number | null>;
   /** Records that the app of a token opened a stream. */
   noteStream(tokenId: number): Promise<void>;
   /** Lists the push addresses of a device's tokens. Returns null if no device has the HWID. */

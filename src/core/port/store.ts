@@ -117,6 +117,8 @@ export interface Store
     nameOf: (party: Party) => string,
     work: (party: Party) => T,
   ): T;
+  /** Gives the rest of the present call to another party. Does nothing where no call waits. */
+  continueAs(party: string): void;
   /** Closes the store after the writes in flight. */
   close(): Promise<void>;
 }

@@ -107,11 +107,12 @@ export class MinuteLimiter {
 
   /**
    * Reads `perMinuteMax` each time, so that a changed setting applies at once. Another window has
-   * another length than a minute, ms.
+   * another length than a minute, ms. `timesOf` returns how often the limit holds for a client.
    */
   constructor(
     private readonly perMinuteMax: () => number,
     windowMs = MINUTE_MS,
+    private readonly timesOf: (client: string) => number = () => 1,
   ) {
     this.#counter = new MinuteCounter(windowMs);
   }
@@ -132,7 +133,7 @@ export class MinuteLimiter {
 
   /** Returns whether the limit is reached. Counts nothing. */
   isUsedUp(client: string, nowMs: number): boolean {
-    return this.#counter.hasReached(client, this.perMinuteMax(), nowMs);
+    return this.#counter.hasReached(client, this.perMinuteMax() * this.timesOf(client), nowMs);
   }
 
   /**
@@ -155,6 +156,21 @@ export class MinuteLimiter {
     } finally {
       if (!isCounted) this.#counter.takeBack(client);
     }
+  }
+
+  /**
+   * Runs `act` as {@link attempt} does, for a client, and for its link where many customers share
+   * the client's address: none of them uses up the limit of the others.
+   */
+  attemptBy<T>(
+    { client, link }: { client: string; link: string | null },
+    nowMs: number,
+    act: () => Promise<T>,
+    counts: (done: T) => boolean,
+  ): Promise<T | null> {
+    const ofClient = () => this.attempt(client, nowMs, act, counts);
+    if (link === null) return ofClient();
+    return this.attempt(link, nowMs, ofClient, (done) => done !== null && counts(done), client);
   }
 }
 

@@ -13,8 +13,10 @@ import { readRegistration } from '../../core/message/device-input.ts';
 import { isRefused, type Refused } from '../../core/outcome.ts';
 import { type PanelKind, panelOf } from '../../core/panel/kind.ts';
 import { after, type Maybe, settle } from '../../core/port/maybe.ts';
+import type { AdmittedLink } from '../../core/port/slot.ts';
 import { bodyOf, Responses } from '../answer/respond.ts';
 import { MinuteCounter } from '../bound/limiter.ts';
+import { type SharedSettings, timesOf } from '../bound/parties.ts';
 import type { Reply } from '../endpoint.ts';
 import { ackEndpoint, inboxEndpoint, pushKeyEndpoint, register } from '../endpoints/messaging.ts';
 import type { GateSettings } from '../gate/gate.ts';
@@ -35,7 +37,7 @@ type DiscoverySettings = CallDeps['settings'] &
   Pick<GateSettings, 'gateKey' | 'gateKeyPaths' | 'gateKeySecretFile'> & {
     readonly gatePanel: PanelKind | '';
     readonly authFailuresPerMinuteMax: number;
-  };
+  } & SharedSettings;
 
 interface DiscoveryDeps extends CallDeps {
   settings: DiscoverySettings;
@@ -65,7 +67,7 @@ const REGISTER = 'register';
 const BODY_BYTES_MAX = 8 * 1024;
 
 export function makeDiscovery(deps: DiscoveryDeps): DiscoveryDoor {
-  const { clock, core, log, proxy, settings, streams, strangers, traffic } = deps;
+  const { clock, core, log, parties, proxy, settings, streams, strangers, traffic } = deps;
   const hosts = new Hosts();
   const guesses = new MinuteCounter();
   const responses = new Responses();
@@ -112,7 +114,9 @@ export function makeDiscovery(deps: DiscoveryDeps): DiscoveryDoor {
     const code = valueIn(parseQuery(target, true), 'installid') ?? '';
     if (named === undefined || typeof code !== 'string') return null;
     if (named === null && code === '') return null;
-    const device = { domainHash: host.hash, hwid, providerCode: site.provider };
+    // The name is in the body.
+    const onLink = ({ installId }: AdmittedLink) => parties.found(request, installId, true);
+    const device = { domainHash: host.hash, hwid, providerCode: site.provider, onLink };
     const codesAsKeys = upstream?.codesAsKeys === true;
     const names = { key: named, code: code || null, codesAsKeys, device };
     const installCode = await findFetchedSlot(core, names, clock.nowMs());
@@ -125,7 +129,8 @@ export function makeDiscovery(deps: DiscoveryDeps): DiscoveryDoor {
     const { nowMs } = call;
     const client = call.client();
     if (request.method !== 'POST') return UNKNOWN;
-    if (guesses.hasReached(client, settings.authFailuresPerMinuteMax, nowMs)) return UNKNOWN;
+    const guessesMax = settings.authFailuresPerMinuteMax * timesOf(settings, client);
+    if (guesses.hasReached(client, guessesMax, nowMs)) return UNKNOWN;
     // Strangers are answered in that time too, whether their body came or not.
     const timeMaxMs = strangers.isQuiet ? STRANGER_MS : deps.bodyTimeMaxMs;
     const body = await readBody(request, BODY_BYTES_MAX, timeMaxMs, SMALL);

@@ -97,10 +97,10 @@ const linkEndpoint = appEndpoint({
   },
   headers: { 'x-hwid-active': 'true' },
   says: ['ok', 'hwid_required', 'link_not_found', 'link_disabled', 'link_limit_reached'],
-  handle({ core, params, nowMs, sharedAddress: address }) {
+  handle({ core, params, nowMs, clientParts }) {
     const { id: domainHash, installid: installCode } = params;
     const { hwid, facts } = wordsOf(params);
-    const key = { hwid, domainHash, installCode, address, door: 'install' } as const;
+    const key = { hwid, domainHash, installCode, ...clientParts, door: 'install' as const };
     return replyWith(admitDevice(core, key, facts, nowMs), (link) => ({
       provider_id: link.providerCode,
       status: link.status,

@@ -2,7 +2,7 @@
 
 import { type TInteger, Type } from '@sinclair/typebox';
 import { authenticateDevice } from '../../core/device.ts';
-import { DEVICE_TOKEN } from '../../core/formats.ts';
+import { DEVICE_TOKEN, readInstallCode } from '../../core/formats.ts';
 import { byteLength } from '../../core/json-input.ts';
 import { readAckItems, readRegistration } from '../../core/message/device-input.ts';
 import { noteNotified } from '../../core/message/ended.ts';
@@ -119,20 +119,41 @@ export async function register(call: Registering, registration: Omit<Registratio
     const refusal = await refusalOfToken(core, call);
     if (refusal.body !== undefined) return refusal;
   }
-  const registered =
-    holder !== null && holder.hwid === registration.hwid
-      ? await act()
-      : await limits.registrations.attempt(client(), nowMs, act, (done) => !isRefused(done));
+  const isKnown = holder !== null && holder.hwid === registration.hwid;
+  const by = { client: client(), link: await partyIn(call, registration) };
+  const counts = (done: Awaited<ReturnType<typeof act>>) => !isRefused(done);
+  const registered = isKnown
+    ? await act()
+    : await limits.registrations.attemptBy(by, nowMs, act, counts);
   if (registered === null) return 'too_many_requests';
   if (isRefused(registered)) return refusedAtLink(call, registration, registered);
   const headers = waitMax(settings);
   return { says: 'ok', body: { device_token: registered.token }, headers } as const;
 }
 
+/** Returns the party of the link that a registration names; null: it counts for its address. */
+async function partyIn(
+  call: Pick<Registering, 'core' | 'isOfLink' | 'isShared'>,
+  { installCode }: Pick<Registration, 'installCode'>,
+): Promise<string | null> {
+  const isOfAddress =
+    installCode === null || !call.isShared || isRefused(readInstallCode(installCode));
+  const link = isOfAddress ? null : await call.core.store.findLink(installCode);
+  return link === null ? null : call.isOfLink(link.id, true);
+}
+
 /** The call of a registration. */
 type Registering = Pick<
   IncomingCall,
-  'core' | 'token' | 'client' | 'nowMs' | 'limits' | 'settings' | 'languages'
+  | 'core'
+  | 'token'
+  | 'client'
+  | 'nowMs'
+  | 'limits'
+  | 'settings'
+  | 'languages'
+  | 'isOfLink'
+  | 'isShared'
 >;
 
 const waitForm = {

@@ -36,6 +36,8 @@ interface FrontOptions {
   port: number;
   /** The addresses of this machine: no header may name one. */
   own: ReadonlySet<string>;
+  /** Returns the parties that a client's connections have: more than one for a shared address. */
+  turnsOf?(client: string): number;
   /** Hears of each refused header, with the peer and the reason. */
   onRefused(peer: string, why: string): void;
   /** Hears of each connection that is closed because there are too many. */
@@ -46,7 +48,8 @@ interface FrontOptions {
 
 /** The connections of a front. */
 export class Front {
-  readonly #callers = new Map<number, Caller>();
+  readonly #callers = new Map<number, Connection>();
+  #count = 0;
   readonly #open = new Set<Connection>();
   readonly #waiting = new PartyQueue<Connection>(() => ({ waitingMax: WAITING_MAX }));
   readonly #counted: PartyQueue<Connection>;
@@ -63,7 +66,30 @@ export class Front {
 
   /** Returns the caller whose connection reached the server from a port of this machine. */
   callerAt(port: number): Caller | undefined {
-    return this.#callers.get(port);
+    return this.#callers.get(port)?.caller ?? undefined;
+  }
+
+  /**
+   * Counts the connection behind a port for a party from now on. Closes it if the party has too
+   * many.
+   */
+  countAs(port: number, party: string): void {
+    const connection = this.#callers.get(port);
+    if (connection === undefined || connection.countsAs === party) return;
+    if (connection.caller?.kind === 'proxy') return;
+    this.#counted.remove(connection.countsAs, connection);
+    connection.countsAs = party;
+    this.#bound(this.#counted, party, connection);
+  }
+
+  /** Returns the party of a client's next connection. */
+  partyOf({ kind, address }: Pick<Caller, 'kind' | 'address'>): string {
+    if (kind === 'proxy') return '';
+    const client = countedAs(address);
+    const turns = this.options.turnsOf?.(client) ?? 1;
+    if (turns === 1) return client;
+    this.#count = (this.#count + 1) % turns;
+    return `${client} ${this.#count}`;
   }
 
   /** Returns whether a connection is open. */
@@ -110,23 +136,24 @@ export class Front {
   /** Counts a connection under its client. Returns false if it may not be open. */
   enter(connection: Connection, caller: Caller): boolean {
     this.#waiting.remove(connection.waitsAs, connection);
-    return this.#bound(this.#counted, partyOf(caller), connection);
+    connection.countsAs = this.partyOf(caller);
+    return this.#bound(this.#counted, connection.countsAs, connection);
   }
 
-  /** Notes the caller behind a port before its first byte is sent there. */
-  note(port: number, caller: Caller): void {
-    this.#callers.set(port, caller);
+  /** Notes the connection behind a port before its first byte is sent there. */
+  note(port: number, connection: Connection): void {
+    this.#callers.set(port, connection);
   }
 
   /** Forgets a port before it is left: the next one on it is another caller, or program. */
-  forget(port: number, caller: Caller | null): void {
-    if (this.#callers.get(port) === caller) this.#callers.delete(port);
+  forget(port: number, connection: Connection): void {
+    if (this.#callers.get(port) === connection) this.#callers.delete(port);
   }
 
-  leave(connection: Connection, caller: Caller | null): void {
+  leave(connection: Connection): void {
     this.#open.delete(connection);
     this.#waiting.remove(connection.waitsAs, connection);
-    if (caller !== null) this.#counted.remove(partyOf(caller), connection);
+    this.#counted.remove(connection.countsAs, connection);
   }
 
   #bound(queue: PartyQueue<Connection>, party: string, connection: Connection): boolean {
@@ -138,17 +165,17 @@ export class Front {
   }
 }
 
-const partyOf = ({ kind, address }: Caller) => (kind === 'proxy' ? '' : countedAs(address));
-
 /** A connection: first its header and its first bytes, then a pipe to the server. */
 class Connection {
   readonly peer: string;
   /** The party under which it waits for its first bytes: its peer, then its client. */
   waitsAs: string;
+  /** The party under which it is counted once it is known: its client, or a link. */
+  countsAs = '';
   pipe: Pipe | null = null;
   #bytes: Buffer = Buffer.alloc(0);
   /** Known after the header. */
-  #caller: Caller | null = null;
+  caller: Caller | null = null;
   #isDialling = false;
   #isEnded = false;
   #port = 0;
@@ -163,7 +190,7 @@ class Connection {
     this.waitsAs = this.peer;
     const needsHeader = named !== undefined && (named === null || named.includes(this.peer));
     if (!needsHeader) {
-      this.#caller = isSocket
+      this.caller = isSocket
         ? { kind: 'proxy', address: '127.0.0.1' }
         : { kind: 'peer', address: this.peer };
     }
@@ -193,8 +220,8 @@ class Connection {
 
   gone(): void {
     clearTimeout(this.#timer);
-    this.front.leave(this, this.#caller);
-    this.front.forget(this.#port, this.#caller);
+    this.front.leave(this);
+    this.front.forget(this.#port, this);
     this.pipe?.outerClosed();
   }
 
@@ -203,10 +230,10 @@ class Connection {
     const read = readHeader(this.#bytes);
     if (read === 'part') return;
     if (read === 'none') {
-      if (this.#caller === null) this.#refuse('missing');
-      else this.#dial(this.#caller);
-    } else if (this.#caller !== null) {
-      const isSecond = this.#caller.kind === 'client' || this.#caller.kind === 'check';
+      if (this.caller === null) this.#refuse('missing');
+      else this.#dial(this.caller);
+    } else if (this.caller !== null) {
+      const isSecond = this.caller.kind === 'client' || this.caller.kind === 'check';
       this.#refuse(isSecond ? 'sent twice' : 'from a network that is not named');
     } else if ('malformed' in read) {
       this.#refuse(read.malformed);
@@ -221,13 +248,14 @@ class Connection {
   }
 
   #known(address: string | null, length: number): void {
-    this.#caller =
+    this.caller =
       address === null ? { kind: 'check', address: this.peer } : { kind: 'client', address };
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.close(), FIRST_BYTES_MAX_MS);
     this.#bytes = this.#bytes.subarray(length);
     if (this.#bytes.length > 0) this.#read();
-    else if (address !== null) this.front.waitAs(this, countedAs(address));
+    else if (address !== null)
+      this.front.waitAs(this, this.front.partyOf({ kind: 'client', address }));
   }
 
   #refuse(why: string): void {
@@ -246,7 +274,7 @@ class Connection {
       allowHalfOpen: true,
       data: null,
       socket: {
-        open: (inner) => this.#connected(inner, caller),
+        open: (inner) => this.#connected(inner),
         data: (_, bytes) => this.pipe?.fromInner(bytes),
         drain: () => this.pipe?.innerDrained(),
         end: () => this.#innerEnded(),
@@ -259,17 +287,17 @@ class Connection {
   }
 
   #innerEnded(): void {
-    this.front.forget(this.#port, this.#caller);
+    this.front.forget(this.#port, this);
     this.pipe?.innerEnded();
   }
 
-  #connected(inner: Bun.Socket<null>, caller: Caller): void {
+  #connected(inner: Bun.Socket<null>): void {
     if (!this.front.has(this)) {
       inner.terminate();
       return;
     }
     this.#port = inner.localPort;
-    this.front.note(this.#port, caller);
+    this.front.note(this.#port, this);
     this.pipe = new Pipe(this.socket, inner);
     this.socket.resume();
     this.pipe.fromOuter(this.#bytes);

@@ -29,6 +29,8 @@ export interface DoorOptions extends ListenOptions {
   isSocketProxied?: boolean;
   /** The addresses of this machine. */
   ownAddresses?: readonly string[];
+  /** Returns the parties that a client's connections have. */
+  turnsOf?(client: string): number;
   /** The time for a whole header, ms, for tests. */
   headerMaxMs?: number;
 }
@@ -50,9 +52,22 @@ export async function openListener(
   websocket: Websocket,
   deps: FrontDeps,
 ): Promise<Listener> {
-  const { headerMaxMs, host, isSocketProxied, port, proxyProtocol: named, socket } = options;
+  const {
+    headerMaxMs,
+    host,
+    isSocketProxied,
+    port,
+    proxyProtocol: named,
+    socket,
+    turnsOf,
+  } = options;
   const own = new Set(options.ownAddresses);
-  const front = { ...(headerMaxMs !== undefined && { headerMaxMs }), own, ...hears(deps) };
+  const front = {
+    ...(headerMaxMs !== undefined && { headerMaxMs }),
+    ...(turnsOf && { turnsOf }),
+    own,
+    ...hears(deps),
+  };
   const main = !named
     ? listen(answer, options, websocket)
     : behind(answer, options, websocket, (inside) => {
@@ -132,10 +147,14 @@ function behind(
   websocket: Websocket,
   bind: (port: number) => Bound & { front: Front },
 ): Listener {
-  const callerOf = (request: Request) => {
+  const portOf = (request: Request) => {
     const ip = inner.serverOf(request).requestIP(request);
     // The same port of another address of this machine is another program.
-    return ip?.address === INSIDE ? front.callerAt(ip.port) : undefined;
+    return ip?.address === INSIDE ? ip.port : undefined;
+  };
+  const callerOf = (request: Request) => {
+    const port = portOf(request);
+    return port === undefined ? undefined : front.callerAt(port);
   };
   const guarded: Answering = (request) => {
     const caller = callerOf(request);
@@ -157,6 +176,10 @@ function behind(
     kindOf: (request) => {
       const kind = callerOf(request)?.kind ?? 'client';
       return kind === 'check' ? 'client' : kind;
+    },
+    countAs: (request, party) => {
+      const port = portOf(request);
+      if (port !== undefined) front.countAs(port, party);
     },
     stop: async (lastCallMs = 0) => {
       if (lastCallMs > 0) {
@@ -199,6 +222,7 @@ function both(
     peerOf: (request) => of(request).peerOf(request),
     kindOf: (request) => of(request).kindOf(request),
     grantPatience: (request, seconds) => of(request).grantPatience(request, seconds),
+    countAs: (request, party) => of(request).countAs(request, party),
     replaceCertificate: async (pair) => {
       await main.replaceCertificate(pair);
       if (hasTls) await beside.replaceCertificate(pair);

@@ -96,6 +96,8 @@ interface GateDeps {
   isOfGate(request: Request): boolean;
   /** Returns the name under which refused phones share an address; null: it is not known. */
   sharedAddressOf(request: Request, trusted: TrustedProxies): string | null;
+  /** Returns what hears of the link that a request names. */
+  onLinkOf(request: Request): NonNullable<DeviceCall['onLink']>;
 }
 
 export const GATE_PATH = '/gate';
@@ -141,10 +143,11 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     if (isRefused(key)) return conclusionOf(unknownTo(hwid));
     const trusted = settings.gateProxies ?? settings.trustedProxies;
     const address = () => deps.sharedAddressOf(request, trusted);
+    const onLink = deps.onLinkOf(request);
     const code = valueIn(query, 'installid');
     const isHead = method === 'HEAD';
     const named = {
-      device: { domainHash: host.hash, hwid, junkHwid, providerCode, address, door: DOOR },
+      device: { domainHash: host.hash, hwid, junkHwid, providerCode, address, onLink, door: DOOR },
       facts,
       key,
       code: typeof code === 'string' ? code : null,

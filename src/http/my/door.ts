@@ -22,6 +22,7 @@ import type { MyName, MySites } from '../../core/port/my.ts';
 import { languagesOf } from '../../core/ride/languages.ts';
 import { codesAreKeys } from '../../core/secret-code.ts';
 import type { MinuteLimiter } from '../bound/limiter.ts';
+import type { Parties } from '../bound/parties.ts';
 import type { Connection } from '../console/site.ts';
 import { reportFault, whyNotNow } from '../interpreter.ts';
 import { dropBody, readForm } from '../request/body.ts';
@@ -55,6 +56,7 @@ interface MyDeps {
   secretOf(file: string): string | null;
   connectionOf(request: Request): Connection;
   clientOf(request: Request): string;
+  parties: Parties;
   bodyTimeMaxMs: number;
 }
 
@@ -73,7 +75,7 @@ export type MyDoor = (request: Request, exposure: Exposure) => Promise<Response>
 
 /** Makes the answer of the page; it returns null for a request to another path. */
 export function makeMy(deps: MyDeps): MyDoor {
-  const { clock, core, log, proxy, secretOf, settings, traffic } = deps;
+  const { clock, core, log, parties, proxy, secretOf, settings, traffic } = deps;
   const tally = traffic.tallyOf(ENDPOINT);
 
   function ofHost(host: string): KeyPaths {
@@ -111,6 +113,7 @@ export function makeMy(deps: MyDeps): MyDoor {
     const name = nameIn(given, site);
     const opened = name && (await openMy(core, name, query.get('this'), view.nowMs));
     if (opened === null) return notFound(request);
+    parties.found(request, opened.link.installId);
     const from = Math.floor(Number(query.get('from')) / PLACES_EACH) * PLACES_EACH || 0;
     const first = from > 0 && from < opened.places.length ? from : 0;
     // A page of news outlives a reference.
@@ -133,6 +136,7 @@ export function makeMy(deps: MyDeps): MyDoor {
     const reference = form?.get('free') ?? null;
     if (reference === null) {
       const link = await findMine(core, name, nowMs);
+      if (link !== null) parties.found(request, link.installId, true);
       return link === null ? notFound(request, given) : seeOther(pageNameOf(core, link, nowMs));
     }
     const from = deps.clientOf(request);
@@ -153,6 +157,7 @@ export function makeMy(deps: MyDeps): MyDoor {
     viewOf,
     notFound,
     clientOf: deps.clientOf,
+    parties,
     bodyTimeMaxMs: deps.bodyTimeMaxMs,
     registrations: deps.limits.registrations,
     nameIn: (text: string | null) => nameIn(text, site),

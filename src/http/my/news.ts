@@ -12,6 +12,7 @@ import { isRefused } from '../../core/outcome.ts';
 import type { MyLink, MyName } from '../../core/port/my.ts';
 import { languagesOf } from '../../core/ride/languages.ts';
 import type { MinuteLimiter } from '../bound/limiter.ts';
+import type { Parties } from '../bound/parties.ts';
 import { cookieIn } from '../console/site.ts';
 import { readBody, readForm } from '../request/body.ts';
 import { manifestOf, NEWS_MAX, newsView } from './news-view.ts';
@@ -24,6 +25,7 @@ interface NewsDeps {
   bodyTimeMaxMs: number;
   registrations: MinuteLimiter;
   clientOf(request: Request): string;
+  parties: Parties;
   viewOf(request: Request): ViewOf;
   /** Reads the name of a link; null: it is malformed. */
   nameIn(text: string | null): MyName | null;
@@ -92,6 +94,7 @@ async function show(deps: NewsDeps, part: NewsPart, request: Request): Promise<A
   const name = deps.nameIn(queryOf(request).get('link'));
   const link = name && key !== null && (await findMine(core, name, view.nowMs));
   if (!link || key === null) return deps.notFound(request);
+  deps.parties.found(request, link.installId);
   if (part === 'app.webmanifest') {
     const headers = { 'content-type': 'application/manifest+json' };
     return { says: 'ok', response: json(manifestOf(link, view), 200, headers) };
@@ -162,7 +165,7 @@ async function register(
   token: string | null,
   body: Readonly<Record<string, unknown>>,
 ): Promise<Answered> {
-  const { core, registrations } = deps;
+  const { core, parties, registrations } = deps;
   const { nowMs, path } = deps.viewOf(request);
   const link = await linkOf(deps, token, body['link'], nowMs);
   const origin = URL.parse(deps.originOf(request));
@@ -176,12 +179,9 @@ async function register(
     userAgent: request.headers.get('user-agent') ?? '',
     page: `${origin.origin}${path}/news?link=${myNameOf(link)}`,
   };
-  const made = await registrations.attempt(
-    deps.clientOf(request),
-    nowMs,
-    () => registerBrowser(core, link, wish, nowMs),
-    (done) => !isRefused(done),
-  );
+  const by = { client: deps.clientOf(request), link: parties.found(request, link.installId, true) };
+  const make = () => registerBrowser(core, link, wish, nowMs);
+  const made = await registrations.attemptBy(by, nowMs, make, (done) => !isRefused(done));
   if (made === null) {
     return { says: 'too_many_requests', response: json({ refused: 'too_many_requests' }, 429) };
   }

@@ -15,16 +15,74 @@ export function parseTrustedProxies(networks: readonly string[]): TrustedProxies
   if (networks.length === 0) return NONE;
   const list = new BlockList();
   for (const network of networks) {
-    const [address = '', prefix, ...rest] = network.split('/');
-    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-    const longest = family === 'ipv6' ? 128 : 32;
-    const bits = prefix === undefined ? longest : Number(prefix);
-    const isPrefix = prefix !== '' && Number.isInteger(bits) && bits >= 0 && bits <= longest;
-    if (isIP(address) === 0 || !isPrefix || rest.length > 0)
-      throw new RangeError(`'${network}' is not a network`);
+    const { address, bits, family } = readNetwork(network);
     list.addSubnet(address, bits, family);
   }
   return { includes: (address) => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4') };
+}
+
+interface NetworkParts {
+  address: string;
+  /** The length of the prefix. */
+  bits: number;
+  family: 'ipv4' | 'ipv6';
+}
+
+/** Reads a network or a single address. Throws RangeError. */
+function readNetwork(network: string): NetworkParts {
+  const [address = '', prefix, ...rest] = network.split('/');
+  const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+  const longest = family === 'ipv6' ? 128 : 32;
+  const bits = prefix === undefined ? longest : Number(prefix);
+  const isPrefix = prefix !== '' && Number.isInteger(bits) && bits >= 0 && bits <= longest;
+  if (isIP(address) === 0 || !isPrefix || rest.length > 0)
+    throw new RangeError(`'${network}' is not a network`);
+  return { address, bits, family };
+}
+
+/** Networks of exits: each of their addresses is that of many customers. */
+export interface SharedAddresses {
+  readonly isNone: boolean;
+  /** Returns the network of a client, as the setting has it; null: it is in none. */
+  networkOf(client: string): string | null;
+  /** Returns whether a client, as {@link countedAs} names it, is in one of the networks. */
+  includes(client: string): boolean;
+}
+
+const NONE_SHARED: SharedAddresses = {
+  isNone: true,
+  networkOf: () => null,
+  includes: () => false,
+};
+
+/** The shortest prefixes of shared networks: no exit has more addresses, but a carrier has. */
+const SHORTEST = { ipv4: 16, ipv6: 32 };
+/** Clients with IPv6 are counted by networks of this length. */
+const COUNTED_BITS = 64;
+
+/**
+ * Parses the networks of exits. One of IPv6 that is smaller than a /64 stands for that /64, because
+ * clients are counted by it. Throws RangeError, also for a network that only a carrier can have.
+ */
+export function parseSharedAddresses(networks: readonly string[]): SharedAddresses {
+  if (networks.length === 0) return NONE_SHARED;
+  const lists = networks.map((text) => {
+    const { address, bits, family } = readNetwork(text);
+    if (bits < SHORTEST[family]) {
+      const most = `/${SHORTEST[family]}`;
+      throw new RangeError(`'${text}' is wider than ${most}: name the addresses of exits alone`);
+    }
+    const list = new BlockList();
+    list.addSubnet(address, family === 'ipv6' ? Math.min(bits, COUNTED_BITS) : bits, family);
+    return { text, list };
+  });
+  const networkOf = (client: string) => {
+    const address = client.replace(/::\/64$/, '::');
+    if (isIP(address) === 0) return null;
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    return lists.find(({ list }) => list.check(address, family))?.text ?? null;
+  };
+  return { isNone: false, networkOf, includes: (client) => networkOf(client) !== null };
 }
 
 /**

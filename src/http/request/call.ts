@@ -4,12 +4,14 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { actingAs, type Core } from '../../core/core.ts';
 import type { AuthenticDevice } from '../../core/device.ts';
+import type { ClientParts } from '../../core/door.ts';
 import type { EventSenders } from '../../core/outbox/carrier.ts';
 import type { Actor } from '../../core/port/audit.ts';
 import type { Provider } from '../../core/port/provider.ts';
 import { languagesOf } from '../../core/ride/languages.ts';
 import { keyFingerprint } from '../../core/secret.ts';
 import type { Large } from '../answer/large.ts';
+import type { Parties } from '../bound/parties.ts';
 import type { Limits, WireSettings } from '../endpoint.ts';
 import type { Traffic } from '../traffic.ts';
 import { parseQuery, type Query, valueIn } from './query.ts';
@@ -25,8 +27,9 @@ export interface CallDeps {
   traffic: Traffic;
   /** Returns the address under which the client of a request is counted. */
   clientOf(request: Request): string;
-  /** Returns what reads the network of the caller; null: only that of a proxy is known. */
-  sharedAddressOf(request: Request): () => string | null;
+  /** Returns the parts of a call to the door that depend on its client. */
+  clientPartsOf(request: Request): ClientParts;
+  parties: Parties;
   /** Aborts when the server stops. */
   stopping: AbortSignal;
   large: Large;
@@ -91,8 +94,21 @@ export class IncomingCall {
     return () => this.#deps.clientOf(this.request);
   }
 
-  get sharedAddress(): () => string | null {
-    return this.#deps.sharedAddressOf(this.request);
+  get clientParts(): ClientParts {
+    return this.#deps.clientPartsOf(this.request);
+  }
+
+  /**
+   * Gives the rest of the call to the link that it names in its body, or by its token. Returns the
+   * party of the link; null: the address is not one of those that many customers share.
+   */
+  isOfLink(installId: number, isInBody: boolean): string | null {
+    return this.#deps.parties.found(this.request, installId, isInBody);
+  }
+
+  /** True if the address is one of those that many customers share. */
+  get isShared(): boolean {
+    return this.#deps.parties.isShared(this.request);
   }
 
   get token(): string | null {

@@ -83,6 +83,8 @@ export interface SocketData {
   requestId: string;
   /** The address under which the client is counted. */
   client: string;
+  /** The party of its calls: the client, or at a shared address the link of its device. */
+  party: string;
   /** Both ends of its connection, for its Close frame; null: unknown, or with TLS. */
   ends: Ends | null;
   /** The seconds between pings that the device asked for; null: the default. */
@@ -238,9 +240,9 @@ export class DeviceStream {
     if (this.isClosed) return;
     if (typeof glance === 'string') {
       // The look was for many streams; these reads are for one client.
-      const { client } = this.socket.data;
+      const { party } = this.socket.data;
       const read = glance === 'revoked' ? () => this.#endRevoked() : () => this.#list(glance);
-      this.deps.core.store.onBehalfOf(client, String, () => void read());
+      this.deps.core.store.onBehalfOf(party, String, () => void read());
     } else if (glance.length === 0) {
       // Nearly every stream opens this way: 10,000 may open at once, as after a restart.
       this.#isMoreWaiting = false;

@@ -34,9 +34,9 @@ export class StreamShares {
   }
 
   /** Returns whether {@link add} takes a stream of the device. */
-  takes(device: AuthenticDevice, client: string): boolean {
+  takes(device: AuthenticDevice, party: string): boolean {
     const provider = providerOf(device);
-    if (provider === null) return !this.#isFull && this.#strangers.takes(networkOf(client));
+    if (provider === null) return !this.#isFull && this.#strangers.takes(networkOf(party));
     return !this.#isFull || this.#strangers.size > 0 || this.#devices.takes(provider);
   }
 
@@ -45,10 +45,10 @@ export class StreamShares {
    * stranger, or the newest of the party with most. Null: none.
    */
   add(stream: DeviceStream): DeviceStream | null {
-    const { client } = stream.socket.data;
-    if (!this.takes(stream.device, client)) return stream;
+    const { party } = stream.socket.data;
+    if (!this.takes(stream.device, party)) return stream;
     const provider = providerOf(stream.device);
-    if (provider === null) return this.#strangers.add(networkOf(client), stream);
+    if (provider === null) return this.#strangers.add(networkOf(party), stream);
     const stranger = this.#isFull ? (this.#strangers.take()?.item ?? null) : null;
     return this.#devices.add(provider, stream) ?? stranger;
   }
@@ -56,7 +56,7 @@ export class StreamShares {
   remove(stream: DeviceStream): void {
     const { device, socket } = stream;
     const provider = providerOf(device);
-    if (provider === null) this.#strangers.remove(networkOf(socket.data.client), stream);
+    if (provider === null) this.#strangers.remove(networkOf(socket.data.party), stream);
     else this.#devices.remove(provider, stream);
   }
 }

@@ -10,6 +10,7 @@ import { isAway } from '../../core/port/store.ts';
 import { languagesOf } from '../../core/ride/languages.ts';
 import { refusedText } from '../answer/ended-view.ts';
 import { respond } from '../answer/respond.ts';
+import type { Parties } from '../bound/parties.ts';
 import type { WireSettings } from '../endpoint.ts';
 import { reportFault } from '../interpreter.ts';
 import type { MessageKey } from '../messages.ts';
@@ -60,6 +61,7 @@ interface StreamDeps extends Omit<DeviceStreamDeps, 'looks' | 'end'> {
   upgrade(request: Request, data: SocketData, headers: Readonly<Record<string, string>>): boolean;
   /** Returns the address under which the client of a request is counted. */
   clientOf(request: Request): string;
+  parties: Parties;
 }
 
 export interface Streams {
@@ -118,8 +120,8 @@ export function makeStreams(deps: StreamDeps): Streams {
     pings.enter(stream, intervalMsOf(stream) * (isUsual ? Math.random() : 1));
   }
 
-  function isFullFor(device: AuthenticDevice, client: string): boolean {
-    return !byToken.has(device.tokenId) && !shares.takes(device, client);
+  function isFullFor(device: AuthenticDevice, party: string): boolean {
+    return !byToken.has(device.tokenId) && !shares.takes(device, party);
   }
 
   function open(socket: Socket): void {
@@ -153,7 +155,7 @@ export function makeStreams(deps: StreamDeps): Streams {
     deps.log.debug('stream_opened', { device: device.id });
     stream.open();
     // May be lost: counts of a message's ways alone depend on it.
-    deps.core.store.onBehalfOf(socket.data.client, String, () => {
+    deps.core.store.onBehalfOf(socket.data.party, String, () => {
       noteStream(deps.core, device).catch((fault) => isAway(fault) || stream.failed(fault));
     });
     return true;
@@ -198,6 +200,7 @@ export function makeStreams(deps: StreamDeps): Streams {
         stream: null,
         requestId,
         client,
+        party: deps.parties.of(request),
         ends: null,
         pingSeconds,
         frameMax: readFrameMax(request),
@@ -214,6 +217,10 @@ export function makeStreams(deps: StreamDeps): Streams {
     let ended: Ended | null = null;
     try {
       device = await authenticateDevice(deps.core, token, clock.nowMs());
+      if (device !== null && deps.parties.isShared(request)) {
+        const installId = await deps.core.store.findShownLink(device.tokenId);
+        if (installId !== null) deps.parties.found(request, installId);
+      }
       if (device === null) ended = await whyShownEnded(deps.core, token, clock.nowMs());
     } catch (fault) {
       // Not 200: libraries would conclude that the server has no WebSockets.
@@ -230,7 +237,7 @@ export function makeStreams(deps: StreamDeps): Streams {
       await traffic.conclude(tally, decided);
       return refuse(key, 401);
     }
-    if (isFullFor(device, client) || isStopping) {
+    if (isFullFor(device, deps.parties.of(request)) || isStopping) {
       refusedCount += 1;
       return refuse(says('too_many_streams'), 503);
     }
@@ -247,8 +254,8 @@ export function makeStreams(deps: StreamDeps): Streams {
       sendPings: false,
       open,
       message(socket, frame) {
-        const { client, stream } = socket.data;
-        return deps.core.store.onBehalfOf(client, String, () =>
+        const { party, stream } = socket.data;
+        return deps.core.store.onBehalfOf(party, String, () =>
           stream === null ? tokenFrames.receive(socket, frame) : stream.receive(frame),
         );
       },

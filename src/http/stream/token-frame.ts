@@ -14,6 +14,7 @@ import { whyShownEnded } from '../../core/message/ended.ts';
 import { isRefused, type Misfit, malformed } from '../../core/outcome.ts';
 import { refusedText } from '../answer/ended-view.ts';
 import { bodyOf } from '../answer/respond.ts';
+import { partyOfLink } from '../bound/parties.ts';
 import type { WireSettings } from '../endpoint.ts';
 import { reportFault } from '../interpreter.ts';
 import {
@@ -54,6 +55,8 @@ interface TokenFrameDeps {
 
 /** The state of one socket. */
 interface Wait {
+  /** The party in the queue. */
+  party: string;
   hasFrame: boolean;
   controlFrames: number;
 }
@@ -71,9 +74,10 @@ export class TokenFrames {
    * closes at once this socket or the last one of the address with most sockets.
    */
   add(socket: Socket): void {
-    const wait = { hasFrame: false, controlFrames: 0 };
+    const { party } = socket.data;
+    const wait = { party, hasFrame: false, controlFrames: 0 };
     this.#waits.set(socket, wait);
-    const surplus = this.#queue.add(socket.data.client, socket);
+    const surplus = this.#queue.add(party, socket);
     if (surplus !== null) {
       this.refusedCount += 1;
       this.#end(surplus, CLOSE_TOO_MANY, 'too many streams wait for their token');
@@ -87,7 +91,10 @@ export class TokenFrames {
 
   /** Stops waiting for a socket that has closed or has sent its token. */
   forget(socket: Socket): void {
-    if (this.#waits.delete(socket)) this.#queue.remove(socket.data.client, socket);
+    const wait = this.#waits.get(socket);
+    if (wait === undefined) return;
+    this.#waits.delete(socket);
+    this.#queue.remove(wait.party, socket);
   }
 
   /** Counts a ping or pong. Closes the socket after too many. */
@@ -126,6 +133,7 @@ export class TokenFrames {
   async #authenticate(socket: Socket, token: string): Promise<void> {
     const { core, clock } = this.deps;
     const device = await authenticateDevice(core, token, clock.nowMs());
+    if (device !== null) await this.#noteLink(socket, device);
     if (!this.#waits.has(socket)) return;
     if (device !== null) {
       this.forget(socket);
@@ -142,6 +150,13 @@ export class TokenFrames {
     await this.deps.guessed(socket.data.client);
     socket.send(bodyOf('device_token_error'));
     this.#end(socket, CLOSE_TOKEN, 'the token is of no device');
+  }
+
+  /** Gives the calls of a socket at a shared address to the link of its device. */
+  async #noteLink({ data }: Socket, { tokenId }: AuthenticDevice): Promise<void> {
+    if (data.party === data.client) return;
+    const installId = await this.deps.core.store.findShownLink(tokenId);
+    if (installId !== null) data.party = partyOfLink(installId);
   }
 
   /** Closes every socket. */

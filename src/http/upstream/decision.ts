@@ -196,7 +196,9 @@ export async function holdsNamedSlot(
   request: SubscriptionRequest,
   nowMs: number,
 ): Promise<boolean> {
-  for (const call of await callsOf(core, request))
+  // A token may be forged until the panel takes it: until then its call is not of the link.
+  const { onLink: _, ...device } = request.device;
+  for (const call of await callsOf(core, { ...request, device }))
     if (await holdsSlot(core, call, nowMs)) return true;
   return false;
 }

@@ -4,7 +4,6 @@ import type { Clock } from '../../base/clock.ts';
 import { Deadline } from '../../base/deadline.ts';
 import type { Log } from '../../base/log.ts';
 import { panelOf } from '../../core/panel/kind.ts';
-import { countedAs } from '../request/address.ts';
 import { decodedFor } from './decoded-response.ts';
 import { Failure, type UpstreamResponse } from './exchange.ts';
 import type { Forwarding } from './forwarding.ts';
@@ -17,6 +16,8 @@ export interface ForwardDeps {
   clock: Clock;
   log: Log;
   provenanceOf(request: Request): Provenance;
+  /** Returns the party of a request in the queue of a panel. */
+  partyOf(request: Request): string;
   /** Sets the time that a response may take, if longer than the server's idle time, s. */
   grantPatience(request: Request, seconds: number): void;
   /** Returns whether the server waits for no more responses. */
@@ -57,7 +58,7 @@ export function timesOf(timeoutMs: number): { waitMs: number; patienceS: number 
 
 /** Asks the panel when a place is free. */
 export async function forward(
-  { clock, log, isEnding, provenanceOf, grantPatience }: ForwardDeps,
+  { clock, log, isEnding, partyOf, provenanceOf, grantPatience }: ForwardDeps,
   request: Request,
   panel: Panel,
   { path, isWhole, isInfo = false }: { path: string; isWhole: boolean; isInfo?: boolean },
@@ -77,8 +78,7 @@ export async function forward(
   // The proxy reads the response itself.
   if (isInfo) headers['accept-encoding'] = 'identity';
   const patience = new Deadline(waitMs, signal, clock.steadyMs);
-  const party = countedAs(provenance.client);
-  const leave = await panel.takePlace(party, !forwarding.holdsSlot, patience.signal);
+  const leave = await panel.takePlace(partyOf(request), !forwarding.holdsSlot, patience.signal);
   patience.end();
   if (typeof leave === 'string') return signal.aborted ? 'client_left' : 'upstream_busy';
   if (isEnding()) {

@@ -6,6 +6,7 @@
 
 import { countBotFetch } from '../../core/bot.ts';
 import type { Core } from '../../core/core.ts';
+import type { ClientParts } from '../../core/door.ts';
 import { hostName } from '../../core/host-name.ts';
 import { readNamedPath } from '../../core/key-path.ts';
 import { hasMy, myUrlOfLink, myUrlOfNames, myUrlOfRefusal } from '../../core/my.ts';
@@ -54,8 +55,8 @@ interface ProxyOptions extends Omit<ForwardDeps, 'isEnding'> {
   panels: PanelFollowers;
   /** Returns the limit of new links of the client of a request. */
   limitLinks(request: Request): LinkLimit;
-  /** Returns what reads the network of the client; null: only that of a proxy is known. */
-  sharedAddressOf(request: Request): () => string | null;
+  /** Returns the parts of a call to the door that depend on its client. */
+  clientPartsOf(request: Request): ClientParts;
   /** Asks a panel with made-up keys; returns whether it serves one. */
   servesStrangers(upstream: Upstream): Promise<boolean | null>;
 }
@@ -177,7 +178,7 @@ async function responseTo(deps: ProxyDeps, asked: Asked): Promise<ProxyResponse>
  * none, or the permission for a path without a name.
  */
 function readNames(
-  { secretOf, sharedAddressOf }: ProxyDeps,
+  { clientPartsOf, secretOf }: ProxyDeps,
   { exposure, panel, request, target }: Asked,
 ): SubscriptionRequest | Forwarding | Denied {
   const { hash: domainHash, upstream } = panel;
@@ -196,10 +197,17 @@ function readNames(
   if (isRefused(key) || code === REPEATED) return NOT_FOUND;
   if (key === null && !code) return otherPaths === 'pass' ? BY_OTHER_PATH : NOT_FOUND;
   const isPage = /\btext\/html\b/i.test(request.headers.get('accept') ?? '');
-  const address = sharedAddressOf(request);
   return {
     path,
-    device: { domainHash, hwid, junkHwid, providerCode, enforces, address, door: DOOR },
+    device: {
+      domainHash,
+      hwid,
+      junkHwid,
+      providerCode,
+      enforces,
+      ...clientPartsOf(request),
+      door: DOOR,
+    },
     facts,
     key,
     code: code || null,

@@ -54,7 +54,10 @@ interface TokenRow {
 
 export function tokenNoun(
   backend: Backend,
-): Pick<Store, 'findDeviceByToken' | 'isDiscoveredAt' | 'listPushAddresses' | 'noteStream'> {
+): Pick<
+  Store,
+  'findDeviceByToken' | 'findShownLink' | 'isDiscoveredAt' | 'listPushAddresses' | 'noteStream'
+> {
   const { prepare, least, join } = backend;
   const { deviceId: findDevice } = lookUpStatements(backend);
   const deviceSeen = sql.raw('d.last_seen_at_ms');
@@ -91,6 +94,12 @@ export function tokenNoun(
       SELECT ${columns('device_token', 'push!, locale')} FROM device_token
       WHERE device_id = :deviceId AND push IS NOT NULL ORDER BY id`);
 
+  const shownLink = prepare(sql`
+      SELECT ${columns({ s: 'install_device' }, 's.installId')} FROM device_provider p
+        ${join} install_device s
+          ON s.install_id = p.claim_install_id AND s.device_id = p.device_id
+      WHERE p.token_id = :tokenId ORDER BY s.install_id LIMIT 1`);
+
   const stream = prepare(sql`UPDATE device_token SET has_stream = 1 WHERE id = :tokenId`);
 
   return {
@@ -102,6 +111,11 @@ export function tokenNoun(
       backend.read(function* () {
         const key = { tokenHash, domainHash };
         return ((yield* discovered.get(key)) ?? (yield* ended.get(key))) !== null;
+      }),
+
+    findShownLink: (tokenId) =>
+      backend.read(function* () {
+        return (yield* shownLink.get({ tokenId }))?.installId ?? null;
       }),
 
     listPushAddresses: async (hwid) =>

@@ -19,6 +19,12 @@ export function onBehalfOf<Of, T>(of: Of, nameOf: (of: Of) => string, work: (of:
   return current.run({ nameOf: () => nameOf(of), name: null }, work, of);
 }
 
+/** Gives the rest of the present call to another party. */
+export function continueAs(party: string): void {
+  const present = current.getStore();
+  if (present) present.name = party;
+}
+
 /** Runs `work` for a group of calls, which has its own queue. */
 export function asGroup<T>(work: () => T): T {
   return current.run(null, work);

@@ -14,7 +14,7 @@ import { healthStore } from './health.ts';
 import { findBan, migrate, withConnection } from './migrate.ts';
 import { nodeStore, type Self } from './node.ts';
 import { openPatiently } from './opening.ts';
-import { onBehalfOf } from './party.ts';
+import { continueAs, onBehalfOf } from './party.ts';
 import { Sealer } from './sealer.ts';
 import { acceptanceInGroups } from './set/acceptance.ts';
 import { acknowledgementsInGroups } from './set/acknowledgement.ts';
@@ -81,6 +81,7 @@ export async function openPostgresStore(
     watch: watching.watch,
     readCommitMark: watching.readCommitMark,
     onBehalfOf,
+    continueAs,
     close: async () => {
       watching.close();
       // Figures that cannot be saved must not keep the process alive.

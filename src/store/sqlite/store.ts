@@ -84,6 +84,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     ...nodeStore(processes),
     // Calls wait at the HTTP server, because this database is in the process.
     onBehalfOf: (party, _nameOf, work) => work(party),
+    continueAs: () => {},
     close: async () => {
       writer.limitWait();
       await backend.idle();

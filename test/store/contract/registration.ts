@@ -29,7 +29,12 @@ import {
   tokenHash,
 } from './message-fixture.ts';
 
-type Method = 'registerDevice' | 'findDeviceByToken' | 'listPushAddresses' | 'noteStream';
+type Method =
+  | 'registerDevice'
+  | 'findDeviceByToken'
+  | 'findShownLink'
+  | 'listPushAddresses'
+  | 'noteStream';
 
 const REFUSED = 'registration_refused';
 
@@ -374,6 +379,27 @@ export const registrationContract: Record<Method & keyof Store, Suite> = {
       expect(await shown(await register(store, 'a', onLink(), a))).toMatchObject({ hasStream: 1 });
       // A token that ended meanwhile is no fault.
       await store.noteStream(9_999);
+    });
+  },
+
+  findShownLink(opened) {
+    test('of the token that showed it alone, while the device has its slot', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      const shown = async ({ tokenHash: hash }: TokenHolder) =>
+        store.findShownLink((await store.findDeviceByToken(hash))?.tokenId ?? 0);
+      // A HWID is no secret: by a binding alone, a token is of no link.
+      await knock(store, 'a', CODE, FACTS, NOW_MS);
+      const stranger = await register(store, 'a');
+      expect(await shown(stranger)).toBeNull();
+      const own = await register(store, 'a', onLink());
+      const link = await store.findLink(CODE);
+      expect(await shown(own)).toBe(link?.id ?? 0);
+      expect(await shown(stranger)).toBeNull();
+      expect(await store.findShownLink(9_999)).toBeNull();
+      const install = { installCode: CODE, installId: null };
+      await store.freeSlot(providerId, install, 'a', ACT);
+      expect(await shown(own)).toBeNull();
     });
   },
 
