@@ -133,6 +133,17 @@ describe('a full link', () => {
     expect(verdict(freeing, silentMs)).toBe('same_phone');
   });
 
+  test('a slot is silent after the hours of the policy, once in a cool-down', () => {
+    const former = { hwid: 'b', registeredAtMs: 0, lastSeenAtMs: NOW_MS };
+    const hours = { samePhone: 'replace', samePhoneHours: 1, coolDownHours: 24 } as const;
+    const silentMs = END_OF_DAY_MS + HOUR_MS;
+    expect(verdict(full(hours, { former }), silentMs - 1)).toBe('link_limit_reached');
+    expect(verdict(full(hours, { former }), silentMs)).toBe('same_phone');
+    const replaced = full(hours, { former, replacedAtMs: silentMs - 23 * HOUR_MS });
+    expect(verdict(replaced, silentMs)).toBe('link_limit_reached');
+    expect(verdict(replaced, silentMs + HOUR_MS)).toBe('same_phone');
+  });
+
   test('with same_phone ask frees nothing, and names the slot', () => {
     const former = { hwid: 'b', registeredAtMs: 0, lastSeenAtMs: NOW_MS };
     const link = full({ samePhone: 'ask' }, { former });

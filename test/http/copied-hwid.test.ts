@@ -216,6 +216,9 @@ describe('a device of a further phone', () => {
     }
     const link = { id: hostHash(HOST), installid: code, hwid: 'x~2' };
     expect((await call(at.app, '/install', null, link)).json.msg).toBe('HWID is required');
+    const daily = { id: at.own.code, hwid: 'x~2' };
+    expect((await call(at.app, '/provider', null, daily)).json.msg).toBe('HWID is required');
+    expect((await call(at.app, '/provider', null, { ...daily, hwid: 'x~9' })).json.rc).toBe(1);
     // Names of the same form are HWIDs where no phone has them.
     expect(await install(MAC, 'x~3')).toBe('ok');
     expect(await hwids()).toEqual(['x', 'x~2', 'x~3']);

@@ -49,6 +49,8 @@ export interface SlotPhone extends Omit<Phone, 'modelHash'> {
 export interface PhoneStore {
   /** Lists the phones of the slots of a link that saw more than one, by HWID and number. */
   listPhones(installId: number): Maybe<SlotPhone[]>;
+  /** Returns whether a HWID is that of a further phone of another HWID, on any link. */
+  isDerivedHwid(hwid: string): Maybe<boolean>;
   /**
    * Marks the further phones of a slot as those of one person: they cause no event, take no slot
    * and are not refused any more. Slots of their own stay until they end. Returns false if there

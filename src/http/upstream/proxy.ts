@@ -197,17 +197,10 @@ function readNames(
   if (isRefused(key) || code === REPEATED) return NOT_FOUND;
   if (key === null && !code) return otherPaths === 'pass' ? BY_OTHER_PATH : NOT_FOUND;
   const isPage = /\btext\/html\b/i.test(request.headers.get('accept') ?? '');
+  const parts = { ...clientPartsOf(request), door: DOOR };
   return {
     path,
-    device: {
-      domainHash,
-      hwid,
-      junkHwid,
-      providerCode,
-      enforces,
-      ...clientPartsOf(request),
-      door: DOOR,
-    },
+    device: { domainHash, hwid, junkHwid, providerCode, enforces, ...parts },
     facts,
     key,
     code: code || null,

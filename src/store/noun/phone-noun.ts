@@ -8,7 +8,7 @@ import type { PhoneStore, SlotPhone } from '../../core/port/phone.ts';
 import type { SlotStore } from '../../core/port/slot.ts';
 import { isAdmitted, judge } from '../../core/slot.ts';
 import type { Backend } from '../backend.ts';
-import { columns, sql } from '../statement-text.ts';
+import { columns, ONE, sql } from '../statement-text.ts';
 import { doorSteps } from './door.ts';
 import { lookUpStatements } from './look-ups.ts';
 import { phoneSteps } from './phone.ts';
@@ -38,6 +38,9 @@ export function phoneNoun(backend: Backend): PhoneStore & Pick<SlotStore, 'seePh
           LEFT JOIN device_provider p
             ON p.device_id = f.device_id AND p.provider_id = i.provider_id
         WHERE f.install_id = :installId ORDER BY d.hwid, f.number`),
+    isDerived: prepare(sql`
+        SELECT ${ONE} FROM device d ${join} slot_phone f ON f.own_device_id = d.id
+        WHERE d.hwid = :hwid LIMIT 1`),
     ignore: prepare(sql`
         UPDATE slot_phone SET state = 'ignored'
         WHERE install_id = :installId AND device_id = :deviceId
@@ -78,6 +81,11 @@ export function phoneNoun(backend: Backend): PhoneStore & Pick<SlotStore, 'seePh
           phones.push({ ...phone, family, app, model: isLast ? facts.deviceName : '' });
         }
         return phones;
+      }),
+
+    isDerivedHwid: (hwid) =>
+      backend.read(function* () {
+        return (yield* on.isDerived.get({ hwid })) !== null;
       }),
 
     ignorePhones: ({ installId, providerId }, hwid, act) =>

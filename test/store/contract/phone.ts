@@ -27,7 +27,13 @@ import {
 } from './fixture.ts';
 import { listening } from './happening.ts';
 
-type Method = 'listPhones' | 'ignorePhones' | 'seePhone' | 'endCopied' | 'forgetPhones';
+type Method =
+  | 'listPhones'
+  | 'isDerivedHwid'
+  | 'ignorePhones'
+  | 'seePhone'
+  | 'endCopied'
+  | 'forgetPhones';
 
 /** The facts of phones as one app reports them. */
 const phone = (os: string, deviceName: string, userAgent = 'Happ/3.2.1'): DeviceFacts => ({
@@ -145,6 +151,17 @@ export const phoneContract: Record<Method & keyof Store, Suite> = {
       await takeTurns(NOW_MS + 9 * DAY_MS);
       expect(await isTold()).toHaveLength(1);
       expect(await hwidsOn(store, providerId)).toEqual(['x']);
+    });
+  },
+
+  isDerivedHwid(opened) {
+    test('a HWID is derived from the time at which its phone has a slot', async () => {
+      const { store } = opened();
+      const { laterMs } = await copied(opened(), 'count');
+      expect(await store.isDerivedHwid('x~2')).toBe(false);
+      await ask(store, IPHONE, laterMs);
+      expect(await store.isDerivedHwid('x~2')).toBe(true);
+      expect(await store.isDerivedHwid('x')).toBe(false);
     });
   },
 
