@@ -18,11 +18,14 @@ CREATE TABLE slot_phone (
     CHECK (state IN ('first', 'pending', 'hint', 'certain', 'ignored'))
 );
 
-CREATE INDEX slot_phone_by_device ON slot_phone (device_id);
-CREATE INDEX slot_phone_by_own_device ON slot_phone (own_device_id)
+CREATE INDEX slot_phone_by_device ON slot_phone (device_id, install_id, number);
+CREATE INDEX slot_phone_by_own_device
+  ON slot_phone (own_device_id, install_id, device_id, number)
   WHERE own_device_id IS NOT NULL;
-CREATE INDEX slot_phone_by_time ON slot_phone (last_seen_at_ms);
-CREATE INDEX slot_phone_certain ON slot_phone (install_id) WHERE state = 'certain';
+CREATE INDEX slot_phone_by_time
+  ON slot_phone (last_seen_at_ms, install_id, device_id, number);
+CREATE INDEX slot_phone_certain ON slot_phone (install_id, device_id, number)
+  WHERE state = 'certain';
 
 ALTER TABLE install ADD COLUMN same_phone_hours integer;
 ALTER TABLE install ADD COLUMN copied_hwid text COLLATE "C";
