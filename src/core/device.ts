@@ -121,7 +121,9 @@ export function checkIn(
 
   const key = { providerCode, domainHash: isRefused(hash) ? null : hash, hwid };
   const isDerived = derivedFrom(hwid) !== null && core.store.isDerivedHwid(hwid);
-  const found = after(isDerived, (is) => (is ? ('hwid_derived' as const) : core.store.findCheckIn(key)));
+  const found = after(isDerived, (is) =>
+    is ? ('hwid_derived' as const) : core.store.findCheckIn(key),
+  );
   return after(found, (known) => {
     if (known === 'hwid_derived') return HWID_REQUIRED;
     if (known === 'provider_not_found') return PROVIDER_NOT_FOUND;

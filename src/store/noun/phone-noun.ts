@@ -17,15 +17,11 @@ import { phoneSavingSteps } from './phone-saving.ts';
 /** Phones that a step deletes. */
 const FORGET_STEP = 1_000;
 
-export function phoneNoun(backend: Backend): PhoneStore & Pick<SlotStore, 'seePhone'> {
+function statements(backend: Backend) {
   const { prepare, join } = backend;
-  const find = lookUpStatements(backend);
-  const { findDoorLocked } = doorSteps(backend);
-  const { sighting } = phoneSteps(backend);
-  const { see } = phoneSavingSteps(backend);
   const oldest = sql`FROM slot_phone WHERE last_seen_at_ms < :seenBeforeMs
     ORDER BY last_seen_at_ms LIMIT ${FORGET_STEP}`;
-  const on = {
+  return {
     list: prepare(sql`
         SELECT ${columns(
           { f: 'slot_phone', d: 'device', o: 'device?', p: 'device_provider?' },
@@ -62,6 +58,14 @@ export function phoneNoun(backend: Backend): PhoneStore & Pick<SlotStore, 'seePh
         UPDATE install SET has_phones = 0 WHERE id ${backend.among('installIds')}
           AND NOT EXISTS (SELECT 1 FROM slot_phone f WHERE f.install_id = install.id)`),
   };
+}
+
+export function phoneNoun(backend: Backend): PhoneStore & Pick<SlotStore, 'seePhone'> {
+  const find = lookUpStatements(backend);
+  const { findDoorLocked } = doorSteps(backend);
+  const { sighting } = phoneSteps(backend);
+  const { see } = phoneSavingSteps(backend);
+  const on = statements(backend);
 
   return {
     listPhones: (installId) =>
