@@ -143,6 +143,16 @@ generators: ## install five generators of API clients for test-kits (with Node, 
 	  go get github.com/oapi-codegen/oapi-codegen/v2@v2.8.2 github.com/oapi-codegen/runtime@v1.6.0 && \
 	  go install github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen && touch ../installed
 
+# The page says what the model is, and which seeds judge.
+.PHONY: simulate
+simulate: ## play the model of copied HWIDs, 50,000 links under each rule, and write its table into docs/gate.md
+	@$(BUN) test/simulate.ts
+
+# The page says what the model is, and which seeds judge.
+.PHONY: simulate
+simulate: ## play the model of copied HWIDs, 50,000 links under each rule, and write its table into docs/gate.md
+	@$(BUN) test/simulate.ts
+
 fuzz: build ## odd requests, frames, files and commands (FUZZ_SECONDS=60, FUZZ_SEED to repeat a run)
 	@$(BUN) test/fuzz/run.ts
 

@@ -11,6 +11,7 @@ import {
   unique,
 } from 'drizzle-orm/sqlite-core';
 import type { RefusalReason } from '../src/core/port/figure.ts';
+import type { SlotPhone } from '../src/core/port/phone.ts';
 import { hash, id, install, provider } from './schema.ts';
 import { device } from './schema-device.ts';
 
@@ -79,6 +80,48 @@ export const refusedDevice = sqliteTable(
     primaryKey({ columns: [t.install_id, t.hwid] }),
     index('refused_device_by_time').on(t.last_refused_at_ms),
     index('refused_device_by_hwid').on(t.hwid),
+  ],
+);
+
+/**
+ * The phones that send one HWID of a link: core/phones.ts. A slot has rows from the second phone
+ * on. WITHOUT ROWID, as `device_provider` is.
+ */
+export const slotPhone = sqliteTable(
+  'slot_phone',
+  {
+    install_id: integer()
+      .notNull()
+      .references(() => install.id, { onDelete: 'cascade' }),
+    /** The device with the HWID that they send. */
+    device_id: integer()
+      .notNull()
+      .references(() => device.id, { onDelete: 'cascade' }),
+    number: integer().notNull(),
+    /** Where it asked; empty: the phone is known by the facts of the slot alone. */
+    door: text().$type<SlotPhone['door']>().notNull(),
+    family: text().notNull(),
+    app: text().notNull(),
+    /** The keyed hash of the model, hexadecimal; empty: it is not known. */
+    model_hash: text().notNull(),
+    state: text({ enum: ['first', 'pending', 'hint', 'certain', 'ignored'] }).notNull(),
+    first_seen_at_ms: integer().notNull(),
+    last_seen_at_ms: integer().notNull(),
+    /** The device with the derived HWID that holds a slot for it; null: it has none. */
+    own_device_id: integer().references(() => device.id, { onDelete: 'set null' }),
+    /** When it last was in an event; 0: never. */
+    told_at_ms: integer().notNull().default(0),
+  },
+  (t) => [
+    primaryKey({ columns: [t.install_id, t.device_id, t.number] }),
+    index('slot_phone_by_device').on(t.device_id),
+    index('slot_phone_by_own_device').on(t.own_device_id).where(sql`own_device_id IS NOT NULL`),
+    index('slot_phone_by_time').on(t.last_seen_at_ms),
+    index('slot_phone_certain').on(t.install_id).where(sql`state = 'certain'`),
+    check(
+      'slot_phone_state',
+      sql`${t.state} IN ('first', 'pending', 'hint', 'certain', 'ignored')`,
+    ),
   ],
 );
 

@@ -56,6 +56,10 @@ const enforcement = () => ({
 /** What a full link does with a phone that came back with another HWID; null: as above. */
 const phones = () => ({
   same_phone: text({ enum: ['off', 'ask', 'replace'] }),
+  /** Hours of silence after which it may. */
+  same_phone_hours: integer(),
+  /** What becomes of several phones with one HWID. */
+  copied_hwid: text({ enum: ['off', 'tell', 'count', 'refuse'] }),
 });
 
 /** Addresses that apps show as buttons beside a subscription; null: as above, or none. */
@@ -124,6 +128,9 @@ export const provider = sqliteTable(
     rc2_body: text({ enum: ['on', 'off'] }),
     /** 1: add-install accepts codes of 8 to 11 characters. */
     short_codes: integer().$type<0 | 1>().notNull().default(0),
+    /** The UTC day of its last copied HWIDs, and the number of those found on it. */
+    copied_day: integer().notNull().default(0),
+    copied_count: integer().notNull().default(0),
     /** Grows with each change of what rides to all devices; until when anything does. */
     ride_version: integer().notNull().default(0),
     ride_until_ms: integer().notNull().default(0),
@@ -168,6 +175,8 @@ export const install = sqliteTable(
     ...phones(),
     /** 1: some slots may be held by the hash of a HWID (core/formats.ts). */
     has_hashes: integer().notNull().default(0),
+    /** 1: some HWIDs of it may have several phones, rows of `slot_phone`. */
+    has_phones: integer().notNull().default(0),
     /** The link's user in a panel, `panel:user`, and what that panel last said. */
     panel_user: text(),
     panel_facts: text(),

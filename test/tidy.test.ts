@@ -140,6 +140,8 @@ const NAMERS: Readonly<Record<string, string>> = {
   'src/core/app-agent.ts': 'Hiddify is an app, too',
   'src/core/app-moves.ts': 'Hiddify is an app, too',
   'src/core/final-link.ts': 'Hiddify is an app, too',
+  'src/core/phone-traits.ts': 'Hiddify is an app, too',
+  'src/core/phones.ts': 'Hiddify is an app, too',
   'src/core/ride/app.ts': 'Hiddify is an app, too, and a source is named',
   'src/demo/phones.ts': 'Hiddify is an app, too',
 };

@@ -96,7 +96,7 @@ function countingStep({ door }: Case): Step {
 const SAME_PHONE: Step = {
   step: 'same_phone',
   ok: null,
-  text: 'a device with the model, system and app of one that is silent for 7 days takes its slot',
+  text: 'a device with the model, system and app of one that is silent for `same_phone_hours` takes its slot',
 };
 
 /** Returns the ways to free a slot of a full link. */
@@ -147,6 +147,8 @@ function sentence({ verdict, door, hwid }: Case): string {
     link_domain_not_bound: 'refused: the provider has no active binding of the domain',
     link_disabled: 'refused: the link is disabled',
     link_limit_reached: 'refused: the link is full',
+    copied_hwid: 'refused: another phone has its slot',
+    hwid_required: 'refused: it is the HWID of a further phone, which no app sends',
   };
   return `${hwid} would be ${words[verdict]}`;
 }

@@ -22,6 +22,7 @@ export const REASON_WORDS: Readonly<Record<RefusalReason, string>> = {
   link_domain_not_bound: 'domain not bound',
   link_disabled: 'link disabled',
   link_limit_reached: 'link full',
+  copied_hwid: 'copied HWID',
 };
 
 const refused = (row: Figures): number =>

@@ -4,7 +4,13 @@ import { actAt } from './audit/entry.ts';
 import { sameUtcDay } from './calendar.ts';
 import type { Core } from './core.ts';
 import { FACT_FIELDS } from './device-facts.ts';
-import { readDeviceToken, readDomainHash, readOwnHwid, readProviderCode } from './formats.ts';
+import {
+  derivedFrom,
+  readDeviceToken,
+  readDomainHash,
+  readOwnHwid,
+  readProviderCode,
+} from './formats.ts';
 import { fromStore, isRefused, orUnsaved, Refused } from './outcome.ts';
 import type { DeviceAtProvider, DeviceFacts } from './port/device.ts';
 import type { RefusedDevice } from './port/figure.ts';
@@ -114,7 +120,12 @@ export function checkIn(
   const hash = readDomainHash(call.domainHash);
 
   const key = { providerCode, domainHash: isRefused(hash) ? null : hash, hwid };
-  return after(core.store.findCheckIn(key), (known) => {
+  const isDerived = derivedFrom(hwid) !== null && core.store.isDerivedHwid(hwid);
+  const found = after(isDerived, (is) =>
+    is ? ('hwid_derived' as const) : core.store.findCheckIn(key),
+  );
+  return after(found, (known) => {
+    if (known === 'hwid_derived') return HWID_REQUIRED;
     if (known === 'provider_not_found') return PROVIDER_NOT_FOUND;
     const { isLinked, isNewLink, seenAtMs } = known;
     const calledToday = seenAtMs !== null && sameUtcDay(seenAtMs, nowMs);

@@ -3,6 +3,7 @@
 import { appNameOf } from './app-agent.ts';
 import { actAt } from './audit/entry.ts';
 import { sameUtcDay } from './calendar.ts';
+import { dependsOnPhone } from './copied-hwid.ts';
 import type { Core } from './core.ts';
 import { changesNoFact, mergeUnproven, refusedDevice, tidyFacts } from './device.ts';
 import {
@@ -17,12 +18,14 @@ import { isRefused, type Misfit, orUnsaved, Refused } from './outcome.ts';
 import type { DeviceAtProvider, DeviceFacts } from './port/device.ts';
 import type { AdmittedDevice } from './port/link.ts';
 import { after, type Maybe } from './port/maybe.ts';
+import type { PhoneDoor } from './port/phone.ts';
 import type {
   AdmitRefusal,
   AdmittedLink,
   Door,
   LinkName,
   LinkRefusal,
+  NoLink,
   SlotKey,
 } from './port/slot.ts';
 import { isActive } from './provider.ts';
@@ -43,6 +46,10 @@ export interface DeviceCall {
   enforces?: boolean;
   /** True: the HWID stands for the link's apps that send none. */
   isShared?: boolean;
+  /** Where the device asks; absent: phones that send one HWID are not told apart. */
+  door?: PhoneDoor;
+  /** True: the call proves no further phone; known ones are distinguished. */
+  isUnproved?: boolean;
   /** Returns the caller's network; null: unknown. */
   address?: () => string | null;
   /** Hears of the link that the call names, and whether its HWID has a slot there. */
@@ -62,6 +69,10 @@ export const AT_DOOR = {
   link_domain_not_bound: new Refused('link_not_found', { reason: 'link_domain_not_bound' }),
   link_disabled: new Refused('link_disabled'),
   link_limit_reached: new Refused('link_limit_reached'),
+  copied_hwid: new Refused('link_limit_reached', {
+    reason: 'copied_hwid',
+    detail: 'another phone has the slot of this HWID: each phone must send its own',
+  }),
 } satisfies Record<AdmitRefusal, Refused<string>>;
 
 /** Placeholders when only the link is looked up. */
@@ -97,23 +108,58 @@ export function admitDevice(
   const key = keyOf(call, reported);
   const caller = { call, facts: reported };
   if (isRefused(key)) return countMisfit(core, call, key, reported, nowMs);
-  return after(core.store.findSlot(key), (door) => {
-    if (typeof door === 'string') return AT_DOOR[door];
+  const admitAt = (key: SlotKey, door: Door): Maybe<AdmittedDevice | RefusedAtDoor> => {
     const verdict = judge(door, core.leastMs(nowMs));
-    const { link, device, byHash } = door;
+    const { link, device, byHash, phone } = door;
+    const hwid = phone?.hwid ?? key.hwid;
     call.onLink?.(link, verdict === 'known');
-    if (!isAdmitted(verdict)) return refuse(core, { says: verdict, link, door }, caller, nowMs);
+    if (!isAdmitted(verdict)) return refuseHere(core, { verdict, door, key }, caller, nowMs);
     const facts = factsFrom(reported, device);
     const isKnown = device !== null && !byHash;
-    const isToday = isKnown && sameUtcDay(device.lastSeenAtMs, nowMs);
-    if (isToday && changesNoFact(device, facts)) return withFacts(link, device, facts, key.hwid);
+    const isToday = isKnown && sameUtcDay(device.lastSeenAtMs, nowMs) && !phone?.isNews;
+    if (isToday && changesNoFact(device, facts)) return withFacts(link, device, facts, hwid);
     return after(orUnsaved(isKnown, core.store.takeSlot(key, facts, nowMs)), (taken) => {
-      if (taken === null) return withFacts(link, device, facts, key.hwid);
+      if (taken === null) return withFacts(link, device, facts, hwid);
       const answer = answerOf<AdmittedDevice>(core, taken, caller, nowMs);
       if (isRefused(answer) || link.rides === undefined) return answer;
-      return withFacts({ ...answer, rides: link.rides }, device, facts, key.hwid);
+      return withFacts({ ...answer, rides: link.rides }, device, facts, hwid);
     });
+  };
+  return after(core.store.findSlot(key), (door) => {
+    if (typeof door === 'string') return AT_DOOR[door];
+    if (!call.door || !dependsOnPhone(door, reported)) return admitAt(key, door);
+    return after(findPhone(core, { key, call }, reported, nowMs), (found) =>
+      typeof found === 'string' ? AT_DOOR[found] : admitAt(found.key, found.door),
+    );
   });
+}
+
+/** Finds the door for a device, and for the phone that asks if its facts are known. */
+function findDoor(
+  core: Core,
+  { key, call }: { key: SlotKey; call: DeviceCall },
+  reported: DeviceFacts | null,
+  nowMs: number,
+): Maybe<{ key: SlotKey; door: Door } | NoLink> {
+  return after(core.store.findSlot(key), (door) => {
+    if (typeof door === 'string') return door;
+    if (!call.door || !dependsOnPhone(door, reported)) return { key, door };
+    return findPhone(core, { key, call }, reported, nowMs);
+  });
+}
+
+/** Finds the door for the phone that asks. */
+function findPhone(
+  core: Core,
+  { key, call }: { key: SlotKey; call: DeviceCall },
+  facts: DeviceFacts,
+  nowMs: number,
+): Maybe<{ key: SlotKey; door: Door } | NoLink> {
+  const { door: at = 'install', isShared = false, isUnproved = false } = call;
+  const sighted = { ...key, sight: { door: at, facts, isShared, isUnproved, nowMs } };
+  return after(core.store.findSlot(sighted), (door) =>
+    typeof door === 'string' ? door : { key: sighted, door },
+  );
 }
 
 /**
@@ -145,14 +191,14 @@ export function verdictOn(
   call: DeviceCall,
   nowMs: number,
   reported: DeviceFacts | null = null,
-): Maybe<{ verdict: DoorVerdict; door: Door } | RefusedAtDoor> {
+): Maybe<{ verdict: DoorVerdict; door: Door; key: SlotKey } | RefusedAtDoor> {
   const key = keyOf(call, reported);
   if (isRefused(key)) return key;
-  return after(core.store.findSlot(key), (door) => {
-    if (typeof door === 'string') return AT_DOOR[door];
-    const verdict = judge(door, core.leastMs(nowMs));
-    call.onLink?.(door.link, verdict === 'known');
-    return { verdict, door };
+  return after(findDoor(core, { key, call }, reported, nowMs), (found) => {
+    if (typeof found === 'string') return AT_DOOR[found];
+    const verdict = judge(found.door, core.leastMs(nowMs));
+    call.onLink?.(found.door.link, verdict === 'known');
+    return { ...found, verdict };
   });
 }
 
@@ -194,15 +240,15 @@ export function judgeDevice(
 ): Maybe<OpenLink | RefusedAtDoor> {
   return after(verdictOn(core, call, nowMs, reported), (judged) => {
     if (isRefused(judged)) return countMisfit(core, call, judged, reported, nowMs);
-    const { verdict, door } = judged;
+    const { verdict, door, key } = judged;
     const { device, link } = door;
     if (!isAdmitted(verdict)) {
-      return refuse(core, { says: verdict, link, door }, { call, facts: reported }, nowMs);
+      return refuseHere(core, { verdict, door, key }, { call, facts: reported }, nowMs);
     }
     const holdsSlot = verdict === 'known';
     if (link.rides === undefined || reported === null) return { ...link, holdsSlot };
     const facts = factsFrom(reported, device);
-    return { ...withFacts(link, device, facts, call.hwid ?? ''), holdsSlot };
+    return { ...withFacts(link, device, facts, door.phone?.hwid ?? call.hwid ?? ''), holdsSlot };
   });
 }
 
@@ -289,6 +335,18 @@ function refuse(
   const former = formerHwid(door?.full ?? null, core.leastMs(nowMs));
   core.store.countRefusal(link, says, nowMs, refusedDevice(hwid ?? '', facts, former, address?.()));
   return says === 'link_limit_reached' ? new FullLinkRefused(link, hwid) : AT_DOOR[says];
+}
+
+/** Refuses a device at its door, and saves what that says of the phones of its HWID. */
+function refuseHere(
+  core: Core,
+  { verdict, door, key }: { verdict: LinkRefusal['says']; door: Door; key: SlotKey },
+  caller: Caller,
+  nowMs: number,
+): Maybe<RefusedAtDoor> {
+  const refused = refuse(core, { says: verdict, link: door.link, door }, caller, nowMs);
+  if (!door.phone?.isNewsOfKnown) return refused;
+  return after(orUnsaved(true, core.store.seePhone(key, nowMs)), () => refused);
 }
 
 /** Counts the refusal of a call without a look-up, if its link exists. */

@@ -12,6 +12,7 @@ import { OPERATOR_EVENTS, PROVIDER_EVENTS } from './port/event.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED } from './port/link.ts';
 import { PLANS, RC2_BODY as RC2_BODY_WORDS } from './port/provider.ts';
 import {
+  COPIED_HWID as COPIED_HWID_WORDS,
   SAME_PHONE as SAME_PHONE_WORDS,
   WHEN_FULL as WHEN_FULL_WORDS,
   WITHOUT_HWID as WITHOUT_HWID_WORDS,
@@ -126,6 +127,8 @@ export const FLAG = choice([0, 1]);
 export const ENFORCE = FLAG;
 export const WITHOUT_HWID = choice(WITHOUT_HWID_WORDS);
 export const SAME_PHONE = choice(SAME_PHONE_WORDS);
+export const SAME_PHONE_HOURS = whole(1, 720);
+export const COPIED_HWID = choice(COPIED_HWID_WORDS);
 
 export const INSTALL_STATUS = choice([INSTALL_DISABLED, INSTALL_ACTIVE]);
 export const readInstallStatus = INSTALL_STATUS.read;
@@ -150,6 +153,21 @@ const SHARED_HWID = 'no-hwid-';
 export const sharedHwid = (installId: number) => `${SHARED_HWID}${installId}`;
 
 export const isSharedHwid = (hwid: string) => hwid.startsWith(SHARED_HWID);
+
+/**
+ * Returns the HWID of the device that a further phone of a HWID is, as `x~2` of `x`; null: it would
+ * be too long.
+ */
+export function derivedHwid(base: string, number: number): string | null {
+  const hwid = readHwid(`${base}~${number}`);
+  return isRefused(hwid) ? null : hwid;
+}
+
+/** Returns the HWID and the number in a HWID of {@link derivedHwid}'s form; null: another form. */
+export function derivedFrom(hwid: string): { base: string; number: number } | null {
+  const [, base, number] = /^(.+)~([2-9]|[1-9][0-9])$/.exec(hwid) ?? [];
+  return base === undefined ? null : { base, number: Number(number) };
+}
 
 const HASHED_HWID = 'sha256:';
 

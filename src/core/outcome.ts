@@ -7,7 +7,10 @@ import type { Maybe } from './port/maybe.ts';
 import { TooManyDeeds, WriteFailed } from './port/store.ts';
 
 /** A reason for the operator's log; the caller gets only `says`. */
-export type Reason = 'link_domain_not_bound' | 'key_ambiguous';
+export type HiddenReason = 'link_domain_not_bound' | 'key_ambiguous';
+
+/** A reason that is more precise than `says`. */
+export type Reason = HiddenReason | 'copied_hwid';
 
 interface Particulars {
   detail?: string | undefined;

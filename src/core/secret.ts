@@ -1,6 +1,6 @@
 /** Random codes and keys. Only the SHA-256 of a key is stored. */
 
-import { timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { hashInHwid } from './formats.ts';
 
 const ALPHANUMERIC = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
@@ -49,6 +49,10 @@ export function keyFingerprint(hash: Uint8Array): string {
 export function hwidHash(hwid: string): string {
   return hashInHwid(hwid) ?? Bun.SHA256.hash(hwid, 'hex');
 }
+
+/** Returns the keyed hash of the model of a phone: 48 bits in hexadecimal. */
+export const modelHash = (key: Uint8Array, model: string): string =>
+  createHmac('sha256', key).update(`model\n${model}`).digest('hex').slice(0, 12);
 
 /** Returns the SHA-256 of the parameters of a call in hexadecimal. */
 export function paramsHash(params: string): string {

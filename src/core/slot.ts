@@ -12,6 +12,9 @@
  * | is full | was not seen for `inactiveDays` | takes the oldest slot: `inactive` |
  * | is full, `replace-oldest`, past its cool-down | was seen | takes the oldest slot: `replaced` |
  * | is full | otherwise | is refused |
+ *
+ * A HWID that several phones send is one device, or with `copiedHwid` `count` one for each phone:
+ * see core/copied-hwid.ts. With `refuse` only the first phone is admitted.
  */
 
 import { DAY_MS, HOUR_MS, lastMsOfDay } from './calendar.ts';
@@ -27,12 +30,6 @@ export const NO_TERMS: LinkTermsAndKey = { ...usualOf(LINK_TERMS), subscriptionK
 export const NO_RIDE_TERMS = usualOf<OwnRideTerms>(RIDE_TERMS);
 
 const DEFAULT_POLICY = usualOf<Policy>(POLICY_TERMS);
-
-/**
- * The silence after which a new device may be taken for the phone of a slot: see
- * core/same-phone.ts.
- */
-const SILENT_MS = 7 * DAY_MS;
 
 /** The most devices on a link that only counts; no limit is higher. */
 export const DEVICES_MAX = 100;
@@ -50,6 +47,8 @@ export function policyOf(link: OwnPolicy, provider: OwnPolicy, enforces = true):
     enforce: link.enforce ?? provider.enforce ?? byDefault,
     withoutHwid: link.withoutHwid ?? provider.withoutHwid ?? DEFAULT_POLICY.withoutHwid,
     samePhone: link.samePhone ?? provider.samePhone ?? DEFAULT_POLICY.samePhone,
+    samePhoneHours: link.samePhoneHours ?? provider.samePhoneHours ?? DEFAULT_POLICY.samePhoneHours,
+    copiedHwid: link.copiedHwid ?? provider.copiedHwid ?? DEFAULT_POLICY.copiedHwid,
   };
 }
 
@@ -72,9 +71,14 @@ export function looksAtSlots({ inactiveDays, whenFull, samePhone }: Policy): boo
 }
 
 /** Decides whether a device is admitted on a link: the only such rule. */
-export function judge({ link, isBound, device, full, counts }: Door, nowMs: number): DoorVerdict {
+export function judge(
+  { link, isBound, isDerived, device, full, counts, phone }: Door,
+  nowMs: number,
+): DoorVerdict {
   if (!isBound) return 'link_domain_not_bound';
   if (link.status !== INSTALL_ACTIVE) return 'link_disabled';
+  if (isDerived) return 'hwid_required';
+  if (phone?.isRefused) return 'copied_hwid';
   if (device !== null) return 'known';
   if (link.deviceCount < link.installLimit) return 'room';
   if (counts) return link.deviceCount < DEVICES_MAX ? 'over' : 'link_limit_reached';
@@ -89,9 +93,11 @@ const coolMs = ({ policy, replacedAtMs }: Pick<FullLink, 'policy' | 'replacedAtM
 
 /** Returns the HWID of the slot that the new device probably had; null: no such slot is silent. */
 export function formerHwid(full: FullLink | null, nowMs: number): string | null {
-  const former = full?.former ?? null;
-  if (former === null) return null;
-  return nowMs >= lastMsOfDay(former.lastSeenAtMs) + SILENT_MS ? former.hwid : null;
+  if (full === null || full.former === null) return null;
+  const { former, policy } = full;
+  // A slot is seen once a day.
+  const silentMs = lastMsOfDay(former.lastSeenAtMs) + policy.samePhoneHours * HOUR_MS;
+  return nowMs >= silentMs ? former.hwid : null;
 }
 
 /** Returns the reason to free a slot of a full link; null: there is none. */

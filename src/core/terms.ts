@@ -10,6 +10,7 @@ import {
   BUTTON_URL,
   BUTTONS,
   COOL_DOWN_HOURS,
+  COPIED_HWID,
   DOMAIN_HASH,
   ENFORCE,
   FLAG,
@@ -25,6 +26,7 @@ import {
   RC2_BODY,
   RIDE,
   SAME_PHONE,
+  SAME_PHONE_HOURS,
   WHEN_FULL,
   WITHOUT_HWID,
   whole,
@@ -61,6 +63,8 @@ export const POLICY_TERMS = {
   enforce: { format: ENFORCE, usual: 1 },
   withoutHwid: { format: WITHOUT_HWID, usual: 'refuse' },
   samePhone: { format: SAME_PHONE, usual: 'off' },
+  samePhoneHours: { format: SAME_PHONE_HOURS, usual: 168 },
+  copiedHwid: { format: COPIED_HWID, usual: 'tell' },
 } as const satisfies Fields<Policy>;
 
 export const POLICY_FIELDS = fieldsOf(POLICY_TERMS);

@@ -15,6 +15,7 @@ import { FIGURE_DAYS, lastDays } from '../core/figures.ts';
 import { ANSWER_KEPT_MS } from '../core/idempotency.ts';
 import { TIE_DAYS } from '../core/link-tie.ts';
 import { ENDED_TOKEN_MS } from '../core/message/ended.ts';
+import { PHONE_KEPT_MS } from '../core/phones.ts';
 import type { EventCursor } from '../core/port/event.ts';
 import type { FinishedCursor, StrangerCursor } from '../core/port/keeping.ts';
 import { nextTurn } from '../core/turn.ts';
@@ -68,6 +69,7 @@ export async function prune(
   await repeat(() => core.store.forgetSlotEnds(ageMs - STORY_DAYS * DAY_MS), signal);
   await repeat(() => core.store.forgetEndedTokens(ageMs - ENDED_TOKEN_MS), signal);
   await repeat(() => core.store.forgetRefused(ageMs - STORY_DAYS * DAY_MS), signal);
+  await repeat(() => core.store.forgetPhones(ageMs - PHONE_KEPT_MS), signal);
   await repeat(() => core.store.forgetSightings(ageMs - SIGHTING_DAYS * DAY_MS), signal);
   await repeat(() => core.store.forgetFollows(ageMs - FOLLOW_DAYS * DAY_MS), signal);
   await repeat(() => core.store.forgetRides(ageMs - RIDE_DAYS * DAY_MS), signal);

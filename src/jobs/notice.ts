@@ -4,7 +4,7 @@
  */
 
 import { VERSION } from '../base/version.ts';
-import { DAY_MS } from '../core/calendar.ts';
+import { DAY_MS, utcDay } from '../core/calendar.ts';
 import type { Core } from '../core/core.ts';
 import {
   backupNotice,
@@ -40,6 +40,11 @@ export async function noticeSubscriptions(
     await addNotice(core, providerId, SUBSCRIPTION, notice, nowMs);
     await nextTurn();
   }
+}
+
+/** Adds events with the number of copied HWIDs that were not told one by one on days before. */
+export async function noticeCopied({ store }: Core, nowMs: number): Promise<void> {
+  while (await store.endCopied(utcDay(nowMs), nowMs)) await nextTurn();
 }
 
 /**

@@ -23,7 +23,12 @@ import {
   prune,
 } from './keep.ts';
 import type { JobWorker } from './link-jobs.ts';
-import { type NoticeSettings, noticeAppliance, noticeSubscriptions } from './notice.ts';
+import {
+  type NoticeSettings,
+  noticeAppliance,
+  noticeCopied,
+  noticeSubscriptions,
+} from './notice.ts';
 import type { Outbox } from './outbox/worker.ts';
 
 interface JobDeps {
@@ -114,6 +119,7 @@ function jobs({
     }),
     job('notices', '30 * * * * *', async (signal) => {
       await noticeSubscriptions(core, settings, leastMs(), signal);
+      await noticeCopied(core, leastMs());
       await noticeAppliance(core, tls?.expiresAtMs() ?? null, nowMs());
     }),
     // Once a day for each provider; one that was counted today costs one read.

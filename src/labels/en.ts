@@ -30,6 +30,8 @@ export const labels = {
   enforce: 'enforcement of the limit',
   without_hwid: 'apps without a HWID',
   same_phone: 'phone with a new HWID',
+  same_phone_hours: 'hours of silence of its slot',
+  copied_hwid: 'several phones with one HWID',
   ride: 'what rides on subscriptions',
   ride_desktop: 'notifications to desktop systems',
   support_url: 'support button',
@@ -65,6 +67,12 @@ export const choices = {
   enforce: { 1: 'applies', 0: 'only counts' },
   without_hwid: { refuse: 'are refused', pass: 'pass', count: 'count as one device' },
   same_phone: { off: 'is a new device', ask: 'asks you first', replace: 'takes its old slot' },
+  copied_hwid: {
+    off: 'are one device',
+    tell: 'are one device, with a notice to you',
+    count: 'have a slot each',
+    refuse: 'only the first is let in',
+  },
   ride: { off: 'nothing', notifications: 'notifications only' },
   ride_desktop: { 0: 'do not ride', 1: 'ride too' },
   buttons: { missing: 'if the panel sends none', always: 'always' },
@@ -114,7 +122,17 @@ export const explained: Readonly<
   samePhone: {
     option: ['way', ' on a full link: whether it gets its silent slot, or you are asked'],
     about:
-      'What a full link does with a new device of the same model, system and app as a device that was silent for a week: `replace` that one, once in `cool_down_hours`, or refuse it and `ask` you, in the event and in `list-refused`.',
+      'What a full link does with a new device of the same model, system and app as a device that was silent for `same_phone_hours`: `replace` that one, once in `cool_down_hours`, or refuse it and `ask` you, in the event and in `list-refused`.',
+  },
+  samePhoneHours: {
+    option: ['hours', ', after which a phone with a new HWID may take it, or default'],
+    about:
+      'Hours, after the UTC day of its last use, for which the slot of such a device must be silent.',
+  },
+  copiedHwid: {
+    option: ['way', ': no matter, an event, a slot for each, or a refusal of all but the first'],
+    about:
+      'What a link does with several phones that send one HWID: nothing (`off`), an event (`tell`), a slot for each further phone (`count`), or a refusal of all but the first (`refuse`).',
   },
   supportUrl: {
     option: ['url', ' in apps: its address, or none'],

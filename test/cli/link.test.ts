@@ -29,6 +29,8 @@ const NO_POLICY = {
   enforce: null,
   without_hwid: null,
   same_phone: null,
+  same_phone_hours: null,
+  copied_hwid: null,
 };
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
 
@@ -125,6 +127,8 @@ describe('show', () => {
         enforce: 1,
         without_hwid: 'refuse',
         same_phone: 'off',
+        same_phone_hours: 168,
+        copied_hwid: 'tell',
       },
       replaced_at: null,
       refusals: null,

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import {
   DOMAIN_HASH,
+  derivedFrom,
+  derivedHwid,
   HWID,
   INSTALL_CODE,
   INSTALL_LIMIT,
@@ -56,4 +58,15 @@ describe.each(FORMATS)('%s', (_name, format, good, bad) => {
     for (const value of bad) expect(misfitOf(format.read(value))).toBe(`must be ${format.rule}`);
     expect(format.read(bad[0])).toBe(format.read(bad[1]));
   });
+});
+
+test('the HWID of a further phone has its number, and is a HWID', () => {
+  expect(derivedHwid('x', 2)).toBe('x~2');
+  expect(derivedHwid('x'.repeat(126), 2)).toHaveLength(128);
+  expect(derivedHwid('x'.repeat(127), 2)).toBeNull();
+  expect(derivedFrom('x~2')).toEqual({ base: 'x', number: 2 });
+  expect(derivedFrom('a~2~10')).toEqual({ base: 'a~2', number: 10 });
+  for (const hwid of ['x', 'x~', 'x~1', 'x~02', '~2', 'x~100', 'x~2a']) {
+    expect(derivedFrom(hwid)).toBeNull();
+  }
 });

@@ -133,6 +133,17 @@ describe('a full link', () => {
     expect(verdict(freeing, silentMs)).toBe('same_phone');
   });
 
+  test('a slot is silent after the hours of the policy, once in a cool-down', () => {
+    const former = { hwid: 'b', registeredAtMs: 0, lastSeenAtMs: NOW_MS };
+    const hours = { samePhone: 'replace', samePhoneHours: 1, coolDownHours: 24 } as const;
+    const silentMs = END_OF_DAY_MS + HOUR_MS;
+    expect(verdict(full(hours, { former }), silentMs - 1)).toBe('link_limit_reached');
+    expect(verdict(full(hours, { former }), silentMs)).toBe('same_phone');
+    const replaced = full(hours, { former, replacedAtMs: silentMs - 23 * HOUR_MS });
+    expect(verdict(replaced, silentMs)).toBe('link_limit_reached');
+    expect(verdict(replaced, silentMs + HOUR_MS)).toBe('same_phone');
+  });
+
   test('with same_phone ask frees nothing, and names the slot', () => {
     const former = { hwid: 'b', registeredAtMs: 0, lastSeenAtMs: NOW_MS };
     const link = full({ samePhone: 'ask' }, { former });
@@ -161,6 +172,8 @@ test("a policy is the link's, else its provider's, else the default, part by par
     enforce: 1,
     withoutHwid: 'refuse',
     samePhone: 'off',
+    samePhoneHours: 168,
+    copiedHwid: 'tell',
   };
   expect(policyOf(NO_POLICY, NO_POLICY)).toEqual(standard);
   const providers: Policy = {
@@ -170,6 +183,8 @@ test("a policy is the link's, else its provider's, else the default, part by par
     enforce: 0,
     withoutHwid: 'count',
     samePhone: 'ask',
+    samePhoneHours: 48,
+    copiedHwid: 'refuse',
   };
   expect(policyOf(NO_POLICY, providers)).toEqual(providers);
   const own: Policy = { ...standard, coolDownHours: 1, withoutHwid: 'pass', samePhone: 'replace' };

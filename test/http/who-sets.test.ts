@@ -111,6 +111,8 @@ test('each field of a link is set where it was in 0.20.0', () => {
     enforce: TERM,
     withoutHwid: TERM,
     samePhone: TERM,
+    samePhoneHours: TERM,
+    copiedHwid: TERM,
     supportUrl: TERM,
     webPageUrl: TERM,
   };
@@ -133,6 +135,8 @@ test('each field of a provider is set where it was in 0.20.0, and the page by th
     enforce: OWN,
     withoutHwid: OWN,
     samePhone: OWN,
+    samePhoneHours: OWN,
+    copiedHwid: OWN,
     ride: OWN,
     rideDesktop: OWN,
     supportUrl: `${OWN}, page.set`,

@@ -66,6 +66,7 @@ import { operatorContract } from './contract/operator.ts';
 import { outboxContract } from './contract/outbox.ts';
 import { panelTieContract } from './contract/panel-tie.ts';
 import { partyContract } from './contract/party.ts';
+import { copiedHwidContract, phoneContract } from './contract/phone.ts';
 import { providerContract } from './contract/provider.ts';
 import { pushingSuite } from './contract/pushing.ts';
 import { makeCalls, RACERS, type Race } from './contract/race.ts';
@@ -101,6 +102,7 @@ export const PARTS = {
   link: {
     ...linkContract,
     ...slotContract,
+    ...phoneContract,
     ...linkViewContract,
     ...linkEndContract,
     ...linkJoinContract,
@@ -172,6 +174,7 @@ const MORE: Partial<Record<Part, Suite>> = {
   link: (opened) => {
     visibleContract(opened);
     describe('the same phone', () => samePhoneContract(opened));
+    describe('a copied HWID', () => copiedHwidContract(opened));
   },
   move: (opened) => {
     describe('links that move in at once', () => importTogetherContract(opened));

@@ -214,6 +214,11 @@ const textKeys = {
     'Device limit reached for this subscription. Write to @support.',
     'All slots of the link are taken.',
   ),
+  copied_hwid: textKey(
+    'copied_hwid',
+    'This HWID is that of another phone. Write to @support.',
+    'Another phone has the slot of the HWID, by `copied_hwid` of the link.',
+  ),
   subscription_ended: textKey(
     'subscription_ended',
     'This subscription ended on {date}. Renew it at @shop.',

@@ -46,6 +46,7 @@ const ISO_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 /** Fields in which null stands for the default. */
 const WITH_DEFAULT = new Set([
   ...['inactive_days', 'when_full', 'cool_down_hours', 'enforce', 'without_hwid', 'same_phone'],
+  ...['same_phone_hours', 'copied_hwid'],
   ...['max_links', 'ride', 'buttons'],
 ]);
 

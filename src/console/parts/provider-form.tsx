@@ -107,6 +107,13 @@ const policyControls = (words = texts.providers): Controls<Shown['own']> => ({
   enforce: { ...choice('enforce', words.usual), isNumber: true },
   withoutHwid: choice('without_hwid', words.usual),
   samePhone: choice('same_phone', words.usual),
+  samePhoneHours: {
+    label: texts.heads.same_phone_hours,
+    hint: words.coolDownHint,
+    min: 1,
+    max: 720,
+  },
+  copiedHwid: choice('copied_hwid', words.usual),
 });
 
 /** Terms of what rides on subscriptions, and of the buttons beside them. */

@@ -55,6 +55,9 @@ export function importLink(
 export const freeSlot = (installId: number, hwid: string) =>
   deed('hwid.delete', { install_id: installId, hwid_sha256: hwidHash(hwid) });
 
+export const ignoreCopies = (installId: number, hwid: string, phones: number) =>
+  deed('hwid.ignore-copies', { install_id: installId, hwid_sha256: hwidHash(hwid), phones });
+
 export const freeSlots = (id: number, hwids: number) => deed('install.free', { id, hwids });
 
 interface EndedLink {

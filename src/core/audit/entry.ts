@@ -24,6 +24,7 @@ export const ACTIONS = {
   'install.update-many': 'a job of the console changed links: how many, and how it ended',
   'install.remove-many': 'a job of the console removed links: how many, and how it ended',
   'hwid.delete': 'a HWID was taken off a link',
+  'hwid.ignore-copies': 'the phones that send a HWID were said to be of one person',
   'domain.add': 'a domain was bound',
   'domain.activate': 'a disabled domain was bound again',
   'domain.rename': 'the name of a domain changed',

@@ -13,6 +13,7 @@ import type { EventData, EventKind, Happening } from '../port/event.ts';
 import type { RefusalReason, RefusedDevice } from '../port/figure.ts';
 import type { TieState } from '../port/link-tie.ts';
 import type { DestinationKind } from '../port/outbox.ts';
+import type { Phone } from '../port/phone.ts';
 import type { LedgerReach } from '../port/receipt.ts';
 import type { EndReason } from '../port/slot.ts';
 import { subscriptionKeyHash } from '../secret.ts';
@@ -192,6 +193,26 @@ export function slotEnded(
     ...(isSamePhone && { same_phone: true }),
   });
 }
+
+/** Several phones send one HWID; none of them has a name, a model or an address here. */
+export const hwidCopied = (
+  install_id: number,
+  hwid: string,
+  phones: readonly Pick<Phone, 'family' | 'app' | 'state'>[],
+): Happening => {
+  const copies = phones.filter(({ state }) => state === 'first' || state === 'certain');
+  const systems = copies.map(({ app, family }) => [family, app].filter(Boolean).join(' '));
+  return happening('hwid.copied', {
+    install_id,
+    hwid,
+    copies: copies.length,
+    systems: systems.filter(Boolean).join(', '),
+  });
+};
+
+/** More HWIDs were found on several phones on a UTC day than there were events for. */
+export const hwidsCopied = (more: number, day: number): Happening =>
+  happening('hwid.copied', { more, day: new Date(day * DAY_MS).toISOString().slice(0, 10) });
 
 /** A distribution that has ended. */
 export interface EndedDistribution {

@@ -61,6 +61,11 @@ export const EVENT_MEANINGS: Readonly<Record<StoredEvent['kind'], Meaning>> = {
     about: 'a newcomer took the place of a device that was inactive',
     fields: ['install_id', 'hwid', 'new_hwid', 'last_seen_at'],
   },
+  'hwid.copied': {
+    about:
+      'several phones send one HWID: once a week for a HWID of a link, with the number of phones that are certain and their systems and apps; from the 21st of a UTC day on, one event has the number of the others (`more`, `day`) instead',
+    fields: ['install_id', 'hwid', 'copies', 'systems'],
+  },
   'distribution.finished': {
     about: 'a notification or command was sent, to some devices at least',
     fields: ENDED,

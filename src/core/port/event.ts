@@ -16,6 +16,7 @@ export const PROVIDER_EVENTS = [
   'device.removed',
   'device.replaced',
   'device.inactive',
+  'hwid.copied',
   'distribution.finished',
   'distribution.failed',
   'distribution.blocked',
@@ -68,6 +69,7 @@ export const CALLERS_EVENTS: readonly string[] = [
   'device.removed',
   'device.replaced',
   'device.inactive',
+  'hwid.copied',
 ] satisfies EventKind[];
 
 /** Data of an event: flat and small, without credentials. */

@@ -55,9 +55,7 @@ export interface RegistrationStore {
    * Saves a new token with the inboxes that `judge` of core/message/registration-rule.ts allows,
    * and attaches the device by its evidence. A refusal changes nothing.
    */
-  registerDevice(
-    registration: NewRegistration,
-  ): Promise<{ deviceId: number } | Exclude<RegisterRefusal, 'hwid_required'>>;
+  registerDevice(registration: NewRegistration): Promise<{ deviceId: number } | RegisterRefusal>;
   /**
    * Finds the device of a token; null: none. `lastSeenAtMs` is the earliest of the times at which
    * the token was last shown, and its providers last saw the device and each of its slots;

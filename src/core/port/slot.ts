@@ -2,11 +2,13 @@
 
 import type { DeviceAtProvider, DeviceFacts } from './device.ts';
 import type { Maybe } from './maybe.ts';
+import type { PhoneDoor } from './phone.ts';
 import type { DoorRides } from './ride.ts';
 
 export const WHEN_FULL = ['refuse', 'replace-oldest'] as const;
 export const WITHOUT_HWID = ['refuse', 'pass', 'count'] as const;
 export const SAME_PHONE = ['off', 'ask', 'replace'] as const;
+export const COPIED_HWID = ['off', 'tell', 'count', 'refuse'] as const;
 
 /** Rule for a new HWID on a full link: see core/slot.ts. */
 export interface Policy {
@@ -28,6 +30,13 @@ export interface Policy {
    * `replace` gives it that slot; `ask` names the slot to the provider with the refusal.
    */
   samePhone: (typeof SAME_PHONE)[number];
+  /** Hours without use after which the slot of such a phone counts as silent. */
+  samePhoneHours: number;
+  /**
+   * The rule for several phones that send one HWID, see core/phones.ts: nothing, an event, a slot
+   * for each further phone, or a refusal of all but the first.
+   */
+  copiedHwid: (typeof COPIED_HWID)[number];
 }
 
 /** Parts of a policy that a link or a provider overrides; null: not overridden. */
@@ -84,6 +93,24 @@ export interface Door {
   full: FullLink | null;
   /** True if the device has no slot on the link, which is full and does not enforce its limit. */
   counts: boolean;
+  /** True if some HWIDs of the link may have several phones: the door depends on the facts. */
+  hasPhones?: true;
+  /** The phone that asks; absent: the key has no sight, or the HWID has one phone. */
+  phone?: PhoneAtDoor;
+  /** True if the HWID was made for a further phone of another HWID: no caller sends it. */
+  isDerived?: true;
+}
+
+/** The phone that asks. The other fields of the door are those of the HWID that it has here. */
+export interface PhoneAtDoor {
+  /** The HWID of the device that asks: the one that it sends, or that of a further phone. */
+  hwid: string;
+  /** True: it is a copy, which the link refuses. */
+  isRefused: boolean;
+  /** True: a write would save something about the phones of the HWID. */
+  isNews: boolean;
+  /** True: `seePhone` would, after a refusal. */
+  isNewsOfKnown: boolean;
 }
 
 /** The name fits no link (`link_not_found`) or links of several providers (`key_ambiguous`). */
@@ -94,7 +121,9 @@ export type AdmitRefusal =
   | 'hwid_required'
   | 'link_domain_not_bound'
   | 'link_disabled'
-  | 'link_limit_reached';
+  | 'link_limit_reached'
+  /** Another phone has the slot of the HWID. */
+  | 'copied_hwid';
 
 /** The name of a link; a `providerCode` excludes the links of other providers. */
 export type LinkName =
@@ -113,11 +142,25 @@ export type SlotKey = LinkName & {
   enforces?: boolean;
   /** The facts that the device reports, for `samePhone`; absent: none. */
   reported?: DeviceFacts;
+  /** The sight of the phone that asks; absent: phones of the HWID are not distinguished. */
+  sight?: PhoneSight;
 };
+
+/** A call that shows which phone of a HWID asks. */
+export interface PhoneSight {
+  door: PhoneDoor;
+  /** The facts of the call; empty ones are not known. */
+  facts: DeviceFacts;
+  /** True: the HWID stands for the link's apps that send none. */
+  isShared: boolean;
+  /** True: only known phones are saved. */
+  isUnproved: boolean;
+  nowMs: number;
+}
 
 /** A refusal by a known link. */
 export interface LinkRefusal {
-  says: Exclude<AdmitRefusal, 'hwid_required' | NoLink>;
+  says: Exclude<AdmitRefusal, NoLink>;
   link: AdmittedLink;
 }
 
@@ -143,6 +186,11 @@ export interface SlotStore {
     facts: DeviceFacts,
     nowMs: number,
   ): Promise<AdmittedLink | LinkRefusal | NoLink>;
+  /**
+   * Saves what a call that its link refused says of known phones: that one was seen, once a UTC
+   * day, or is certain. Returns false if it says nothing new. The key has a sight.
+   */
+  seePhone(key: SlotKey, nowMs: number): Promise<boolean>;
   /**
    * Deletes some ends of slots before a time from the histories of links, oldest first. Returns
    * false if there were none.

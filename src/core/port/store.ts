@@ -41,6 +41,7 @@ import type { MyStore } from './my.ts';
 import type { NodeStore } from './node.ts';
 import type { OutboxStore } from './outbox.ts';
 import type { PanelTieStore } from './panel-tie.ts';
+import type { PhoneStore } from './phone.ts';
 import type { ProviderStore } from './provider.ts';
 import type { ProviderKeyStore } from './provider-key.ts';
 import type { ReceiptStore } from './receipt.ts';
@@ -66,6 +67,7 @@ export interface Store
     LinkJoinStore,
     LinkTieStore,
     SlotStore,
+    PhoneStore,
     TimeStore,
     MyStore,
     BrowserStore,

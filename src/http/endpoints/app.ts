@@ -100,7 +100,7 @@ const linkEndpoint = appEndpoint({
   handle({ core, params, nowMs, clientParts }) {
     const { id: domainHash, installid: installCode } = params;
     const { hwid, facts } = wordsOf(params);
-    const key = { hwid, domainHash, installCode, ...clientParts };
+    const key = { hwid, domainHash, installCode, ...clientParts, door: 'install' as const };
     return replyWith(admitDevice(core, key, facts, nowMs), (link) => ({
       provider_id: link.providerCode,
       status: link.status,

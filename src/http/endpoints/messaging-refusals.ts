@@ -6,7 +6,7 @@ import { helpAtFullLink } from '../../core/message/registration-help.ts';
 import type { Refused } from '../../core/outcome.ts';
 import { END_WORDS } from '../../core/port/ended.ts';
 import type { Reply, WireSettings } from '../endpoint.ts';
-import { hasText, textIn } from '../gate/texts.ts';
+import { hasText, textIn, textNameOf } from '../gate/texts.ts';
 import type { MessageKey } from '../messages.ts';
 import { choice, LimitField, WireTime } from './params.ts';
 
@@ -75,16 +75,17 @@ export async function refusedAtLink<K extends MessageKey>(
 ): Promise<Refused<K> | Reply<K>> {
   const { says, reason } = refused;
   if (says === 'hwid_required' || !hasText(says)) return refused;
-  const isFull = says === 'link_limit_reached';
+  const name = textNameOf({ says, reason });
+  const isFull = name === 'link_limit_reached';
   const help = isFull ? await helpAtFullLink(core, registration, nowMs) : null;
   const freeUrl = help?.freeUrl ?? null;
-  const { text } = textIn(settings, says, languages, freeUrl);
+  const { text } = textIn(settings, name, languages, freeUrl);
   const body = {
-    reason: says,
+    reason: name,
     text,
     ...(help && { limit: help.limit }),
     ...(freeUrl !== null && { free_url: freeUrl }),
   };
-  const detail = says === 'link_not_found' ? REGISTER_DETAILS[says] : undefined;
+  const detail = says === 'link_not_found' ? REGISTER_DETAILS[says] : refused.detail;
   return { says, body, detail, reason };
 }

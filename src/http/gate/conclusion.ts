@@ -5,7 +5,7 @@ import { HWID } from '../../core/formats.ts';
 import type { Denied } from '../../core/named-link.ts';
 import { respond } from '../answer/respond.ts';
 import type { MessageKey } from '../messages.ts';
-import { announcing, hasText, type TextSettings, textFor } from './texts.ts';
+import { announcing, hasText, type TextSettings, textFor, textNameOf } from './texts.ts';
 
 export interface Conclusion {
   says: MessageKey;
@@ -28,6 +28,7 @@ export const ADMITTED: Conclusion = { says: 'ok' };
 
 export const conclusionOf = ({ refused, isGuess, isUnnamed }: Denied): Conclusion => ({
   says: refused.says,
+  detail: refused.detail,
   reason: refused.reason,
   refused,
   isGuess,
@@ -76,14 +77,15 @@ interface Refusing {
 
 /** Makes a refusal, with a text in the language of the request. */
 export function refusalOf(
-  { says, detail = DETAILS[says] }: Conclusion,
+  { says, detail = DETAILS[says], reason }: Conclusion,
   request: Request,
   { settings, page, requestId }: Refusing,
 ): Response {
   const { body, headers } = respond(says, { detail, requestId });
   headers.set('x-hwid-active', 'true');
   if (hasText(says)) {
-    const forPeople = announcing(textFor(settings, says, request.headers, page), page);
+    const name = textNameOf({ says, reason });
+    const forPeople = announcing(textFor(settings, name, request.headers, page), page);
     for (const [name, value] of Object.entries(forPeople)) headers.set(name, value);
   }
   return new Response(body, { status: says === 'unknown_error' ? 500 : 403, headers });

@@ -102,6 +102,7 @@ interface GateDeps {
 
 export const GATE_PATH = '/gate';
 
+const DOOR = 'subscription' as const;
 const BOT_LIMIT: Conclusion = { says: 'gate_bot_limit' };
 
 /** The question of a proxy; `isHead`: about a request that takes no slot. */
@@ -146,7 +147,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     const code = valueIn(query, 'installid');
     const isHead = method === 'HEAD';
     const named = {
-      device: { domainHash: host.hash, hwid, junkHwid, providerCode, address, onLink },
+      device: { domainHash: host.hash, hwid, junkHwid, providerCode, address, onLink, door: DOOR },
       facts,
       key,
       code: typeof code === 'string' ? code : null,

@@ -1,6 +1,6 @@
 /** The texts that users read when their device, or their subscription, is refused. */
 
-import type { Reason } from '../../core/outcome.ts';
+import type { HiddenReason } from '../../core/outcome.ts';
 import type { EndWord } from '../../core/port/ended.ts';
 import type { AdmitRefusal } from '../../core/port/slot.ts';
 import { announcement, WEB_PAGE_URL } from '../../core/ride/headers.ts';
@@ -8,7 +8,7 @@ import { languagesOf } from '../../core/ride/languages.ts';
 import { cutText, TEXT_LENGTH_MAX } from '../../core/ride/text.ts';
 
 /** Refusals with a text for the user. */
-export type GateReason = Exclude<AdmitRefusal, Reason>;
+export type GateReason = Exclude<AdmitRefusal, HiddenReason>;
 
 /** Why a panel refuses a customer; `{date}` in a text is the day of the end. */
 export type EndReason = 'subscription_ended' | 'traffic_used_up';
@@ -36,6 +36,8 @@ const BUILT_IN: { en: AllTexts } & Readonly<Record<string, AllTexts>> = {
     link_disabled: 'This subscription is disabled. Contact support.',
     link_limit_reached:
       'Device limit reached for this subscription. Contact support to replace a device.',
+    copied_hwid:
+      'This device ID (HWID) belongs to another phone of this subscription. Turn off a copied HWID in the settings of the app, or contact support.',
     subscription_ended: 'This subscription ended on {date}. Renew it to connect again.',
     traffic_used_up: 'The traffic of this subscription is used up. Renew it to connect again.',
     slot_freed:
@@ -50,6 +52,8 @@ const BUILT_IN: { en: AllTexts } & Readonly<Record<string, AllTexts>> = {
     link_disabled: 'Подписка отключена. Напишите в поддержку.',
     link_limit_reached:
       'Достигнут лимит устройств. Чтобы заменить устройство, напишите в поддержку.',
+    copied_hwid:
+      'Этот идентификатор устройства (HWID) принадлежит другому телефону этой подписки. Уберите чужой HWID в настройках приложения или напишите в поддержку.',
     subscription_ended: 'Срок подписки истёк ({date}). Продлите её, чтобы подключиться снова.',
     traffic_used_up: 'Трафик подписки израсходован. Продлите её, чтобы подключиться снова.',
     slot_freed:
@@ -62,6 +66,8 @@ const BUILT_IN: { en: AllTexts } & Readonly<Record<string, AllTexts>> = {
     link_not_found: '未找到该订阅。请向客服索取新的链接。',
     link_disabled: '该订阅已禁用。请联系客服。',
     link_limit_reached: '此订阅的设备数已满。如需更换设备，请联系客服。',
+    copied_hwid:
+      '此设备标识（HWID）属于该订阅的另一部手机。请在应用设置中停用复制的 HWID，或联系客服。',
     subscription_ended: '该订阅已于{date}到期。续费后即可重新连接。',
     traffic_used_up: '该订阅的流量已用完。续费后即可重新连接。',
     slot_freed: '此设备已从订阅中移除。如需继续使用，请重新添加订阅。',
@@ -75,6 +81,8 @@ const BUILT_IN: { en: AllTexts } & Readonly<Record<string, AllTexts>> = {
     link_disabled: 'این اشتراک غیرفعال است. به پشتیبانی پیام دهید.',
     link_limit_reached:
       'ظرفیت دستگاه‌های این اشتراک پر است. برای جابه‌جایی دستگاه به پشتیبانی پیام دهید.',
+    copied_hwid:
+      'این شناسهٔ دستگاه (HWID) متعلق به گوشی دیگری از همین اشتراک است. HWID کپی‌شده را در تنظیمات برنامه خاموش کنید یا به پشتیبانی پیام دهید.',
     subscription_ended:
       'این اشتراک در {date} به پایان رسیده است. برای اتصال دوباره آن را تمدید کنید.',
     traffic_used_up: 'حجم این اشتراک تمام شده است. برای اتصال دوباره آن را تمدید کنید.',
@@ -105,6 +113,15 @@ interface TextInLanguage {
 
 /** Returns true if a refusal has a text for people. */
 export const hasText = (says: string): says is GateReason => Object.hasOwn(BUILT_IN.en, says);
+
+/** Returns the name of the text of a refusal: that of its reason if that has one. */
+export const textNameOf = <Says extends GateReason>({
+  says,
+  reason,
+}: {
+  says: Says;
+  reason?: string | undefined;
+}): GateReason => (reason !== undefined && hasText(reason) ? reason : says);
 
 /** Returns a text with the address of a page behind it. */
 const withPage = ({ text }: TextInLanguage, page: string | null): string =>

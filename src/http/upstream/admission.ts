@@ -72,7 +72,8 @@ async function admission(
     if (slot === null || !isSeen) return null;
     const isNamed =
       response.status === 200 && SUBSCRIPTION_HEADERS.some((name) => response.headers.has(name));
-    return enter(deps, asked, slot, isNamed ? forwarding : null);
+    const isUnproved = response.status !== 200;
+    return enter(deps, asked, slot, { proved: isNamed ? forwarding : null, isUnproved });
   }
   if (!isGood) return null;
   const proof = forwarding.takesSlot ? await proofIn(response, !believesOther) : 'subscription';
@@ -89,7 +90,7 @@ async function admission(
   if ('refused' in decided) return decided;
   if (decided.isForPage) return asPage(response);
   if (decided.slot === null) return null;
-  return enter(deps, asked, decided.slot, proof === 'subscription' ? decided : null);
+  return enter(deps, asked, decided.slot, { proved: proof === 'subscription' ? decided : null });
 }
 
 /** Returns whether the device gets a response that does not prove its token. */
@@ -102,16 +103,23 @@ export async function passesUnproven(
   return holdsNamedSlot(core, subscription, nowMs);
 }
 
-/** Takes a slot; `proved`: the names that the response proves; null: none. */
+interface Proved {
+  /** The names that the response proves; null: none. */
+  proved: Pick<Forwarding, 'key' | 'tie'> | null;
+  /** True: it was no 200, by which alone a further phone of a HWID is noted. */
+  isUnproved?: boolean;
+}
+
+/** Takes a slot. */
 async function enter(
   deps: Deps,
   { panel, request }: Asked,
   slot: WantedSlot,
-  proved: Pick<Forwarding, 'key' | 'tie'> | null,
+  { proved, isUnproved = false }: Proved,
 ): Promise<AdmissionOutcome> {
   const admitted = slot.isNew
     ? await deps.newLinks.make(panel, slot, deps.limitLinks(request))
-    : await admitDevice(deps.core, slot.call, slot.facts, slot.nowMs);
+    : await admitDevice(deps.core, { ...slot.call, isUnproved }, slot.facts, slot.nowMs);
   if (admitted === null) return 'new_link_limit_reached';
   if (!isRefused(admitted)) {
     const { providerId } = admitted;

@@ -81,6 +81,7 @@ export interface PanelProxy {
 
 /** The name under which requests for panels are counted. */
 const ENDPOINT = 'upstream';
+const DOOR = 'subscription' as const;
 /** The time of requests in flight when the server stops, ms. */
 const LAST_MS = 3_000;
 
@@ -196,9 +197,10 @@ function readNames(
   if (isRefused(key) || code === REPEATED) return NOT_FOUND;
   if (key === null && !code) return otherPaths === 'pass' ? BY_OTHER_PATH : NOT_FOUND;
   const isPage = /\btext\/html\b/i.test(request.headers.get('accept') ?? '');
+  const parts = { ...clientPartsOf(request), door: DOOR };
   return {
     path,
-    device: { domainHash, hwid, junkHwid, providerCode, enforces, ...clientPartsOf(request) },
+    device: { domainHash, hwid, junkHwid, providerCode, enforces, ...parts },
     facts,
     key,
     code: code || null,
@@ -350,7 +352,7 @@ async function refuse(
     if (own !== null) return { outcome, response: redirect(own) };
   }
   const page = await myUrlOfRefusal(core, settings, refused, origin, nowMs);
-  const response = refusal(refused.says, request, upstream, settings, page);
+  const response = refusal(refused, request, upstream, settings, page);
   return { outcome, response, isGuess, hides: isGuess || isUnnamed ? 'all' : undefined };
 }
 

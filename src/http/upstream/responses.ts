@@ -1,8 +1,9 @@
 /** Responses of the proxy itself: refusals of devices, and failures of the panel. */
 
+import type { RefusedAtDoor } from '../../core/door.ts';
 import { PANEL_TRAITS } from '../../core/panel/index.ts';
-import { announcing, type GateReason, textFor } from '../gate/texts.ts';
-import { type MessageKey, messages } from '../messages.ts';
+import { announcing, type GateReason, textFor, textNameOf } from '../gate/texts.ts';
+import { messages } from '../messages.ts';
 import type { FailureKind, UpstreamResponse } from './exchange.ts';
 import { placeholderFor } from './placeholder.ts';
 import type { Upstream, UpstreamSettings } from './settings.ts';
@@ -87,21 +88,21 @@ export function failed(kind: ProxyError, hasLink: boolean, text?: string): Proxy
  * the address where its user may free a place; null: none.
  */
 export function refusal(
-  reason: GateReason,
+  refused: Pick<RefusedAtDoor, 'says' | 'reason'>,
   request: Request,
   { panel, placeholder, refusedAs, refusedStatus }: Upstream,
   settings: UpstreamSettings,
   page: string | null,
 ): Response {
-  const wording = textFor(settings, reason, request.headers, page);
+  const { says: reason } = refused;
+  const wording = textFor(settings, textNameOf(refused), request.headers, page);
   // The name of a server has no room for the address.
-  const { text: name } = textFor(settings, reason, request.headers);
+  const { text: name } = textFor(settings, textNameOf(refused), request.headers);
   const { pathname } = new URL(request.url);
-  const says: MessageKey = reason;
   const headers = {
     ...PLAIN,
     'x-hwid-active': 'true',
-    ...messages[says].headers,
+    ...messages[reason].headers,
     ...announcing(wording, page),
   };
   if (refusedAs === 'panel' && panel !== '') {

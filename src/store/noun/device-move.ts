@@ -4,6 +4,7 @@ import { sharedHwid } from '../../core/formats.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 import { columns, sql } from '../statement-text.ts';
 import { lookUpStatements, slotSeen, withDevice } from './look-ups.ts';
+import { phoneSavingSteps } from './phone-saving.ts';
 import { shared } from './shared.ts';
 import { slotEndSteps } from './slot-end.ts';
 
@@ -58,6 +59,7 @@ export const deviceMoveSteps = shared((backend: Backend) => {
   const on = statements(backend);
   const find = lookUpStatements(backend);
   const { endSlot, passSlot } = slotEndSteps(backend);
+  const phones = phoneSavingSteps(backend);
 
   /**
    * Makes a device that apps without a HWID share on one link that of another link: its HWID has
@@ -75,6 +77,7 @@ export const deviceMoveSteps = shared((backend: Backend) => {
   ): Step<void> {
     yield* on.moveHome.run({ ...ids, ...slot });
     yield* on.moveClaim.run({ ...ids, ...slot });
+    yield* phones.move({ ...ids, deviceId: slot.deviceId });
     yield* passSlot(ids.fromId, slot);
   }
 

@@ -6,7 +6,7 @@ import { hwidOfHash } from '../../core/formats.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
 import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
 import type { DoorRides } from '../../core/port/ride.ts';
-import type { AdmittedLink, Door, NoLink, SlotKey } from '../../core/port/slot.ts';
+import type { AdmittedLink, Door, NoLink, PhoneSight, SlotKey } from '../../core/port/slot.ts';
 import { hwidHash } from '../../core/secret.ts';
 import type { Dialect, NeededRows, Statements, Step } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
@@ -19,6 +19,8 @@ import {
   SEEN_AS_ONE,
   slotSeen,
 } from './look-ups.ts';
+import { phoneSteps } from './phone.ts';
+import type { PhoneHere } from './phone-rows.ts';
 import { shared } from './shared.ts';
 
 export interface DoorRow
@@ -41,6 +43,8 @@ export interface DoorRow
   slotSeenAtMs: number | null;
   /** 1: a slot may be stored under the hash of the HWID. */
   hasHashes: number;
+  /** 1: some HWIDs of the link may have several phones. */
+  hasPhones: number;
   namedUntilMs: number | null;
 }
 
@@ -52,6 +56,7 @@ export interface DoorHere extends Door {
   knownId?: number;
   /** True if the device has a slot here and its home on another link. */
   isAway?: boolean;
+  phone?: PhoneHere;
 }
 
 /** Returns the facts that a device reports; a device found by its hash keeps its imported facts. */
@@ -77,8 +82,8 @@ export const selectDoor = (
   SELECT ${more} ${columns(
     { i: 'install', b: 'domain?', d: 'device?', p: 'device_provider?' },
     `i.id AS installId, i.providerId, i.status, i.installLimit, i.deviceCount, i.supportUrl,
-      i.webPageUrl, i.hasHashes, b.status AS domainStatus, b.rideVersion, b.rideUntilMs,
-      d.id AS deviceId, p.rideUntilMs AS namedUntilMs`,
+      i.webPageUrl, i.hasHashes, i.hasPhones, b.status AS domainStatus, b.rideVersion,
+      b.rideUntilMs, d.id AS deviceId, p.rideUntilMs AS namedUntilMs`,
   )}, ${values<Pick<DoorRow, 'homeSinceMs' | 'slotSeenAtMs'>>({
     homeSinceMs: sql`CASE WHEN p.home_install_id = i.id THEN CASE WHEN ${NOTHING_RIDES} THEN 0
       ELSE ${dialect.greatest(
@@ -124,6 +129,7 @@ function statements(backend: Statements) {
 export const doorSteps = shared((backend: Statements) => {
   const on = statements(backend);
   const { changesMore, fullDoor, policyOn } = fullLinkSteps(backend);
+  const phones = phoneSteps(backend);
   /** A provider keeps its code, and its id is never given to another provider. */
   const codes = new Map<number, string>();
 
@@ -162,8 +168,17 @@ export const doorSteps = shared((backend: Statements) => {
     return isFull ? { ...door, ...(yield* fullDoor(installId, key)) } : door;
   }
 
+  /** Finds the door for the phone that asks. */
+  function* findPhone(key: SlotKey & { sight: PhoneSight }): Step<DoorHere | NoLink> {
+    const { sight: _, ...plain } = key;
+    const door = yield* findDoor(plain);
+    if (typeof door === 'string') return door;
+    return yield* phones.at(door, key, (hwid) => findDoor({ ...plain, hwid }));
+  }
+
   /** Serves nearly all calls: a nested step would cost 0.2 us. */
   function* findDoor(key: SlotKey): Step<DoorHere | NoLink> {
+    if (key.sight !== undefined) return yield* findPhone({ ...key, sight: key.sight });
     if ('installCode' in key) {
       const { domainHash, hwid, installCode, providerCode = null } = key;
       const row = yield* on.byCode.get({ domainHash, hwid, installCode });
@@ -182,15 +197,17 @@ export const doorSteps = shared((backend: Statements) => {
   function* rowsOf(key: SlotKey, door: DoorHere | NoLink): Step<NeededRows> {
     if (typeof door === 'string') return { provider: [], install: [], device: [] };
     const { installId, providerId } = door.link;
-    const others = othersAt(door, key.hwid);
+    const { phone } = door;
+    const others = othersAt(door, phone?.hwid ?? key.hwid);
+    const isTold = phone?.isTold === true && phone.judged.found.length > 0;
     // It may have changed since the door was read; the value that may free a slot counts.
     const isMore =
       door.full !== null || door.counts || (yield* changesMore(installId, key.enforces));
     return {
       // The provider counts ends of slots and may begin to enforce limits meanwhile.
-      provider: isMore ? [providerId] : [],
+      provider: isMore || isTold ? [providerId] : [],
       install: [installId],
-      device: others.length > 0 ? [key.hwid, ...others] : [],
+      device: others.length > 0 ? [phone?.hwid ?? key.hwid, ...others] : [],
     };
   }
 
@@ -237,6 +254,7 @@ function doorIn(row: DoorRow, providerCode: string): DoorHere {
   const isBound = row.domainStatus === DOMAIN_ACTIVE;
   const door: DoorHere = { link, isBound, device: deviceIn(row), full: null, counts: false };
   const { deviceId, slotSeenAtMs, homeSinceMs } = row;
+  if (row.hasPhones === 1) door.hasPhones = true;
   if (deviceId !== null) door.knownId = deviceId;
   if (slotSeenAtMs !== null && homeSinceMs === null) door.isAway = true;
   return door;

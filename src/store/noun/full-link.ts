@@ -68,6 +68,8 @@ export const fullLinkSteps = shared((backend: Statements) => {
       enforce: row.providerEnforce,
       withoutHwid: row.providerWithoutHwid,
       samePhone: row.providerSamePhone,
+      samePhoneHours: row.providerSamePhoneHours,
+      copiedHwid: row.providerCopiedHwid,
     };
     return { policy: policyOf(row, ofProvider, enforces), limitWanted, replacedAtMs };
   }

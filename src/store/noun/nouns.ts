@@ -44,6 +44,7 @@ import { namedNoun } from './named.ts';
 import { outboxNoun } from './outbox.ts';
 import { panelTieNoun } from './panel-tie.ts';
 import { passkeyNoun } from './passkey.ts';
+import { phoneNoun } from './phone-noun.ts';
 import { providerNoun } from './provider.ts';
 import { providerKeyNoun } from './provider-key.ts';
 import { queueNoun } from './queue.ts';
@@ -106,6 +107,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...linkTieNoun(backend),
     ...jobNoun(backend),
     ...slotNoun(backend),
+    ...phoneNoun(backend),
     ...timeNoun(backend),
     ...myNoun(backend),
     ...browserNoun(backend),

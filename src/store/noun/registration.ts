@@ -15,18 +15,19 @@ import { columns, sql, values } from '../statement-text.ts';
 import { type DoorHere, doorSteps, factsAt } from './door.ts';
 import { knownDeviceSteps } from './known-device.ts';
 import { lookUpStatements } from './look-ups.ts';
+import { phoneSavingSteps } from './phone-saving.ts';
 import { pushSteps } from './push-steps.ts';
 import { slotSteps } from './slot.ts';
 import { tokenStatements } from './token.ts';
 
-type ShownRefusal = Exclude<RegisterRefusal, 'hwid_required' | 'registration_refused'>;
+type ShownRefusal = Exclude<RegisterRefusal, 'registration_refused'>;
 
 /** Valid evidence of a registration. */
 interface Evidence {
   /** Provider of the place that is claimed; null: the unattached place. */
   providerId: number | null;
   /** The link that admits the device, and how it does so. */
-  entry: { door: DoorHere; admission: Admission } | null;
+  entry: { door: DoorHere; admission: Admission; hwid: string } | null;
   domainId: number | null;
   /** A provider that the device named without evidence. */
   namedId: number | null;
@@ -83,20 +84,30 @@ function placeStatements({ prepare }: Backend) {
 function evidenceStep(backend: Backend) {
   const find = lookUpStatements(backend);
   const { findDoorLocked } = doorSteps(backend);
+  const phones = phoneSavingSteps(backend);
   const nothing = { providerId: null, entry: null, domainId: null, namedId: null };
 
-  return function* evidenceOf({
-    hwid,
-    shown,
-    nowMs,
-  }: NewRegistration): Step<Evidence | ShownRefusal> {
+  /** Returns what names the device: a token that it shows, or else the facts of its phone. */
+  function* whoAsks({ facts, heldTokenHash, hwid, nowMs }: NewRegistration) {
+    const held = heldTokenHash && (yield* phones.holderOf(heldTokenHash, hwid));
+    if (held) return { hwid: held };
+    return {
+      hwid,
+      sight: { door: 'device', facts, isShared: false, isUnproved: false, nowMs } as const,
+    };
+  }
+
+  return function* evidenceOf(registration: NewRegistration): Step<Evidence | ShownRefusal> {
+    const { shown, nowMs } = registration;
     if (shown.kind === 'link' || shown.kind === 'slot') {
-      const door = yield* findDoorLocked({ ...shown, hwid });
+      const who = yield* whoAsks(registration);
+      const door = yield* findDoorLocked({ ...shown, ...who });
       if (typeof door === 'string') return 'link_not_found';
       const admission = judgeAtDoor(door, backend.leastMs(nowMs));
       if (!isAdmitted(admission)) return admission;
       if (shown.kind === 'slot' && admission !== 'known') return 'link_not_found';
-      return { ...nothing, providerId: door.link.providerId, entry: { door, admission } };
+      const hwid = door.phone?.hwid ?? who.hwid;
+      return { ...nothing, providerId: door.link.providerId, entry: { door, admission, hwid } };
     }
     if (shown.providerCode === null) return nothing;
     const provider = yield* find.provider.get({ providerCode: shown.providerCode });
@@ -116,6 +127,7 @@ export function registrationNoun(backend: Backend): Pick<Store, 'registerDevice'
   const evidenceOf = evidenceStep(backend);
   const { takeSlot } = slotSteps(backend);
   const pushes = pushSteps(backend);
+  const phones = phoneSavingSteps(backend);
 
   function* placeAt(deviceId: number, providerId: number): Step<Place> {
     const row = yield* on.place.get({ deviceId, providerId });
@@ -134,7 +146,7 @@ export function registrationNoun(backend: Backend): Pick<Store, 'registerDevice'
     notes: Notes,
     deviceId: number,
     { providerId, entry, domainId, namedId }: Evidence,
-    { hwid, facts, nowMs }: NewRegistration,
+    { facts, nowMs }: NewRegistration,
     heldId: number | null,
   ): Step<void> {
     if (providerId === null) {
@@ -146,13 +158,16 @@ export function registrationNoun(backend: Backend): Pick<Store, 'registerDevice'
       yield* known.checkIn(deviceId, namedId, nowMs);
       return;
     }
+    if (entry !== null) yield* phones.saveBefore(notes, entry.door);
     const told = entry === null ? facts : factsAt(entry.door, facts);
     yield* known.seeAt(notes, deviceId, providerId, told, nowMs, mergeFacts);
     if (entry === null) yield* known.checkIn(deviceId, providerId, nowMs);
     else {
       // Not away: the registration itself sets the home of the place.
+      const { admission, door, hwid } = entry;
       const visitor = { deviceId, hwid, isNewHere: true };
-      yield* takeSlot(notes, { ...entry.door, isAway: false }, entry.admission, visitor, nowMs);
+      yield* takeSlot(notes, { ...door, isAway: false }, admission, visitor, nowMs);
+      yield* phones.saveAfter(notes, door, deviceId);
     }
     if (domainId !== null) yield* known.tie(deviceId, providerId, domainId, nowMs);
   }
@@ -188,10 +203,11 @@ export function registrationNoun(backend: Backend): Pick<Store, 'registerDevice'
   return {
     registerDevice: (wanted) =>
       backend.write(function* (notes) {
-        const { hwid, tokenHash, locale, heldTokenHash, nowMs } = wanted;
+        const { tokenHash, locale, heldTokenHash, nowMs } = wanted;
         const evidence = yield* evidenceOf(wanted);
         if (typeof evidence === 'string') return evidence;
         const { providerId, entry } = evidence;
+        const hwid = entry?.hwid ?? wanted.hwid;
         const ageMs = backend.leastMs(nowMs);
         // The device stays locked from here on; a refusal rolls this back.
         const deviceId = yield* known.see(hwid, nowMs);

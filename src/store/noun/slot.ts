@@ -16,6 +16,7 @@ import { type DoorHere, doorSteps, factsAt } from './door.ts';
 import { homeSteps } from './home.ts';
 import { knownDeviceSteps, type Visitor } from './known-device.ts';
 import { linkStatements } from './link-rows.ts';
+import { phoneSavingSteps } from './phone-saving.ts';
 import { shared } from './shared.ts';
 import { slotEndSteps } from './slot-end.ts';
 
@@ -29,6 +30,7 @@ export const slotSteps = shared((backend: Backend) => {
   const { findDoorLocked } = doorSteps(backend);
   const { endSlot, passSlot } = slotEndSteps(backend);
   const moveHome = homeSteps(backend);
+  const phones = phoneSavingSteps(backend);
   const replaced = backend.prepare(sql`
       UPDATE install SET replaced_at_ms = :nowMs WHERE id = :installId`);
   const allowOver = backend.prepare(sql`
@@ -109,17 +111,20 @@ export const slotSteps = shared((backend: Backend) => {
       const door = yield* findDoorLocked(key);
       if (typeof door === 'string') return door;
       const { link } = door;
-      const { hwid } = key;
+      const hwid = door.phone?.hwid ?? key.hwid;
       const verdict = judge(door, backend.leastMs(nowMs));
       if (!isAdmitted(verdict)) return { says: verdict, link };
+      yield* phones.saveBefore(notes, door);
       const who = { hwid, knownId: door.knownId };
       const visitor = yield* keep.visit(notes, who, link.providerId, factsAt(door, facts), nowMs);
-      return yield* takeSlot(notes, door, verdict, visitor, nowMs);
+      const taken = yield* takeSlot(notes, door, verdict, visitor, nowMs);
+      yield* phones.saveAfter(notes, door, visitor.deviceId);
+      return taken;
     },
   };
 });
 
-export function slotNoun(backend: Backend): SlotStore {
+export function slotNoun(backend: Backend): Omit<SlotStore, 'seePhone'> {
   const { findDoor, policyOn } = doorSteps(backend);
   const { enterLink } = slotSteps(backend);
   const first = sql`FROM slot_end ORDER BY id LIMIT`;

@@ -38,7 +38,7 @@ interface TextOptions {
 /** Fields of the data that name a person or a phone: only texts that show the fact have them. */
 const FIELDS_OF_FACTS: Readonly<Record<ChatFact, readonly string[]>> = {
   note: ['note'],
-  phone: ['hwid', 'new_hwid', 'former_hwid', 'device_name', 'os'],
+  phone: ['hwid', 'new_hwid', 'former_hwid', 'device_name', 'os', 'systems'],
 };
 
 /** Returns the data without what the chat was not given. The code of a link is in no text. */
@@ -92,6 +92,9 @@ const LINES: readonly Line[] = [
   (lines) => lines.code('hwid', 'hwid'),
   (lines) => lines.code('newHwid', 'new_hwid'),
   (lines) => lines.code('formerHwid', 'former_hwid'),
+  (lines) => lines.field('copies', 'copies', 'number'),
+  (lines) => lines.field('systems', 'systems'),
+  (lines) => lines.field('moreCopied', 'more', 'number'),
   places,
   linkStatus,
   (lines) => lines.words('changed', 'changed'),

@@ -50,6 +50,8 @@ const POLICY = {
   enforce: [null, 0, { enforce: [null, 0] }],
   withoutHwid: [null, 'refuse', { without_hwid: [null, 'refuse'] }],
   samePhone: [null, 'ask', { same_phone: [null, 'ask'] }],
+  samePhoneHours: [null, 12, { same_phone_hours: [null, 12] }],
+  copiedHwid: [null, 'count', { copied_hwid: [null, 'count'] }],
   supportUrl: [null, SUPPORT, { support_url: [null, SUPPORT] }],
   webPageUrl: [null, SITE, { web_page_url: [null, SITE] }],
 } as const;

@@ -44,6 +44,7 @@ const ALL = [
   happenings.linkTied({ id: 1, formerId: 2, movedCount: 1, leftCount: 0 }, 'tied'),
   happenings.linkOverLimit(LINK, 'a'),
   happenings.deviceAdmitted(LINK, 'a'),
+  happenings.hwidCopied(1, 'a', [{ family: 'ios', app: 'Happ', state: 'first' }]),
   ...(['deleted', 'inactive', 'replaced'] as const).map((why) =>
     happenings.slotEnded({ link: LINK, hwid: 'a', lastSeenAtMs: 0, newHwid: 'b' }, why),
   ),

@@ -59,7 +59,7 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
   },
   '/api/policy': {
     'all parts of it': [
-      'provider.set {} {"inactive_days":[null,30],"when_full":[null,"replace-oldest"],"cool_down_hours":[null,48],"enforce":[null,0],"without_hwid":[null,"count"],"same_phone":[null,"ask"]}',
+      'provider.set {} {"inactive_days":[null,30],"when_full":[null,"replace-oldest"],"cool_down_hours":[null,48],"enforce":[null,0],"without_hwid":[null,"count"],"same_phone":[null,"ask"],"same_phone_hours":[null,12],"copied_hwid":[null,"count"]}',
     ],
     'one part of it': ['provider.set {} {"without_hwid":[null,"pass"]}'],
     'default is that of the appliance; what is empty stays': [

@@ -17,6 +17,8 @@ const answer = (changed: object = {}) =>
     enforce: 1,
     without_hwid: 'refuse',
     same_phone: 'off',
+    same_phone_hours: 168,
+    copied_hwid: 'tell',
     ride: 'default',
     ride_desktop: 0,
     support_url: null,
@@ -35,6 +37,8 @@ const given = {
   enforce: 0,
   without_hwid: 'count',
   same_phone: 'ask',
+  same_phone_hours: 12,
+  copied_hwid: 'count',
 };
 
 const URL_RULE = 'an http, https or tg URL of up to 255 ASCII characters, or default';
@@ -90,9 +94,11 @@ export const policyScenarios: Scenario[] = [
     answer: answer(given),
     changed: [
       'provider 1 cool_down_hours: null -> 48',
+      'provider 1 copied_hwid: null -> "count"',
       'provider 1 enforce: null -> 0',
       'provider 1 inactive_days: null -> 30',
       'provider 1 same_phone: null -> "ask"',
+      'provider 1 same_phone_hours: null -> 12',
       'provider 1 when_full: null -> "replace-oldest"',
       'provider 1 without_hwid: null -> "count"',
     ],

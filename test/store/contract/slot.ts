@@ -144,6 +144,8 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
         enforce: 1,
         withoutHwid: 'count',
         samePhone: 'off',
+        samePhoneHours: 100,
+        copiedHwid: 'off',
       };
       await store.updateProvider('Provide1', whole, ACT);
       expect(await policyHere()).toEqual(whole);

@@ -75,6 +75,8 @@ export const activity = {
     'install.tie': ({ id }) => `A key tied to link ${id}`,
     'install.untie': ({ id }) => `Key of link ${id} untied`,
     'hwid.delete': ({ install_id: id }) => `A device removed from link ${id}`,
+    'hwid.ignore-copies': ({ install_id: id }) =>
+      `The phones of a HWID of link ${id} are one person's`,
     'domain.add': ({ id }) => `Domain ${id} bound`,
     'domain.activate': ({ id }) => `Domain ${id} bound again`,
     'domain.rename': ({ id }) => `Domain ${id} got another name`,

@@ -176,6 +176,7 @@ const reasons = {
   link_domain_not_bound: 'the domain is not bound',
   link_disabled: 'the link is disabled',
   link_limit_reached: 'the link is full',
+  copied_hwid: 'the HWID is that of another phone',
 };
 
 export const texts = { links, link, jobs, reasons };

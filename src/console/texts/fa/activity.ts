@@ -75,6 +75,8 @@ export const activity: Like<typeof english> = {
     'install.tie': ({ id }) => `یک اشتراک به لینک ${apart(id)} متصل شد`,
     'install.untie': ({ id }) => `اتصال اشتراک به لینک ${apart(id)} لغو شد`,
     'hwid.delete': ({ install_id: id }) => `یک دستگاه از لینک ${apart(id)} حذف شد`,
+    'hwid.ignore-copies': ({ install_id: id }) =>
+      `گوشی‌های یک HWID لینک ${apart(id)} متعلق به یک نفر است`,
     'domain.add': ({ id }) => `دامنهٔ ${apart(id)} متصل شد`,
     'domain.activate': ({ id }) => `دامنهٔ ${apart(id)} دوباره متصل شد`,
     'domain.rename': ({ id }) => `نام دامنهٔ ${apart(id)} تغییر کرد`,

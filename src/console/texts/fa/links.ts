@@ -178,6 +178,7 @@ const reasons: Like<typeof english.reasons> = {
   link_domain_not_bound: 'دامنه متصل نیست',
   link_disabled: 'لینک غیرفعال است',
   link_limit_reached: 'لینک پر است',
+  copied_hwid: 'این HWID متعلق به گوشی دیگری است',
 };
 
 export const texts = { links, link, jobs, reasons };

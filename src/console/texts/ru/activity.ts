@@ -71,6 +71,8 @@ export const activity: Like<typeof english> = {
     'install.tie': ({ id }) => `К ссылке ${id} привязана подписка`,
     'install.untie': ({ id }) => `От ссылки ${id} отвязана подписка`,
     'hwid.delete': ({ install_id: id }) => `Со ссылки ${id} удалено устройство`,
+    'hwid.ignore-copies': ({ install_id: id }) =>
+      `Телефоны с одним HWID ссылки ${id} принадлежат одному человеку`,
     'domain.add': ({ id }) => `Привязан домен ${id}`,
     'domain.activate': ({ id }) => `Домен ${id} снова привязан`,
     'domain.rename': ({ id }) => `Домен ${id} назван иначе`,

@@ -180,6 +180,7 @@ const reasons: Like<typeof english.reasons> = {
   link_domain_not_bound: 'домен не привязан',
   link_disabled: 'ссылка отключена',
   link_limit_reached: 'ссылка заполнена',
+  copied_hwid: 'это HWID другого телефона',
 };
 
 export const texts = { links, link, jobs, reasons };

@@ -68,6 +68,7 @@ export const activity: Like<typeof english> = {
     'install.tie': ({ id }) => `订阅已绑定到链接 ${id}`,
     'install.untie': ({ id }) => `订阅已与链接 ${id} 解绑`,
     'hwid.delete': ({ install_id: id }) => `从链接 ${id} 删除一台设备`,
+    'hwid.ignore-copies': ({ install_id: id }) => `链接 ${id} 的同一 HWID 手机属于同一人`,
     'domain.add': ({ id }) => `绑定域名 ${id}`,
     'domain.activate': ({ id }) => `重新绑定域名 ${id}`,
     'domain.rename': ({ id }) => `域名 ${id} 改名`,

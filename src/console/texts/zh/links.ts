@@ -172,6 +172,7 @@ const reasons: Like<typeof english.reasons> = {
   link_domain_not_bound: '域名未绑定',
   link_disabled: '链接已禁用',
   link_limit_reached: '链接已满',
+  copied_hwid: '此 HWID 属于另一部手机',
 };
 
 export const texts = { links, link, jobs, reasons };

@@ -149,7 +149,9 @@ export function admitTogether(context: Context, noun: Own): Own {
   return {
     takeSlot: async (key, facts, nowMs) => {
       // A key without a provider may name links of several.
-      const isPlain = 'installCode' in key || key.providerCode !== null;
+      const isNamed = 'installCode' in key || key.providerCode !== null;
+      // The noun tells phones apart that send one HWID.
+      const isPlain = isNamed && key.sight === undefined;
       if (!isPlain || underWay.has(key.hwid)) return noun.takeSlot(key, facts, nowMs);
       underWay.add(key.hwid);
       const admitted = await group

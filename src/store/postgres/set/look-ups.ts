@@ -112,7 +112,7 @@ function groupOf<Key extends string | number, Row>(
   });
 }
 
-export function lookUps(context: Context, noun: Pick<Store, 'listLinksOf'>): LookUps {
+export function lookUps(context: Context, noun: Pick<Store, 'listLinksOf' | 'findSlot'>): LookUps {
   const { db } = context;
   const run = (keys: readonly SlotKey[]) => findDoors(db, keys);
   const doorsByCode = new TurnGroup(db, { itemsMax: LOOK_UPS_MAX, run });
@@ -146,7 +146,10 @@ export function lookUps(context: Context, noun: Pick<Store, 'listLinksOf'>): Loo
       if (id === null) return noun.listLinksOf(providerId, page);
       return beforeId === null || id < beforeId ? findLink(providerId, id) : [];
     },
-    findSlot: (key) => ('installCode' in key ? doorsByCode : doorsByKey).ask(key),
+    findSlot: (key) =>
+      key.sight === undefined
+        ? ('installCode' in key ? doorsByCode : doorsByKey).ask(key)
+        : noun.findSlot(key),
     findDeviceByToken: async (tokenHash) => {
       const { id, ...rest } = await tokens.ask(tokenHash);
       return id === null ? null : { id, ...rest };

@@ -1,0 +1,146 @@
+/** The door for the phones that send one HWID of a link: core/phones.ts tells them apart. */
+
+import { sameUtcDay } from '../../core/calendar.ts';
+import { copyRule, derivedHwids, isDue, sharedSighting } from '../../core/copied-hwid.ts';
+import { derivedFrom } from '../../core/formats.ts';
+import { sightingOf } from '../../core/phone-traits.ts';
+import { type Judged, judgeSighting, type Sighting } from '../../core/phones.ts';
+import type { DeviceFacts } from '../../core/port/device.ts';
+import type { Phone } from '../../core/port/phone.ts';
+import type { NoLink, PhoneSight, Policy, SlotKey } from '../../core/port/slot.ts';
+import { modelHash } from '../../core/secret.ts';
+import type { Statements, Step } from '../backend.ts';
+import { fullLinkSteps } from './full-link.ts';
+import { type PhoneHere, type PhoneRow, type PhonesDoor, phoneStatements } from './phone-rows.ts';
+import { shared } from './shared.ts';
+
+/** Returns the known phones that a refused call changes: in their state, or once a day. */
+export const newsOf = ({
+  judged,
+  phones,
+  nowMs,
+}: Pick<PhoneHere, 'judged' | 'phones' | 'nowMs'>): Phone[] =>
+  judged.saves.filter((phone) => {
+    const known = phones.find(({ number }) => number === phone.number);
+    return known && (known.state !== phone.state || !sameUtcDay(known.lastSeenAtMs, nowMs));
+  });
+
+/** Returns the steps that find the door for a phone. */
+export const phoneSteps = shared((backend: Statements) => {
+  const on = phoneStatements(backend);
+  const { policyOn } = fullLinkSteps(backend);
+  let key: Uint8Array | null = null;
+
+  /** Returns what facts say of a phone; `isShared`: of apps that send no HWID. */
+  function* sighting(
+    door: Sighting['door'],
+    facts: DeviceFacts,
+    isShared: boolean,
+  ): Step<Sighting> {
+    key ??= (yield* on.key.get())?.key ?? new Uint8Array();
+    const secret = key;
+    const seen = sightingOf(door || 'install', facts, (model) => modelHash(secret, model));
+    return isShared ? sharedSighting({ ...seen, door }) : { ...seen, door };
+  }
+
+  /** Returns the HWID for a phone that has no slot of its own; null: all names are taken. */
+  function* freeName(installId: number, hwid: string, deviceId: number, number: number) {
+    for (const name of derivedHwids(hwid, number)) {
+      const named = yield* on.named.get({ hwid: name, deviceId, installId });
+      if (named === null || named.isTaken === 0) return name;
+    }
+    return null;
+  }
+
+  /** Judges the phone; null: the door has nothing to tell apart. */
+  function* judged(
+    door: PhonesDoor,
+    sight: PhoneSight,
+    policy: Policy,
+    deviceId: number,
+  ): Step<{
+    judged: Judged;
+    phones: PhoneRow[];
+    doubtUntilMs: number;
+    isDoubtful: boolean;
+  } | null> {
+    const { installId } = door.link;
+    const phones = door.hasPhones ? yield* on.phones.all({ installId, deviceId }) : [];
+    if (phones.length === 0 && door.device === null) return null;
+    const hasOwn = phones.some(({ ownHwid }) => ownHwid !== null);
+    if (copyRule(policy, sight.isShared) === 'off' && !hasOwn) return null;
+    const slot = door.device && (yield* on.slot.get({ installId, deviceId }));
+    const { device } = door;
+    const isItsOwn = slot?.slotCount === 1;
+    const before = device && isItsOwn ? yield* sighting('', device, sight.isShared) : null;
+    const seen = yield* sighting(sight.door, sight.facts, sight.isShared);
+    const lastSeenAtMs = door.device?.lastSeenAtMs ?? 0;
+    const all = judgeSighting({ phones, before, lastSeenAtMs }, seen, sight.nowMs);
+    const isKept = ({ number }: Phone) => phones.some((one) => one.number === number);
+    const of = sight.isUnproved ? { ...all, saves: all.saves.filter(isKept) } : all;
+    const isNew = phones.length === 0 && before === null;
+    const isDoubtful = !sight.isUnproved && (of.isFirstWord || isNew);
+    return { judged: of, phones, doubtUntilMs: slot?.doubtUntilMs ?? 0, isDoubtful };
+  }
+
+  return {
+    sighting,
+
+    /**
+     * Returns the door for the phone that asks: that of its HWID, or that of its own, which
+     * `doorOf` finds.
+     */
+    *at<D extends PhonesDoor>(
+      door: D,
+      { hwid, sight }: Pick<SlotKey, 'hwid'> & { sight: PhoneSight },
+      doorOf: (hwid: string) => Step<D | NoLink>,
+    ): Step<D | NoLink> {
+      const { installId } = door.link;
+      const deviceId = door.byHash?.deviceId ?? door.knownId;
+      if (deviceId === undefined) return door;
+      if (derivedFrom(hwid) !== null && door.hasPhones) {
+        if ((yield* on.isDerived.get({ installId, deviceId })) !== null) {
+          return { ...door, isDerived: true };
+        }
+      }
+      const link = yield* policyOn(installId);
+      if (link === null) return door;
+      const found = yield* judged(door, sight, link.policy, deviceId);
+      if (found === null) return door;
+      const { judged: of, phones, doubtUntilMs, isDoubtful } = found;
+      const { nowMs } = sight;
+      const rule = copyRule(link.policy, sight.isShared);
+      const row = phones.find(({ number }) => number === of.phone.number);
+      const isTold = rule !== 'off' && isDue(phones, nowMs);
+      const sentId = door.byHash ? null : deviceId;
+      const isNews = of.saves.length > 0 || of.drops.length > 0 || isDoubtful;
+      const facts = { sentId, judged: of, phones, isTold, isDoubtful, nowMs };
+      const isNewsOfKnown = newsOf(facts).length > 0;
+      const here = { ...facts, hwid, isNews, isNewsOfKnown };
+      const isFurther = of.phone.state === 'certain' && nowMs >= doubtUntilMs;
+      const own = row?.ownHwid ?? null;
+      if (own === null && !(isFurther && (rule === 'count' || rule === 'refuse'))) {
+        return { ...door, phone: { ...here, isRefused: false, isOwn: false } };
+      }
+      if (own !== null) {
+        const its = yield* doorOf(own);
+        if (typeof its === 'string') return its;
+        const isCounted = rule === 'count' && of.phone.state !== 'ignored';
+        if (its.device !== null || (isCounted && isFurther)) {
+          return { ...its, phone: { ...here, hwid: own, isRefused: false, isOwn: true } };
+        }
+        const isRefused = rule === 'refuse' && isFurther;
+        return { ...door, phone: { ...here, isRefused, isOwn: false } };
+      }
+      const isKept = of.saves.length > 0 || row !== undefined;
+      const name =
+        rule === 'count' && isKept
+          ? yield* freeName(installId, hwid, deviceId, of.phone.number)
+          : null;
+      if (name === null) return { ...door, phone: { ...here, isRefused: true, isOwn: false } };
+      const its = yield* doorOf(name);
+      if (typeof its === 'string') return its;
+      return { ...its, phone: { ...here, hwid: name, isRefused: false, isOwn: true } };
+    },
+  };
+});
