@@ -58,6 +58,11 @@ const phones = () => ({
   same_phone: text({ enum: ['off', 'ask', 'replace'] }),
 });
 
+/** What becomes of a HWID that was not named; null: as above. */
+const newcomers = () => ({
+  when_new: text({ enum: ['admit', 'refuse'] }),
+});
+
 /** Addresses that apps show as buttons beside a subscription; null: as above, or none. */
 const buttons = () => ({
   support_url: text(),
@@ -129,6 +134,7 @@ export const provider = sqliteTable(
     ride_until_ms: integer().notNull().default(0),
     /** 1: fetches may tie keys to links: core/link-tie.ts. */
     ties: integer().$type<0 | 1>().notNull().default(1),
+    ...newcomers(),
   },
   (t) => [
     check('provider_plan', sql`${t.plan} IN ('basic', 'pro', 'enterprise')`),
@@ -166,13 +172,14 @@ export const install = sqliteTable(
     /** When its user last freed a slot: a cool-down counts from it. */
     freed_at_ms: integer(),
     ...phones(),
-    /** 1: some slots may be held by the hash of a HWID (core/formats.ts). */
+    /** 1: some slots may be held by the hash of a HWID (core/formats.ts), or by a named HWID. */
     has_hashes: integer().notNull().default(0),
     /** The link's user in a panel, `panel:user`, and what that panel last said. */
     panel_user: text(),
     panel_facts: text(),
     /** 1: the proxy made the link for a key that no link had. */
     of_gate: integer().$type<0 | 1>().notNull().default(0),
+    ...newcomers(),
   },
   (t) => [
     index('install_by_provider').on(t.provider_id),

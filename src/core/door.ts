@@ -41,6 +41,8 @@ export interface DeviceCall {
   hwid: string | null;
   /** False: links without a setting of their own, or of their provider, only count. */
   enforces?: boolean;
+  /** True: the link was made for this call. */
+  isFirst?: boolean;
   /** True: the HWID stands for the link's apps that send none. */
   isShared?: boolean;
   /** Returns the caller's network; null: unknown. */
@@ -61,6 +63,11 @@ export const AT_DOOR = {
   /** The answer must not reveal that the link exists. */
   link_domain_not_bound: new Refused('link_not_found', { reason: 'link_domain_not_bound' }),
   link_disabled: new Refused('link_disabled'),
+  /** It answers as a full link, whose page does not help. */
+  not_named: new Refused('link_limit_reached', {
+    reason: 'not_named',
+    detail: 'not_named: the link admits only HWIDs that its provider named',
+  }),
   link_limit_reached: new Refused('link_limit_reached'),
 } satisfies Record<AdmitRefusal, Refused<string>>;
 
@@ -86,7 +93,8 @@ export class FullLinkRefused extends Refused<'link_limit_reached'> {
  * store judges, counts and inserts in one atomic step, so that the limit holds.
  *
  * Refuses `hwid_required`, `link_not_found` (also without an active binding of the domain),
- * `link_disabled` (also a HWID with a slot) and `link_limit_reached`.
+ * `link_disabled` (also a HWID with a slot) and `link_limit_reached` (with the reason `not_named` for
+ * a HWID that a link with `whenNew` `refuse` does not have).
  */
 export function admitDevice(
   core: Core,
@@ -100,11 +108,11 @@ export function admitDevice(
   return after(core.store.findSlot(key), (door) => {
     if (typeof door === 'string') return AT_DOOR[door];
     const verdict = judge(door, core.leastMs(nowMs));
-    const { link, device, byHash } = door;
-    call.onLink?.(link, verdict === 'known');
+    const { link, device, byHash, isNamed } = door;
+    call.onLink?.(link, verdict === 'known' && !isNamed);
     if (!isAdmitted(verdict)) return refuse(core, { says: verdict, link, door }, caller, nowMs);
     const facts = factsFrom(reported, device);
-    const isKnown = device !== null && !byHash;
+    const isKnown = device !== null && !byHash && !isNamed;
     const isToday = isKnown && sameUtcDay(device.lastSeenAtMs, nowMs);
     if (isToday && changesNoFact(device, facts)) return withFacts(link, device, facts, key.hwid);
     return after(orUnsaved(isKnown, core.store.takeSlot(key, facts, nowMs)), (taken) => {
@@ -160,6 +168,8 @@ export function verdictOn(
 interface JudgedLink {
   link: AdmittedLink;
   says: 'link_domain_not_bound' | 'link_disabled' | null;
+  /** True: it admits only HWIDs that are on it. */
+  isClosed: boolean;
 }
 
 /** Judges the link of a call for any HWID. Writes and counts nothing. */
@@ -172,13 +182,13 @@ export function judgeLink(
     if (isRefused(judged)) return judged;
     const { verdict, door } = judged;
     const isShut = verdict === 'link_domain_not_bound' || verdict === 'link_disabled';
-    return { link: door.link, says: isShut ? verdict : null };
+    return { link: door.link, says: isShut ? verdict : null, isClosed: verdict === 'not_named' };
   });
 }
 
 /** A link that would admit the device. */
 interface OpenLink extends AdmittedDevice {
-  /** False for a new device. */
+  /** False for a new device, named or not. */
   holdsSlot: boolean;
 }
 
@@ -199,7 +209,7 @@ export function judgeDevice(
     if (!isAdmitted(verdict)) {
       return refuse(core, { says: verdict, link, door }, { call, facts: reported }, nowMs);
     }
-    const holdsSlot = verdict === 'known';
+    const holdsSlot = verdict === 'known' && !door.isNamed;
     if (link.rides === undefined || reported === null) return { ...link, holdsSlot };
     const facts = factsFrom(reported, device);
     return { ...withFacts(link, device, facts, call.hwid ?? ''), holdsSlot };
@@ -324,6 +334,7 @@ function keyOf(call: DeviceCall, facts: DeviceFacts | null): SlotKey | RefusedAt
   const key: SlotKey = { ...name, domainHash, hwid };
   if (call.enforces === false) key.enforces = false;
   if (facts !== null) key.reported = facts;
+  if (call.isFirst) key.isFirst = true;
   return key;
 }
 

@@ -14,6 +14,7 @@ import { PLANS, RC2_BODY as RC2_BODY_WORDS } from './port/provider.ts';
 import {
   SAME_PHONE as SAME_PHONE_WORDS,
   WHEN_FULL as WHEN_FULL_WORDS,
+  WHEN_NEW as WHEN_NEW_WORDS,
   WITHOUT_HWID as WITHOUT_HWID_WORDS,
 } from './port/slot.ts';
 import { CHAT_FACTS, WEBHOOK_LOCALES } from './port/webhook.ts';
@@ -126,6 +127,7 @@ export const FLAG = choice([0, 1]);
 export const ENFORCE = FLAG;
 export const WITHOUT_HWID = choice(WITHOUT_HWID_WORDS);
 export const SAME_PHONE = choice(SAME_PHONE_WORDS);
+export const WHEN_NEW = choice(WHEN_NEW_WORDS);
 
 export const INSTALL_STATUS = choice([INSTALL_DISABLED, INSTALL_ACTIVE]);
 export const readInstallStatus = INSTALL_STATUS.read;

@@ -30,7 +30,7 @@ interface LinkDraft extends Partial<LinkTerms> {
 export function newLink(core: Core, provider: Provider, draft: LinkDraft, nowMs: number): NewLink {
   const { installCode, installLimit, note, subscriptionKey = null } = draft;
   const { coolDownHours = null, inactiveDays = null, whenFull = null } = draft;
-  const { enforce = null, withoutHwid = null, samePhone = null } = draft;
+  const { enforce = null, withoutHwid = null, samePhone = null, whenNew = null } = draft;
   const { supportUrl = null, webPageUrl = null } = draft;
   // Written out: copying an object takes longer than a look-up in the database.
   return {
@@ -42,6 +42,7 @@ export function newLink(core: Core, provider: Provider, draft: LinkDraft, nowMs:
     enforce,
     withoutHwid,
     samePhone,
+    whenNew,
     supportUrl,
     webPageUrl,
     providerId: provider.id,

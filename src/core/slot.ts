@@ -4,6 +4,7 @@
  *
  * | The link | The oldest slot, not seen for longest | A newcomer |
  * |---|---|---|
+ * | enforces its limit, with `whenNew` `refuse` | | is refused: `not_named` |
  * | has a free slot | | takes the free slot |
  * | is full and only counts, with less than 100 devices | | takes a slot over the limit: `over` |
  * | holds more devices than its limit | | is refused |
@@ -50,6 +51,7 @@ export function policyOf(link: OwnPolicy, provider: OwnPolicy, enforces = true):
     enforce: link.enforce ?? provider.enforce ?? byDefault,
     withoutHwid: link.withoutHwid ?? provider.withoutHwid ?? DEFAULT_POLICY.withoutHwid,
     samePhone: link.samePhone ?? provider.samePhone ?? DEFAULT_POLICY.samePhone,
+    whenNew: link.whenNew ?? provider.whenNew ?? DEFAULT_POLICY.whenNew,
   };
 }
 
@@ -72,10 +74,14 @@ export function looksAtSlots({ inactiveDays, whenFull, samePhone }: Policy): boo
 }
 
 /** Decides whether a device is admitted on a link: the only such rule. */
-export function judge({ link, isBound, device, full, counts }: Door, nowMs: number): DoorVerdict {
+export function judge(
+  { link, isBound, device, full, counts, isClosed }: Door,
+  nowMs: number,
+): DoorVerdict {
   if (!isBound) return 'link_domain_not_bound';
   if (link.status !== INSTALL_ACTIVE) return 'link_disabled';
   if (device !== null) return 'known';
+  if (isClosed) return 'not_named';
   if (link.deviceCount < link.installLimit) return 'room';
   if (counts) return link.deviceCount < DEVICES_MAX ? 'over' : 'link_limit_reached';
   // Replacing a slot would keep the link over its limit.

@@ -26,6 +26,7 @@ import {
   RIDE,
   SAME_PHONE,
   WHEN_FULL,
+  WHEN_NEW,
   WITHOUT_HWID,
   whole,
 } from './formats.ts';
@@ -61,6 +62,7 @@ export const POLICY_TERMS = {
   enforce: { format: ENFORCE, usual: 1 },
   withoutHwid: { format: WITHOUT_HWID, usual: 'refuse' },
   samePhone: { format: SAME_PHONE, usual: 'off' },
+  whenNew: { format: WHEN_NEW, usual: 'admit' },
 } as const satisfies Fields<Policy>;
 
 export const POLICY_FIELDS = fieldsOf(POLICY_TERMS);

@@ -30,6 +30,7 @@ export const labels = {
   enforce: 'enforcement of the limit',
   without_hwid: 'apps without a HWID',
   same_phone: 'phone with a new HWID',
+  when_new: 'new device that was not named',
   ride: 'what rides on subscriptions',
   ride_desktop: 'notifications to desktop systems',
   support_url: 'support button',
@@ -65,6 +66,7 @@ export const choices = {
   enforce: { 1: 'applies', 0: 'only counts' },
   without_hwid: { refuse: 'are refused', pass: 'pass', count: 'count as one device' },
   same_phone: { off: 'is a new device', ask: 'asks you first', replace: 'takes its old slot' },
+  when_new: { admit: 'gets a free slot', refuse: 'is refused' },
   ride: { off: 'nothing', notifications: 'notifications only' },
   ride_desktop: { 0: 'do not ride', 1: 'ride too' },
   buttons: { missing: 'if the panel sends none', always: 'always' },
@@ -115,6 +117,11 @@ export const explained: Readonly<
     option: ['way', ' on a full link: whether it gets its silent slot, or you are asked'],
     about:
       'What a full link does with a new device of the same model, system and app as a device that was silent for a week: `replace` that one, once in `cool_down_hours`, or refuse it and `ask` you, in the event and in `list-refused`.',
+  },
+  whenNew: {
+    option: ['way', ' on a link: refuse admits only HWIDs that were named for it'],
+    about:
+      'What the link does with a HWID that is not on it: `admit` it to a free slot, or `refuse` it, so that only HWIDs of `add-hwid` come in. A link that only counts admits it.',
   },
   supportUrl: {
     option: ['url', ' in apps: its address, or none'],

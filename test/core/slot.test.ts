@@ -161,6 +161,7 @@ test("a policy is the link's, else its provider's, else the default, part by par
     enforce: 1,
     withoutHwid: 'refuse',
     samePhone: 'off',
+    whenNew: 'admit',
   };
   expect(policyOf(NO_POLICY, NO_POLICY)).toEqual(standard);
   const providers: Policy = {
@@ -170,6 +171,7 @@ test("a policy is the link's, else its provider's, else the default, part by par
     enforce: 0,
     withoutHwid: 'count',
     samePhone: 'ask',
+    whenNew: 'refuse',
   };
   expect(policyOf(NO_POLICY, providers)).toEqual(providers);
   const own: Policy = { ...standard, coolDownHours: 1, withoutHwid: 'pass', samePhone: 'replace' };

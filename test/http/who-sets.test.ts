@@ -111,6 +111,7 @@ test('each field of a link is set where it was in 0.20.0', () => {
     enforce: TERM,
     withoutHwid: TERM,
     samePhone: TERM,
+    whenNew: TERM,
     supportUrl: TERM,
     webPageUrl: TERM,
   };
@@ -133,6 +134,7 @@ test('each field of a provider is set where it was in 0.20.0, and the page by th
     enforce: OWN,
     withoutHwid: OWN,
     samePhone: OWN,
+    whenNew: OWN,
     ride: OWN,
     rideDesktop: OWN,
     supportUrl: `${OWN}, page.set`,

@@ -107,6 +107,7 @@ const policyControls = (words = texts.providers): Controls<Shown['own']> => ({
   enforce: { ...choice('enforce', words.usual), isNumber: true },
   withoutHwid: choice('without_hwid', words.usual),
   samePhone: choice('same_phone', words.usual),
+  whenNew: choice('when_new', words.usual),
 });
 
 /** Terms of what rides on subscriptions, and of the buttons beside them. */

@@ -55,6 +55,13 @@ export function importLink(
 export const freeSlot = (installId: number, hwid: string) =>
   deed('hwid.delete', { install_id: installId, hwid_sha256: hwidHash(hwid) });
 
+export const nameHwids = (id: number, hwids: readonly string[]) =>
+  deed('hwid.name', {
+    install_id: id,
+    hwids: hwids.length,
+    hwid_sha256: hwids.map(hwidHash).join(' '),
+  });
+
 export const freeSlots = (id: number, hwids: number) => deed('install.free', { id, hwids });
 
 interface EndedLink {

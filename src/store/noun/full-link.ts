@@ -12,7 +12,7 @@ import { shared } from './shared.ts';
 type SlotHere = OldestSlot & { slotId: number };
 
 /** The parts of a key that describe the device and the caller. */
-export type Asking = Pick<SlotKey, 'hwid' | 'enforces' | 'reported'>;
+export type Asking = Pick<SlotKey, 'hwid' | 'enforces' | 'isFirst' | 'reported'>;
 
 /** The parts of a door that only a full link needs. */
 export interface FullDoor {
@@ -68,6 +68,7 @@ export const fullLinkSteps = shared((backend: Statements) => {
       enforce: row.providerEnforce,
       withoutHwid: row.providerWithoutHwid,
       samePhone: row.providerSamePhone,
+      whenNew: row.providerWhenNew,
     };
     return { policy: policyOf(row, ofProvider, enforces), limitWanted, replacedAtMs };
   }

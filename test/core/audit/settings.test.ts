@@ -50,6 +50,7 @@ const POLICY = {
   enforce: [null, 0, { enforce: [null, 0] }],
   withoutHwid: [null, 'refuse', { without_hwid: [null, 'refuse'] }],
   samePhone: [null, 'ask', { same_phone: [null, 'ask'] }],
+  whenNew: [null, 'refuse', { when_new: [null, 'refuse'] }],
   supportUrl: [null, SUPPORT, { support_url: [null, SUPPORT] }],
   webPageUrl: [null, SITE, { web_page_url: [null, SITE] }],
 } as const;

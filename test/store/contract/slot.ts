@@ -144,6 +144,7 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
         enforce: 1,
         withoutHwid: 'count',
         samePhone: 'off',
+        whenNew: 'admit',
       };
       await store.updateProvider('Provide1', whole, ACT);
       expect(await policyHere()).toEqual(whole);

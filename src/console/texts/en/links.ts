@@ -104,6 +104,12 @@ const link = {
   edit: 'Change limit and note',
   nameless: 'unnamed device',
   byHash: 'Imported device: recognised at its next update.',
+  named: 'Named, has not come yet.',
+  name: 'Add devices by HWID',
+  nameIt: 'Add',
+  names: 'HWIDs, one a line',
+  nameHint: 'They count from now on, and only these slots wait for them. Up to 100 at once.',
+  nameOne: 'Admit this device',
   samePhone: 'The same phone with a new HWID? The old one was silent since then:',
   freeOld: 'Remove the old device',
   free: 'Remove device',
@@ -137,6 +143,7 @@ const link = {
     now: 'It is admitted at its next attempt.',
     enable: 'The link is disabled.',
     domain: 'The domain of its subscription must be bound.',
+    name: 'It must be named for the link.',
     room: 'A device must be removed first.',
     hwid: 'Its app sends no HWID: the user needs another app.',
   },
@@ -175,6 +182,7 @@ const reasons = {
   hwid_required: 'the app sent no HWID',
   link_domain_not_bound: 'the domain is not bound',
   link_disabled: 'the link is disabled',
+  not_named: 'the link admits only named devices',
   link_limit_reached: 'the link is full',
 };
 

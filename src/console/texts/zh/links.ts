@@ -101,6 +101,12 @@ const link: Like<typeof english.link> = {
   edit: '修改上限和备注',
   nameless: '未命名设备',
   byHash: '导入的设备，下次更新订阅时识别。',
+  named: '已预先登记，尚未到来。',
+  name: '按 HWID 添加设备',
+  nameIt: '添加',
+  names: 'HWID，每行一个',
+  nameHint: '登记后立即占用名额，并为其保留。一次最多 100 个。',
+  nameOne: '允许此设备',
   samePhone: '是同一部手机换了 HWID 吗？此后再无活动：',
   freeOld: '删除旧设备',
   free: '删除设备',
@@ -133,6 +139,7 @@ const link: Like<typeof english.link> = {
     now: '下次更新订阅时即可接入。',
     enable: '链接已禁用。',
     domain: '需要绑定其订阅的域名。',
+    name: '需要先为该链接登记此设备。',
     room: '需要先删除一台设备。',
     hwid: '其应用不发送 HWID，需要换用其他应用。',
   },
@@ -171,6 +178,7 @@ const reasons: Like<typeof english.reasons> = {
   hwid_required: '应用未发送 HWID',
   link_domain_not_bound: '域名未绑定',
   link_disabled: '链接已禁用',
+  not_named: '该链接仅限预先登记的设备',
   link_limit_reached: '链接已满',
 };
 
