@@ -61,11 +61,11 @@ export const namedHwid = sqliteTable(
     hwid: text().notNull(),
     named_at_ms: integer().notNull(),
     /** What a panel knew of it; empty: nothing. */
-    os: text().notNull().default(''),
-    os_version: text().notNull().default(''),
-    device_name: text().notNull().default(''),
-    app_version: text().notNull().default(''),
-    user_agent: text().notNull().default(''),
+    os: text().notNull(),
+    os_version: text().notNull(),
+    device_name: text().notNull(),
+    app_version: text().notNull(),
+    user_agent: text().notNull(),
   },
   (t) => [
     uniqueIndex('named_hwid_once').on(t.install_id, t.hwid),

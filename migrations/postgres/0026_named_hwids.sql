@@ -6,11 +6,11 @@ CREATE TABLE named_hwid (
   provider_id bigint NOT NULL,
   hwid text COLLATE "C" NOT NULL,
   named_at_ms bigint NOT NULL,
-  os text COLLATE "C" NOT NULL DEFAULT '',
-  os_version text COLLATE "C" NOT NULL DEFAULT '',
-  device_name text COLLATE "C" NOT NULL DEFAULT '',
-  app_version text COLLATE "C" NOT NULL DEFAULT '',
-  user_agent text COLLATE "C" NOT NULL DEFAULT ''
+  os text COLLATE "C" NOT NULL,
+  os_version text COLLATE "C" NOT NULL,
+  device_name text COLLATE "C" NOT NULL,
+  app_version text COLLATE "C" NOT NULL,
+  user_agent text COLLATE "C" NOT NULL
 );
 
 CREATE UNIQUE INDEX named_hwid_once ON named_hwid (install_id, hwid);

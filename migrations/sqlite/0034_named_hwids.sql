@@ -6,11 +6,11 @@ CREATE TABLE `named_hwid` (
 	`provider_id` integer NOT NULL,
 	`hwid` text NOT NULL,
 	`named_at_ms` integer NOT NULL,
-	`os` text DEFAULT '' NOT NULL,
-	`os_version` text DEFAULT '' NOT NULL,
-	`device_name` text DEFAULT '' NOT NULL,
-	`app_version` text DEFAULT '' NOT NULL,
-	`user_agent` text DEFAULT '' NOT NULL,
+	`os` text NOT NULL,
+	`os_version` text NOT NULL,
+	`device_name` text NOT NULL,
+	`app_version` text NOT NULL,
+	`user_agent` text NOT NULL,
 	FOREIGN KEY (`install_id`) REFERENCES `install`(`id`) ON UPDATE no action ON DELETE cascade
 );
 

@@ -93,8 +93,8 @@ export class FullLinkRefused extends Refused<'link_limit_reached'> {
  * store judges, counts and inserts in one atomic step, so that the limit holds.
  *
  * Refuses `hwid_required`, `link_not_found` (also without an active binding of the domain),
- * `link_disabled` (also a HWID with a slot) and `link_limit_reached` (with the reason `not_named` for
- * a HWID that a link with `whenNew` `refuse` does not have).
+ * `link_disabled` (also a HWID with a slot) and `link_limit_reached` (with the reason `not_named`
+ * for a HWID that a link with `whenNew` `refuse` does not have).
  */
 export function admitDevice(
   core: Core,

@@ -29,7 +29,8 @@ interface ShownDevice extends Omit<LinkDevice, 'userAgent'> {
 
 /**
  * The remedy of a refusal: `now`: none is needed any more; `enable` the link; `domain`: bind the
- * domain; `name`: name the HWID for the link; `room`: a free slot; `hwid`: an app that sends a HWID.
+ * domain; `name`: name the HWID for the link; `room`: a free slot; `hwid`: an app that sends a
+ * HWID.
  */
 type Remedy = 'now' | 'enable' | 'domain' | 'name' | 'room' | 'hwid';
 

@@ -17,7 +17,7 @@ import type { Provider } from './port/provider.ts';
 export const NAMED_PER_CALL = 100;
 
 /** The most named HWIDs of a provider that have not come. */
-export const NAMED_PER_PROVIDER = 10_000;
+const NAMED_PER_PROVIDER = 10_000;
 
 /** Reads a HWID that may be named: one that a device sends, and not one that the gate makes. */
 export function readNamedHwid(value: unknown): string | Misfit {
@@ -27,7 +27,7 @@ export function readNamedHwid(value: unknown): string | Misfit {
 }
 
 /** Reads a list of HWIDs to name; one that comes twice counts once. */
-export function readNamedHwids(values: readonly unknown[]): string[] | Misfit {
+function readNamedHwids(values: readonly unknown[]): string[] | Misfit {
   const hwids = new Set<string>();
   for (const value of values) {
     const hwid = readNamedHwid(value);
@@ -39,9 +39,9 @@ export function readNamedHwids(values: readonly unknown[]): string[] | Misfit {
 }
 
 /**
- * Names HWIDs for a link, all or none. HWIDs that are on the link are no refusal, so that a call can
- * be repeated. Refuses `install_code_error` if the provider has no such link, `malformed` for a HWID
- * that cannot be named, `hwids_no_room` if the link has no room for all of them, and
+ * Names HWIDs for a link, all or none. HWIDs that are on the link are no refusal, so that a call
+ * can be repeated. Refuses `install_code_error` if the provider has no such link, `malformed` for a
+ * HWID that cannot be named, `hwids_no_room` if the link has no room for all of them, and
  * `hwids_too_many` beyond {@link NAMED_PER_PROVIDER}.
  */
 export async function nameHwids(

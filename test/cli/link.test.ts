@@ -29,6 +29,7 @@ const NO_POLICY = {
   enforce: null,
   without_hwid: null,
   same_phone: null,
+  when_new: null,
 };
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
 
@@ -125,6 +126,7 @@ describe('show', () => {
         enforce: 1,
         without_hwid: 'refuse',
         same_phone: 'off',
+        when_new: 'admit',
       },
       replaced_at: null,
       refusals: null,

@@ -179,6 +179,7 @@ test('list and show tell everything but keys', async () => {
     enforce: null,
     without_hwid: null,
     same_phone: null,
+    when_new: null,
     ride: 'default',
     ride_desktop: 'no',
     rc2_body: 'default',
@@ -274,6 +275,7 @@ test('a policy for all links, and the word that takes it away', async () => {
     enforce: null,
     without_hwid: null,
     same_phone: null,
+    when_new: null,
   };
   expect(before).toMatchObject(own);
   const sheet = (await provider('show', code)).stdout;

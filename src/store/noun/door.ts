@@ -243,8 +243,8 @@ function othersAt({ byHash, full }: DoorHere, hwid: string): string[] {
 }
 
 /**
- * True if the device has no slot, and the link is full, has slots of hashes or names, or refuses new
- * devices.
+ * True if the device has no slot, and the link is full, has slots of hashes or names, or refuses
+ * new devices.
  */
 const needsMore = ({ slotSeenAtMs, deviceCount, installLimit, hasHashes, whenNew }: DoorRow) =>
   slotSeenAtMs === null && (deviceCount >= installLimit || hasHashes === 1 || whenNew === 'refuse');

@@ -90,8 +90,8 @@ export function slotImport(backend: Backend) {
     },
 
     /**
-     * Adds the slots of several links, and the HWIDs that are named. Adds new devices in the order of
-     * locks.
+     * Adds the slots of several links, and the HWIDs that are named. Adds new devices in the order
+     * of locks.
      */
     *add(all: readonly NewSlot[]): Step<void> {
       const slots = all.filter(({ slot }) => !slot.isNamed);

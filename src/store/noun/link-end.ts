@@ -90,8 +90,8 @@ export const linkEndSteps = shared((backend: Backend) => {
   const tombstones = tombstoneSteps(backend);
 
   /**
-   * Frees the slots that a link gave since a time, and the places of HWIDs that were named since; it
-   * is locked after its provider. Returns their number.
+   * Frees the slots that a link gave since a time, and the places of HWIDs that were named since;
+   * it is locked after its provider. Returns their number.
    */
   function* freeAll(
     notes: Notes,

@@ -19,10 +19,10 @@ export const namedRows = shared(({ among, join, once, prepare }: Statements) => 
     /** Of some HWIDs those that are on the link, named or with a slot. */
     onLink: prepare(sql`
         SELECT ${values<{ hwid: string }>({ hwid: sql`hwid` })} FROM named_hwid
-        WHERE install_id = ${once('installId')} AND hwid ${among('hwids')}
+        WHERE install_id = ${once('installId')} AND hwid ${among('hwids', 'text')}
         UNION ALL
         SELECT d.hwid FROM install_device s ${join} device d ON d.id = s.device_id
-        WHERE s.install_id = ${once('installId')} AND d.hwid ${among('hwids')}`),
+        WHERE s.install_id = ${once('installId')} AND d.hwid ${among('hwids', 'text')}`),
     /** All HWIDs of the link, named or with a slot. */
     held: prepare(sql`
         SELECT ${values<{ hwid: string }>({ hwid: sql`hwid` })} FROM named_hwid

@@ -244,7 +244,7 @@ export const namedHwidContract: Record<'nameHwids' | 'listNamed', Suite> = {
   },
 };
 
-/** HWIDs are named, come, and are freed while others come: the link never has more than its limit. */
+/** HWIDs are named, come and are freed while others come: the link never exceeds its limit. */
 const race: Race = {
   callCount: 150,
   atOnce: 25,

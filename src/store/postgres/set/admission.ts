@@ -1,8 +1,8 @@
 /**
  * Admits the devices of many calls by one statement. It admits a device if all conditions of the
  * statement hold: its link is bound and active, has room for it and no webhook; no slot there is
- * stored under a hash that may be the new device's, or named; the link refuses no new devices; and no
- * other link is its home. The conditions
+ * stored under a hash that may be the new device's, or named; the link refuses no new devices; and
+ * no other link is its home. The conditions
  * repeat `judge` of core/slot.ts; test/store/admission-rules.test.ts compares both. noun/slot.ts
  * decides about the others, refusals included. By bench/sets.ts one of 32 costs 133 us of processor
  * time with PostgreSQL's; by the noun 3,089 us.
