@@ -145,7 +145,7 @@ function stepsOf(facts: Case): Step[] {
 function sentence({ verdict, door, hwid }: Case): string {
   const oldest = door.full?.oldest.hwid ?? '';
   const words: Readonly<Record<DoorVerdict, string>> = {
-    known: 'admitted: it holds a slot',
+    known: door.isNamed ? 'admitted: it was named' : 'admitted: it holds a slot',
     room: 'admitted: a slot is free',
     over: 'admitted over the limit: the link only counts',
     same_phone: `admitted: it would replace ${door.full?.former?.hwid}, the same phone`,

@@ -24,7 +24,6 @@ import { MAY_MOUNT, mountSmallDisk, type SmallDisk } from '../support/small-disk
 
 const CODE = 'Provide1';
 const LINK = 'LinkCode0001';
-
 let line: CommandLine;
 let file: string;
 let ends: (() => unknown)[];
@@ -229,8 +228,7 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
   link_limit_below_count: [
     async () => {
       await makeLink(line.dataDir, async ({ store }) => {
-        await knock(store, 'phone');
-        await knock(store, 'tablet');
+        for (const hwid of ['phone', 'tablet']) await knock(store, hwid);
       });
       return ['link', 'set', LINK, '--limit', '1'];
     },
