@@ -159,7 +159,7 @@ export function verdictOn(
   return after(core.store.findSlot(key), (door) => {
     if (typeof door === 'string') return AT_DOOR[door];
     const verdict = judge(door, core.leastMs(nowMs));
-    call.onLink?.(door.link, verdict === 'known');
+    call.onLink?.(door.link, verdict === 'known' && !door.isNamed);
     return { verdict, door };
   });
 }
