@@ -108,7 +108,7 @@ const link = {
   name: 'Add devices by HWID',
   nameIt: 'Add',
   names: 'HWIDs, one a line',
-  nameHint: 'They count from now on, and only these slots wait for them. Up to 100 at once.',
+  nameHint: 'Each takes a place at once, which waits for it. Up to 100 at a time.',
   nameOne: 'Admit this device',
   samePhone: 'The same phone with a new HWID? The old one was silent since then:',
   freeOld: 'Remove the old device',
