@@ -9,6 +9,7 @@ import {
   sqliteTable,
   text,
   unique,
+  uniqueIndex,
 } from 'drizzle-orm/sqlite-core';
 import type { RefusalReason } from '../src/core/port/figure.ts';
 import type { SlotPhone } from '../src/core/port/phone.ts';
@@ -42,6 +43,35 @@ export const slotEnd = sqliteTable(
     index('slot_end_by_device').on(t.device_id).where(sql`device_id IS NOT NULL`),
     index('slot_end_by_newcomer').on(t.for_device_id).where(sql`for_device_id IS NOT NULL`),
     check('slot_end_why', sql`${t.why} IN ('deleted', 'inactive', 'replaced', 'forgotten')`),
+  ],
+);
+
+/**
+ * A HWID that a provider named for a link, and that has not come yet. It counts as a device of the
+ * link and is none: nothing joins it with the table of devices.
+ */
+export const namedHwid = sqliteTable(
+  'named_hwid',
+  {
+    id: id(),
+    install_id: integer()
+      .notNull()
+      .references(() => install.id, { onDelete: 'cascade' }),
+    /** The link's. */
+    provider_id: integer().notNull(),
+    hwid: text().notNull(),
+    named_at_ms: integer().notNull(),
+    /** What a panel knew of it; empty: nothing. */
+    os: text().notNull(),
+    os_version: text().notNull(),
+    device_name: text().notNull(),
+    app_version: text().notNull(),
+    user_agent: text().notNull(),
+  },
+  (t) => [
+    uniqueIndex('named_hwid_once').on(t.install_id, t.hwid),
+    index('named_hwid_by_provider').on(t.provider_id),
+    index('named_hwid_by_hwid').on(t.hwid),
   ],
 );
 

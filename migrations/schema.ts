@@ -62,6 +62,11 @@ const phones = () => ({
   copied_hwid: text({ enum: ['off', 'tell', 'count', 'refuse'] }),
 });
 
+/** What becomes of a HWID that was not named; null: as above. */
+const newcomers = () => ({
+  when_new: text({ enum: ['admit', 'refuse'] }),
+});
+
 /** Addresses that apps show as buttons beside a subscription; null: as above, or none. */
 const buttons = () => ({
   support_url: text(),
@@ -136,6 +141,7 @@ export const provider = sqliteTable(
     ride_until_ms: integer().notNull().default(0),
     /** 1: fetches may tie keys to links: core/link-tie.ts. */
     ties: integer().$type<0 | 1>().notNull().default(1),
+    ...newcomers(),
   },
   (t) => [
     check('provider_plan', sql`${t.plan} IN ('basic', 'pro', 'enterprise')`),
@@ -173,7 +179,7 @@ export const install = sqliteTable(
     /** When its user last freed a slot: a cool-down counts from it. */
     freed_at_ms: integer(),
     ...phones(),
-    /** 1: some slots may be held by the hash of a HWID (core/formats.ts). */
+    /** 1: some slots may be held by the hash of a HWID (core/formats.ts), or by a named HWID. */
     has_hashes: integer().notNull().default(0),
     /** 1: some HWIDs of it may have several phones, rows of `slot_phone`. */
     has_phones: integer().notNull().default(0),
@@ -182,6 +188,7 @@ export const install = sqliteTable(
     panel_facts: text(),
     /** 1: the proxy made the link for a key that no link had. */
     of_gate: integer().$type<0 | 1>().notNull().default(0),
+    ...newcomers(),
   },
   (t) => [
     index('install_by_provider').on(t.provider_id),

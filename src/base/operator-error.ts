@@ -26,6 +26,8 @@ export const ERROR_CODES = {
   link_exists: 'Another link has the code or the subscription key, or a removed link had it.',
   links_max_reached: 'The provider has reached its number of links.',
   link_limit_below_count: 'The link has more HWIDs than the new limit.',
+  hwids_no_room: 'The link has no room for all HWIDs that are named.',
+  hwids_too_many: 'The provider has named as many HWIDs that have not come as it may.',
   subscription_key_exists: 'Another link of the provider has the subscription key.',
   domain_not_found: 'The provider has no such domain.',
   domain_limit_reached: 'The provider has reached its limit of domains.',

@@ -9,6 +9,7 @@ import { readLinkChange, STAFF_TERMS } from '../core/link-form.ts';
 import { lookAtLink } from '../core/link-look.ts';
 import { joinMadeLink, TIE_FAILURES } from '../core/link-tie.ts';
 import { myUrlOf } from '../core/my.ts';
+import { NAMED_PER_CALL, nameHwids } from '../core/named-hwid.ts';
 import { isRefused, malformed, Refused } from '../core/outcome.ts';
 import { INSTALL_ACTIVE, type LinkTerms } from '../core/port/link.ts';
 import { seesCodes, shownCode } from '../core/secret-code.ts';
@@ -17,6 +18,7 @@ import { type DoerFor, type Inside, lookCall, sharedCall } from './call.ts';
 import { atProvider, id, inputsOf, nullable, text } from './inputs.ts';
 
 const URL_LENGTH_MAX = 2_000;
+const HWID_LENGTH_MAX = 128;
 
 /** The new values of a link; absent fields stay. */
 export const linkChangeInput = {
@@ -84,6 +86,19 @@ export const linkPanelCalls = {
       const wanted = { ...terms, ...change, ...onlyGiven({ subscriptionKey }) };
       return updateLink(core, provider, linkId, wanted, nowMs);
     },
+  ),
+  /** Names HWIDs for a link before they come. */
+  'links.name': sharedCall(
+    SEND,
+    ['hwid.name'],
+    { api: { path: '/api/add-hwid', needs: 'links' }, commands: ['link name'] },
+    atProvider({
+      installId: Type.Optional(id),
+      installCode: Type.Optional(text(64)),
+      hwids: Type.Array(text(HWID_LENGTH_MAX), { minItems: 1, maxItems: NAMED_PER_CALL }),
+    }),
+    ({ core, nowMs, provider }: DoerFor, { hwids, installCode = null, installId = null }) =>
+      nameHwids(core, provider, { installCode, installId }, hwids, nowMs),
   ),
   'links.remove': sharedCall(
     SEND,

@@ -5,6 +5,7 @@ import { OperatorError } from '../base/operator-error.ts';
 import { visible } from '../base/visible.ts';
 import type { CsvMistake } from '../core/csv.ts';
 import { type LinkRow, linkRows } from '../core/link-csv.ts';
+import { type NamedRow, namedHwidRows } from '../core/named-csv.ts';
 
 /**
  * The most bytes and rows of a file, which is read as a whole, and the most mistakes in a message.
@@ -32,12 +33,21 @@ function readCsvFile(path: string): string {
   }
 }
 
-/** Reads the file. Throws {@link OperatorError} with its mistakes by line; none shows a key. */
-export function readLinkFile(path: string): LinkRow[] {
-  const rows: LinkRow[] = [];
+/** Reads links. Throws {@link OperatorError} with the mistakes by line; none shows a key. */
+export const readLinkFile = (path: string): LinkRow[] => readRows(path, linkRows);
+
+/** Reads HWIDs to name. Throws {@link OperatorError} with the mistakes by line. */
+export const readNamedFile = (path: string): NamedRow[] => readRows(path, namedHwidRows);
+
+/** Reads a file. Throws {@link OperatorError} with its mistakes by line. */
+function readRows<Row extends { line: number; what?: never }>(
+  path: string,
+  rowsIn: (text: string) => Iterable<Row | CsvMistake>,
+): Row[] {
+  const rows: Row[] = [];
   const mistakes: CsvMistake[] = [];
-  for (const row of linkRows(readCsvFile(path))) {
-    if (!('what' in row)) rows.push(row);
+  for (const row of rowsIn(readCsvFile(path))) {
+    if (row.what === undefined) rows.push(row as Row);
     else if (!row.isHead) mistakes.push(row);
     else if (mistakes.length === 0) throw new OperatorError(`${path}: ${visible(row.what)}`);
     if (rows.length > ROWS_MAX) throw new OperatorError(`${path} has more than ${ROWS_MAX} rows`);

@@ -53,7 +53,8 @@ function detailView({ link, provider, slots, story, refused }: ShownLink) {
       hwid: slot.hwid,
       device_name: slot.deviceName,
       registered_at: showTime(slot.registeredAtMs),
-      last_seen_at: showTime(slot.lastSeenAtMs),
+      last_seen_at: slot.isNamed ? null : showTime(slot.lastSeenAtMs),
+      ...(slot.isNamed && { named: true }),
     })),
     ended_slots: ends.map((end) => ({
       hwid: end.hwid,
@@ -115,7 +116,7 @@ function text(shown: ShownLink): string {
           HWID: 'hwid',
           NAME: 'device_name',
           SINCE: 'registered_at',
-          'LAST SEEN': 'last_seen_at',
+          'LAST SEEN': (slot) => slot.last_seen_at ?? 'named, has not come',
         }),
   ];
   if (refused.length > 0) {

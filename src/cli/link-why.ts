@@ -61,6 +61,9 @@ function linkStep({ door }: Case): Step {
 
 function hwidStep({ door, ends: [last] }: Case): Step {
   if (door.device !== null) {
+    if (door.isNamed) {
+      return { step: 'hwid', ok: true, text: 'it was named for the link, and has not come yet' };
+    }
     const holder = door.byHash ? 'its hash' : 'it';
     const text = `${holder} holds a slot, last seen ${showTime(door.device.lastSeenAtMs)}`;
     return { step: 'hwid', ok: true, text };
@@ -125,6 +128,10 @@ function stepsOf(facts: Case): Step[] {
   const { door, nowMs } = facts;
   const steps = [domainStep(facts), linkStep(facts), hwidStep(facts)];
   if (door.device !== null) return steps;
+  if (door.isClosed) {
+    const text = 'the link admits only HWIDs that were named: when_new is refuse';
+    return [...steps, { step: 'named', ok: false, text }];
+  }
   const room = roomStep(facts);
   if (room.ok) return [...steps, room];
   return [
@@ -138,7 +145,7 @@ function stepsOf(facts: Case): Step[] {
 function sentence({ verdict, door, hwid }: Case): string {
   const oldest = door.full?.oldest.hwid ?? '';
   const words: Readonly<Record<DoorVerdict, string>> = {
-    known: 'admitted: it holds a slot',
+    known: door.isNamed ? 'admitted: it was named' : 'admitted: it holds a slot',
     room: 'admitted: a slot is free',
     over: 'admitted over the limit: the link only counts',
     same_phone: `admitted: it would replace ${door.full?.former?.hwid}, the same phone`,
@@ -146,6 +153,7 @@ function sentence({ verdict, door, hwid }: Case): string {
     replaced: `admitted: it would replace ${oldest}`,
     link_domain_not_bound: 'refused: the provider has no active binding of the domain',
     link_disabled: 'refused: the link is disabled',
+    not_named: 'refused: the link admits only named HWIDs (when_new)',
     link_limit_reached: 'refused: the link is full',
     copied_hwid: 'refused: another phone has its slot',
     hwid_required: 'refused: it is the HWID of a further phone, which no app sends',

@@ -6,6 +6,7 @@ import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
 import { addAddCommands } from './link-add.ts';
 import { addEndCommands } from './link-end.ts';
 import { addFilter, type FilterOptions, filterOf, linkTable, linkView } from './link-filter.ts';
+import { addNameCommand } from './link-named.ts';
 import { addQrCommand } from './link-qr.ts';
 import { addSetCommands } from './link-set.ts';
 import { addShowCommand } from './link-show.ts';
@@ -40,6 +41,7 @@ export function addLinkCommands(program: Command, context: CliContext): void {
   addSetCommands(link, context);
   addEndCommands(link, context);
   addWhyCommand(link, context);
+  addNameCommand(link, context);
   addQrCommand(link, context);
   addTieCommands(link, context);
 }

@@ -17,6 +17,10 @@ const SENTENCES = {
   link_not_found: (code) => `there is no link '${code}': see 'gatepost link list'`,
   link_limit_below_count: (code) =>
     `link '${code}' has more HWIDs than that: see 'gatepost link show ${code}'`,
+  hwids_no_room: (code) =>
+    `link '${code}' has no room for all of these HWIDs: none was named; see 'gatepost link show ${code}'`,
+  hwids_too_many: (code) =>
+    `the provider of '${code}' has named as many HWIDs that have not come as it may`,
   subscription_key_exists: (code) =>
     `another link of the provider of '${code}' has this subscription key`,
   domain_not_found: (name) => `there is no domain '${name}': see 'gatepost domain list'`,

@@ -122,8 +122,9 @@ function linksIn(text: string | null): { code: string | null; link: number | 'al
   if (text === null) return [{ code: null, link: 'all' }];
   return (JSON.parse(text) as AuditEntry[]).flatMap((entry) => {
     const { action, object } = entry;
-    const id = action === 'hwid.delete' ? object['install_id'] : object['id'];
-    const isLink = action.startsWith('install.') || action === 'hwid.delete';
+    const ofHwid = action.startsWith('hwid.');
+    const id = ofHwid ? object['install_id'] : object['id'];
+    const isLink = action.startsWith('install.') || ofHwid;
     return isLink && typeof id === 'number' ? [{ code: providerOf(entry), link: id }] : [];
   });
 }

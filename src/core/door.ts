@@ -44,6 +44,8 @@ export interface DeviceCall {
   hwid: string | null;
   /** False: links without a setting of their own, or of their provider, only count. */
   enforces?: boolean;
+  /** True: the link was made for this call. */
+  isFirst?: boolean;
   /** True: the HWID stands for the link's apps that send none. */
   isShared?: boolean;
   /** Where the device asks; absent: phones that send one HWID are not told apart. */
@@ -68,6 +70,11 @@ export const AT_DOOR = {
   /** The answer must not reveal that the link exists. */
   link_domain_not_bound: new Refused('link_not_found', { reason: 'link_domain_not_bound' }),
   link_disabled: new Refused('link_disabled'),
+  /** It answers as a full link, whose page does not help. */
+  not_named: new Refused('link_limit_reached', {
+    reason: 'not_named',
+    detail: 'not_named: the link admits only HWIDs that its provider named',
+  }),
   link_limit_reached: new Refused('link_limit_reached'),
   copied_hwid: new Refused('link_limit_reached', {
     reason: 'copied_hwid',
@@ -97,7 +104,8 @@ export class FullLinkRefused extends Refused<'link_limit_reached'> {
  * store judges, counts and inserts in one atomic step, so that the limit holds.
  *
  * Refuses `hwid_required`, `link_not_found` (also without an active binding of the domain),
- * `link_disabled` (also a HWID with a slot) and `link_limit_reached`.
+ * `link_disabled` (also a HWID with a slot) and `link_limit_reached` (with the reason `not_named`
+ * for a HWID that a link with `whenNew` `refuse` does not have).
  */
 export function admitDevice(
   core: Core,
@@ -110,12 +118,12 @@ export function admitDevice(
   if (isRefused(key)) return countMisfit(core, call, key, reported, nowMs);
   const admitAt = (key: SlotKey, door: Door): Maybe<AdmittedDevice | RefusedAtDoor> => {
     const verdict = judge(door, core.leastMs(nowMs));
-    const { link, device, byHash, phone } = door;
+    const { link, device, byHash, isNamed, phone } = door;
     const hwid = phone?.hwid ?? key.hwid;
-    call.onLink?.(link, verdict === 'known');
+    call.onLink?.(link, verdict === 'known' && !isNamed);
     if (!isAdmitted(verdict)) return refuseHere(core, { verdict, door, key }, caller, nowMs);
     const facts = factsFrom(reported, device);
-    const isKnown = device !== null && !byHash;
+    const isKnown = device !== null && !byHash && !isNamed;
     const isToday = isKnown && sameUtcDay(device.lastSeenAtMs, nowMs) && !phone?.isNews;
     if (isToday && changesNoFact(device, facts)) return withFacts(link, device, facts, hwid);
     return after(orUnsaved(isKnown, core.store.takeSlot(key, facts, nowMs)), (taken) => {
@@ -196,8 +204,9 @@ export function verdictOn(
   if (isRefused(key)) return key;
   return after(findDoor(core, { key, call }, reported, nowMs), (found) => {
     if (typeof found === 'string') return AT_DOOR[found];
-    const verdict = judge(found.door, core.leastMs(nowMs));
-    call.onLink?.(found.door.link, verdict === 'known');
+    const { door } = found;
+    const verdict = judge(door, core.leastMs(nowMs));
+    call.onLink?.(door.link, verdict === 'known' && !door.isNamed);
     return { ...found, verdict };
   });
 }
@@ -206,6 +215,8 @@ export function verdictOn(
 interface JudgedLink {
   link: AdmittedLink;
   says: 'link_domain_not_bound' | 'link_disabled' | null;
+  /** True: it admits only HWIDs that are on it. */
+  isClosed: boolean;
 }
 
 /** Judges the link of a call for any HWID. Writes and counts nothing. */
@@ -218,13 +229,13 @@ export function judgeLink(
     if (isRefused(judged)) return judged;
     const { verdict, door } = judged;
     const isShut = verdict === 'link_domain_not_bound' || verdict === 'link_disabled';
-    return { link: door.link, says: isShut ? verdict : null };
+    return { link: door.link, says: isShut ? verdict : null, isClosed: verdict === 'not_named' };
   });
 }
 
 /** A link that would admit the device. */
 interface OpenLink extends AdmittedDevice {
-  /** False for a new device. */
+  /** False for a new device, named or not. */
   holdsSlot: boolean;
 }
 
@@ -245,7 +256,7 @@ export function judgeDevice(
     if (!isAdmitted(verdict)) {
       return refuseHere(core, { verdict, door, key }, { call, facts: reported }, nowMs);
     }
-    const holdsSlot = verdict === 'known';
+    const holdsSlot = verdict === 'known' && !door.isNamed;
     if (link.rides === undefined || reported === null) return { ...link, holdsSlot };
     const facts = factsFrom(reported, device);
     return { ...withFacts(link, device, facts, door.phone?.hwid ?? call.hwid ?? ''), holdsSlot };
@@ -382,6 +393,7 @@ function keyOf(call: DeviceCall, facts: DeviceFacts | null): SlotKey | RefusedAt
   const key: SlotKey = { ...name, domainHash, hwid };
   if (call.enforces === false) key.enforces = false;
   if (facts !== null) key.reported = facts;
+  if (call.isFirst) key.isFirst = true;
   return key;
 }
 

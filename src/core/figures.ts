@@ -26,7 +26,7 @@ export const FIGURE_MEANINGS: Readonly<Record<Figure, string>> = {
   refused_hwid: 'calls refused because they held no HWID',
   refused_domain: 'calls refused because their domain is not actively bound',
   refused_disabled: 'calls refused because the link is disabled',
-  refused_full: 'calls refused because the link is full',
+  refused_full: 'calls refused because the link is full, or admits only named HWIDs',
   freed: 'slots that became free: deleted, inactive, replaced or forgotten',
   links: 'links made',
   sends: 'notifications and commands accepted',
@@ -45,6 +45,7 @@ export const FIGURE_OF_REFUSAL: Readonly<Record<RefusalReason, Figure>> = {
   hwid_required: 'refused_hwid',
   link_domain_not_bound: 'refused_domain',
   link_disabled: 'refused_disabled',
+  not_named: 'refused_full',
   link_limit_reached: 'refused_full',
   copied_hwid: 'refused_full',
 };

@@ -15,6 +15,7 @@ import {
   COPIED_HWID as COPIED_HWID_WORDS,
   SAME_PHONE as SAME_PHONE_WORDS,
   WHEN_FULL as WHEN_FULL_WORDS,
+  WHEN_NEW as WHEN_NEW_WORDS,
   WITHOUT_HWID as WITHOUT_HWID_WORDS,
 } from './port/slot.ts';
 import { CHAT_FACTS, WEBHOOK_LOCALES } from './port/webhook.ts';
@@ -129,6 +130,7 @@ export const WITHOUT_HWID = choice(WITHOUT_HWID_WORDS);
 export const SAME_PHONE = choice(SAME_PHONE_WORDS);
 export const SAME_PHONE_HOURS = whole(1, 720);
 export const COPIED_HWID = choice(COPIED_HWID_WORDS);
+export const WHEN_NEW = choice(WHEN_NEW_WORDS);
 
 export const INSTALL_STATUS = choice([INSTALL_DISABLED, INSTALL_ACTIVE]);
 export const readInstallStatus = INSTALL_STATUS.read;

@@ -7,6 +7,7 @@ import { appNameOf } from './app-agent.ts';
 import type { Core } from './core.ts';
 import { verdictOn } from './door.ts';
 import { hashInHwid } from './formats.ts';
+import { readNamedHwid } from './named-hwid.ts';
 import { isRefused, Refused } from './outcome.ts';
 import { DOMAIN_ACTIVE, type Domain } from './port/domain.ts';
 import type { KeptRefusal } from './port/figure.ts';
@@ -28,9 +29,10 @@ interface ShownDevice extends Omit<LinkDevice, 'userAgent'> {
 
 /**
  * The remedy of a refusal: `now`: none is needed any more; `enable` the link; `domain`: bind the
- * domain; `room`: a free slot; `hwid`: an app that sends a HWID.
+ * domain; `name`: name the HWID for the link; `room`: a free slot; `hwid`: an app that sends a
+ * HWID.
  */
-type Remedy = 'now' | 'enable' | 'domain' | 'room' | 'hwid';
+type Remedy = 'now' | 'enable' | 'domain' | 'name' | 'room' | 'hwid';
 
 interface ShownRefusal extends KeptRefusal {
   remedy: Remedy;
@@ -81,7 +83,10 @@ async function shownRefusals(
     if (bound === undefined) return 'domain';
     const { domainHash } = bound;
     const judged = await verdictOn(core, { installCode, domainHash, hwid, isShared: true }, nowMs);
-    return !isRefused(judged) && isAdmitted(judged.verdict) ? 'now' : 'room';
+    if (isRefused(judged)) return 'room';
+    if (isAdmitted(judged.verdict)) return 'now';
+    const isNameable = !isRefused(readNamedHwid(hwid)) && link.deviceCount < link.installLimit;
+    return judged.verdict === 'not_named' && isNameable ? 'name' : 'room';
   }
 }
 
@@ -102,8 +107,9 @@ export async function lookAtLink(core: Core, provider: Provider, id: number, now
   const link = await store.findLinkById(id);
   if (link?.providerId !== provider.id) return new Refused('install_not_found');
   const page = { id: null, beforeId: null, countMax: core.limits.domainsPerProviderMax };
-  const [devices, refused, { ends, refusals }, domains] = await Promise.all([
+  const [devices, named, refused, { ends, refusals }, domains] = await Promise.all([
     store.listLinkDevices(provider.id, id, DEVICES_MAX),
+    store.listNamed(id),
     store.listRefused(id),
     store.readLinkStory(id),
     store.listDomains(provider.id, page),
@@ -112,6 +118,7 @@ export async function lookAtLink(core: Core, provider: Provider, id: number, now
   return {
     link,
     devices: shownDevices(devices),
+    named,
     refused: await shownRefusals(core, link, refused, devices, bound, nowMs),
     refusals,
     ends: ends.slice(0, ENDS_SHOWN),

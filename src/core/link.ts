@@ -31,7 +31,7 @@ export function newLink(core: Core, provider: Provider, draft: LinkDraft, nowMs:
   const { installCode, installLimit, note, subscriptionKey = null } = draft;
   const { coolDownHours = null, inactiveDays = null, whenFull = null } = draft;
   const { enforce = null, withoutHwid = null, samePhone = null } = draft;
-  const { samePhoneHours = null, copiedHwid = null } = draft;
+  const { samePhoneHours = null, copiedHwid = null, whenNew = null } = draft;
   const { supportUrl = null, webPageUrl = null } = draft;
   // Written out: copying an object takes longer than a look-up in the database.
   return {
@@ -45,6 +45,7 @@ export function newLink(core: Core, provider: Provider, draft: LinkDraft, nowMs:
     samePhone,
     samePhoneHours,
     copiedHwid,
+    whenNew,
     supportUrl,
     webPageUrl,
     providerId: provider.id,

@@ -4,6 +4,7 @@
  *
  * | The link | The oldest slot, not seen for longest | A newcomer |
  * |---|---|---|
+ * | enforces its limit, with `whenNew` `refuse` | | is refused: `not_named` |
  * | has a free slot | | takes the free slot |
  * | is full and only counts, with less than 100 devices | | takes a slot over the limit: `over` |
  * | holds more devices than its limit | | is refused |
@@ -49,6 +50,7 @@ export function policyOf(link: OwnPolicy, provider: OwnPolicy, enforces = true):
     samePhone: link.samePhone ?? provider.samePhone ?? DEFAULT_POLICY.samePhone,
     samePhoneHours: link.samePhoneHours ?? provider.samePhoneHours ?? DEFAULT_POLICY.samePhoneHours,
     copiedHwid: link.copiedHwid ?? provider.copiedHwid ?? DEFAULT_POLICY.copiedHwid,
+    whenNew: link.whenNew ?? provider.whenNew ?? DEFAULT_POLICY.whenNew,
   };
 }
 
@@ -72,7 +74,7 @@ export function looksAtSlots({ inactiveDays, whenFull, samePhone }: Policy): boo
 
 /** Decides whether a device is admitted on a link: the only such rule. */
 export function judge(
-  { link, isBound, isDerived, device, full, counts, phone }: Door,
+  { link, isBound, isDerived, device, full, counts, isClosed, phone }: Door,
   nowMs: number,
 ): DoorVerdict {
   if (!isBound) return 'link_domain_not_bound';
@@ -80,6 +82,7 @@ export function judge(
   if (isDerived) return 'hwid_required';
   if (phone?.isRefused) return 'copied_hwid';
   if (device !== null) return 'known';
+  if (isClosed) return 'not_named';
   if (link.deviceCount < link.installLimit) return 'room';
   if (counts) return link.deviceCount < DEVICES_MAX ? 'over' : 'link_limit_reached';
   // Replacing a slot would keep the link over its limit.

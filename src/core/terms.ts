@@ -28,6 +28,7 @@ import {
   SAME_PHONE,
   SAME_PHONE_HOURS,
   WHEN_FULL,
+  WHEN_NEW,
   WITHOUT_HWID,
   whole,
 } from './formats.ts';
@@ -65,6 +66,7 @@ export const POLICY_TERMS = {
   samePhone: { format: SAME_PHONE, usual: 'off' },
   samePhoneHours: { format: SAME_PHONE_HOURS, usual: 168 },
   copiedHwid: { format: COPIED_HWID, usual: 'tell' },
+  whenNew: { format: WHEN_NEW, usual: 'admit' },
 } as const satisfies Fields<Policy>;
 
 export const POLICY_FIELDS = fieldsOf(POLICY_TERMS);

@@ -4,7 +4,7 @@
  * | `withoutHwid` | The app |
  * |---|---|
  * | `refuse` | is refused: `hwid_required` |
- * | `pass` | passes an active, bound link without a slot |
+ * | `pass` | passes an active, bound link without a slot; is refused where `whenNew` is `refuse` |
  * | `count` | counts as the device {@link sharedHwid}, one for all such apps of the link |
  */
 
@@ -61,11 +61,13 @@ export function settleHwid(
   return after(judgeLink(core, { ...call, hwid: ANY_HWID }, nowMs), (judged) => {
     if (judged === AT_DOOR.link_not_found) return judged;
     if (isRefused(judged)) return call;
-    const { link, says } = judged;
+    const { isClosed, link, says } = judged;
     return after(core.store.findPolicy(link.installId), (policy) => {
       const way = call.botId === undefined ? (policy?.withoutHwid ?? 'refuse') : 'pass';
       if (way === 'refuse') return call;
       if (way === 'count') return { ...call, hwid: sharedHwid(link.installId), isShared: true };
+      // Else all that leave their HWID out would pass.
+      if (isClosed && call.botId === undefined) return call;
       if (says === null) return PASSES;
       core.store.countRefusal(link, says, nowMs);
       return AT_DOOR[says];
@@ -130,8 +132,9 @@ export async function admitNewKeyWithoutHwid(
     const settled = await settleHwid(core, { ...call, installCode: null }, nowMs);
     if (settled === PASSES) return AT_DOOR.link_not_found;
     if (isRefused(settled)) return settled;
-    const admitted = await admitDevice(core, settled, facts, nowMs);
-    if (isRefused(admitted) || added === 'subscription_key_exists') return admitted;
+    const isFirst = typeof added === 'object';
+    const admitted = await admitDevice(core, { ...settled, isFirst }, facts, nowMs);
+    if (isRefused(admitted) || !isFirst) return admitted;
     return { ...admitted, isNew: true };
   }
 }

@@ -62,6 +62,14 @@ const TABLE = {
   ),
   install_status_error: refusal('Install status error', `status must be ${INSTALL_STATUS.rule}`),
   install_save_error: refusal('Error save install', 'the change could not be saved'),
+  hwids_no_room: refusal(
+    'Install limit reached',
+    'the limited link has no room for all HWIDs: none was added',
+  ),
+  hwids_too_many: refusal(
+    'Error save install',
+    'the provider has named as many HWIDs that have not come as it may',
+  ),
   install_not_found: refusal('Install not found', 'id names no limited link of this provider'),
   install_code_error: refusal(
     'Install code error',

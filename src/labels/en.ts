@@ -32,6 +32,7 @@ export const labels = {
   same_phone: 'phone with a new HWID',
   same_phone_hours: 'hours of silence of its slot',
   copied_hwid: 'several phones with one HWID',
+  when_new: 'new device that was not named',
   ride: 'what rides on subscriptions',
   ride_desktop: 'notifications to desktop systems',
   support_url: 'support button',
@@ -73,6 +74,7 @@ export const choices = {
     count: 'have a slot each',
     refuse: 'only the first is let in',
   },
+  when_new: { admit: 'gets a free slot', refuse: 'is refused' },
   ride: { off: 'nothing', notifications: 'notifications only' },
   ride_desktop: { 0: 'do not ride', 1: 'ride too' },
   buttons: { missing: 'if the panel sends none', always: 'always' },
@@ -133,6 +135,11 @@ export const explained: Readonly<
     option: ['way', ': no matter, an event, a slot for each, or a refusal of all but the first'],
     about:
       'What a link does with several phones that send one HWID: nothing (`off`), an event (`tell`), a slot for each further phone (`count`), or a refusal of all but the first (`refuse`).',
+  },
+  whenNew: {
+    option: ['way', ' on a link: refuse admits only HWIDs that were named for it'],
+    about:
+      'What the link does with a HWID that is not on it: `admit` it to a free slot, or `refuse` it, so that only HWIDs of `add-hwid` come in. A link that only counts admits it.',
   },
   supportUrl: {
     option: ['url', ' in apps: its address, or none'],

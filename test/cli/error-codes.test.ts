@@ -17,14 +17,13 @@ import { freshFolder } from '../support/app.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { FakeSource } from '../support/fake-source.ts';
 import { serviceAccount } from '../support/gateway.ts';
-import { fillBots, makeLink } from '../support/links.ts';
+import { fillBots, makeLink, nameMany, nameWords } from '../support/links.ts';
 import { makeUser, type WorldUser, writePanel } from '../support/panel-world.ts';
 import { cleanUp } from '../support/process.ts';
 import { MAY_MOUNT, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
 
 const CODE = 'Provide1';
 const LINK = 'LinkCode0001';
-
 let line: CommandLine;
 let file: string;
 let ends: (() => unknown)[];
@@ -229,12 +228,13 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
   link_limit_below_count: [
     async () => {
       await makeLink(line.dataDir, async ({ store }) => {
-        await knock(store, 'phone');
-        await knock(store, 'tablet');
+        for (const hwid of ['phone', 'tablet']) await knock(store, hwid);
       });
       return ['link', 'set', LINK, '--limit', '1'];
     },
   ],
+  hwids_no_room: [() => nameWords(line.dataDir, LINK, ['a', 'b', 'c'])],
+  hwids_too_many: [() => nameWords(line.dataDir, LINK, ['a'], nameMany)],
   subscription_key_exists: [
     async () => {
       await makeLink(line.dataDir, async ({ store }, { providerId }) => {

@@ -52,6 +52,7 @@ describe('add', () => {
   test('takes each term that `link set` takes, and an import too', async () => {
     const terms = ['--inactive-days', '7', '--when-full', 'replace-oldest', '--enforce', 'off'];
     const more = ['--cool-down-hours', '2', '--without-hwid', 'count', '--same-phone', 'ask'];
+    more.push('--when-new', 'refuse');
     const buttons = ['--support-url', 'https://a.example/s', '--web-page-url', 'none'];
     const own = {
       inactive_days: 7,
@@ -60,6 +61,7 @@ describe('add', () => {
       enforce: 0,
       without_hwid: 'count',
       same_phone: 'ask',
+      when_new: 'refuse',
       support_url: 'https://a.example/s',
       web_page_url: null,
     };

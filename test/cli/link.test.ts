@@ -31,6 +31,7 @@ const NO_POLICY = {
   same_phone: null,
   same_phone_hours: null,
   copied_hwid: null,
+  when_new: null,
 };
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
 
@@ -129,6 +130,7 @@ describe('show', () => {
         same_phone: 'off',
         same_phone_hours: 168,
         copied_hwid: 'tell',
+        when_new: 'admit',
       },
       replaced_at: null,
       refusals: null,

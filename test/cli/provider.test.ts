@@ -181,6 +181,7 @@ test('list and show tell everything but keys', async () => {
     same_phone: null,
     same_phone_hours: null,
     copied_hwid: null,
+    when_new: null,
     ride: 'default',
     ride_desktop: 'no',
     rc2_body: 'default',
@@ -278,6 +279,7 @@ test('a policy for all links, and the word that takes it away', async () => {
     same_phone: null,
     same_phone_hours: null,
     copied_hwid: null,
+    when_new: null,
   };
   expect(before).toMatchObject(own);
   const sheet = (await provider('show', code)).stdout;

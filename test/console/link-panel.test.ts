@@ -142,3 +142,25 @@ testChromium.each([
   const { page } = await open({ colorScheme, locale });
   expect(await faultsOf(page)).toEqual([]);
 });
+
+testChromium('devices are named in the panel, and a refused one with a click', async () => {
+  const { page, of, id, link } = await open();
+  const words = en.link;
+  const terms = { id, install_limit: 4, when_new: 'refuse' };
+  await call(site.app, '/api/update-install', of, terms);
+  const door = { id: DOMAIN_HASH, installid: (await link())?.installCode ?? '' };
+  await call(site.app, '/install', null, { ...door, hwid: 'stranger' });
+  await site.app.core.store.saveFigures();
+  await page.reload();
+  await page.getByText(words.remedies.name).first().waitFor();
+  await page.getByText(words.name, { exact: true }).click();
+  await page.getByLabel(words.names).fill('pc-1; tv-1');
+  await page.getByRole('button', { name: words.nameIt, exact: true }).click();
+  await page.getByText(words.named).nth(1).waitFor();
+  expect((await link())?.deviceCount).toBe(3);
+  const refused = page.locator('li', { hasText: 'stranger' });
+  await refused.getByRole('button', { name: words.nameOne }).click();
+  await page.getByText(words.named).nth(2).waitFor();
+  expect((await link())?.deviceCount).toBe(4);
+  expect((await call(site.app, '/install', null, { ...door, hwid: 'stranger' })).json.rc).toBe(1);
+});

@@ -44,6 +44,7 @@ const FIGURE_OF: Readonly<Record<RefusalReason, Figure>> = {
   hwid_required: 'refused_hwid',
   link_domain_not_bound: 'refused_domain',
   link_disabled: 'refused_disabled',
+  not_named: 'refused_full',
   link_limit_reached: 'refused_full',
   copied_hwid: 'refused_full',
 };

@@ -174,6 +174,7 @@ test("a policy is the link's, else its provider's, else the default, part by par
     samePhone: 'off',
     samePhoneHours: 168,
     copiedHwid: 'tell',
+    whenNew: 'admit',
   };
   expect(policyOf(NO_POLICY, NO_POLICY)).toEqual(standard);
   const providers: Policy = {
@@ -185,6 +186,7 @@ test("a policy is the link's, else its provider's, else the default, part by par
     samePhone: 'ask',
     samePhoneHours: 48,
     copiedHwid: 'refuse',
+    whenNew: 'refuse',
   };
   expect(policyOf(NO_POLICY, providers)).toEqual(providers);
   const own: Policy = { ...standard, coolDownHours: 1, withoutHwid: 'pass', samePhone: 'replace' };

@@ -197,6 +197,8 @@ export class HttpGrammar {
         return random.pick(['default', 'refuse', 'replace-oldest', 'Refuse']);
       case 'same_phone':
         return random.pick(['default', 'off', 'ask', 'replace', 'replace', 'Ask']);
+      case 'when_new':
+        return random.pick(['default', 'admit', 'refuse', 'Admit']);
       case 'subscription_key':
         return random.pick(['default', 'key-of-a-panel', `k${random.int(1_000, 1_050)}`, 'abc']);
       case 'details':

@@ -35,6 +35,7 @@ const CALLS: Readonly<Record<string, Asked>> = {
   '/api/list-ties': {},
   '/api/list-refused': { query: { install_id: 1 } },
   '/api/list-hwid': { query: { install_id: 1 } },
+  '/api/add-hwid': { query: { install_id: 1, hwid: 'named' } },
   '/api/delete-hwid': { query: { install_id: 1, hwid: 'phone' } },
   '/api/policy': { query: { when_full: 'refuse', inactive_days: 9 } },
   '/api/add-domain': { query: { domain_hash: 'b'.repeat(64) } },

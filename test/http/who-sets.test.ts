@@ -113,6 +113,7 @@ test('each field of a link is set where it was in 0.20.0', () => {
     samePhone: TERM,
     samePhoneHours: TERM,
     copiedHwid: TERM,
+    whenNew: TERM,
     supportUrl: TERM,
     webPageUrl: TERM,
   };
@@ -137,6 +138,7 @@ test('each field of a provider is set where it was in 0.20.0, and the page by th
     samePhone: OWN,
     samePhoneHours: OWN,
     copiedHwid: OWN,
+    whenNew: OWN,
     ride: OWN,
     rideDesktop: OWN,
     supportUrl: `${OWN}, page.set`,

@@ -46,6 +46,7 @@ const CHANGING: Readonly<Record<string, string>> = {
   '/api/set-keys': '',
   '/api/list-hwid': 'install_id=1',
   '/api/list-refused': 'install_id=1',
+  '/api/add-hwid': 'install_id=1&hwid=named',
   '/api/delete-hwid': 'install_id=1&hwid=a',
   '/api/policy': 'enforce=0',
   '/api/add-domain': `domain_hash=${'b'.repeat(64)}`,

@@ -39,6 +39,19 @@ const REPLACING: OwnPolicy = { ...NO_POLICY, inactiveDays: 5, whenFull: 'replace
 const ROOMS: Record<string, Room> = {
   'one is free': { isFull: false },
   'it is full': { isFull: true },
+  'one is free, and it refuses new devices': {
+    isFull: false,
+    policy: { ...NO_POLICY, whenNew: 'refuse' },
+  },
+  'one is free, and its provider refuses new devices': {
+    isFull: false,
+    above: { whenNew: 'refuse' },
+  },
+  'it refuses no new devices, its provider does': {
+    isFull: false,
+    policy: { ...NO_POLICY, whenNew: 'admit' },
+    above: { whenNew: 'refuse' },
+  },
   'its slot is inactive': { isFull: true, policy: { ...NO_POLICY, inactiveDays: 5 } },
   'its slot may be replaced': {
     isFull: true,

@@ -60,6 +60,7 @@ import { linkViewContract } from './contract/link-view.ts';
 import { messageContract } from './contract/message.ts';
 import { myContract } from './contract/my.ts';
 import { namedContract } from './contract/named.ts';
+import { namedHwidContract } from './contract/named-hwid.ts';
 import { nodeContract } from './contract/node.ts';
 import { openContractStore } from './contract/open.ts';
 import { operatorContract } from './contract/operator.ts';
@@ -107,6 +108,7 @@ export const PARTS = {
     ...linkEndContract,
     ...linkJoinContract,
     ...linkTieContract,
+    ...namedHwidContract,
     ...domainContract,
     ...idempotencyContract,
     ...myContract,

@@ -6,7 +6,8 @@ import type { Core } from '../../src/core/core.ts';
 import { addDomain } from '../../src/core/domain.ts';
 import { hostHash } from '../../src/core/host-name.ts';
 import { openCore } from '../../src/parts/open-core.ts';
-import { addDoor } from '../store/contract/fixture.ts';
+import { addDoor, addLink } from '../store/contract/fixture.ts';
+import { ACT } from './actor.ts';
 
 /** The core on the data of `dataDir`, which it makes if they are not there. */
 export async function openData(dataDir: string): Promise<Core> {
@@ -38,4 +39,26 @@ export async function fillBots(core: Core, code: string): Promise<string[]> {
   await addDomain(core, provider, hostHash(host), null, 1);
   for (let n = 0; n < BOTS_MAX; n++) await addBot(core, provider, { host, name: 'bot' }, 1);
   return ['bot', 'add', host, '--name', 'bot'];
+}
+
+/** Names as many HWIDs as a provider may, on other links. */
+export async function nameMany({ store }: Core, { providerId }: { providerId: number }) {
+  const hwids = Array.from({ length: 100 }, (_, n) => `phone-${n}`);
+  for (let n = 0; n < 100; n++) {
+    const installCode = `Named${String(n).padStart(7, '0')}`;
+    await addLink(store, providerId, { installCode, installLimit: 100, installCountMax: 1_000 });
+    const selector = { installCode, installId: null };
+    await store.nameHwids(providerId, selector, hwids, 10_000, ACT);
+  }
+}
+
+/** Makes the data, and returns the words of a command that names HWIDs for the link. */
+export async function nameWords(
+  dataDir: string,
+  link: string,
+  hwids: readonly string[],
+  more: Parameters<typeof makeLink>[1] = async () => undefined,
+): Promise<string[]> {
+  await makeLink(dataDir, more);
+  return ['link', 'name', link, ...hwids];
 }

@@ -399,8 +399,10 @@ export function linkOf(kind: PanelKind, user: WorldUser, unlimitedAs: number) {
       device_name: one.model,
       user_agent: kind === 'pasarguard' ? '' : one.agent,
       first_seen_at_ms: one.firstMs,
-      last_seen_at_ms: one.lastMs,
-      slot_seen_at_ms: one.lastMs,
+      // Hashes are slots; all others are named, and have not come here.
+      ...(kind === '3x-ui'
+        ? { last_seen_at_ms: one.lastMs, slot_seen_at_ms: one.lastMs }
+        : { last_seen_at_ms: one.firstMs, is_named: true }),
     })),
   };
 }

@@ -5,7 +5,7 @@ import { call } from '../call.ts';
 import { Button } from '../parts/button.tsx';
 import { Curl } from '../parts/copy.tsx';
 import { Ask } from '../parts/dialog.tsx';
-import { Field, Form } from '../parts/form.tsx';
+import { Field, Form, TextArea } from '../parts/form.tsx';
 import { date, number, time } from '../parts/format.ts';
 import { jobsChanged } from '../parts/job.tsx';
 import { Facts, Panel } from '../parts/layout.tsx';
@@ -107,6 +107,57 @@ function DeviceRow({ acts, device }: { acts: Acts; device: Device }) {
   );
 }
 
+/** A HWID that was named and has not come. */
+function NamedRow({ acts, named }: { acts: Acts; named: Shown['named'][number] }) {
+  const words = texts.link;
+  return (
+    <li>
+      <div class="device">
+        {named.deviceName !== '' && (
+          <strong>
+            <bdi>{named.deviceName}</bdi>
+          </strong>
+        )}
+        <bdi class="code">{named.hwid}</bdi>
+        <span class="hint">{words.named}</span>
+        <span class="hint">{date(named.namedAtMs)}</span>
+      </div>
+      {may('slots.free') && <Button label={words.free} onClick={() => acts.free(named.hwid)} />}
+    </li>
+  );
+}
+
+/** HWIDs of a text or of a column of a file: separated by blanks, commas or semicolons. */
+const hwidsIn = (given: string) => given.split(/[\s,;"]+/).filter(Boolean);
+
+function Naming({ at, acts, shown }: { at: string; acts: Acts; shown: Shown }) {
+  const words = texts.link;
+  return (
+    <details>
+      <summary>{words.name}</summary>
+      <p class="hint">{words.nameHint}</p>
+      <Form
+        submit={words.nameIt}
+        beside={
+          <Curl
+            at={at}
+            call={({ hwids = '' }) => ({
+              path: '/api/add-hwid',
+              params: { install_id: shown.id, hwid: hwidsIn(hwids).join(',') },
+            })}
+          />
+        }
+        onSubmit={async ({ hwids = '' }) => {
+          await call('links.name', { at, installId: shown.id, hwids: hwidsIn(hwids) });
+          await acts.run(async () => undefined);
+        }}
+      >
+        <TextArea label={words.names} name="hwids" rows={4} />
+      </Form>
+    </details>
+  );
+}
+
 function Danger({ at, acts, shown, onGone }: BodyProps & { onGone: () => void }) {
   const words = texts.link;
   const isOff = shown.status === DISABLED;
@@ -173,12 +224,16 @@ function Body({ at, acts, shown, onGone }: BodyProps & { onGone: () => void }) {
       {may('links.edit') && <Edit at={at} acts={acts} shown={shown} />}
       <section>
         <h3>{words.devices}</h3>
-        <p class="hint">{shown.devices.length === 0 ? words.noDevices : words.freeHint}</p>
+        <p class="hint">{shown.deviceCount === 0 ? words.noDevices : words.freeHint}</p>
         <ul class="list">
           {shown.devices.map((device) => (
             <DeviceRow key={device.hwid} acts={acts} device={device} />
           ))}
+          {shown.named.map((named) => (
+            <NamedRow key={named.hwid} acts={acts} named={named} />
+          ))}
         </ul>
+        {may('links.name') && <Naming at={at} acts={acts} shown={shown} />}
       </section>
       {shown.refused.length > 0 && (
         <section>
@@ -219,6 +274,7 @@ export function LinkPanel({ at, id, onClose }: PanelProps) {
   const acts: Acts = {
     run,
     edit: (change) => run(() => call('links.edit', { at, id, ...change })),
+    name: (hwids) => run(() => call('links.name', { at, installId: id, hwids })),
     free: (hwid) => run(() => call('slots.free', { at, linkId: id, hwid }).then(jobsChanged)),
   };
   useLive(

@@ -47,6 +47,7 @@ const ISO_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 const WITH_DEFAULT = new Set([
   ...['inactive_days', 'when_full', 'cool_down_hours', 'enforce', 'without_hwid', 'same_phone'],
   ...['same_phone_hours', 'copied_hwid'],
+  'when_new',
   ...['max_links', 'ride', 'buttons'],
 ]);
 
@@ -101,13 +102,14 @@ function recordOf({
   provider,
 }: Entry): [path: string, more: Record<string, string>] | null {
   const isLink = action.startsWith('install.') && action !== 'install.remove';
-  const id = action === 'hwid.delete' ? object['install_id'] : object['id'];
+  const ofHwid = action.startsWith('hwid.');
+  const id = ofHwid ? object['install_id'] : object['id'];
   // An entry of a job is about many records.
   if (typeof id !== 'number') return null;
   // In the appliance's log the entry names the provider of the record.
   if (provider === null) return null;
   const where: Record<string, string> = provider === undefined ? {} : { at: provider };
-  if (isLink || action === 'hwid.delete') return ['/console/links', { ...where, link: `${id}` }];
+  if (isLink || ofHwid) return ['/console/links', { ...where, link: `${id}` }];
   const isMessage = /^(?:notification|command|distribution)\./.test(action);
   return isMessage ? ['/console/messages', { ...where, message: `${id}` }] : null;
 }

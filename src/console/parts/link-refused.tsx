@@ -15,6 +15,7 @@ export const ACTIVE = 10;
 export interface Acts {
   edit: (change: Omit<Given<'links.edit'>, 'at' | 'id'>) => Promise<void>;
   free: (hwid: string) => Promise<void>;
+  name: (hwids: string[]) => Promise<void>;
   run: (work: () => Promise<unknown>) => Promise<void>;
 }
 
@@ -29,6 +30,10 @@ function Remedy({ acts, of, shown }: { acts: Acts; of: Refusal; shown: Shown }) 
       ) : null;
     case 'domain':
       return <Button label={words.toDomains} onClick={() => go('/console/domains')} />;
+    case 'name':
+      return may('links.name') ? (
+        <Button label={words.nameOne} onClick={() => acts.name([of.hwid])} />
+      ) : null;
     case 'room':
       return (
         <>

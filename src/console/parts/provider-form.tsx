@@ -114,6 +114,7 @@ const policyControls = (words = texts.providers): Controls<Shown['own']> => ({
     max: 720,
   },
   copiedHwid: choice('copied_hwid', words.usual),
+  whenNew: choice('when_new', words.usual),
 });
 
 /** Terms of what rides on subscriptions, and of the buttons beside them. */

@@ -8,7 +8,7 @@ import { isRecord } from '../json-input.ts';
 import type { AuditAnchor, AuditBlock, AuditStore } from '../port/audit.ts';
 import { hashKey } from '../secret.ts';
 import { nextTurn } from '../turn.ts';
-import { type AuditEntry, type EntryText, providerOf } from './entry.ts';
+import { type AuditEntry, type EntryText, hasHwid, providerOf } from './entry.ts';
 
 export const NO_ANCHOR: AuditAnchor = { number: 0, hash: new Uint8Array(32), untilMs: null };
 
@@ -123,7 +123,7 @@ function fits(entry: AuditEntry, filter: AuditFilter): boolean {
   return (
     (provider === null || providerOf(entry) === provider) &&
     (action === null || entry.action === action) &&
-    (hwidHash === null || entry.object['hwid_sha256'] === hwidHash) &&
+    (hwidHash === null || hasHwid(entry, hwidHash)) &&
     (sinceMs === null || atMs >= sinceMs) &&
     (untilMs === null || atMs < untilMs)
   );

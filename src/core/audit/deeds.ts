@@ -57,6 +57,12 @@ export const freeSlot = (installId: number, hwid: string) =>
 
 export const ignoreCopies = (installId: number, hwid: string, phones: number) =>
   deed('hwid.ignore-copies', { install_id: installId, hwid_sha256: hwidHash(hwid), phones });
+export const nameHwids = (id: number, hwids: readonly string[]) =>
+  deed('hwid.name', {
+    install_id: id,
+    hwids: hwids.length,
+    hwid_sha256: hwids.map(hwidHash).join(' '),
+  });
 
 export const freeSlots = (id: number, hwids: number) => deed('install.free', { id, hwids });
 

@@ -25,6 +25,7 @@ export const ACTIONS = {
   'install.remove-many': 'a job of the console removed links: how many, and how it ended',
   'hwid.delete': 'a HWID was taken off a link',
   'hwid.ignore-copies': 'the phones that send a HWID were said to be of one person',
+  'hwid.name': 'HWIDs were named for a link before they came',
   'domain.add': 'a domain was bound',
   'domain.activate': 'a disabled domain was bound again',
   'domain.rename': 'the name of a domain changed',
@@ -218,3 +219,7 @@ export function changesIn<Own>(table: NoFormat<Own>, before: Own, after: Own): C
 export function providerOf({ who, name, provider }: AuditEntry): string | null {
   return who === 'provider' ? name : (provider ?? null);
 }
+
+/** Returns whether an entry is about the HWID with this `hwidHash`, alone or among others. */
+export const hasHwid = ({ object }: Pick<Deed, 'object'>, hash: string): boolean =>
+  `${object['hwid_sha256'] ?? ''}`.split(' ').includes(hash);

@@ -33,6 +33,7 @@ const FOLDING: ReadonlySet<Action> = new Set<Action>([
   'install.update-many',
   'install.remove-many',
   'hwid.delete',
+  'hwid.name',
   // Their calls answer as the contract has it: none is refused because of the log.
   'domain.activate',
   'domain.rename',

@@ -7,7 +7,7 @@ import type { Core } from '../core.ts';
 import type { Actor, AuditBlock } from '../port/audit.ts';
 import { nextTurn } from '../turn.ts';
 import { entriesOf, type NumberedEntry } from './chain.ts';
-import { ACTIONS, type Action, providerOf } from './entry.ts';
+import { ACTIONS, type Action, hasHwid, providerOf } from './entry.ts';
 
 /** Groups of actions, by their beginnings. */
 const GROUPS = {
@@ -109,7 +109,7 @@ function fits(entry: NumberedEntry, page: AuditPage): entry is KnownEntry {
   const atMs = Date.parse(entry.at);
   return (
     (providerCode === null || providerOf(entry) === providerCode) &&
-    (hwidHash === null || entry.object['hwid_sha256'] === hwidHash) &&
+    (hwidHash === null || hasHwid(entry, hwidHash)) &&
     (sinceMs === null || atMs >= sinceMs) &&
     (untilMs === null || atMs < untilMs) &&
     (who === null || entry.who === who) &&

@@ -198,7 +198,7 @@ function readLink(fields: Given): ImportedLink {
   };
 }
 
-const readSlotFields = recordReader<Omit<ImportedSlot, 'slotSeenAtMs'>>({
+const readSlotFields = recordReader<Omit<ImportedSlot, 'isNamed' | 'slotSeenAtMs'>>({
   hwid: readHwid,
   registeredAtMs: time,
   ...each(FACT_FIELDS, () => anyText),
@@ -210,7 +210,12 @@ function readSlot(fields: unknown): ImportedSlot {
   if (!isRecord(fields)) throw new FieldFault('one of the hwids is not an object');
   const slot = readSlotFields(fields);
   const slotSeenAtMs = fit(fields, 'slot_seen_at_ms', orAbsent(time)) ?? slot.lastSeenAtMs;
-  return { ...slot, ...tidyFacts(slot), slotSeenAtMs };
+  const isNamed = fit(
+    fields,
+    'is_named',
+    orAbsent((value) => (value === true ? true : MISFIT)),
+  );
+  return { ...slot, ...tidyFacts(slot), slotSeenAtMs, ...(isNamed && { isNamed }) };
 }
 
 const readEnd = recordReader<{ installs: number; hwids: number; domains: number }>({

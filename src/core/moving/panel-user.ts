@@ -9,6 +9,7 @@ import {
   readDomainHash,
   readOwnHwid,
 } from '../formats.ts';
+import { readNamedHwid } from '../named-hwid.ts';
 import { isRefused, type Misfit, malformed } from '../outcome.ts';
 import type { PanelDevice, PanelUser } from '../panel/cells.ts';
 import { PANEL_TRAITS } from '../panel/index.ts';
@@ -119,7 +120,10 @@ export function linkOfUser(
         panelCreatedAtMs: user.panelCreatedAtMs ?? before?.panelCreatedAtMs ?? null,
         view,
       },
-      slots: held,
+      // A device that has not come here is none; a hash is its own slot.
+      slots: held.map((slot) =>
+        isRefused(readNamedHwid(slot.hwid)) ? slot : { ...slot, isNamed: true as const },
+      ),
     },
     unusable: user.devices.length - held.length,
     isMended: note !== user.note,

@@ -16,6 +16,8 @@ export interface ImportedSlot extends DeviceFacts {
   lastSeenAtMs: number;
   /** Time at which its slot was last seen; absent: unknown, the time of the import counts. */
   slotSeenAtMs?: number;
+  /** True: it was named for the link, and has not come there; it is no device. */
+  isNamed?: true;
 }
 
 /** An imported link with its HWIDs; all fields are well formed. */

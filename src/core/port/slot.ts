@@ -9,6 +9,7 @@ export const WHEN_FULL = ['refuse', 'replace-oldest'] as const;
 export const WITHOUT_HWID = ['refuse', 'pass', 'count'] as const;
 export const SAME_PHONE = ['off', 'ask', 'replace'] as const;
 export const COPIED_HWID = ['off', 'tell', 'count', 'refuse'] as const;
+export const WHEN_NEW = ['admit', 'refuse'] as const;
 
 /** Rule for a new HWID on a full link: see core/slot.ts. */
 export interface Policy {
@@ -37,6 +38,12 @@ export interface Policy {
    * for each further phone, or a refusal of all but the first.
    */
   copiedHwid: (typeof COPIED_HWID)[number];
+  /**
+   * The rule for each HWID that is not on the link: `admit` gives it a free slot; `refuse` admits
+   * only HWIDs that the provider named, see core/named-hwid.ts. A link that does not enforce its
+   * limit admits all.
+   */
+  whenNew: (typeof WHEN_NEW)[number];
 }
 
 /** Parts of a policy that a link or a provider overrides; null: not overridden. */
@@ -52,6 +59,8 @@ export interface Slot {
   registeredAtMs: number;
   /** Time of the device's last call with the link, or to its provider without a link. */
   lastSeenAtMs: number;
+  /** True: the provider named it, and it has not come yet; its times are when it was named. */
+  isNamed?: boolean;
 }
 
 /** The slot of a link that was not seen for longest; among equals the one registered first. */
@@ -89,6 +98,10 @@ export interface Door {
   device: DeviceAtProvider | null;
   /** The slot that only the hash of its HWID holds, until `takeSlot` gives it to the device. */
   byHash?: Pick<Slot, 'registeredAtMs'>;
+  /** True: the provider named the HWID, which has not come yet; `takeSlot` makes it a device. */
+  isNamed?: true;
+  /** True: the link admits only HWIDs that are on it, and this one is not. */
+  isClosed?: true;
   /** The full link; null: a slot is free, the device has one, or the policy frees none. */
   full: FullLink | null;
   /** True if the device has no slot on the link, which is full and does not enforce its limit. */
@@ -121,6 +134,7 @@ export type AdmitRefusal =
   | 'hwid_required'
   | 'link_domain_not_bound'
   | 'link_disabled'
+  | 'not_named'
   | 'link_limit_reached'
   /** Another phone has the slot of the HWID. */
   | 'copied_hwid';
@@ -144,6 +158,8 @@ export type SlotKey = LinkName & {
   reported?: DeviceFacts;
   /** The sight of the phone that asks; absent: phones of the HWID are not distinguished. */
   sight?: PhoneSight;
+  /** True: the link was made for this device, which `whenNew` does not refuse. */
+  isFirst?: boolean;
 };
 
 /** A call that shows which phone of a HWID asks. */
@@ -176,7 +192,7 @@ export interface SlotStore {
   /**
    * Takes a slot for a new HWID, or refreshes the facts of one that has a slot, by the rule `judge`
    * of core/slot.ts. Records the end of a replaced slot in the history of the link. A slot of the
-   * hash of the HWID becomes the device's and keeps its age.
+   * hash of the HWID becomes the device's and keeps its age; that of a named HWID begins now.
    *
    * From the commit that makes a link or its provider enforce the limit no device is admitted over
    * it; devices with a slot keep it.

@@ -38,6 +38,7 @@ import type { LinkTieStore } from './link-tie.ts';
 import type { LinkViewStore } from './link-view.ts';
 import type { ImportStore } from './moving.ts';
 import type { MyStore } from './my.ts';
+import type { NamedHwidStore } from './named-hwid.ts';
 import type { NodeStore } from './node.ts';
 import type { OutboxStore } from './outbox.ts';
 import type { PanelTieStore } from './panel-tie.ts';
@@ -64,6 +65,7 @@ export interface Store
     LinkStore,
     LinkViewStore,
     LinkEndStore,
+    NamedHwidStore,
     LinkJoinStore,
     LinkTieStore,
     SlotStore,

@@ -1,15 +1,18 @@
 /** HWIDs on limited links: specification, "Limited links". */
 
 import { type Static, Type } from '@sinclair/typebox';
+import { linkPanelCalls } from '../../call/link-panel-calls.ts';
 import { FIGURE_OF_REFUSAL } from '../../core/figures.ts';
 import { HWID } from '../../core/formats.ts';
 import { freeSlot, listRefused, listSlots } from '../../core/link.ts';
+import { NAMED_PER_CALL } from '../../core/named-hwid.ts';
 import type { KeptRefusal } from '../../core/port/figure.ts';
 import type { Slot } from '../../core/port/slot.ts';
 import { REFUSED_PER_LINK } from '../../core/refused-devices.ts';
 import { wireTime } from '../answer/wire-time.ts';
-import { optional, providerEndpoint, required } from '../endpoint.ts';
+import { callEndpoint, optional, providerEndpoint, required } from '../endpoint.ts';
 import {
+  anyText,
   CountField,
   choice,
   forms,
@@ -36,6 +39,12 @@ const LinkedHwid = Type.Object(
       ...WireTime,
       description: 'Only with `details=1`: when the device was last seen, noted once a UTC day.',
     }),
+    named: Type.Optional(
+      Type.Literal('has not come', {
+        description:
+          'Only with `details=1`, for a HWID that add-hwid named and that has not come: its times are when it was named.',
+      }),
+    ),
   },
   {
     title: 'LinkedHwid',
@@ -50,7 +59,7 @@ const listHwidEndpoint = providerEndpoint({
   needs: 'read',
   summary: 'List the HWIDs of a limited link, latest registration first',
   description:
-    'Lists the HWIDs on a link. `date` is when the HWID took its slot. If both selectors are given, they must name the same link.',
+    'Lists the HWIDs on a link. `date` is when the HWID took its slot, or was named for it. If both selectors are given, they must name the same link.',
   params: {
     ...selectorParams('install_code_error'),
     hwid: optional(forms.hwid, {
@@ -72,11 +81,41 @@ const listHwidEndpoint = providerEndpoint({
       hwid: slot.hwid,
       date: time(slot.registeredAtMs),
       device_name: slot.deviceName,
-      ...(details === 1 && { last_seen: time(slot.lastSeenAtMs) }),
+      ...(details === 1 && {
+        last_seen: time(slot.lastSeenAtMs),
+        ...(slot.isNamed && { named: 'has not come' as const }),
+      }),
     });
     const listed = listSlots(core, provider, selector, hwid, LIST_COUNT_MAX);
     return replyWith(listed, (slots) => ({ data: slots.map(rowOf) }));
   },
+});
+
+const addHwidEndpoint = callEndpoint(linkPanelCalls['links.name'], {
+  method: 'GET',
+  repeat: 'same',
+  summary: 'Add HWIDs to a limited link before they come',
+  description:
+    'Names HWIDs for a link, all or none. From then on each counts as a device of the link, and only delete-hwid frees it: no rule of the link does. It is no device of the provider, and no message reaches it, until it comes to the link by itself. HWIDs that are on the link stay as they are, so that a call can be repeated. With `when_new=refuse` the link admits no others. An extension of the public contract.',
+  params: {
+    ...selectorParams('invalid_parameters'),
+    hwid: required(anyText(`1 to ${NAMED_PER_CALL} HWIDs, separated by commas`), {
+      misfit: 'invalid_parameters',
+      about: `Up to ${NAMED_PER_CALL}, separated by commas; none with \`~\`, and none that the gate makes.`,
+      example: HWID_EXAMPLE,
+    }),
+  },
+  fields: { ok: { install_count: CountField, added: CountField } },
+  says: ['ok', 'invalid_parameters', 'install_code_error', 'hwids_no_room', 'hwids_too_many'],
+  given: ({ params: { hwid, install_code: installCode, install_id: installId } }) => ({
+    hwids: hwid.split(','),
+    ...(installCode !== null && { installCode }),
+    ...(installId !== null && { installId }),
+  }),
+  reply: ({ addedCount, deviceCount }) => ({
+    says: 'ok',
+    body: { install_count: deviceCount, added: addedCount },
+  }),
 });
 
 const deleteHwidEndpoint = providerEndpoint({
@@ -145,4 +184,9 @@ const listRefusedEndpoint = providerEndpoint({
   },
 });
 
-export const hwidEndpoints = [listHwidEndpoint, deleteHwidEndpoint, listRefusedEndpoint];
+export const hwidEndpoints = [
+  listHwidEndpoint,
+  addHwidEndpoint,
+  deleteHwidEndpoint,
+  listRefusedEndpoint,
+];

@@ -24,6 +24,7 @@ export type Outcome =
   | 'passed'
   | 'link_domain_not_bound'
   | 'key_ambiguous'
+  | 'not_named'
   | 'install_code_limit_reached'
   | GateReason
   | ProxyError;

@@ -19,6 +19,7 @@ import {
   SEEN_AS_ONE,
   slotSeen,
 } from './look-ups.ts';
+import { namedRows } from './named-hwid-rows.ts';
 import { phoneSteps } from './phone.ts';
 import type { PhoneHere } from './phone-rows.ts';
 import { shared } from './shared.ts';
@@ -41,10 +42,12 @@ export interface DoorRow
   rideUntilMs: number | null;
   /** Null: the device has no slot on the link, and the slot's columns are null too. */
   slotSeenAtMs: number | null;
-  /** 1: a slot may be stored under the hash of the HWID. */
+  /** 1: a slot may be stored under the hash of the HWID, or be that of a named one. */
   hasHashes: number;
   /** 1: some HWIDs of the link may have several phones. */
   hasPhones: number;
+  /** The rule for new HWIDs of link or provider; null: none, or the device has a slot. */
+  whenNew: string | null;
   namedUntilMs: number | null;
 }
 
@@ -52,6 +55,8 @@ export interface DoorRow
 export interface DoorHere extends Door {
   full: FullDoor['full'];
   byHash?: { slotId: number; deviceId: number; registeredAtMs: number };
+  /** The row of the named HWID. */
+  nameId?: number;
   /** The device with the HWID, with or without a slot here; absent: there is none. */
   knownId?: number;
   /** True if the device has a slot here and its home on another link. */
@@ -59,9 +64,14 @@ export interface DoorHere extends Door {
   phone?: PhoneHere;
 }
 
-/** Returns the facts that a device reports; a device found by its hash keeps its imported facts. */
-export const factsAt = ({ byHash, device }: DoorHere, reported: DeviceFacts): DeviceFacts =>
-  byHash && device ? mergeFacts(device, reported) : reported;
+/**
+ * Returns the facts that a device reports; one that was found by its hash or name keeps its
+ * imported facts.
+ */
+export const factsAt = (
+  { byHash, device, isNamed }: DoorHere,
+  reported: DeviceFacts,
+): DeviceFacts => ((byHash || isNamed) && device ? mergeFacts(device, reported) : reported);
 
 /** A column for {@link selectDoor}. */
 export const PROVIDER_CODE = sql`
@@ -84,7 +94,7 @@ export const selectDoor = (
     `i.id AS installId, i.providerId, i.status, i.installLimit, i.deviceCount, i.supportUrl,
       i.webPageUrl, i.hasHashes, i.hasPhones, b.status AS domainStatus, b.rideVersion,
       b.rideUntilMs, d.id AS deviceId, p.rideUntilMs AS namedUntilMs`,
-  )}, ${values<Pick<DoorRow, 'homeSinceMs' | 'slotSeenAtMs'>>({
+  )}, ${values<Pick<DoorRow, 'homeSinceMs' | 'slotSeenAtMs' | 'whenNew'>>({
     homeSinceMs: sql`CASE WHEN p.home_install_id = i.id THEN CASE WHEN ${NOTHING_RIDES} THEN 0
       ELSE ${dialect.greatest(
         sql.raw('s.registered_at_ms'),
@@ -92,6 +102,9 @@ export const selectDoor = (
       )} END END`,
     slotSeenAtMs: sql`CASE WHEN ${SEEN_AS_ONE} THEN p.last_seen_at_ms
       ELSE ${slotSeen(dialect)} END`,
+    // Read for new devices alone.
+    whenNew: sql`CASE WHEN s.id IS NULL THEN coalesce(i.when_new,
+      (SELECT o.when_new FROM provider o WHERE o.id = i.provider_id)) END`,
   })}, ${AT_PROVIDER_COLUMNS}
   FROM install i LEFT JOIN domain b ON b.provider_id = i.provider_id AND b.domain_hash = ${hash}
     LEFT JOIN device d ON d.hwid = ${hwid}
@@ -130,6 +143,7 @@ export const doorSteps = shared((backend: Statements) => {
   const on = statements(backend);
   const { changesMore, fullDoor, policyOn } = fullLinkSteps(backend);
   const phones = phoneSteps(backend);
+  const { findName } = namedRows(backend);
   /** A provider keeps its code, and its id is never given to another provider. */
   const codes = new Map<number, string>();
 
@@ -140,11 +154,17 @@ export const doorSteps = shared((backend: Statements) => {
     return code;
   }
 
-  /** Finds the slot that is stored under the hash of the device's HWID. */
-  function* heldByHash(
+  /** Finds the slot of a named HWID, or that is stored under the hash of the HWID. */
+  function* heldOtherwise(
     installId: number,
     hwid: string,
-  ): Step<Pick<DoorHere, 'device' | 'byHash'> | null> {
+  ): Step<Pick<DoorHere, 'device' | 'byHash' | 'isNamed' | 'nameId'> | null> {
+    const name = yield* findName.get({ installId, hwid });
+    if (name !== null) {
+      const { nameId, namedAtMs, ...facts } = name;
+      const device = { ...facts, lastSeenAtMs: namedAtMs, isRegistered: false };
+      return { device, isNamed: true, nameId };
+    }
     const hashed = hwidOfHash(hwidHash(hwid));
     const held = yield* on.byHash.get({ installId, hashed });
     if (held === null) return null;
@@ -162,8 +182,12 @@ export const doorSteps = shared((backend: Statements) => {
     const door = doorIn(row, code);
     if (!needsMore(row)) return door;
     const { installId, deviceCount, installLimit, hasHashes } = row;
-    const held = hasHashes === 1 ? yield* heldByHash(installId, key.hwid) : null;
+    const held = hasHashes === 1 ? yield* heldOtherwise(installId, key.hwid) : null;
     if (held !== null) return { ...door, ...held };
+    if (row.whenNew === 'refuse' && !key.isFirst) {
+      const link = yield* policyOn(installId, key.enforces);
+      if (link?.policy.enforce !== 0) return { ...door, isClosed: true };
+    }
     const isFull = deviceCount >= installLimit;
     return isFull ? { ...door, ...(yield* fullDoor(installId, key)) } : door;
   }
@@ -235,9 +259,12 @@ function othersAt({ byHash, full }: DoorHere, hwid: string): string[] {
   return full.former === null ? [full.oldest.hwid] : [full.oldest.hwid, full.former.hwid];
 }
 
-/** True if the device has no slot and the link is full or has slots stored under hashes. */
-const needsMore = ({ slotSeenAtMs, deviceCount, installLimit, hasHashes }: DoorRow) =>
-  slotSeenAtMs === null && (deviceCount >= installLimit || hasHashes === 1);
+/**
+ * True if the device has no slot, and the link is full, has slots of hashes or names, or refuses
+ * new devices.
+ */
+const needsMore = ({ slotSeenAtMs, deviceCount, installLimit, hasHashes, whenNew }: DoorRow) =>
+  slotSeenAtMs === null && (deviceCount >= installLimit || hasHashes === 1 || whenNew === 'refuse');
 
 function doorIn(row: DoorRow, providerCode: string): DoorHere {
   const { installId, providerId, status, installLimit, deviceCount } = row;

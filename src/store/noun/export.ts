@@ -51,6 +51,16 @@ function statements(backend: Statements) {
           ${values<{ slotSeenAtMs: number }>({ slotSeenAtMs: slotSeen(backend) })}
         FROM install_device s ${join} device d ON d.id = s.device_id ${withDevice(backend)}
         WHERE s.install_id ${backend.among('installIds')} ORDER BY s.install_id, s.id`),
+    named: prepare(sql`
+        SELECT ${columns('named_hwid', [
+          'installId',
+          'hwid',
+          'namedAtMs AS registeredAtMs',
+          ...FACT_FIELDS,
+          'namedAtMs AS firstSeenAtMs',
+          'namedAtMs AS lastSeenAtMs',
+        ])}
+        FROM named_hwid WHERE install_id ${backend.among('installIds')} ORDER BY install_id, id`),
   };
 }
 
@@ -72,7 +82,9 @@ export async function* exportRecords(
     run(() => on.installs.all({ providerId, afterId })),
   )) {
     const slots = await run(() => on.slots.all({ installIds: rows.map(({ id }) => id) }));
-    const byLink = Map.groupBy(slots, ({ installId }) => installId);
+    const named = await run(() => on.named.all({ installIds: rows.map(({ id }) => id) }));
+    const waiting = named.map((name) => ({ ...name, isNamed: true as const }));
+    const byLink = Map.groupBy([...slots, ...waiting], ({ installId }) => installId);
     for (const row of rows) {
       const own = (byLink.get(row.id) ?? []).map(({ installId: _, ...slot }) => slot);
       yield { kind: 'install', install: linkOf(row, own) };

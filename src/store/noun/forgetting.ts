@@ -5,6 +5,8 @@ import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Backend, Notes, Statements, Step } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
+import { namedRows } from './named-hwid-rows.ts';
+import { namedSteps } from './named-hwid-steps.ts';
 import { historyStatements, slotEndSteps } from './slot-end.ts';
 
 /** Rows of a device that one step deletes. */
@@ -54,6 +56,8 @@ export function forgettingNoun(backend: Backend): Pick<Store, 'forgetDevice' | '
   const { prepare } = backend;
   const drop = dropSteps(backend);
   const ends = slotEndSteps(backend);
+  const names = namedRows(backend);
+  const naming = namedSteps(backend);
   const ofDevice = sql`WHERE device_id = :id`;
   const on = {
     lock: prepare(
@@ -86,13 +90,26 @@ export function forgettingNoun(backend: Backend): Pick<Store, 'forgetDevice' | '
     countRefusals: async (hwid) => (await backend.read(() => on.refused.get({ hwid })))?.count ?? 0,
 
     forgetDevice: async (hwid, act) => {
+      const dropNames = function* (): Step<number> {
+        const found = yield* names.linksOf.all({ hwid, countMax: END_COUNT });
+        yield* backend.lockRows({ provider: found.map(({ providerId }) => providerId) });
+        yield* backend.lockRows({ install: found.map(({ installId }) => installId) });
+        for (const { installId } of found) yield* naming.free({ installId, hwid });
+        return found.length;
+      };
       const dropRefusals = () => on.refusals.run({ hwid });
+      // Before the device, which is locked after links.
+      let namedCount = 0;
+      for (let count = -1; count !== 0; namedCount += count) {
+        count = await backend.write(dropNames);
+        if (count > 0) await nextTurn();
+      }
       // Its tokens are deleted first: from then on nothing reads its messages.
       const { id, refusals } = await backend.write(function* (notes) {
         const found = yield* on.lock.get({ hwid });
-        const dropped = yield* dropRefusals();
+        const dropped = namedCount + (yield* dropRefusals());
         if (found === null) {
-          // Links have only refused it.
+          // Links have only refused or named it.
           if (dropped > 0) notes.audit(act, deeds.forgetDevice(hwid));
           return { id: null, refusals: dropped };
         }
@@ -120,6 +137,7 @@ export function forgettingNoun(backend: Backend): Pick<Store, 'forgetDevice' | '
       };
       const steps = [
         dropRefusals,
+        dropNames,
         endSlots,
         () => drop.recipients([id], ROW_COUNT),
         dropTies,

@@ -12,7 +12,7 @@ import { shared } from './shared.ts';
 type SlotHere = OldestSlot & { slotId: number };
 
 /** The parts of a key that describe the device and the caller. */
-export type Asking = Pick<SlotKey, 'hwid' | 'enforces' | 'reported'>;
+export type Asking = Pick<SlotKey, 'hwid' | 'enforces' | 'isFirst' | 'reported'>;
 
 /** The parts of a door that only a full link needs. */
 export interface FullDoor {
@@ -70,6 +70,7 @@ export const fullLinkSteps = shared((backend: Statements) => {
       samePhone: row.providerSamePhone,
       samePhoneHours: row.providerSamePhoneHours,
       copiedHwid: row.providerCopiedHwid,
+      whenNew: row.providerWhenNew,
     };
     return { policy: policyOf(row, ofProvider, enforces), limitWanted, replacedAtMs };
   }

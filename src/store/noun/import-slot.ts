@@ -9,9 +9,10 @@ import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
 import type { ImportedSlot } from '../../core/port/moving.ts';
 import { hwidHash } from '../../core/secret.ts';
 import type { Backend, Step } from '../backend.ts';
-import { columns, sql } from '../statement-text.ts';
+import { sql } from '../statement-text.ts';
 import { knownDeviceSteps } from './known-device.ts';
 import { linkStatements } from './link-rows.ts';
+import { namedRows } from './named-hwid-rows.ts';
 
 /** Chooses the opposite of a device's call, because the known facts are later here. */
 const knownWins = (known: DeviceAtProvider, moved: DeviceFacts) => mergeFacts(moved, known);
@@ -27,15 +28,11 @@ export interface NewSlot {
 const byHwid = ({ slot: a }: NewSlot, { slot: b }: NewSlot) =>
   Number(a.hwid > b.hwid) - Number(a.hwid < b.hwid);
 
-function statements({ prepare, among, join, once }: Backend) {
+function statements({ prepare, among }: Backend) {
   return {
     /** Makes doors look for hashes of HWIDs. */
     markHashes: prepare(sql`
         UPDATE install SET has_hashes = 1 WHERE id ${among('ids')}`),
-    held: prepare(sql`
-        SELECT ${columns({ d: 'device' }, 'd.hwid')}
-        FROM install_device s ${join} device d ON d.id = s.device_id
-        WHERE s.install_id = ${once('installId')}`),
     /**
      * Links come in the order of their ids, and the device may have been on the newer link first.
      */
@@ -55,6 +52,7 @@ export function slotImport(backend: Backend) {
   const rows = linkStatements(backend);
   const keep = knownDeviceSteps(backend);
   const on = statements(backend);
+  const named = namedRows(backend);
   function keepFacts(slot: ImportedSlot, deviceId: number, providerId: number): Step<unknown> {
     const facts = factsOf((fact) => slot[fact]);
     const { lastSeenAtMs } = slot;
@@ -73,7 +71,7 @@ export function slotImport(backend: Backend) {
       const slots = imported.map((slot) =>
         isSharedHwid(slot.hwid) ? { ...slot, hwid: sharedHwid(installId) } : slot,
       );
-      const here = isNew || slots.length === 0 ? [] : yield* on.held.all({ installId });
+      const here = isNew || slots.length === 0 ? [] : yield* named.held.all({ installId });
       // A HWID and its hash are one device.
       const known = [...here, ...slots];
       const isByHash = known.some(({ hwid }) => hashInHwid(hwid) !== null);
@@ -91,8 +89,18 @@ export function slotImport(backend: Backend) {
       return { added, left: missing.slice(added.length), counts };
     },
 
-    /** Adds the slots of several links. Adds new devices in the order of locks. */
-    *add(slots: readonly NewSlot[]): Step<void> {
+    /**
+     * Adds the slots of several links, and the HWIDs that are named. Adds new devices in the order
+     * of locks.
+     */
+    *add(all: readonly NewSlot[]): Step<void> {
+      const slots = all.filter(({ slot }) => !slot.isNamed);
+      for (const { installId, providerId, slot } of all) {
+        if (!slot.isNamed) continue;
+        const { hwid, registeredAtMs: namedAtMs } = slot;
+        const facts = factsOf((fact) => slot[fact]);
+        yield* named.add.run({ installId, providerId, hwid, namedAtMs, ...facts });
+      }
       const ids = new Map<string, number>();
       yield* backend.together(
         slots.toSorted(byHwid).map(
@@ -121,7 +129,7 @@ export function slotImport(backend: Backend) {
           return rows.takeSlot.run({ installId, deviceId: idOf(slot), providerId, ...times });
         }),
       );
-      const hashed = slots.filter(({ slot }) => hashInHwid(slot.hwid) !== null);
+      const hashed = all.filter(({ slot }) => slot.isNamed || hashInHwid(slot.hwid) !== null);
       if (hashed.length > 0) {
         yield* on.markHashes.run({ ids: [...new Set(hashed.map(({ installId }) => installId))] });
       }

@@ -10,6 +10,7 @@ import { nextTurn } from '../../core/turn.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
 import { endedSteps } from './ended.ts';
+import { namedSteps } from './named-hwid-steps.ts';
 import { shared } from './shared.ts';
 import { slotEndSteps } from './slot-end.ts';
 import { tombstoneSteps } from './tombstone.ts';
@@ -85,21 +86,26 @@ export const linkEndSteps = shared((backend: Backend) => {
   const on = statements(backend);
   const { lockSlots, endSlot } = slotEndSteps(backend);
   const { recordClaimed } = endedSteps(backend);
+  const names = namedSteps(backend);
   const tombstones = tombstoneSteps(backend);
 
-  /** Frees the slots that a link gave since a time; it is locked after its provider. */
+  /**
+   * Frees the slots that a link gave since a time, and the places of HWIDs that were named since;
+   * it is locked after its provider. Returns their number.
+   */
   function* freeAll(
     notes: Notes,
     installId: number,
     act: Act,
     { sinceMs = 0, reason }: { sinceMs?: number; reason: EndWord },
-  ): Step<number[]> {
+  ): Step<number> {
+    const namedCount = yield* names.freeAll(installId, sinceMs);
     const slots = yield* on.slots.all({ installId, sinceMs });
-    if (slots.length === 0) return [];
+    if (slots.length === 0) return namedCount;
     yield* lockSlots(slots);
     const why = { why: 'deleted', actor: act.actor.name, forDeviceId: null } as const;
     for (const slot of slots) yield* endSlot(notes, slot, { ...why, reason, nowMs: act.atMs });
-    return slots.map(({ deviceId }) => deviceId);
+    return namedCount + slots.length;
   }
 
   /** Finds devices whose registrations the link claimed, some tokens a turn. */
@@ -124,9 +130,9 @@ export const linkEndSteps = shared((backend: Backend) => {
     *free(notes: Notes, { providerId, installId }: LinkName, act: Act, sinceMs = 0) {
       if ((yield* on.lock.get({ providerId, installId })) === null) return NOT_FOUND;
       const freed = yield* freeAll(notes, installId, act, { sinceMs, reason: 'slot_freed' });
-      const deed = freed.length > 0 ? deeds.freeSlots(installId, freed.length) : null;
+      const deed = freed > 0 ? deeds.freeSlots(installId, freed) : null;
       notes.audit(act, deed, providerId);
-      return { freedCount: freed.length };
+      return { freedCount: freed };
     },
 
     /**
@@ -156,11 +162,11 @@ export const linkEndSteps = shared((backend: Backend) => {
       yield* tombstones.add({ ...ended, why: 'revoked' });
       yield* on.rename.run({ installId, installCode });
       const hadKey = link.subscriptionKeyHash !== null;
-      const facts = { id: installId, freedCount: freed.length, hadKey };
+      const facts = { id: installId, freedCount: freed, hadKey };
       notes.audit(act, deeds.revokeLink(facts), providerId);
       notes.event(providerId, act.atMs, () => happenings.linkRevoked(facts));
       notes.changed(deviceIds);
-      return { freedCount: freed.length, hadKey, deviceIds };
+      return { freedCount: freed, hadKey, deviceIds };
     },
 
     /** `keepsKey`: another link may have the key. */
@@ -172,10 +178,10 @@ export const linkEndSteps = shared((backend: Backend) => {
       const subscriptionKeyHash = keepsKey ? null : link.subscriptionKeyHash;
       yield* tombstones.add({ ...ended, subscriptionKeyHash, why: 'removed' });
       yield* on.remove.run({ installId });
-      const facts = { id: installId, freedCount: freed.length };
+      const facts = { id: installId, freedCount: freed };
       notes.audit(act, deeds.removeLink(facts), providerId);
       notes.event(providerId, act.atMs, () => happenings.linkRemoved(facts));
-      return { freedCount: freed.length };
+      return { freedCount: freed };
     },
   };
 });

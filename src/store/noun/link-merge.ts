@@ -10,6 +10,7 @@ import { columns, sql } from '../statement-text.ts';
 import { deviceMoveSteps } from './device-move.ts';
 import { INSTALL_COLUMNS } from './link.ts';
 import { termsColumns } from './link-rows.ts';
+import { namedSteps } from './named-hwid-steps.ts';
 import { shared } from './shared.ts';
 import { slotEndSteps } from './slot-end.ts';
 import { tombstoneSteps } from './tombstone.ts';
@@ -51,6 +52,7 @@ export const linkMergeSteps = shared((backend: Backend) => {
   const { lockSlots } = slotEndSteps(backend);
   const { moveDevices, slotsOf } = deviceMoveSteps(backend);
   const tombstones = tombstoneSteps(backend);
+  const names = namedSteps(backend);
 
   return {
     findById: (providerId: number, installId: number): Step<MergingLink | null> =>
@@ -77,7 +79,12 @@ export const linkMergeSteps = shared((backend: Backend) => {
       { from, to, room, providerId }: Merging,
       act: Act,
     ): Step<{ movedIds: number[]; leftIds: number[] }> {
-      const moved = yield* moveDevices(notes, from, to, { room, nowMs: act.atMs });
+      // Such a device has its place on the other link.
+      const heldCount = yield* names.dropHeld(from.id, to.id);
+      const allRoom = room + heldCount;
+      const held = { ...to, deviceCount: to.deviceCount - heldCount };
+      const moved = yield* moveDevices(notes, from, held, { room: allRoom, nowMs: act.atMs });
+      yield* names.move(from.id, to.id, providerId, allRoom - moved.movedIds.length);
       if (from.hasHashes === 1) yield* on.markHashes.run({ id: to.id });
       const ended = { ...from, providerId, subscriptionKeyHash: null, nowMs: act.atMs };
       yield* tombstones.add({ ...ended, why: 'removed' });

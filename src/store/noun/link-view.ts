@@ -61,6 +61,8 @@ function filterStatements(backend: Backend, link: SQL<LinkRow>, ofProvider: SQL)
         OR (:hidesCodes = 0 AND ${contains('i.install_code', 'part')})
         OR EXISTS (SELECT 1 FROM install_device s ${join} device d ON d.id = s.device_id
           WHERE s.install_id = i.id AND substr(d.hwid, 1, length(CAST(:search AS text))) = :search)
+        OR EXISTS (SELECT 1 FROM named_hwid n
+          WHERE n.install_id = i.id AND substr(n.hwid, 1, length(CAST(:search AS text))) = :search)
         OR EXISTS (SELECT 1 FROM install_device s ${withDevice(backend)}
           WHERE s.install_id = i.id AND ${contains('p.device_name', 'part')}))`;
   return {

@@ -14,12 +14,16 @@ import {
   type LinkStore,
   type NewLink,
 } from '../../core/port/link.ts';
+import type { NamedHwid } from '../../core/port/named-hwid.ts';
+import type { Slot } from '../../core/port/slot.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
 import { endedSteps } from './ended.ts';
 import { onceSteps } from './idempotency.ts';
 import { KEEPS_LIMIT, linkStatements, setLink, termsColumns } from './link-rows.ts';
 import { lookUpStatements, slotSeen, withDevice } from './look-ups.ts';
+import { namedRows } from './named-hwid-rows.ts';
+import { namedSteps } from './named-hwid-steps.ts';
 import { FACTS_SUPERSEDED } from './panel-link.ts';
 import { shared } from './shared.ts';
 import { slotSteps } from './slot.ts';
@@ -168,7 +172,9 @@ function addition(backend: Backend, on: On): Pick<LinkStore, 'addLink' | 'addLin
         if (added === 'install_code_ended') return 'install_code_exists';
         if (added === 'subscription_key_ended') return 'link_not_found';
         const first =
-          typeof added === 'string' ? added : yield* enterLink(notes, key, facts, act.atMs);
+          typeof added === 'string'
+            ? added
+            : yield* enterLink(notes, { ...key, isFirst: true }, facts, act.atMs);
         if (typeof first === 'string') {
           throw new Error('the key at the door is not that of the link');
         }
@@ -187,10 +193,23 @@ function* select(on: SlotsOn, providerId: number, selector: LinkSelector): Step<
 
 type SlotsOn = On & ReturnType<typeof slotStatements>;
 
+/** Adds named HWIDs to slots, in the order of their times. */
+function withNamed(slots: readonly Slot[], named: readonly NamedHwid[]): Slot[] {
+  const waiting = named.map(({ hwid, deviceName, namedAtMs }) => ({
+    hwid,
+    deviceName,
+    registeredAtMs: namedAtMs,
+    lastSeenAtMs: namedAtMs,
+    isNamed: true,
+  }));
+  return [...slots, ...waiting].sort((one, other) => other.registeredAtMs - one.registeredAtMs);
+}
+
 /** The changes of a link by its provider, whose row the caller has locked. */
 export function linkChangeSteps(backend: Backend, on: SlotsOn = linkOn(backend)) {
   const { lockSlots, endSlot } = slotEndSteps(backend);
   const { turned } = endedSteps(backend);
+  const names = namedSteps(backend);
   return {
     /** `isChanged`: false if the link had these values before. */
     *update(
@@ -241,7 +260,11 @@ export function linkChangeSteps(backend: Backend, on: SlotsOn = linkOn(backend))
       if (link === null) return 'install_code_error';
       const installId = link.id;
       const slot = yield* on.slotOf.get({ installId, hwid });
-      if (slot === null) return { deviceCount: link.deviceCount };
+      if (slot === null) {
+        if (!(yield* names.free({ installId, hwid }))) return { deviceCount: link.deviceCount };
+        notes.audit(act, deeds.freeSlot(installId, hwid), providerId);
+        return { deviceCount: link.deviceCount - 1 };
+      }
       const row = { ...slot, installId, providerId };
       yield* lockSlots([row]);
       const { kind, name: actor } = act.actor;
@@ -257,9 +280,19 @@ const linkOn = shared((backend: Backend): SlotsOn => {
   return { ...statements(backend), ...slotStatements(backend), ...linkStatements(backend) };
 });
 
+/** Finds links by what a caller gives, and locks them after their provider. */
+export const linkSelection = shared((backend: Backend) => {
+  const on = linkOn(backend);
+  return {
+    select: (providerId: number, selector: LinkSelector) => select(on, providerId, selector),
+    lock: (providerId: number, id: number) => on.lock.get({ providerId, id }),
+  };
+});
+
 export function linkNoun(backend: Backend): LinkStore {
   const on = linkOn(backend);
   const steps = linkChangeSteps(backend, on);
+  const names = namedRows(backend);
 
   return {
     ...addition(backend, on),
@@ -285,9 +318,16 @@ export function linkNoun(backend: Backend): LinkStore {
       backend.read(function* () {
         const link = yield* select(on, providerId, selector);
         if (link === null) return 'install_code_error';
-        return hwid === null
-          ? yield* on.listSlots.all({ installId: link.id, countMax })
-          : yield* on.findSlotByHwid.all({ installId: link.id, hwid });
+        const installId = link.id;
+        const [slots, named] = yield* backend.together([
+          () =>
+            hwid === null
+              ? on.listSlots.all({ installId, countMax })
+              : on.findSlotByHwid.all({ installId, hwid }),
+          () =>
+            hwid === null ? names.list.all({ installId }) : names.listOne.all({ installId, hwid }),
+        ]);
+        return named.length === 0 ? slots : withNamed(slots, named).slice(0, countMax);
       }),
 
     freeSlot: (providerId, selector, hwid, act) =>

@@ -41,6 +41,7 @@ import { linkViewNoun } from './link-view.ts';
 import { messageNoun } from './message.ts';
 import { myNoun } from './my.ts';
 import { namedNoun } from './named.ts';
+import { namedHwidNoun } from './named-hwid.ts';
 import { outboxNoun } from './outbox.ts';
 import { panelTieNoun } from './panel-tie.ts';
 import { passkeyNoun } from './passkey.ts';
@@ -103,6 +104,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...linkNoun(backend),
     ...linkViewNoun(backend),
     ...linkEndNoun(backend),
+    ...namedHwidNoun(backend),
     ...linkJoinNoun(backend),
     ...linkTieNoun(backend),
     ...jobNoun(backend),

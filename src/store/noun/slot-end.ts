@@ -102,11 +102,12 @@ function slotStatements(backend: Statements) {
     /** A device known only by its hash is soon deleted, unless another slot is stored under it. */
     leaveDevice: prepare(sql`
         UPDATE device SET last_seen_at_ms = 0 WHERE id = :deviceId AND holder_count = 0`),
-    /** Stops doors from looking for hashes when none is left. */
+    /** Stops doors from looking for hashes and names when none is left. */
     unmarkHashes: prepare(sql`
         UPDATE install SET has_hashes = 0 WHERE id = :installId AND NOT EXISTS (
           SELECT 1 FROM install_device s ${join} device d ON d.id = s.device_id
-          WHERE s.install_id = install.id AND d.hwid LIKE ${sql.raw(`'${hwidOfHash('%')}'`)})`),
+          WHERE s.install_id = install.id AND d.hwid LIKE ${sql.raw(`'${hwidOfHash('%')}'`)})
+          AND NOT EXISTS (SELECT 1 FROM named_hwid n WHERE n.install_id = install.id)`),
   };
 }
 
@@ -142,6 +143,8 @@ export const slotEndSteps = shared((backend: Statements) => {
   return {
     /** Lowers the limit of a link that gets a lower one, after devices left by another way. */
     lowerLimit: (installId: number) => on.lower.run({ installId }),
+
+    unmarkHashes: (installId: number) => on.unmarkHashes.run({ installId }),
 
     /** Deletes a slot stored under a hash, after the device with that HWID took its own. */
     *passSlot(

@@ -16,6 +16,7 @@ import { type DoorHere, doorSteps, factsAt } from './door.ts';
 import { homeSteps } from './home.ts';
 import { knownDeviceSteps, type Visitor } from './known-device.ts';
 import { linkStatements } from './link-rows.ts';
+import { namedRows } from './named-hwid-rows.ts';
 import { phoneSavingSteps } from './phone-saving.ts';
 import { shared } from './shared.ts';
 import { slotEndSteps } from './slot-end.ts';
@@ -28,7 +29,8 @@ export const slotSteps = shared((backend: Backend) => {
   const rows = linkStatements(backend);
   const keep = knownDeviceSteps(backend);
   const { findDoorLocked } = doorSteps(backend);
-  const { endSlot, passSlot } = slotEndSteps(backend);
+  const { endSlot, passSlot, unmarkHashes } = slotEndSteps(backend);
+  const names = namedRows(backend);
   const moveHome = homeSteps(backend);
   const phones = phoneSavingSteps(backend);
   const replaced = backend.prepare(sql`
@@ -55,6 +57,27 @@ export const slotSteps = shared((backend: Backend) => {
     return link;
   }
 
+  /** Makes a named HWID, which has come, a device with a slot that begins now. */
+  function* takeNamed(
+    notes: Notes,
+    { link, nameId }: { link: AdmittedLink; nameId: number },
+    { deviceId, hwid, isNewHere }: Visitor,
+    nowMs: number,
+  ): Step<AdmittedLink> {
+    const { installId, providerId, installLimit, deviceCount } = link;
+    yield* names.drop.run({ nameId });
+    // A link above its limit keeps room for its present devices.
+    if (deviceCount > installLimit) yield* allowOver.run({ installId });
+    yield* unmarkHashes(installId);
+    const times = { registeredAtMs: nowMs, lastSeenAtMs: nowMs };
+    yield* rows.takeSlot.run({ installId, deviceId, providerId, ...times });
+    if (!isNewHere) yield* moveHome({ deviceId, providerId, installId }, nowMs);
+    notes.figure(providerId, 'admitted', nowMs);
+    const facts = { id: installId, installLimit, deviceCount };
+    notes.event(providerId, nowMs, () => happenings.deviceAdmitted(facts, hwid));
+    return link;
+  }
+
   /** Takes a slot, or records that it was seen; the write has locked the door. */
   function* takeSlot(
     notes: Notes,
@@ -63,8 +86,9 @@ export const slotSteps = shared((backend: Backend) => {
     visitor: Visitor,
     nowMs: number,
   ): Step<AdmittedLink> {
-    const { link, full, byHash, isAway } = door;
+    const { link, full, byHash, isAway, nameId } = door;
     if (byHash) return yield* takeOver({ ...door, byHash }, visitor, nowMs);
+    if (nameId !== undefined) return yield* takeNamed(notes, { link, nameId }, visitor, nowMs);
     const { deviceId, hwid, isNewHere } = visitor;
     const { installId, providerId, installLimit } = link;
     if (admission === 'known') {

@@ -135,6 +135,7 @@ export const EN = {
     hwid_required: 'the device sent no HWID',
     link_domain_not_bound: 'the domain is not bound',
     link_disabled: 'the link is disabled',
+    not_named: 'the link admits only named devices',
     link_limit_reached: 'the link is full',
     deleted: 'removed from this link',
     freed: 'removed by its user',

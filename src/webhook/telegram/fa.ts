@@ -121,6 +121,7 @@ export const FA: Words = {
     hwid_required: 'دستگاه HWID را ارسال نکرده است',
     link_domain_not_bound: 'دامنه متصل نشده است',
     link_disabled: 'لینک غیرفعال است',
+    not_named: 'لینک فقط برای دستگاه‌های ازپیش‌ثبت‌شده است',
     link_limit_reached: 'ظرفیت لینک تکمیل است',
     deleted: 'از این لینک حذف شد',
     freed: 'کاربر آن را حذف کرد',

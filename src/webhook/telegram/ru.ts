@@ -121,6 +121,7 @@ export const RU: Words = {
     hwid_required: 'устройство не передало HWID',
     link_domain_not_bound: 'домен не привязан',
     link_disabled: 'ссылка отключена',
+    not_named: 'ссылка только для заранее указанных устройств',
     link_limit_reached: 'нет свободных мест',
     deleted: 'удалено с этой ссылки',
     freed: 'удалено пользователем',

@@ -121,6 +121,7 @@ export const ZH: Words = {
     hwid_required: '设备未提供 HWID',
     link_domain_not_bound: '域名未绑定',
     link_disabled: '链接已禁用',
+    not_named: '该链接仅限预先登记的设备',
     link_limit_reached: '设备数已达上限',
     deleted: '已从该链接删除',
     freed: '由用户删除',

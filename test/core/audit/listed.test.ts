@@ -335,7 +335,13 @@ describe('a minute and a day', () => {
     expect(named(folding)).toEqual([
       ...(['install.add', 'install.update', 'install.import', 'install.free'] as const),
       ...(['install.revoke', 'install.remove', 'install.update-many'] as const),
-      ...(['install.remove-many', 'hwid.delete', 'domain.activate', 'domain.rename'] as const),
+      ...([
+        'install.remove-many',
+        'hwid.delete',
+        'hwid.name',
+        'domain.activate',
+        'domain.rename',
+      ] as const),
       ...(['domain.delete', 'notification.send', 'command.send'] as const),
       ...(['distribution.cancel', 'session.open', 'session.end'] as const),
     ]);

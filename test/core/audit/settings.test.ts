@@ -52,6 +52,7 @@ const POLICY = {
   samePhone: [null, 'ask', { same_phone: [null, 'ask'] }],
   samePhoneHours: [null, 12, { same_phone_hours: [null, 12] }],
   copiedHwid: [null, 'count', { copied_hwid: [null, 'count'] }],
+  whenNew: [null, 'refuse', { when_new: [null, 'refuse'] }],
   supportUrl: [null, SUPPORT, { support_url: [null, SUPPORT] }],
   webPageUrl: [null, SITE, { web_page_url: [null, SITE] }],
 } as const;

@@ -8,6 +8,7 @@ import { HASH } from './scenario.ts';
 
 /** SHA-256 of the HWID `a`. */
 const HWID_A = 'ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb';
+const HWID_B = '3e23e8160039594a33894f6564e1b1348bbd7a0088d42c4acb73eeaed59c009d';
 
 type Deeds = Readonly<Record<string, readonly string[]>>;
 
@@ -21,7 +22,7 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
       ]),
     ),
     'a policy and a subscription key of its own': [
-      'install.add {"id":1,"install_limit":100,"inactive_days":30,"when_full":"replace-oldest","cool_down_hours":48,"enforce":0,"without_hwid":"count","same_phone":"replace","subscription_key":"set"}',
+      'install.add {"id":1,"install_limit":100,"inactive_days":30,"when_full":"replace-oldest","cool_down_hours":48,"enforce":0,"without_hwid":"count","same_phone":"replace","when_new":"refuse","subscription_key":"set"}',
     ],
     'buttons of its own': [
       'install.add {"id":1,"install_limit":100,"support_url":"tg://resolve?domain=a","web_page_url":"https://example.com/"}',
@@ -45,10 +46,10 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
       'install.update {"id":1} {"support_url":["tg://resolve?domain=a",null]}',
     ],
     'a policy and a subscription key': [
-      'install.update {"id":1} {"inactive_days":[null,30],"when_full":[null,"replace-oldest"],"cool_down_hours":[null,48],"enforce":[null,0],"without_hwid":[null,"count"],"same_phone":[null,"replace"],"subscription_key":"changed"}',
+      'install.update {"id":1} {"inactive_days":[null,30],"when_full":[null,"replace-oldest"],"cool_down_hours":[null,48],"enforce":[null,0],"without_hwid":[null,"count"],"same_phone":[null,"replace"],"when_new":[null,"refuse"],"subscription_key":"changed"}',
     ],
     'default for each of them: nothing of its own any more': [
-      'install.update {"id":1} {"inactive_days":[30,null],"when_full":["replace-oldest",null],"cool_down_hours":[48,null],"enforce":[0,null],"without_hwid":["count",null],"same_phone":["replace",null],"subscription_key":"changed"}',
+      'install.update {"id":1} {"inactive_days":[30,null],"when_full":["replace-oldest",null],"cool_down_hours":[48,null],"enforce":[0,null],"without_hwid":["count",null],"same_phone":["replace",null],"when_new":["refuse",null],"subscription_key":"changed"}',
     ],
     'never is a policy of its own; what is empty stays': [
       'install.update {"id":1} {"inactive_days":[30,0]}',
@@ -59,7 +60,7 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
   },
   '/api/policy': {
     'all parts of it': [
-      'provider.set {} {"inactive_days":[null,30],"when_full":[null,"replace-oldest"],"cool_down_hours":[null,48],"enforce":[null,0],"without_hwid":[null,"count"],"same_phone":[null,"ask"],"same_phone_hours":[null,12],"copied_hwid":[null,"count"]}',
+      'provider.set {} {"inactive_days":[null,30],"when_full":[null,"replace-oldest"],"cool_down_hours":[null,48],"enforce":[null,0],"without_hwid":[null,"count"],"same_phone":[null,"ask"],"same_phone_hours":[null,12],"copied_hwid":[null,"count"],"when_new":[null,"refuse"]}',
     ],
     'one part of it': ['provider.set {} {"without_hwid":[null,"pass"]}'],
     'default is that of the appliance; what is empty stays': [
@@ -109,7 +110,13 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
   '/api/remove-install': {
     'the link is gone, the devices stay known': ['install.remove {"id":1,"hwids":2}'],
   },
+  '/api/add-hwid': {
+    'some, by code: each counts from now on, and no device is made': [
+      `hwid.name {"install_id":1,"hwids":2,"hwid_sha256":"${HWID_A} ${HWID_B}"}`,
+    ],
+  },
   '/api/delete-hwid': {
+    'a named HWID: its place is free': [`hwid.delete {"install_id":1,"hwid_sha256":"${HWID_A}"}`],
     'by code: the slot is free, the device stays known': [
       `hwid.delete {"install_id":1,"hwid_sha256":"${HWID_A}"}`,
     ],

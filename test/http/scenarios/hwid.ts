@@ -1,4 +1,4 @@
-/** The HWIDs of a limited link: list-hwid, delete-hwid. */
+/** The HWIDs of a limited link: list-hwid, add-hwid, delete-hwid, list-refused. */
 
 import { DAY_MS } from '../../../src/core/calendar.ts';
 import {
@@ -263,6 +263,125 @@ const deleteHwid: Scenario[] = [
   },
 ];
 
+const NAME = '/api/add-hwid';
+const named = (hwid: string): Given => asked(NAME, OWN, { install_code: CODE, hwid });
+const aNamed = '{"hwid":"a","date":"2026-11-20 15:00:00","device_name":""}';
+
+const addHwid: Scenario[] = [
+  ...gateScenarios(NAME, { install_id: 1, hwid: 'a' }, [aLink()], 'nameHwids'),
+  {
+    name: 'some, by code: each counts from now on, and no device is made',
+    path: NAME,
+    says: 'ok',
+    given: [aLink()],
+    request: { install_code: CODE, hwid: 'a,b,a' },
+    answer: '{"rc":1,"msg":"Ok","install_count":2,"added":2}',
+    changed: [
+      'install 1 device_count: 0 -> 2',
+      'install 1 has_hashes: 0 -> 1',
+      'named_hwid 1 added',
+      'named_hwid 2 added',
+    ],
+  },
+  {
+    name: 'by id, those that are on the link: nothing changes',
+    path: NAME,
+    says: 'ok',
+    given: [aLink(), aBinding(), aDevice('a'), named('b')],
+    request: { install_id: 1, hwid: 'b,a' },
+    answer: '{"rc":1,"msg":"Ok","install_count":2,"added":0}',
+  },
+  {
+    name: 'more than the link has room for: none',
+    path: NAME,
+    says: 'hwids_no_room',
+    given: [aLink(), named('a')],
+    request: { install_code: CODE, hwid: 'a,b,c' },
+    answer: '{"rc":0,"msg":"Install limit reached"}',
+    detail: 'the limited link has no room for all HWIDs: none was added',
+  },
+  {
+    name: 'more than the provider may have',
+    path: NAME,
+    says: 'hwids_too_many',
+    given: [
+      aLink(),
+      async (app) => {
+        app.core.store.nameHwids = async () => 'named_limit';
+      },
+    ],
+    request: { install_code: CODE, hwid: 'a' },
+    answer: '{"rc":0,"msg":"Error save install"}',
+    detail: 'the provider has named as many HWIDs that have not come as it may',
+  },
+  {
+    name: "another provider's link",
+    path: NAME,
+    says: 'install_code_error',
+    given: [aLink(CODE, 2, FOREIGN)],
+    request: { install_code: CODE, hwid: 'a' },
+    answer: CODE_ERROR,
+    detail: CODE_ERROR_DETAIL,
+  },
+  ...(
+    [
+      ['x~2', 'a HWID with ~ cannot be named'],
+      ['no-hwid-1', 'hwid must not begin with no-hwid-'],
+      [`sha256:${'a'.repeat(64)}`, 'hwid must not be a hash: send the HWID itself'],
+      ['a,,b', `hwid must be ${HWID_RULE}`],
+      [Array.from({ length: 101 }, (_, n) => `p${n}`).join(','), 'more than 100 HWIDs'],
+    ] as const
+  ).map(
+    ([hwid, detail]): Scenario => ({
+      name: `what cannot be named: ${hwid.slice(0, 10)}`,
+      path: NAME,
+      says: 'invalid_parameters',
+      given: [aLink()],
+      request: { install_code: CODE, hwid },
+      answer: INVALID,
+      detail,
+    }),
+  ),
+  {
+    name: 'no HWID to name',
+    path: NAME,
+    says: 'invalid_parameters',
+    given: [aLink()],
+    request: { install_code: CODE },
+    answer: INVALID,
+    detail: 'hwid is required: 1 to 100 HWIDs, separated by commas',
+  },
+  {
+    name: 'a named HWID in the form of others, when it was named',
+    path: LIST,
+    says: 'ok',
+    given: [aLink(), named('a')],
+    request: { install_code: CODE },
+    answer: `{"rc":1,"msg":"Ok","data":[${aNamed}]}`,
+  },
+  {
+    name: 'with details: that it has not come',
+    path: LIST,
+    says: 'ok',
+    given: [aLink(), named('a')],
+    request: { install_code: CODE, details: 1 },
+    answer: `{"rc":1,"msg":"Ok","data":[${aNamed.slice(0, -1)},"last_seen":"2026-11-20 15:00:00","named":"has not come"}]}`,
+  },
+  {
+    name: 'a named HWID: its place is free',
+    path: DELETE,
+    says: 'ok',
+    given: [aLink(), named('a')],
+    request: { install_code: CODE, hwid: 'a' },
+    answer: '{"rc":1,"msg":"Ok","install_count":0}',
+    changed: [
+      'install 1 device_count: 1 -> 0',
+      'install 1 has_hashes: 1 -> 0',
+      'named_hwid 1 removed',
+    ],
+  },
+];
+
 const REFUSED = '/api/list-refused';
 const refusedDevice: Given = async (app) => {
   const link = { installId: 1, providerId: OWN_ID };
@@ -330,4 +449,4 @@ const listRefused: Scenario[] = [
   ),
 ];
 
-export const hwidScenarios = [...listRefused, ...listHwid, ...deleteHwid];
+export const hwidScenarios = [...listRefused, ...addHwid, ...listHwid, ...deleteHwid];

@@ -31,6 +31,7 @@ const terms = {
   enforce: 0,
   without_hwid: 'count',
   same_phone: 'replace',
+  when_new: 'refuse',
   subscription_key: KEY,
 };
 /** A link with everything of its own. */
@@ -55,6 +56,7 @@ const termMisfits = (
       ['enforce', 2, 'one of 0, 1 and default'],
       ['without_hwid', 'no', 'one of refuse, pass, count and default'],
       ['same_phone', 'yes', 'one of off, ask, replace and default'],
+      ['when_new', 'yes', 'one of admit, refuse and default'],
       ['support_url', 'javascript:alert(1)', URL_RULE],
     ] as const
   ).map(([name, value, rule]) => ({
@@ -100,6 +102,7 @@ const addLink: Scenario[] = [
       enforce: 'default',
       without_hwid: '',
       same_phone: 'default',
+      when_new: 'default',
       subscription_key: 'default',
     },
     answer: `{"rc":1,"msg":"Ok","install_code":"${CODE}","id":1}`,
@@ -171,6 +174,7 @@ const updateLink: Scenario[] = [
       'install 1 same_phone: null -> "replace"',
       'install 1 subscription_key_hash: null -> 32 bytes',
       'install 1 when_full: null -> "replace-oldest"',
+      'install 1 when_new: null -> "refuse"',
       'install 1 without_hwid: null -> "count"',
     ],
   },
@@ -187,6 +191,7 @@ const updateLink: Scenario[] = [
       enforce: 'default',
       without_hwid: 'default',
       same_phone: 'default',
+      when_new: 'default',
       subscription_key: 'default',
     },
     answer: UPDATED,
@@ -197,6 +202,7 @@ const updateLink: Scenario[] = [
       'install 1 same_phone: "replace" -> null',
       'install 1 subscription_key_hash: 32 bytes -> null',
       'install 1 when_full: "replace-oldest" -> null',
+      'install 1 when_new: "refuse" -> null',
       'install 1 without_hwid: "count" -> null',
     ],
   },

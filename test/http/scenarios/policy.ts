@@ -19,6 +19,7 @@ const answer = (changed: object = {}) =>
     same_phone: 'off',
     same_phone_hours: 168,
     copied_hwid: 'tell',
+    when_new: 'admit',
     ride: 'default',
     ride_desktop: 0,
     support_url: null,
@@ -39,6 +40,7 @@ const given = {
   same_phone: 'ask',
   same_phone_hours: 12,
   copied_hwid: 'count',
+  when_new: 'refuse',
 };
 
 const URL_RULE = 'an http, https or tg URL of up to 255 ASCII characters, or default';
@@ -59,6 +61,7 @@ const misfits: Scenario[] = (
     ['enforce', 'off', 'one of 0, 1 and default'],
     ['without_hwid', 'Pass', 'one of refuse, pass, count and default'],
     ['same_phone', 'on', 'one of off, ask, replace and default'],
+    ['when_new', 'on', 'one of admit, refuse and default'],
     ['ride', 'on', 'one of off, notifications and default'],
     ['ride_desktop', 2, '0 or 1'],
     ['rc2_body', 1, 'one of on, off and default'],
@@ -100,6 +103,7 @@ export const policyScenarios: Scenario[] = [
       'provider 1 same_phone: null -> "ask"',
       'provider 1 same_phone_hours: null -> 12',
       'provider 1 when_full: null -> "replace-oldest"',
+      'provider 1 when_new: null -> "refuse"',
       'provider 1 without_hwid: null -> "count"',
     ],
   },

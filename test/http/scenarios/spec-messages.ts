@@ -31,6 +31,14 @@ export const SPEC_MESSAGES: Readonly<Record<string, readonly string[]>> = {
   '/api/set-keys': [...ACCESS, 'Invalid parameters', 'Unknown error'],
   '/api/list-refused': [...ACCESS, 'Install code error', 'Unknown error'],
   '/api/list-hwid': [...ACCESS, 'Install code error', 'Unknown error'],
+  '/api/add-hwid': [
+    ...ACCESS,
+    'Invalid parameters',
+    'Install code error',
+    'Install limit reached',
+    'Error save install',
+    'Unknown error',
+  ],
   '/api/delete-hwid': [...ACCESS, 'Invalid parameters', 'Install code error', 'Unknown error'],
   '/api/add-domain': [
     ...ACCESS,

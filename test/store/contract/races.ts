@@ -8,6 +8,7 @@ import { IMPORT_RACES } from './import-race.ts';
 import { LIMIT_RACES } from './limit-race.ts';
 import { JOIN_RACES } from './link-join.ts';
 import { MY_RACES } from './my.ts';
+import { NAMED_RACES } from './named-hwid.ts';
 import { OUTBOX_RACES } from './outbox-race.ts';
 import { type Race, SINGLE_RACES } from './race.ts';
 import { SERIAL_RACES } from './serial-race.ts';
@@ -25,5 +26,6 @@ export const RACES: Readonly<Record<string, Race>> = {
   ...HASH_RACES,
   ...JOIN_RACES,
   ...LIMIT_RACES,
+  ...NAMED_RACES,
   ...TIE_RACES,
 };

@@ -146,6 +146,7 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
         samePhone: 'off',
         samePhoneHours: 100,
         copiedHwid: 'off',
+        whenNew: 'admit',
       };
       await store.updateProvider('Provide1', whole, ACT);
       expect(await policyHere()).toEqual(whole);

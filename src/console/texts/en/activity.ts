@@ -74,6 +74,7 @@ export const activity = {
     'install.remove': ({ id, hwids }) => `Link ${id} removed with ${devices(hwids)}`,
     'install.tie': ({ id }) => `A key tied to link ${id}`,
     'install.untie': ({ id }) => `Key of link ${id} untied`,
+    'hwid.name': ({ install_id: id }) => `Devices named for link ${id}`,
     'hwid.delete': ({ install_id: id }) => `A device removed from link ${id}`,
     'hwid.ignore-copies': ({ install_id: id }) =>
       `The phones of a HWID of link ${id} are one person's`,

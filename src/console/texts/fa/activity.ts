@@ -74,6 +74,7 @@ export const activity: Like<typeof english> = {
     'install.remove': ({ id, hwids }) => `لینک ${apart(id)} با ${devices(hwids)} حذف شد`,
     'install.tie': ({ id }) => `یک اشتراک به لینک ${apart(id)} متصل شد`,
     'install.untie': ({ id }) => `اتصال اشتراک به لینک ${apart(id)} لغو شد`,
+    'hwid.name': ({ install_id: id }) => `برای لینک ${apart(id)} دستگاه ثبت شد`,
     'hwid.delete': ({ install_id: id }) => `یک دستگاه از لینک ${apart(id)} حذف شد`,
     'hwid.ignore-copies': ({ install_id: id }) =>
       `گوشی‌های یک HWID لینک ${apart(id)} متعلق به یک نفر است`,

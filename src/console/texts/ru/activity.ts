@@ -70,6 +70,7 @@ export const activity: Like<typeof english> = {
     'install.remove': ({ id, hwids }) => `Удалена ссылка ${id}, на ней: ${devices(hwids)}`,
     'install.tie': ({ id }) => `К ссылке ${id} привязана подписка`,
     'install.untie': ({ id }) => `От ссылки ${id} отвязана подписка`,
+    'hwid.name': ({ install_id: id }) => `Для ссылки ${id} указаны устройства`,
     'hwid.delete': ({ install_id: id }) => `Со ссылки ${id} удалено устройство`,
     'hwid.ignore-copies': ({ install_id: id }) =>
       `Телефоны с одним HWID ссылки ${id} принадлежат одному человеку`,

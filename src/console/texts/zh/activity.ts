@@ -67,6 +67,7 @@ export const activity: Like<typeof english> = {
     'install.remove': ({ id, hwids }) => `删除链接 ${id}，含 ${hwids} 台设备`,
     'install.tie': ({ id }) => `订阅已绑定到链接 ${id}`,
     'install.untie': ({ id }) => `订阅已与链接 ${id} 解绑`,
+    'hwid.name': ({ install_id: id }) => `为链接 ${id} 预先登记设备`,
     'hwid.delete': ({ install_id: id }) => `从链接 ${id} 删除一台设备`,
     'hwid.ignore-copies': ({ install_id: id }) => `链接 ${id} 的同一 HWID 手机属于同一人`,
     'domain.add': ({ id }) => `绑定域名 ${id}`,

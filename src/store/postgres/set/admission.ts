@@ -1,7 +1,8 @@
 /**
  * Admits the devices of many calls by one statement. It admits a device if all conditions of the
  * statement hold: its link is bound and active, has room for it and no webhook; no slot there is
- * stored under a hash that may be the new device's; and no other link is its home. The conditions
+ * stored under a hash that may be the new device's, or named; the link refuses no new devices; and
+ * no other link is its home. The conditions
  * repeat `judge` of core/slot.ts; test/store/admission-rules.test.ts compares both. noun/slot.ts
  * decides about the others, refusals included. By bench/sets.ts one of 32 costs 133 us of processor
  * time with PostgreSQL's; by the noun 3,089 us.
@@ -66,11 +67,13 @@ const ADMIT = prepare<AdmittedRow>(sql`
         AND c.subscription_key_hash = decode(x.subscription_key, 'hex')) i
   ), link AS MATERIALIZED (
     SELECT id, provider_id, status, install_code, install_limit, device_count,
-      subscription_key_hash, has_hashes
+      subscription_key_hash, has_hashes, when_new
     FROM install WHERE id = ANY(ARRAY(SELECT link_id FROM wanted)) ORDER BY id FOR NO KEY UPDATE
   ), met AS MATERIALIZED (
     SELECT w.*, l.provider_id, l.status, l.install_code, l.install_limit, l.device_count,
       l.subscription_key_hash, l.has_hashes,
+      coalesce(l.when_new, (SELECT o.when_new FROM provider o WHERE o.id = l.provider_id))
+        IS NOT DISTINCT FROM 'refuse' AS is_closed,
       (SELECT o.code FROM provider o WHERE o.id = l.provider_id) AS owner_code,
       (SELECT b.status FROM domain b
        WHERE b.provider_id = l.provider_id AND b.domain_hash = w.domain_hash) AS domain_status,
@@ -101,7 +104,8 @@ const ADMIT = prepare<AdmittedRow>(sql`
     SELECT *, coalesce(device_id, nextval('device_id_seq')) AS visitor_id FROM (
       SELECT *, row_number() OVER (PARTITION BY link_id, slot_id IS NULL ORDER BY n) AS nth
       FROM here) x
-    WHERE CASE WHEN slot_id IS NULL THEN has_hashes = 0 AND device_count + nth <= install_limit
+    WHERE CASE WHEN slot_id IS NULL THEN has_hashes = 0 AND NOT is_closed
+        AND device_count + nth <= install_limit
       ELSE slot_id = ANY(ARRAY(SELECT id FROM seen)) END
   ), newcomer AS (
     INSERT INTO device (id, hwid, ${columnNames(FACT_FIELDS)}, first_seen_at_ms, last_seen_at_ms,
