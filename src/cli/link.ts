@@ -6,6 +6,7 @@ import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
 import { addAddCommands } from './link-add.ts';
 import { addEndCommands } from './link-end.ts';
 import { addFilter, type FilterOptions, filterOf, linkTable, linkView } from './link-filter.ts';
+import { addPhoneCommands } from './link-phones.ts';
 import { addQrCommand } from './link-qr.ts';
 import { addSetCommands } from './link-set.ts';
 import { addShowCommand } from './link-show.ts';
@@ -42,4 +43,5 @@ export function addLinkCommands(program: Command, context: CliContext): void {
   addWhyCommand(link, context);
   addQrCommand(link, context);
   addTieCommands(link, context);
+  addPhoneCommands(link, context);
 }

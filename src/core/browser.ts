@@ -4,7 +4,7 @@
  */
 
 import type { Core } from './core.ts';
-import { tidyFacts } from './device.ts';
+import { tidyFacts, withoutPrivate } from './device.ts';
 import { NO_FACTS } from './device-facts.ts';
 import { readDeviceToken } from './formats.ts';
 import { LOCALE } from './message/device-input.ts';
@@ -82,7 +82,7 @@ export async function registerBrowser(
     countMax: BROWSERS_MAX,
     tokenHash: hashKey(token),
     hwid: `web-${randomCode(32)}`,
-    facts: browserFacts(userAgent),
+    facts: withoutPrivate(core, browserFacts(userAgent)),
     locale: isTag ? locale : null,
     push: { ...push, page },
     heldTokenHash: tokenHashOf(held),

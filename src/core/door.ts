@@ -5,7 +5,13 @@ import { actAt } from './audit/entry.ts';
 import { sameUtcDay } from './calendar.ts';
 import { dependsOnPhone } from './copied-hwid.ts';
 import type { Core } from './core.ts';
-import { changesNoFact, mergeUnproven, refusedDevice, tidyFacts } from './device.ts';
+import {
+  changesNoFact,
+  mergeUnproven,
+  refusedDevice,
+  tidyFacts,
+  withoutPrivate,
+} from './device.ts';
 import {
   readDomainHash,
   readHwid,
@@ -114,7 +120,7 @@ export function admitDevice(
     const hwid = phone?.hwid ?? key.hwid;
     call.onLink?.(link, verdict === 'known');
     if (!isAdmitted(verdict)) return refuseHere(core, { verdict, door, key }, caller, nowMs);
-    const facts = factsFrom(reported, device);
+    const facts = factsFrom(withoutPrivate(core, reported), device);
     const isKnown = device !== null && !byHash;
     const isToday = isKnown && sameUtcDay(device.lastSeenAtMs, nowMs) && !phone?.isNews;
     if (isToday && changesNoFact(device, facts)) return withFacts(link, device, facts, hwid);
@@ -127,12 +133,16 @@ export function admitDevice(
   };
   return after(core.store.findSlot(key), (door) => {
     if (typeof door === 'string') return AT_DOOR[door];
-    if (!call.door || !dependsOnPhone(door, reported)) return admitAt(key, door);
+    if (!seesPhones(core, call) || !dependsOnPhone(door, reported)) return admitAt(key, door);
     return after(findPhone(core, { key, call }, reported, nowMs), (found) =>
       typeof found === 'string' ? AT_DOOR[found] : admitAt(found.key, found.door),
     );
   });
 }
+
+/** Returns whether phones that send one HWID are distinguished at the door of a call. */
+const seesPhones = ({ limits }: Core, { door }: DeviceCall): boolean =>
+  door !== undefined && limits.privacyKeep !== 'less';
 
 /** Finds the door for a device, and for the phone that asks if its facts are known. */
 function findDoor(
@@ -143,7 +153,7 @@ function findDoor(
 ): Maybe<{ key: SlotKey; door: Door } | NoLink> {
   return after(core.store.findSlot(key), (door) => {
     if (typeof door === 'string') return door;
-    if (!call.door || !dependsOnPhone(door, reported)) return { key, door };
+    if (!seesPhones(core, call) || !dependsOnPhone(door, reported)) return { key, door };
     return findPhone(core, { key, call }, reported, nowMs);
   });
 }
@@ -247,7 +257,7 @@ export function judgeDevice(
     }
     const holdsSlot = verdict === 'known';
     if (link.rides === undefined || reported === null) return { ...link, holdsSlot };
-    const facts = factsFrom(reported, device);
+    const facts = factsFrom(withoutPrivate(core, reported), device);
     return { ...withFacts(link, device, facts, door.phone?.hwid ?? call.hwid ?? ''), holdsSlot };
   });
 }
@@ -301,7 +311,7 @@ export async function admitNewKey(
   const { subscriptionKey } = call;
   for (;;) {
     const draft = { installCode: null, installLimit, note, subscriptionKey };
-    const facts = tidyFacts(reported);
+    const facts = tidyFacts(withoutPrivate(core, reported));
     const link = newLink(core, provider, draft, nowMs);
     const added = await core.store.addLinkWithSlot(link, key, facts, actAt(core, nowMs));
     // The random code is taken.
@@ -333,7 +343,12 @@ function refuse(
   nowMs: number,
 ): RefusedAtDoor {
   const former = formerHwid(door?.full ?? null, core.leastMs(nowMs));
-  core.store.countRefusal(link, says, nowMs, refusedDevice(hwid ?? '', facts, former, address?.()));
+  core.store.countRefusal(
+    link,
+    says,
+    nowMs,
+    refusedDevice(hwid ?? '', facts && withoutPrivate(core, facts), former, address?.()),
+  );
   return says === 'link_limit_reached' ? new FullLinkRefused(link, hwid) : AT_DOOR[says];
 }
 
@@ -365,7 +380,8 @@ function countMisfit(
   return after(core.store.findSlot(key), (door) => {
     if (typeof door === 'string') return refusal;
     const hwid = readHwid(call.hwid);
-    const device = refusedDevice(isRefused(hwid) ? '' : hwid, facts, null, call.address?.());
+    const kept = facts && withoutPrivate(core, facts);
+    const device = refusedDevice(isRefused(hwid) ? '' : hwid, kept, null, call.address?.());
     core.store.countRefusal(door.link, reason, nowMs, device);
     return refusal;
   });

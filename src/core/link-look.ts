@@ -12,15 +12,23 @@ import { DOMAIN_ACTIVE, type Domain } from './port/domain.ts';
 import type { KeptRefusal } from './port/figure.ts';
 import { INSTALL_ACTIVE } from './port/link.ts';
 import type { LinkDevice, OwnedLink } from './port/link-view.ts';
+import type { SlotPhone } from './port/phone.ts';
 import type { Provider } from './port/provider.ts';
 import { earlierSelf } from './same-phone.ts';
 import { DEVICES_MAX, freeFrom, isAdmitted, policyOf } from './slot.ts';
 
 const ENDS_SHOWN = 20;
 
+/** A phone of a device. */
+type DevicePhone = Omit<SlotPhone, 'hwid'>;
+
 /** A device on the link; `wasHwid`: the HWID of a silent slot that is probably the same phone. */
 interface ShownDevice extends Omit<LinkDevice, 'userAgent'> {
   app: string;
+  /** The phones that send its HWID; empty: one alone. */
+  phones: DevicePhone[];
+  /** The HWID that this further phone sends; null: its own. */
+  sentHwid: string | null;
   /** True: only the hash of its HWID is known until it comes. */
   isByHash: boolean;
   wasHwid: string | null;
@@ -43,11 +51,14 @@ const asSeen = ({ registeredAtMs, ...device }: LinkDevice) => ({
   fromMs: registeredAtMs,
 });
 
-function shownDevices(devices: readonly LinkDevice[]): ShownDevice[] {
+function shownDevices(devices: readonly LinkDevice[], phones: readonly SlotPhone[]): ShownDevice[] {
   const seen = devices.map(asSeen);
+  const byHwid = Map.groupBy(phones, ({ hwid }) => hwid);
   return devices.map(({ userAgent, ...device }) => ({
     ...device,
     app: appNameOf(userAgent) ?? '',
+    phones: (byHwid.get(device.hwid) ?? []).map(({ hwid, ...phone }) => phone),
+    sentHwid: phones.find(({ ownHwid }) => ownHwid === device.hwid)?.hwid ?? null,
     isByHash: hashInHwid(device.hwid) !== null,
     wasHwid: earlierSelf({ ...device, fromMs: device.registeredAtMs }, seen)?.hwid ?? null,
   }));
@@ -102,8 +113,9 @@ export async function lookAtLink(core: Core, provider: Provider, id: number, now
   const link = await store.findLinkById(id);
   if (link?.providerId !== provider.id) return new Refused('install_not_found');
   const page = { id: null, beforeId: null, countMax: core.limits.domainsPerProviderMax };
-  const [devices, refused, { ends, refusals }, domains] = await Promise.all([
+  const [devices, phones, refused, { ends, refusals }, domains] = await Promise.all([
     store.listLinkDevices(provider.id, id, DEVICES_MAX),
+    store.listPhones(id),
     store.listRefused(id),
     store.readLinkStory(id),
     store.listDomains(provider.id, page),
@@ -111,7 +123,7 @@ export async function lookAtLink(core: Core, provider: Provider, id: number, now
   const bound = domains.filter(({ status }) => status === DOMAIN_ACTIVE);
   return {
     link,
-    devices: shownDevices(devices),
+    devices: shownDevices(devices, phones),
     refused: await shownRefusals(core, link, refused, devices, bound, nowMs),
     refusals,
     ends: ends.slice(0, ENDS_SHOWN),

@@ -1,7 +1,7 @@
 /** Registration for messages: the token that opens a device's inboxes. */
 
 import type { Core } from '../core.ts';
-import { tidyFacts } from '../device.ts';
+import { tidyFacts, withoutPrivate } from '../device.ts';
 import { AT_DOOR } from '../door.ts';
 import { readDomainHash, readInstallCode, readProviderCode } from '../formats.ts';
 import { isRefused, Refused } from '../outcome.ts';
@@ -56,7 +56,8 @@ export async function registerDevice(
   const token = randomToken();
   const registered = await core.store.registerDevice({
     hwid,
-    facts: tidyFacts(facts),
+    facts: tidyFacts(withoutPrivate(core, facts)),
+    isPrivate: core.limits.privacyKeep === 'less',
     locale,
     push,
     shown,
