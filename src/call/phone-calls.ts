@@ -8,7 +8,7 @@ import { type DoerFor, sharedCall } from './call.ts';
 import { atProvider, id, nullable, text } from './inputs.ts';
 
 export const phoneCalls = {
-  /** Takes the phones of a HWID for those of one person; whoever may free its slot may. */
+  /** Takes the phones of a HWID for those of one person; the right is that of freeing its slot. */
   'phones.ignore': sharedCall(
     JOB_ROLES['link.free'],
     ['hwid.ignore-copies'],

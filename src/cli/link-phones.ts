@@ -92,7 +92,7 @@ export function addPhoneCommands(link: Command, context: CliContext): void {
 
   link
     .command('ignore-copies')
-    .description("take the phones that send a HWID for one person's: none is told or refused")
+    .description("take the phones that send a HWID for one person's: none is refused")
     .argument(...LINK_ARGUMENT)
     .argument('<hwid>', 'the HWID that they send', hwidValue)
     .option('--yes', 'do not ask for confirmation')

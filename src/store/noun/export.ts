@@ -43,7 +43,7 @@ function statements(backend: Statements) {
           ${termsColumns(backend)}
         FROM install ${page}`),
     /**
-     * Without those of further phones of a HWID: another server, which makes other hashes of models,
+     * Without those of further phones of a HWID: another server makes other hashes of models, and
      * tells the phones apart anew.
      */
     slots: prepare(sql`
