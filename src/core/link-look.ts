@@ -54,14 +54,19 @@ const asSeen = ({ registeredAtMs, ...device }: LinkDevice) => ({
 function shownDevices(devices: readonly LinkDevice[], phones: readonly SlotPhone[]): ShownDevice[] {
   const seen = devices.map(asSeen);
   const byHwid = Map.groupBy(phones, ({ hwid }) => hwid);
-  return devices.map(({ userAgent, ...device }) => ({
-    ...device,
-    app: appNameOf(userAgent) ?? '',
-    phones: (byHwid.get(device.hwid) ?? []).map(({ hwid, ...phone }) => phone),
-    sentHwid: phones.find(({ ownHwid }) => ownHwid === device.hwid)?.hwid ?? null,
-    isByHash: hashInHwid(device.hwid) !== null,
-    wasHwid: earlierSelf({ ...device, fromMs: device.registeredAtMs }, seen)?.hwid ?? null,
-  }));
+  return devices.map(({ userAgent, ...device }) => {
+    const was = earlierSelf({ ...device, fromMs: device.registeredAtMs }, seen)?.hwid ?? null;
+    const sentHwid = phones.find(({ ownHwid }) => ownHwid === device.hwid)?.hwid ?? null;
+    return {
+      ...device,
+      app: appNameOf(userAgent) ?? '',
+      phones: (byHwid.get(device.hwid) ?? []).map(({ hwid, ...phone }) => phone),
+      sentHwid,
+      isByHash: hashInHwid(device.hwid) !== null,
+      // The facts of the HWID that it sends may still be its own.
+      wasHwid: sentHwid === null ? was : null,
+    };
+  });
 }
 
 /** Judges each refused device by the rule of the door, with one of the bound domains. */

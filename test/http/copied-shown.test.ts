@@ -160,6 +160,7 @@ test('a slot of its own says whose HWID it is', async () => {
     ['x', null],
     ['x~2', 'x'],
   ]);
+  expect(shown.devices.map(({ wasHwid }) => wasHwid)).toEqual([null, null]);
   const x = (await hwids({ details: 1 })).find(({ hwid }: { hwid: string }) => hwid === 'x');
   expect(x.phones.map(({ own_hwid: name }: { own_hwid?: string }) => name)).toEqual([
     undefined,
