@@ -4,7 +4,7 @@
  */
 
 import type { Core } from './core.ts';
-import { tidyFacts, withoutPrivate } from './device.ts';
+import { tidyFacts } from './device.ts';
 import { NO_FACTS } from './device-facts.ts';
 import { readDeviceToken } from './formats.ts';
 import { LOCALE } from './message/device-input.ts';
@@ -12,6 +12,7 @@ import { readPush } from './message/push-address.ts';
 import { isRefused, type Misfit, malformed, Refused } from './outcome.ts';
 import type { DeviceFacts } from './port/device.ts';
 import type { MyLink } from './port/my.ts';
+import { withoutPrivate } from './privacy.ts';
 import { hashKey, randomCode, randomToken } from './secret.ts';
 
 /** The most browsers of a link. */

@@ -31,7 +31,7 @@ export interface Core {
 }
 
 export interface Limits extends SendBounds, Reach, Ways, MySites {
-  /** The facts of devices that are kept: `withoutPrivate` of core/device.ts. */
+  /** The facts of devices that are kept: `withoutPrivate` of core/privacy.ts. */
   privacyKeep: PrivacyKeep;
   /** Cap on limited links for a provider without a cap of its own. */
   linksPerProviderMax: number;

@@ -17,6 +17,7 @@ import type { DeviceAtProvider, DeviceFacts } from './port/device.ts';
 import type { RefusedDevice } from './port/figure.ts';
 import type { TokenHolder } from './port/inbox.ts';
 import { after, type Maybe } from './port/maybe.ts';
+import { withoutPrivate } from './privacy.ts';
 import { hashKey, hwidHash } from './secret.ts';
 import { tidyFact } from './text.ts';
 
@@ -38,22 +39,6 @@ export function tidyFacts(reported: DeviceFacts): DeviceFacts {
     userAgent: tidyFact(reported.userAgent, FACT_LENGTH_MAX),
   };
 }
-
-/** The name of an app with its version, or its first word, at the start of a `User-Agent`. */
-const APP_AND_VERSION = /^(?:[^/(;,]{1,32}\/(?:v?\d[\w.]*)?|\S{1,32})/;
-
-/** Returns facts without the model; some apps have it in their `User-Agent` too. */
-export const withoutModel = (facts: DeviceFacts): DeviceFacts => ({
-  ...facts,
-  deviceName: '',
-  userAgent: APP_AND_VERSION.exec(facts.userAgent)?.[0] ?? '',
-});
-
-/** Returns facts without those that `privacy.keep` does not keep. */
-export const withoutPrivate = (
-  { limits }: Pick<Core, 'limits'>,
-  facts: DeviceFacts,
-): DeviceFacts => (limits.privacyKeep === 'less' ? withoutModel(facts) : facts);
 
 /** The most characters of a text about a refused device. */
 const REFUSED_LENGTH_MAX = 64;

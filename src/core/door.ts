@@ -5,13 +5,7 @@ import { actAt } from './audit/entry.ts';
 import { sameUtcDay } from './calendar.ts';
 import { dependsOnPhone } from './copied-hwid.ts';
 import type { Core } from './core.ts';
-import {
-  changesNoFact,
-  mergeUnproven,
-  refusedDevice,
-  tidyFacts,
-  withoutPrivate,
-} from './device.ts';
+import { changesNoFact, mergeUnproven, refusedDevice, tidyFacts } from './device.ts';
 import {
   readDomainHash,
   readHwid,
@@ -34,6 +28,7 @@ import type {
   NoLink,
   SlotKey,
 } from './port/slot.ts';
+import { keepsPhones, withoutPrivate } from './privacy.ts';
 import { isActive } from './provider.ts';
 import { subscriptionKeyHash } from './secret.ts';
 import { type DoorVerdict, formerHwid, isAdmitted, judge } from './slot.ts';
@@ -108,9 +103,10 @@ export class FullLinkRefused extends Refused<'link_limit_reached'> {
 export function admitDevice(
   core: Core,
   call: DeviceCall,
-  reported: DeviceFacts,
+  said: DeviceFacts,
   nowMs: number,
 ): Maybe<AdmittedDevice | RefusedAtDoor> {
+  const reported = withoutPrivate(core, said);
   const key = keyOf(call, reported);
   const caller = { call, facts: reported };
   if (isRefused(key)) return countMisfit(core, call, key, reported, nowMs);
@@ -120,7 +116,7 @@ export function admitDevice(
     const hwid = phone?.hwid ?? key.hwid;
     call.onLink?.(link, verdict === 'known');
     if (!isAdmitted(verdict)) return refuseHere(core, { verdict, door, key }, caller, nowMs);
-    const facts = factsFrom(withoutPrivate(core, reported), device);
+    const facts = factsFrom(reported, device);
     const isKnown = device !== null && !byHash;
     const isToday = isKnown && sameUtcDay(device.lastSeenAtMs, nowMs) && !phone?.isNews;
     if (isToday && changesNoFact(device, facts)) return withFacts(link, device, facts, hwid);
@@ -133,16 +129,13 @@ export function admitDevice(
   };
   return after(core.store.findSlot(key), (door) => {
     if (typeof door === 'string') return AT_DOOR[door];
-    if (!seesPhones(core, call) || !dependsOnPhone(door, reported)) return admitAt(key, door);
+    if (!call.door || !keepsPhones(core) || !dependsOnPhone(door, reported))
+      return admitAt(key, door);
     return after(findPhone(core, { key, call }, reported, nowMs), (found) =>
       typeof found === 'string' ? AT_DOOR[found] : admitAt(found.key, found.door),
     );
   });
 }
-
-/** Returns whether phones that send one HWID are distinguished at the door of a call. */
-const seesPhones = ({ limits }: Core, { door }: DeviceCall): boolean =>
-  door !== undefined && limits.privacyKeep !== 'less';
 
 /** Finds the door for a device, and for the phone that asks if its facts are known. */
 function findDoor(
@@ -153,7 +146,7 @@ function findDoor(
 ): Maybe<{ key: SlotKey; door: Door } | NoLink> {
   return after(core.store.findSlot(key), (door) => {
     if (typeof door === 'string') return door;
-    if (!seesPhones(core, call) || !dependsOnPhone(door, reported)) return { key, door };
+    if (!call.door || !keepsPhones(core) || !dependsOnPhone(door, reported)) return { key, door };
     return findPhone(core, { key, call }, reported, nowMs);
   });
 }
@@ -246,8 +239,9 @@ export function judgeDevice(
   core: Core,
   call: DeviceCall,
   nowMs: number,
-  reported: DeviceFacts | null = null,
+  said: DeviceFacts | null = null,
 ): Maybe<OpenLink | RefusedAtDoor> {
+  const reported = said && withoutPrivate(core, said);
   return after(verdictOn(core, call, nowMs, reported), (judged) => {
     if (isRefused(judged)) return countMisfit(core, call, judged, reported, nowMs);
     const { verdict, door, key } = judged;
@@ -257,7 +251,7 @@ export function judgeDevice(
     }
     const holdsSlot = verdict === 'known';
     if (link.rides === undefined || reported === null) return { ...link, holdsSlot };
-    const facts = factsFrom(withoutPrivate(core, reported), device);
+    const facts = factsFrom(reported, device);
     return { ...withFacts(link, device, facts, door.phone?.hwid ?? call.hwid ?? ''), holdsSlot };
   });
 }
@@ -301,9 +295,10 @@ export async function admitNewKey(
   core: Core,
   call: NewKeyCall,
   { installLimit, note }: { installLimit: number; note: string | null },
-  reported: DeviceFacts,
+  said: DeviceFacts,
   nowMs: number,
 ): Promise<AdmittedDevice | RefusedAtDoor | Refused<'install_code_limit_reached'>> {
+  const reported = withoutPrivate(core, said);
   const key = keyOf({ ...call, installCode: null }, reported);
   if (isRefused(key)) return key;
   const provider = await core.store.findProvider(call.providerCode);
@@ -311,7 +306,7 @@ export async function admitNewKey(
   const { subscriptionKey } = call;
   for (;;) {
     const draft = { installCode: null, installLimit, note, subscriptionKey };
-    const facts = tidyFacts(withoutPrivate(core, reported));
+    const facts = tidyFacts(reported);
     const link = newLink(core, provider, draft, nowMs);
     const added = await core.store.addLinkWithSlot(link, key, facts, actAt(core, nowMs));
     // The random code is taken.
@@ -343,12 +338,7 @@ function refuse(
   nowMs: number,
 ): RefusedAtDoor {
   const former = formerHwid(door?.full ?? null, core.leastMs(nowMs));
-  core.store.countRefusal(
-    link,
-    says,
-    nowMs,
-    refusedDevice(hwid ?? '', facts && withoutPrivate(core, facts), former, address?.()),
-  );
+  core.store.countRefusal(link, says, nowMs, refusedDevice(hwid ?? '', facts, former, address?.()));
   return says === 'link_limit_reached' ? new FullLinkRefused(link, hwid) : AT_DOOR[says];
 }
 
@@ -380,8 +370,7 @@ function countMisfit(
   return after(core.store.findSlot(key), (door) => {
     if (typeof door === 'string') return refusal;
     const hwid = readHwid(call.hwid);
-    const kept = facts && withoutPrivate(core, facts);
-    const device = refusedDevice(isRefused(hwid) ? '' : hwid, kept, null, call.address?.());
+    const device = refusedDevice(isRefused(hwid) ? '' : hwid, facts, null, call.address?.());
     core.store.countRefusal(door.link, reason, nowMs, device);
     return refusal;
   });

@@ -279,7 +279,8 @@ export async function listPhones(
 
 /**
  * Marks the phones that send a HWID of a link as those of one person: none of them is counted or
- * refused any more, or causes an event. Returns false if there is but one. Refuses as {@link freeSlots} does.
+ * refused any more, or causes an event. Returns false if there is but one. Refuses as
+ * {@link freeSlots} does.
  */
 export async function ignorePhones(
   core: Core,

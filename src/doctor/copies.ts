@@ -1,4 +1,4 @@
-/** Says how many HWIDs several phones send, and whether the phones can be told apart. */
+/** Reports how many links have a HWID of several phones, and whether phones are distinguished. */
 
 import { about, type Finding } from '../base/finding.ts';
 import type { Config } from '../config/settings/index.ts';
@@ -28,7 +28,7 @@ export function checkHwidCopies(
       : `${counted(linkCount, 'link')} ${linkCount === 1 ? 'counts' : 'count'} several phones as one device: 'gatepost link list --copied'`;
   return [
     say.ok(
-      `${copied}. Phones that send one HWID are told apart unless copied_hwid is off, or privacy.keep "less"`,
+      `${copied}. Phones that send one HWID are distinguished unless copied_hwid is off, or privacy.keep "less"`,
     ),
   ];
 }

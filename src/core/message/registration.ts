@@ -1,12 +1,13 @@
 /** Registration for messages: the token that opens a device's inboxes. */
 
 import type { Core } from '../core.ts';
-import { tidyFacts, withoutPrivate } from '../device.ts';
+import { tidyFacts } from '../device.ts';
 import { AT_DOOR } from '../door.ts';
 import { readDomainHash, readInstallCode, readProviderCode } from '../formats.ts';
 import { isRefused, Refused } from '../outcome.ts';
 import type { DeviceFacts } from '../port/device.ts';
 import type { PushAddress, RegisterRefusal, Shown } from '../port/registration.ts';
+import { keepsPhones, withoutPrivate } from '../privacy.ts';
 import { hashKey, randomToken } from '../secret.ts';
 
 export interface Registration {
@@ -57,7 +58,7 @@ export async function registerDevice(
   const registered = await core.store.registerDevice({
     hwid,
     facts: tidyFacts(withoutPrivate(core, facts)),
-    isPrivate: core.limits.privacyKeep === 'less',
+    isPrivate: !keepsPhones(core),
     locale,
     push,
     shown,

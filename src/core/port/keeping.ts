@@ -36,7 +36,7 @@ export interface KeepingStore {
   forgetVisits(seenBeforeMs: number): Promise<boolean>;
   /**
    * Empties the models of some devices and refused devices after the position, and shortens their
-   * `User-Agent`, as `withoutModel` of core/device.ts does. Returns the next position; null: it is
+   * `User-Agent`, as `withoutModel` of core/privacy.ts does. Returns the next position; null: it is
    * done.
    */
   forgetModels(after: ModelCursor | null): Promise<ModelCursor | null>;

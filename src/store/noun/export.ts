@@ -44,7 +44,7 @@ function statements(backend: Statements) {
         FROM install ${page}`),
     /**
      * Without those of further phones of a HWID: another server makes other hashes of models, and
-     * tells the phones apart anew.
+     * distinguishes the phones again.
      */
     slots: prepare(sql`
         SELECT ${columns({ s: 'install_device', d: 'device', p: 'device_provider' }, [

@@ -1,10 +1,10 @@
-/** Empties the models of devices that are stored: see `withoutModel` of core/device.ts. */
+/** Empties the models of devices that are stored: see `withoutModel` of core/privacy.ts. */
 
 import type { SQL } from 'drizzle-orm';
-import { withoutModel } from '../../core/device.ts';
 import { FACT_FIELDS } from '../../core/device-facts.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
 import type { KeepingStore, ModelCursor } from '../../core/port/keeping.ts';
+import { withoutModel } from '../../core/privacy.ts';
 import type { Backend, Prepared, Values } from '../backend.ts';
 import { cursorAt, positionOf } from '../cursor.ts';
 import { columns, ONE, sql, values } from '../statement-text.ts';
