@@ -127,14 +127,9 @@ export function admitDevice(
       return withFacts({ ...answer, rides: link.rides }, device, facts, hwid);
     });
   };
-  return after(core.store.findSlot(key), (door) => {
-    if (typeof door === 'string') return AT_DOOR[door];
-    if (!call.door || !keepsPhones(core) || !dependsOnPhone(door, reported))
-      return admitAt(key, door);
-    return after(findPhone(core, { key, call }, reported, nowMs), (found) =>
-      typeof found === 'string' ? AT_DOOR[found] : admitAt(found.key, found.door),
-    );
-  });
+  return after(findDoor(core, { key, call }, reported, nowMs), (found) =>
+    typeof found === 'string' ? AT_DOOR[found] : admitAt(found.key, found.door),
+  );
 }
 
 /** Finds the door for a device, and for the phone that asks if its facts are known. */

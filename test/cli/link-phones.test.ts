@@ -22,11 +22,9 @@ beforeEach(async () => {
     for (const [n, os] of phones) {
       const facts = { ...FACTS, os, userAgent: 'Happ/3.2.1' };
       const nowMs = NOW_MS + n * HOUR_MS;
-      const sight = { facts, isShared: false, isUnproved: false, nowMs };
-      const key = {
-        ...{ installCode: CODE, domainHash: HASH, hwid: 'x' },
-        sight: { ...sight, door: 'subscription' as const },
-      };
+      const door = 'subscription' as const;
+      const sight = { door, facts, isShared: false, isUnproved: false, nowMs };
+      const key = { installCode: CODE, domainHash: HASH, hwid: 'x', sight };
       await store.takeSlot({ ...key, reported: facts }, tidyFacts(facts), nowMs);
     }
     const other = { installCode: CODE, domainHash: HASH, hwid: hwidOfHash(hwidHash('by-hash')) };
