@@ -33,6 +33,7 @@ const ON_BOTH = new Set([
   'e2e/leap.test.ts',
   'e2e/race.test.ts',
   'e2e/ride-soak.test.ts',
+  'http/copied-shown.test.ts',
   'http/slot-end-told.test.ts',
   'http/upstream/bot-links.test.ts',
   'http/upstream/bot-thieves.test.ts',

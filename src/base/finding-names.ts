@@ -36,6 +36,7 @@ export const FINDINGS = {
   copies_in_clear: 'Backups leave the machine without encryption.',
   copy_failed: 'The command that copies backups elsewhere failed.',
   copy_missing: 'The newest backup was not copied elsewhere.',
+  copied_hwid_without_phones: 'A rule for copied HWIDs has no effect, as no phones are kept.',
   data_directory_is_a_file: 'The data directory is no directory.',
   data_directory_missing: 'The data directory does not exist.',
   data_directory_mode: 'Other users can reach files of the data directory.',

@@ -7,7 +7,8 @@ import { addLink } from '../core/link.ts';
 import { filterAt } from '../core/link-filter.ts';
 import { type LinkForm, readLink, STAFF_TERMS } from '../core/link-form.ts';
 import { isRefused } from '../core/outcome.ts';
-import type { Link, LinkTerms } from '../core/port/link.ts';
+import type { LinkTerms } from '../core/port/link.ts';
+import type { OwnedLink } from '../core/port/link-view.ts';
 import { seesCodes, shownCode } from '../core/secret-code.ts';
 import { lookCall, paidCall } from './call.ts';
 import { atProvider, id, inputsOf, nullable, text } from './inputs.ts';
@@ -19,13 +20,14 @@ const PAGE_COUNT_MAX = 1_000;
 const IDS_MAX = 200;
 
 /** A link as a row of the list shows it. */
-const rowOf = (link: Link, isWhole: boolean) => ({
+const rowOf = (link: OwnedLink, isWhole: boolean) => ({
   id: link.id,
   code: isWhole ? link.installCode : shownCode(link.installCode),
   note: link.note,
   status: link.status,
   limit: link.installLimit,
   deviceCount: link.deviceCount,
+  isCopied: link.isCopied,
   createdAtMs: link.createdAtMs,
 });
 

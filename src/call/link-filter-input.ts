@@ -11,6 +11,7 @@ const linkFilter = {
   search: nullable(Type.RegExp(LINK_SEARCH.pattern)),
   status: nullable(Type.Union([Type.Literal(5), Type.Literal(10)])),
   isFull: Type.Boolean(),
+  isCopied: Type.Optional(Type.Boolean()),
   refusedSinceMs: Type.Optional(nullable(timeMs)),
   unusedSinceMs: Type.Optional(nullable(timeMs)),
   limit: Type.Optional(nullable(Type.Integer({ minimum, maximum }))),

@@ -29,16 +29,18 @@ export const overviewCalls = {
   'overview.read': lookCall(LOOK, atProvider({}), async ({ core, nowMs, provider, signedIn }) => {
     const { fromDay, toDay } = lastDays(OVERVIEW_DAYS, nowMs);
     const of = { providerCode: provider.code, status: null, isFull: true };
-    const [days, refusals, fullCount, mix, next, webhooks, quotas, hasDomain] = await Promise.all([
-      listFigures(core, provider.id, fromDay, toDay),
-      core.store.listRefusals(provider.id, nowMs - DAY_MS, REFUSALS_COUNT),
-      core.store.countLinks(of),
-      readMix(core, provider.id, nowMs),
-      listSent(core, provider, SCHEDULED),
-      core.store.listWebhooks(provider.id),
-      readQuotas(core, provider, nowMs),
-      hasActiveDomain(core, provider.id),
-    ]);
+    const [days, refusals, fullCount, copiedCount, mix, next, webhooks, quotas, hasDomain] =
+      await Promise.all([
+        listFigures(core, provider.id, fromDay, toDay),
+        core.store.listRefusals(provider.id, nowMs - DAY_MS, REFUSALS_COUNT),
+        core.store.countLinks(of),
+        core.store.countLinks({ ...of, isFull: false, isCopied: true }),
+        readMix(core, provider.id, nowMs),
+        listSent(core, provider, SCHEDULED),
+        core.store.listWebhooks(provider.id),
+        readQuotas(core, provider, nowMs),
+        hasActiveDomain(core, provider.id),
+      ]);
     const { activeUntilMs, code, installCount, name, plan, suspendedAtMs } = provider;
     const isWhole = seesCodes(core, provider, signedIn.grants);
     return {
@@ -49,6 +51,7 @@ export const overviewCalls = {
       isSuspended: suspendedAtMs !== null,
       isActive: isActive(provider, nowMs),
       fullCount,
+      copiedCount,
       days,
       refusals: isWhole
         ? refusals

@@ -20,6 +20,7 @@ import { operatorProviderCalls } from './operator-provider-calls.ts';
 import { operatorRecordCalls } from './operator-record-calls.ts';
 import { operatorUpstreamCalls } from './operator-upstream-calls.ts';
 import { overviewCalls } from './overview-calls.ts';
+import { phoneCalls } from './phone-calls.ts';
 import { sendCalls } from './send-calls.ts';
 import { accountCalls, sessionCalls } from './session-calls.ts';
 import { staffCalls } from './staff-calls.ts';
@@ -33,6 +34,7 @@ const CALLS = {
   ...linkCalls,
   ...linkPanelCalls,
   ...tieCalls,
+  ...phoneCalls,
   ...jobCalls,
   ...messageCalls,
   ...activityCalls,

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { counted } from '../core/counted.ts';
-import { osName } from '../core/device.ts';
+import { namesOfHwid, osName } from '../core/device.ts';
 import { FACT_FIELDS } from '../core/device-facts.ts';
 import { inSnakeCase, only } from '../core/field.ts';
 import type { Device, DeviceDetail, DeviceFacts } from '../core/port/device.ts';
@@ -121,8 +121,11 @@ async function forget(context: CliContext, hwid: string, options: ConfirmOptions
   const forgotten = await withCore(context, options, async (core) => {
     const found = await core.store.findDevice(hwid);
     const refusals = await core.store.countRefusals(hwid);
-    if (found === null && refusals === 0) throw refusal('device_not_found', hwid);
-    const rest = `its refusals by ${counted(refusals, 'link')}`;
+    const others = (await namesOfHwid(core, hwid)).slice(0, -1);
+    if (found === null && refusals === 0 && others.length === 0) {
+      throw refusal('device_not_found', hwid);
+    }
+    const rest = [`its refusals by ${counted(refusals, 'link')}`, ...others].join(', and ');
     const deed = found === null ? `Forget ${hwid}, which no device has:` : deedOf(found);
     await confirm(context, options, `${deed} ${rest}`);
     return make('devices.forget', { core, nowMs: context.nowMs() }, { hwid });

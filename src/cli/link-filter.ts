@@ -20,6 +20,7 @@ export interface FilterOptions {
   provider?: string;
   full?: boolean;
   over?: boolean;
+  copied?: boolean;
   active?: boolean;
   disabled?: boolean;
   search?: string;
@@ -31,6 +32,7 @@ export function addFilter(command: Command): Command {
     .option(...OF_PROVIDER)
     .option('--full', 'only links without a free slot')
     .option('--over', 'only links with more HWIDs than their limit')
+    .option('--copied', 'only links with a HWID that several phones certainly send')
     .option('--active', 'only active links')
     .option('--disabled', 'only disabled links')
     .option(
@@ -42,12 +44,13 @@ export function addFilter(command: Command): Command {
 
 /** Reads the filter. Throws `provider_not_found`. */
 export async function filterOf(core: Core, options: FilterOptions): Promise<LinkFilter> {
-  const { full, over, active, disabled, search } = options;
+  const { full, over, copied, active, disabled, search } = options;
   if (active && disabled) throw new UsageError('--active and --disabled exclude each other');
   return {
     providerCode: await codeOf(core, options),
     isFull: full ?? false,
     isOver: over ?? false,
+    isCopied: copied ?? false,
     status: active ? INSTALL_ACTIVE : disabled ? INSTALL_DISABLED : null,
     search: search ?? null,
   };
@@ -101,8 +104,9 @@ export function addMany(command: Command): Command {
 
 /** Throws {@link UsageError} unless a name or a filter chooses the links. */
 export function refuseNoChoice(name: LinkName | undefined, options: ManyOptions): void {
-  const { all, provider, full, over, active, disabled, search } = options;
-  const isFiltered = Boolean(all || provider || full || over || active || disabled || search);
+  const { all, provider, full, over, copied, active, disabled, search } = options;
+  const which = [all, provider, full, over, copied, active, disabled, search];
+  const isFiltered = which.some(Boolean);
   if (name !== undefined && isFiltered) {
     throw new UsageError('give either a link or a filter');
   }

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { outside, rowsOf } from '../core/field.ts';
 import type { KeptRefusal } from '../core/port/figure.ts';
 import type { LinkStory, OwnedLink } from '../core/port/link-view.ts';
+import type { SlotPhone } from '../core/port/phone.ts';
 import type { Provider } from '../core/port/provider.ts';
 import type { Buttons } from '../core/port/ride.ts';
 import type { Slot } from '../core/port/slot.ts';
@@ -12,6 +13,7 @@ import { BUTTON_TERMS, LINK_TERMS, POLICY_TERMS } from '../core/terms.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { linkView } from './link-filter.ts';
 import { findLink, LINK_ARGUMENT, type LinkName } from './link-name.ts';
+import { phoneTable, phoneView } from './link-phones.ts';
 import { refusal } from './refusal.ts';
 import { REASON_WORDS } from './stats.ts';
 import { sheet, table } from './table.ts';
@@ -22,11 +24,12 @@ interface ShownLink {
   link: OwnedLink;
   provider: Provider;
   slots: Slot[];
+  phones: SlotPhone[];
   story: LinkStory;
   refused: KeptRefusal[];
 }
 
-function detailView({ link, provider, slots, story, refused }: ShownLink) {
+function detailView({ link, provider, slots, phones, story, refused }: ShownLink) {
   const { ends, refusals } = story;
   return {
     ...linkView(link),
@@ -56,6 +59,7 @@ function detailView({ link, provider, slots, story, refused }: ShownLink) {
       last_seen_at: slot.isNamed ? null : showTime(slot.lastSeenAtMs),
       ...(slot.isNamed && { named: true }),
     })),
+    ...(phones.length > 0 && { phones: phones.map(phoneView) }),
     ended_slots: ends.map((end) => ({
       hwid: end.hwid,
       registered_at: showTime(end.registeredAtMs),
@@ -80,7 +84,15 @@ async function show(context: CliContext, name: LinkName, options: CommonOptions)
       throw refusal('link_not_found', link.installCode);
     }
     const refused = await core.store.listRefused(installId);
-    return { link, provider, slots, refused, story: await core.store.readLinkStory(installId) };
+    const phones = await core.store.listPhones(installId);
+    return {
+      link,
+      provider,
+      slots,
+      phones,
+      refused,
+      story: await core.store.readLinkStory(installId),
+    };
   });
   print(context, options, detailView(shown), text(shown));
 }
@@ -98,7 +110,7 @@ function buttonSheet(own: Buttons, above: Buttons): Record<string, string | null
 /** Returns the link as text: its facts, its slots, and the slots that ended. */
 function text(shown: ShownLink): string {
   const { link, provider } = shown;
-  const { slots, ended_slots: ends, refusals, refused, ...facts } = detailView(shown);
+  const { slots, phones = [], ended_slots: ends, refusals, refused, ...facts } = detailView(shown);
   const parts = [
     sheet({
       ...linkView(link),
@@ -119,6 +131,7 @@ function text(shown: ShownLink): string {
           'LAST SEEN': (slot) => slot.last_seen_at ?? 'named, has not come',
         }),
   ];
+  if (phones.length > 0) parts.push(phoneTable(phones));
   if (refused.length > 0) {
     parts.push(
       table(refused, {

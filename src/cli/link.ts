@@ -7,6 +7,7 @@ import { addAddCommands } from './link-add.ts';
 import { addEndCommands } from './link-end.ts';
 import { addFilter, type FilterOptions, filterOf, linkTable, linkView } from './link-filter.ts';
 import { addNameCommand } from './link-named.ts';
+import { addPhoneCommands } from './link-phones.ts';
 import { addQrCommand } from './link-qr.ts';
 import { addSetCommands } from './link-set.ts';
 import { addShowCommand } from './link-show.ts';
@@ -44,4 +45,5 @@ export function addLinkCommands(program: Command, context: CliContext): void {
   addNameCommand(link, context);
   addQrCommand(link, context);
   addTieCommands(link, context);
+  addPhoneCommands(link, context);
 }

@@ -21,6 +21,7 @@ const GROUPS: {
     ...(await import('../call/link-file-calls.ts')).linkFileCalls,
     ...(await import('../call/direct-calls.ts')).directCalls,
   }),
+  phones: async () => (await import('../call/phone-calls.ts')).phoneCalls,
   messages: async () => (await import('../call/message-calls.ts')).messageCalls,
   providers: async () => (await import('../call/operator-provider-calls.ts')).operatorProviderCalls,
   sends: async () => (await import('../call/operator-record-calls.ts')).operatorRecordCalls,

@@ -12,6 +12,7 @@ import { readPush } from './message/push-address.ts';
 import { isRefused, type Misfit, malformed, Refused } from './outcome.ts';
 import type { DeviceFacts } from './port/device.ts';
 import type { MyLink } from './port/my.ts';
+import { withoutPrivate } from './privacy.ts';
 import { hashKey, randomCode, randomToken } from './secret.ts';
 
 /** The most browsers of a link. */
@@ -82,7 +83,7 @@ export async function registerBrowser(
     countMax: BROWSERS_MAX,
     tokenHash: hashKey(token),
     hwid: `web-${randomCode(32)}`,
-    facts: browserFacts(userAgent),
+    facts: withoutPrivate(core, browserFacts(userAgent)),
     locale: isTag ? locale : null,
     push: { ...push, page },
     heldTokenHash: tokenHashOf(held),

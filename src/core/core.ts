@@ -1,4 +1,5 @@
 import type { Actor } from './port/audit.ts';
+import type { PrivacyKeep } from './port/device.ts';
 import type { SendBounds } from './port/distribution.ts';
 import type { MySites } from './port/my.ts';
 import type { Reach } from './port/reach.ts';
@@ -30,6 +31,8 @@ export interface Core {
 }
 
 export interface Limits extends SendBounds, Reach, Ways, MySites {
+  /** The facts of devices that are kept: `withoutPrivate` of core/privacy.ts. */
+  privacyKeep: PrivacyKeep;
   /** Cap on limited links for a provider without a cap of its own. */
   linksPerProviderMax: number;
   /** Cap on a provider's bindings. */

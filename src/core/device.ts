@@ -6,17 +6,19 @@ import type { Core } from './core.ts';
 import { FACT_FIELDS } from './device-facts.ts';
 import {
   derivedFrom,
+  hwidOfHash,
   readDeviceToken,
   readDomainHash,
   readOwnHwid,
   readProviderCode,
 } from './formats.ts';
-import { fromStore, isRefused, orUnsaved, Refused } from './outcome.ts';
+import { isRefused, orUnsaved, Refused } from './outcome.ts';
 import type { DeviceAtProvider, DeviceFacts } from './port/device.ts';
 import type { RefusedDevice } from './port/figure.ts';
 import type { TokenHolder } from './port/inbox.ts';
 import { after, type Maybe } from './port/maybe.ts';
-import { hashKey } from './secret.ts';
+import { withoutPrivate } from './privacy.ts';
+import { hashKey, hwidHash } from './secret.ts';
 import { tidyFact } from './text.ts';
 
 const FACT_LENGTH_MAX = 128;
@@ -131,7 +133,7 @@ export function checkIn(
     const calledToday = seenAtMs !== null && sameUtcDay(seenAtMs, nowMs);
     if (calledToday && !isNewLink) return standingOf(isLinked);
     if (seenAtMs === null && !admitsNew()) return standingOf(isLinked);
-    const recording = core.store.recordCheckIn(key, tidyFacts(facts), nowMs);
+    const recording = core.store.recordCheckIn(key, tidyFacts(withoutPrivate(core, facts)), nowMs);
     return after(orUnsaved(seenAtMs !== null && !isNewLink, recording), (recorded) =>
       recorded === 'provider_not_found' ? PROVIDER_NOT_FOUND : standingOf(isLinked || isNewLink),
     );
@@ -201,10 +203,28 @@ export async function noteSeen(
   await orUnsaved(true, core.store.noteSeen(id, tokenId, nowMs));
 }
 
-/** Erases a HWID everywhere. Refuses `device_not_found` if neither device nor refusal has it. */
-export const forgetDevice = async (
+/**
+ * Lists the names under which a HWID is stored: those of its further phones, its hash if a panel
+ * gave no more, and its own, which is the last, as it leads to the others.
+ */
+export async function namesOfHwid({ store }: Core, hwid: string): Promise<string[]> {
+  const hashed = hwidOfHash(hwidHash(hwid));
+  const isHashed = hashed !== hwid && (await store.findDevice(hashed)) !== null;
+  return [...(await store.listDerived(hwid)), ...(isHashed ? [hashed] : []), hwid];
+}
+
+/**
+ * Erases a HWID everywhere, with the phones that send it. Refuses `device_not_found` if neither
+ * device nor refusal has it.
+ */
+export async function forgetDevice(
   core: Core,
   hwid: string,
   nowMs: number,
-): Promise<'ok' | Refused<'device_not_found'>> =>
-  fromStore(await core.store.forgetDevice(hwid, actAt(core, nowMs)));
+): Promise<'ok' | Refused<'device_not_found'>> {
+  let isFound = false;
+  for (const name of await namesOfHwid(core, hwid)) {
+    if ((await core.store.forgetDevice(name, actAt(core, nowMs))) === 'ok') isFound = true;
+  }
+  return isFound ? 'ok' : new Refused('device_not_found');
+}

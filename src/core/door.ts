@@ -28,6 +28,7 @@ import type {
   NoLink,
   SlotKey,
 } from './port/slot.ts';
+import { keepsPhones, withoutPrivate } from './privacy.ts';
 import { isActive } from './provider.ts';
 import { subscriptionKeyHash } from './secret.ts';
 import { type DoorVerdict, formerHwid, isAdmitted, judge } from './slot.ts';
@@ -110,9 +111,10 @@ export class FullLinkRefused extends Refused<'link_limit_reached'> {
 export function admitDevice(
   core: Core,
   call: DeviceCall,
-  reported: DeviceFacts,
+  said: DeviceFacts,
   nowMs: number,
 ): Maybe<AdmittedDevice | RefusedAtDoor> {
+  const reported = withoutPrivate(core, said);
   const key = keyOf(call, reported);
   const caller = { call, facts: reported };
   if (isRefused(key)) return countMisfit(core, call, key, reported, nowMs);
@@ -133,13 +135,9 @@ export function admitDevice(
       return withFacts({ ...answer, rides: link.rides }, device, facts, hwid);
     });
   };
-  return after(core.store.findSlot(key), (door) => {
-    if (typeof door === 'string') return AT_DOOR[door];
-    if (!call.door || !dependsOnPhone(door, reported)) return admitAt(key, door);
-    return after(findPhone(core, { key, call }, reported, nowMs), (found) =>
-      typeof found === 'string' ? AT_DOOR[found] : admitAt(found.key, found.door),
-    );
-  });
+  return after(findDoor(core, { key, call }, reported, nowMs), (found) =>
+    typeof found === 'string' ? AT_DOOR[found] : admitAt(found.key, found.door),
+  );
 }
 
 /** Finds the door for a device, and for the phone that asks if its facts are known. */
@@ -151,7 +149,7 @@ function findDoor(
 ): Maybe<{ key: SlotKey; door: Door } | NoLink> {
   return after(core.store.findSlot(key), (door) => {
     if (typeof door === 'string') return door;
-    if (!call.door || !dependsOnPhone(door, reported)) return { key, door };
+    if (!call.door || !keepsPhones(core) || !dependsOnPhone(door, reported)) return { key, door };
     return findPhone(core, { key, call }, reported, nowMs);
   });
 }
@@ -247,8 +245,9 @@ export function judgeDevice(
   core: Core,
   call: DeviceCall,
   nowMs: number,
-  reported: DeviceFacts | null = null,
+  said: DeviceFacts | null = null,
 ): Maybe<OpenLink | RefusedAtDoor> {
+  const reported = said && withoutPrivate(core, said);
   return after(verdictOn(core, call, nowMs, reported), (judged) => {
     if (isRefused(judged)) return countMisfit(core, call, judged, reported, nowMs);
     const { verdict, door, key } = judged;
@@ -302,9 +301,10 @@ export async function admitNewKey(
   core: Core,
   call: NewKeyCall,
   { installLimit, note }: { installLimit: number; note: string | null },
-  reported: DeviceFacts,
+  said: DeviceFacts,
   nowMs: number,
 ): Promise<AdmittedDevice | RefusedAtDoor | Refused<'install_code_limit_reached'>> {
+  const reported = withoutPrivate(core, said);
   const key = keyOf({ ...call, installCode: null }, reported);
   if (isRefused(key)) return key;
   const provider = await core.store.findProvider(call.providerCode);

@@ -13,15 +13,23 @@ import { DOMAIN_ACTIVE, type Domain } from './port/domain.ts';
 import type { KeptRefusal } from './port/figure.ts';
 import { INSTALL_ACTIVE } from './port/link.ts';
 import type { LinkDevice, OwnedLink } from './port/link-view.ts';
+import type { SlotPhone } from './port/phone.ts';
 import type { Provider } from './port/provider.ts';
 import { earlierSelf } from './same-phone.ts';
 import { DEVICES_MAX, freeFrom, isAdmitted, policyOf } from './slot.ts';
 
 const ENDS_SHOWN = 20;
 
+/** A phone of a device. */
+type DevicePhone = Omit<SlotPhone, 'hwid'>;
+
 /** A device on the link; `wasHwid`: the HWID of a silent slot that is probably the same phone. */
 interface ShownDevice extends Omit<LinkDevice, 'userAgent'> {
   app: string;
+  /** The phones that send its HWID; empty: one alone. */
+  phones: DevicePhone[];
+  /** The HWID that this further phone sends; null: its own. */
+  sentHwid: string | null;
   /** True: only the hash of its HWID is known until it comes. */
   isByHash: boolean;
   wasHwid: string | null;
@@ -45,14 +53,22 @@ const asSeen = ({ registeredAtMs, ...device }: LinkDevice) => ({
   fromMs: registeredAtMs,
 });
 
-function shownDevices(devices: readonly LinkDevice[]): ShownDevice[] {
+function shownDevices(devices: readonly LinkDevice[], phones: readonly SlotPhone[]): ShownDevice[] {
   const seen = devices.map(asSeen);
-  return devices.map(({ userAgent, ...device }) => ({
-    ...device,
-    app: appNameOf(userAgent) ?? '',
-    isByHash: hashInHwid(device.hwid) !== null,
-    wasHwid: earlierSelf({ ...device, fromMs: device.registeredAtMs }, seen)?.hwid ?? null,
-  }));
+  const byHwid = Map.groupBy(phones, ({ hwid }) => hwid);
+  return devices.map(({ userAgent, ...device }) => {
+    const was = earlierSelf({ ...device, fromMs: device.registeredAtMs }, seen)?.hwid ?? null;
+    const sentHwid = phones.find(({ ownHwid }) => ownHwid === device.hwid)?.hwid ?? null;
+    return {
+      ...device,
+      app: appNameOf(userAgent) ?? '',
+      phones: (byHwid.get(device.hwid) ?? []).map(({ hwid, ...phone }) => phone),
+      sentHwid,
+      isByHash: hashInHwid(device.hwid) !== null,
+      // The facts of the HWID that it sends may still be its own.
+      wasHwid: sentHwid === null ? was : null,
+    };
+  });
 }
 
 /** Judges each refused device by the rule of the door, with one of the bound domains. */
@@ -107,8 +123,9 @@ export async function lookAtLink(core: Core, provider: Provider, id: number, now
   const link = await store.findLinkById(id);
   if (link?.providerId !== provider.id) return new Refused('install_not_found');
   const page = { id: null, beforeId: null, countMax: core.limits.domainsPerProviderMax };
-  const [devices, named, refused, { ends, refusals }, domains] = await Promise.all([
+  const [devices, phones, named, refused, { ends, refusals }, domains] = await Promise.all([
     store.listLinkDevices(provider.id, id, DEVICES_MAX),
+    store.listPhones(id),
     store.listNamed(id),
     store.listRefused(id),
     store.readLinkStory(id),
@@ -117,7 +134,7 @@ export async function lookAtLink(core: Core, provider: Provider, id: number, now
   const bound = domains.filter(({ status }) => status === DOMAIN_ACTIVE);
   return {
     link,
-    devices: shownDevices(devices),
+    devices: shownDevices(devices, phones),
     named,
     refused: await shownRefusals(core, link, refused, devices, bound, nowMs),
     refusals,

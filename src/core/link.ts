@@ -10,6 +10,7 @@ import type { Link, LinkChange, LinkSelector, LinkTerms, NewLink } from './port/
 import type { FreedSlots } from './port/link-end.ts';
 import { after, type Maybe } from './port/maybe.ts';
 import type { Page } from './port/page.ts';
+import type { SlotPhone } from './port/phone.ts';
 import type { Provider } from './port/provider.ts';
 import type { Slot } from './port/slot.ts';
 import { refusedOn } from './same-phone.ts';
@@ -172,16 +173,18 @@ export const enableImported = (
 
 /**
  * Lists the provider's links that match a search: see `LinkFilter`. `isOver`: only links with more
- * devices than their limit. Waits for a `turn` between steps.
+ * devices than their limit; `isCopied`: only those with a HWID of several phones. Waits for a
+ * `turn` between steps.
  */
 export async function searchLinks(
   core: Core,
   provider: Pick<Provider, 'code'>,
-  { search, isOver }: { search: string | null; isOver: boolean },
+  { search, isOver, isCopied }: { search: string | null; isOver: boolean; isCopied: boolean },
   { id, beforeId, countMax }: Page,
   turn: () => Promise<void>,
 ): Promise<Link[]> {
-  const filter = { providerCode: provider.code, isFull: false, status: null, search, isOver };
+  const which = { isFull: false, status: null, search, isOver, isCopied };
+  const filter = { providerCode: provider.code, ...which };
   if (id === null) return core.store.listLinks({ ...filter, beforeId, countMax }, turn);
   const ending = Math.min(id + 1, beforeId ?? id + 1);
   return core.store.listLinks({ ...filter, fromId: id, beforeId: ending, countMax: 1 }, turn);
@@ -260,6 +263,37 @@ export async function listRefused(
 ): Promise<KeptRefusal[] | Refused<'install_code_error'>> {
   const id = await idOf(core, provider, selector);
   return id === null ? new Refused('install_code_error') : refusedOn(core, provider.id, id);
+}
+
+/**
+ * Lists the phones of those slots of a link that saw more than one. Refuses as {@link freeSlots}
+ * does.
+ */
+export async function listPhones(
+  core: Core,
+  provider: Pick<Provider, 'id'>,
+  selector: LinkSelector,
+): Promise<SlotPhone[] | Refused<'install_code_error'>> {
+  const id = await idOf(core, provider, selector);
+  return id === null ? new Refused('install_code_error') : core.store.listPhones(id);
+}
+
+/**
+ * Marks the phones that send a HWID of a link as those of one person: none of them is counted or
+ * refused any more, or causes an event. Returns false if there is but one. Refuses as
+ * {@link freeSlots} does.
+ */
+export async function ignorePhones(
+  core: Core,
+  provider: Pick<Provider, 'id'>,
+  selector: LinkSelector,
+  hwid: string,
+  nowMs: number,
+): Promise<boolean | Refused<'install_code_error'>> {
+  const installId = await idOf(core, provider, selector);
+  if (installId === null) return new Refused('install_code_error');
+  const link = { providerId: provider.id, installId };
+  return core.store.ignorePhones(link, hwid, actAt(core, nowMs));
 }
 
 /**

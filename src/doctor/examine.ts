@@ -20,6 +20,7 @@ import { checkBackups } from './backups.ts';
 import { checkBotFetches, checkUnusedLinks } from './bots.ts';
 import { causesOf, withBackup } from './causes.ts';
 import { certifiedNames, checkCertificate } from './certificate.ts';
+import { checkHwidCopies } from './copies.ts';
 import { checkDirectory } from './directory.ts';
 import { checkFollows } from './follow.ts';
 import { checkFronts, isBehindProxies, streamDescriptors } from './fronts.ts';
@@ -159,6 +160,7 @@ export async function examine({
     ...checkUnlimited(database.unlimited),
     ...checkUnusedLinks(database.unused),
     ...checkBotFetches(database.botFetches),
+    ...checkHwidCopies(config, database.copies),
     ...checkPagePath(config, database.paged),
     ...checkNames(config, names),
     ...(await checkUpstreams(config, database.hosts, onDate)),

@@ -17,7 +17,7 @@ import { TIE_DAYS } from '../core/link-tie.ts';
 import { ENDED_TOKEN_MS } from '../core/message/ended.ts';
 import { PHONE_KEPT_MS } from '../core/phones.ts';
 import type { EventCursor } from '../core/port/event.ts';
-import type { FinishedCursor, StrangerCursor } from '../core/port/keeping.ts';
+import type { FinishedCursor, ModelCursor, StrangerCursor } from '../core/port/keeping.ts';
 import { nextTurn } from '../core/turn.ts';
 
 /** Settings that bound what is kept, in days or entries. */
@@ -124,6 +124,13 @@ export async function forgetEvents(
   const bounds = { beforeMs: ageMs - webhookKeepDays * DAY_MS, countMax: EVENTS_MAX };
   await repeatFrom<EventCursor>((at) => core.store.forgetEvents(bounds, at), signal);
   await repeat(() => core.store.forgetOldSecrets(ageMs), signal);
+}
+
+/** Deletes what `privacy.keep = "less"` does not keep, imported facts too. */
+export async function forgetPrivate(core: Core, signal?: AbortSignal): Promise<void> {
+  if (core.limits.privacyKeep !== 'less') return;
+  await repeat(() => core.store.forgetPhones(Number.MAX_SAFE_INTEGER), signal);
+  await repeatFrom<ModelCursor>((at) => core.store.forgetModels(at), signal);
 }
 
 /** Deletes ended sessions of the console, and expired links for one use. */

@@ -15,6 +15,7 @@ import {
   endHandedOver,
   expireMessages,
   forgetEvents,
+  forgetPrivate,
   forgetSessions,
   forgetStrangers,
   type KeepSettings,
@@ -103,6 +104,7 @@ function jobs({
     job('expire', '20 * * * * *', (signal) => expireMessages(core, leastMs(), signal)),
     ...(tls ? [job('certificate', '50 * * * * *', async () => void tls.check())] : []),
     job('prune', '40 7 * * * *', (signal) => prune(core, settings, ageMs(), signal)),
+    job('forget-private', '15 12 * * * *', (signal) => forgetPrivate(core, signal)),
     // A kill loses at most the figures of ten seconds.
     job('figures', '*/10 * * * * *', () => core.store.saveFigures()),
     // Each minute, as callers can add devices, change and cause events at full speed.

@@ -129,6 +129,14 @@ export interface BotFetches {
   usedUpCount: number;
 }
 
+/** HWIDs that several phones send, and rules for them. */
+export interface HwidCopies {
+  /** Links with such a HWID that take its phones for one device (`copied_hwid` `tell`). */
+  linkCount: number;
+  /** Links and providers whose `copied_hwid` is `count` or `refuse`. */
+  ruleCount: number;
+}
+
 /** A name in the database. */
 export interface PrivateName {
   kind: 'chat' | 'device' | 'node' | 'person' | 'provider';
@@ -157,6 +165,8 @@ export interface DatabaseReport {
   botFetches: BotFetches[];
   /** Links at the panels of upstreams that no device uses. */
   unused: UnusedLinks[];
+  /** HWIDs that several phones send. */
+  copies: HwidCopies;
   /** Codes of the providers whose users have pages. */
   paged: string[];
   /** HWIDs that name no device and hold slots, those with most slots first. */

@@ -12,7 +12,7 @@ import { call, seedProvider, startTestApp, type TestApp } from '../support/app.t
 import { ConsoleBrowser } from '../support/console.ts';
 import { notify } from '../support/messaging.ts';
 import { operatorBrowser } from '../support/operator.ts';
-import { addLink, bind, enter } from '../support/shop.ts';
+import { addLink, bind, enter, expectOk, HASH } from '../support/shop.ts';
 
 let app: TestApp;
 let operator: ConsoleBrowser;
@@ -27,6 +27,14 @@ beforeAll(async () => {
   operator = await operatorBrowser(app);
 });
 afterAll(() => app.close());
+
+/** Has two phones take turns with one HWID of a link. */
+async function copyHwid(installid: string): Promise<void> {
+  for (const os_name of ['android', 'ios', 'android', 'ios']) {
+    app.clock.advance(1_000);
+    await expectOk(call(app, '/install', null, { id: HASH, installid, hwid: 'four', os_name }));
+  }
+}
 
 const newestBlocks = () => app.core.store.readAuditBack(Number.MAX_SAFE_INTEGER, 20);
 
@@ -142,6 +150,8 @@ test('calls about devices and messages', async () => {
   await makeLater('slots.free', { at, linkId, hwid: 'one' });
   await makeLater('slots.free-all', { at, linkId });
   await enter(app, 'four', code);
+  await copyHwid(code);
+  await make('phones.ignore', { at, installCode: code, installId: null, hwid: 'four' });
   const ok = async (path: string, query: Record<string, string | number>) =>
     expect((await call(app, path, shop, query)).json).toMatchObject({ rc: 1 });
   await compared('links.free', () => ok('/api/free-slots', { install_code: code }));

@@ -116,6 +116,7 @@ const READING_COMMANDS = [
   ...['provider list', 'provider show', 'domain list', 'link list', 'link show', 'link why'],
   ...[
     'bot list',
+    'link phones',
     'link qr',
     'device list',
     'device show',

@@ -44,6 +44,7 @@ const OTHERS: Partial<Record<SettingName, string>> = {
   myPath: '/mine',
   myUrl: 'https://my.example.com',
   consoleBanner: 'Maintenance',
+  privacyKeep: 'less',
   pingSecondsMax: '300',
   databaseUrl: 'postgres://gatepost@127.0.0.1/gatepost',
   databasePasswordFile: '/password',

@@ -76,13 +76,12 @@ async function migrateData(): Promise<void> {
   });
 }
 
-/** All in the file but the last block of the log, what says where the data are, and its own key. */
+/** All in the file but the last block of the log, and what says where the data are. */
 function contents(isBack = false): Record<string, unknown[]> {
   return inFile((db) => {
     const tables = db
       .query<{ name: string }, []>(
-        `SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'signing_key'
-         ORDER BY name`,
+        `SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`,
       )
       .all();
     return Object.fromEntries(

@@ -10,6 +10,7 @@ const SEND_BOUNDS = {
 };
 
 export const WIDE_LIMITS: Limits = {
+  privacyKeep: 'usual',
   linksPerProviderMax: 100_000,
   domainsPerProviderMax: 100_000,
   unboundCommandsPerDayMax: 10,

@@ -39,6 +39,8 @@ INSERT INTO install_tombstone (id, provider_id, install_code, ended_at_ms, why)
   VALUES (1, 1, 'LinkCode0002', 0, 'removed');
 INSERT INTO refused_device (install_id, hwid, device_name, os, reason, refused_count,
   first_refused_at_ms, last_refused_at_ms) VALUES (1, 'b', '', '', '', 1, 0, 0);
+INSERT INTO slot_phone (install_id, device_id, number, door, family, app, model_hash, state,
+  first_seen_at_ms, last_seen_at_ms) VALUES (1, 1, 1, '', '', '', '', 'first', 0, 0);
 INSERT INTO sighting (host, kind, subject, seen_count, first_seen_at_ms, last_seen_at_ms)
   VALUES ('a', 'b', '', 1, 0, 0);
 INSERT INTO follow (id, host, source, hash_key, claimed_at_ms, next_at_ms, passed_at_ms,

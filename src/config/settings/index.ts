@@ -17,6 +17,7 @@ import { logSettings } from './log.ts';
 import { monitorSettings } from './monitor.ts';
 import { mySettings } from './my.ts';
 import { outgoingSettings } from './outgoing.ts';
+import { privacySettings } from './privacy.ts';
 import { proxyProtocolSettings } from './proxy-protocol.ts';
 import { rideSettings } from './ride.ts';
 import { serverSettings } from './server.ts';
@@ -31,6 +32,7 @@ export const SETTINGS = {
   ...rideSettings,
   ...mySettings,
   ...consoleSettings,
+  ...privacySettings,
   ...legacySettings,
   ...limitsSettings,
   ...databaseSettings,

@@ -11,6 +11,7 @@ import { jobsChanged } from '../parts/job.tsx';
 import { Facts, Panel } from '../parts/layout.tsx';
 import { FinalLink, LinkQr } from '../parts/link-final.tsx';
 import { AsTheyLeave, LimitField } from '../parts/link-limit.tsx';
+import { Phones } from '../parts/link-phones.tsx';
 import { ACTIVE, type Acts, RefusedRow } from '../parts/link-refused.tsx';
 import { useLive } from '../parts/live.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
@@ -77,7 +78,12 @@ function Edit({ at, acts, shown }: { at: string; acts: Acts; shown: Shown }) {
   );
 }
 
-function DeviceRow({ acts, device }: { acts: Acts; device: Device }) {
+interface DeviceProps extends Omit<BodyProps, 'shown'> {
+  linkId: number;
+  device: Device;
+}
+
+function DeviceRow({ at, acts, device, linkId }: DeviceProps) {
   const words = texts.link;
   const { app, appVersion, deviceName, hwid, lastSeenAtMs, os, osVersion, registeredAtMs } = device;
   const facts = [`${systemName(os)} ${osVersion}`.trim(), `${app} ${appVersion}`.trim()];
@@ -88,6 +94,11 @@ function DeviceRow({ acts, device }: { acts: Acts; device: Device }) {
           <bdi>{deviceName || words.nameless}</bdi>
         </strong>
         <bdi class="code">{hwid}</bdi>
+        {device.sentHwid !== null && (
+          <span class="hint">
+            {words.copyOf} <bdi class="code">{device.sentHwid}</bdi>
+          </span>
+        )}
         {device.isByHash && <span class="hint">{words.byHash}</span>}
         <bdi class="hint">{facts.filter(Boolean).join(' · ')}</bdi>
         <span class="hint">{words.since(date(registeredAtMs), time(lastSeenAtMs))}</span>
@@ -100,6 +111,15 @@ function DeviceRow({ acts, device }: { acts: Acts; device: Device }) {
               <Button label={words.freeOld} onClick={() => acts.free(device.wasHwid ?? '')} />
             )}
           </div>
+        )}
+        {device.phones.length > 1 && (
+          <Phones
+            at={at}
+            linkId={linkId}
+            hwid={hwid}
+            phones={device.phones}
+            onIgnored={() => acts.run(async () => undefined)}
+          />
         )}
       </div>
       {may('slots.free') && <Button label={words.free} onClick={() => acts.free(hwid)} />}
@@ -227,7 +247,7 @@ function Body({ at, acts, shown, onGone }: BodyProps & { onGone: () => void }) {
         <p class="hint">{shown.deviceCount === 0 ? words.noDevices : words.freeHint}</p>
         <ul class="list">
           {shown.devices.map((device) => (
-            <DeviceRow key={device.hwid} acts={acts} device={device} />
+            <DeviceRow key={device.hwid} at={at} acts={acts} device={device} linkId={shown.id} />
           ))}
           {shown.named.map((named) => (
             <NamedRow key={named.hwid} acts={acts} named={named} />

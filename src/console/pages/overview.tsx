@@ -173,6 +173,9 @@ function Page({ found, setup }: { found: Overview; setup: Got<'setup.read'> }) {
           more={words.ofMax(number(found.linkCountMax))}
         />
         <Figure label={words.full} value={number(found.fullCount)} more="" />
+        {found.copiedCount > 0 && (
+          <Figure label={words.copied} value={number(found.copiedCount)} more="" />
+        )}
         <Figure label={words.admitted} value={sum('up')} more={words.fortnight} />
         <Figure label={words.refused} value={sum('down')} more={words.fortnight} />
       </dl>

@@ -6,7 +6,7 @@ export type LinkFilter = Given<'links.list'>['filter'];
 
 /** The filter words with their values; `unused` and `refused` are in days. */
 export interface Words {
-  is?: 'full' | 'active' | 'disabled';
+  is?: 'full' | 'copied' | 'active' | 'disabled';
   limit?: number;
   unused?: number;
   /** 0 means today. */
@@ -16,7 +16,7 @@ export interface Words {
 const SEARCH_LENGTH_MAX = 64;
 const DAY_MS = 86_400_000;
 const WORD =
-  /^(?:is:(full|active|disabled)|limit:(\d{1,3})|unused:(\d+)d|refused:(?:(today)|(\d+)d))$/;
+  /^(?:is:(full|copied|active|disabled)|limit:(\d{1,3})|unused:(\d+)d|refused:(?:(today)|(\d+)d))$/;
 
 /** Reads a number of days, at most ten years. */
 const daysOf = (digits: string) => Math.min(3_650, Number(digits));
@@ -73,6 +73,7 @@ export function filterOf(text: string, nowMs: number): LinkFilter {
   return {
     search,
     isFull: is === 'full',
+    ...(is === 'copied' && { isCopied: true }),
     status: is === 'active' ? 10 : is === 'disabled' ? 5 : null,
     ...(limit !== undefined && { limit }),
     ...(unused !== undefined && { unusedSinceMs: nowMs - unused * DAY_MS }),

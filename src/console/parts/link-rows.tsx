@@ -18,7 +18,9 @@ const ROW_PX = 44;
 const cells: Record<Column, (link: Link) => preact.ComponentChildren> = {
   code: () => null,
   note: ({ note }) => <bdi>{note}</bdi>,
-  devices: ({ deviceCount, limit }) => <Devices count={deviceCount} limit={limit} />,
+  devices: ({ deviceCount, isCopied, limit }) => (
+    <Devices count={deviceCount} limit={limit} isCopied={isCopied} />
+  ),
   status: ({ status }) => (
     <span class={status === DISABLED ? 'badge' : 'badge good'}>
       {status === DISABLED ? texts.links.off : texts.links.active}
@@ -30,11 +32,19 @@ const cells: Record<Column, (link: Link) => preact.ComponentChildren> = {
 export const columnName = (column: Column) =>
   column === 'note' || column === 'status' ? texts.heads[column] : texts.links[column];
 
-function Devices({ count, limit }: { count: number; limit: number }) {
+interface DevicesProps {
+  count: number;
+  limit: number;
+  /** True: several phones certainly send one HWID. */
+  isCopied: boolean;
+}
+
+function Devices({ count, limit, isCopied }: DevicesProps) {
   return (
     <span class="share">
       <Share of={count / limit} isHigh={count >= limit} width={60} />
       <bdi>{texts.links.ofLimit(number(count), number(limit))}</bdi>
+      {isCopied && <span class="badge bad">{texts.links.copiedMark}</span>}
     </span>
   );
 }

@@ -85,6 +85,7 @@ export function Chips() {
   return (
     <fieldset class="filters" aria-label={words.filters}>
       <Chip label={words.full} name="is" value="full" />
+      <Chip label={words.copied} name="is" value="copied" />
       <Chip label={words.disabled} name="is" value="disabled" />
       <Chip
         label={refused ? words.refusedFor(refused) : words.refusedToday}

@@ -7,6 +7,7 @@ import { readDomainHash, readInstallCode, readProviderCode } from '../formats.ts
 import { isRefused, Refused } from '../outcome.ts';
 import type { DeviceFacts } from '../port/device.ts';
 import type { PushAddress, RegisterRefusal, Shown } from '../port/registration.ts';
+import { keepsPhones, withoutPrivate } from '../privacy.ts';
 import { hashKey, randomToken } from '../secret.ts';
 
 export interface Registration {
@@ -56,7 +57,8 @@ export async function registerDevice(
   const token = randomToken();
   const registered = await core.store.registerDevice({
     hwid,
-    facts: tidyFacts(facts),
+    facts: tidyFacts(withoutPrivate(core, facts)),
+    isPrivate: !keepsPhones(core),
     locale,
     push,
     shown,

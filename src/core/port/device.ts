@@ -12,6 +12,9 @@ export interface DeviceFacts {
   userAgent: string;
 }
 
+/** The facts of devices that are kept; `less`: no models and no phones of a HWID. */
+export type PrivacyKeep = 'usual' | 'less';
+
 export interface Device extends DeviceFacts {
   id: number;
   hwid: string;

@@ -5,6 +5,9 @@ import type { Cursor } from './page.ts';
 /** Position of `pruneLedger`. */
 export type FinishedCursor = Cursor<'finished'>;
 
+/** Position of `forgetModels`. */
+export type ModelCursor = Cursor<'model'>;
+
 /** Position of `forgetStrangers`. */
 export type StrangerCursor = Cursor<'stranger'>;
 
@@ -31,6 +34,12 @@ export interface KeepingStore {
    * since. Returns false if there were none.
    */
   forgetVisits(seenBeforeMs: number): Promise<boolean>;
+  /**
+   * Empties the models of some devices and refused devices after the position, and shortens their
+   * `User-Agent`, as `withoutModel` of core/privacy.ts does. Returns the next position; null: it is
+   * done.
+   */
+  forgetModels(after: ModelCursor | null): Promise<ModelCursor | null>;
   /**
    * Deletes some strangers, which are devices attached to no link or binding: those not seen since
    * a time, and beyond `countMax` those not seen for longest; devices without a token go first.

@@ -14,6 +14,8 @@ export interface OwnedLink extends Link, LinkTerms {
   providerCode: string;
   /** True if a subscription key names the link too. */
   hasSubscriptionKey: boolean;
+  /** True if several phones certainly send one HWID of it. */
+  isCopied: boolean;
   /** Time at which a newcomer last replaced a slot; null: none did. */
   replacedAtMs: number | null;
   /** The lower limit that it gets as its devices leave; null: none. */
@@ -27,6 +29,8 @@ export interface LinkFilter {
   isFull: boolean;
   /** True: only links with more devices than their limit. */
   isOver?: boolean;
+  /** True: only links with a HWID that several phones certainly send. */
+  isCopied?: boolean;
   status: number | null;
   /** True: only links that an import disabled, whose state is still the import's. */
   isDisabledByImport?: boolean;

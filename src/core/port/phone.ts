@@ -66,6 +66,8 @@ export interface PhoneStore {
    * was not told one by one. Returns false if no provider has such.
    */
   endCopied(day: number, nowMs: number): Promise<boolean>;
+  /** Lists the HWIDs that further phones of a HWID have on any link. */
+  listDerived(hwid: string): Promise<string[]>;
   /** Deletes some phones that were not seen since a time. Returns false if there were none. */
   forgetPhones(seenBeforeMs: number): Promise<boolean>;
 }

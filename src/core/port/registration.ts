@@ -47,6 +47,8 @@ export interface NewRegistration {
   tokenHash: Uint8Array;
   /** SHA-256 of the present token that the device shows; null: it shows none. */
   heldTokenHash: Uint8Array | null;
+  /** True: phones that send its HWID are not told apart. */
+  isPrivate?: boolean;
   nowMs: number;
 }
 

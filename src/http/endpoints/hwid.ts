@@ -2,11 +2,16 @@
 
 import { type Static, Type } from '@sinclair/typebox';
 import { linkPanelCalls } from '../../call/link-panel-calls.ts';
+import { phoneCalls } from '../../call/phone-calls.ts';
 import { FIGURE_OF_REFUSAL } from '../../core/figures.ts';
 import { HWID } from '../../core/formats.ts';
-import { freeSlot, listRefused, listSlots } from '../../core/link.ts';
+import { freeSlot, listPhones, listRefused, listSlots } from '../../core/link.ts';
 import { NAMED_PER_CALL } from '../../core/named-hwid.ts';
+import { isRefused } from '../../core/outcome.ts';
+import { PHONES_MAX } from '../../core/phones.ts';
 import type { KeptRefusal } from '../../core/port/figure.ts';
+import { after } from '../../core/port/maybe.ts';
+import type { PhoneState, SlotPhone } from '../../core/port/phone.ts';
 import type { Slot } from '../../core/port/slot.ts';
 import { REFUSED_PER_LINK } from '../../core/refused-devices.ts';
 import { wireTime } from '../answer/wire-time.ts';
@@ -23,8 +28,38 @@ import {
 } from './params.ts';
 import { LIST_COUNT_MAX, replyWith } from './reply.ts';
 
+/** States of phones. */
+const STATES = ['first', 'pending', 'hint', 'certain', 'ignored'] as const satisfies PhoneState[];
+
 /** Reasons of refusals. */
 const REASONS = Object.keys(FIGURE_OF_REFUSAL);
+
+/** A phone of a HWID in list-hwid. */
+const HwidPhone = Type.Object(
+  {
+    number: Type.Integer({
+      minimum: 1,
+      description: '1: the phone that came first.',
+      examples: [2],
+    }),
+    state: choice(
+      STATES,
+      '`certain`: a further phone. `hint`: perhaps one. `pending`: a further one, or the first one that was replaced. `ignored`: of the same person.',
+    ),
+    system: text('The family of its operating system; empty if it sent none.', 'android'),
+    app: text('The app; empty if it is not a known one.', 'Happ'),
+    device_name: text(
+      'The model, of the phone that came last alone; empty for others, whose models are not kept.',
+      'Pixel 9',
+    ),
+    own_hwid: Type.Optional(
+      text('The HWID under which it has a slot of its own (`copied_hwid=count`).', 'x~2'),
+    ),
+    first_seen: WireTime,
+    last_seen: WireTime,
+  },
+  { title: 'HwidPhone' },
+);
 
 /** A device on a link in list-hwid. */
 const LinkedHwid = Type.Object(
@@ -43,6 +78,12 @@ const LinkedHwid = Type.Object(
       Type.Literal('has not come', {
         description:
           'Only with `details=1`, for a HWID that add-hwid named and that has not come: its times are when it was named.',
+      }),
+    ),
+    phones: Type.Optional(
+      Type.Array(HwidPhone, {
+        maxItems: PHONES_MAX,
+        description: 'Only with `details=1`: the phones that send the HWID, if there are several.',
       }),
     ),
   },
@@ -68,7 +109,8 @@ const listHwidEndpoint = providerEndpoint({
     }),
     details: optional(forms.flag, {
       misfit: 'unknown_error',
-      about: 'With 1 each HWID has `last_seen` too: an extension of the public contract.',
+      about:
+        'With 1 each HWID has `last_seen` too, and `phones` if several send it: an extension of the public contract.',
     }),
   },
   fields: { ok: { data: Type.Array(LinkedHwid, { maxItems: LIST_COUNT_MAX }) } },
@@ -81,13 +123,32 @@ const listHwidEndpoint = providerEndpoint({
       hwid: slot.hwid,
       date: time(slot.registeredAtMs),
       device_name: slot.deviceName,
-      ...(details === 1 && {
-        last_seen: time(slot.lastSeenAtMs),
-        ...(slot.isNamed && { named: 'has not come' as const }),
-      }),
+    });
+    const phoneOf = (phone: SlotPhone): Static<typeof HwidPhone> => ({
+      number: phone.number,
+      state: phone.state,
+      system: phone.family,
+      app: phone.app,
+      device_name: phone.model,
+      ...(phone.ownHwid !== null && { own_hwid: phone.ownHwid }),
+      first_seen: time(phone.firstSeenAtMs),
+      last_seen: time(phone.lastSeenAtMs),
     });
     const listed = listSlots(core, provider, selector, hwid, LIST_COUNT_MAX);
-    return replyWith(listed, (slots) => ({ data: slots.map(rowOf) }));
+    if (details !== 1) return replyWith(listed, (slots) => ({ data: slots.map(rowOf) }));
+    return after(listed, (slots) => {
+      if (isRefused(slots)) return slots;
+      return replyWith(listPhones(core, provider, selector), (phones) => {
+        const byHwid = Map.groupBy(phones, (phone) => phone.hwid);
+        const detailed = (slot: Slot): Static<typeof LinkedHwid> => ({
+          ...rowOf(slot),
+          last_seen: time(slot.lastSeenAtMs),
+          ...(slot.isNamed && { named: 'has not come' as const }),
+          ...(byHwid.has(slot.hwid) && { phones: byHwid.get(slot.hwid)?.map(phoneOf) ?? [] }),
+        });
+        return { data: slots.map(detailed) };
+      });
+    });
   },
 });
 
@@ -184,9 +245,37 @@ const listRefusedEndpoint = providerEndpoint({
   },
 });
 
+const ignoreCopiesEndpoint = callEndpoint(phoneCalls['phones.ignore'], {
+  method: 'GET',
+  repeat: 'same',
+  summary: 'Take the phones that send a HWID for those of one person',
+  description:
+    'For a HWID that several phones of one person send on purpose: they count as one device, are not refused, and cause no event. Slots that further phones have stay until they are freed. list-hwid with `details=1` shows the phones. An extension of the public contract.',
+  params: {
+    ...selectorParams('invalid_parameters'),
+    hwid: required(forms.hwid, { misfit: 'invalid_parameters', example: HWID_EXAMPLE }),
+  },
+  fields: {
+    ok: {
+      ignored: Type.Boolean({
+        description: 'False: there is but one phone, or all were so before.',
+        examples: [true],
+      }),
+    },
+  },
+  says: ['ok', 'invalid_parameters', 'install_code_error'],
+  given: ({ params: { install_code: installCode, install_id: installId, hwid } }) => ({
+    installCode,
+    installId,
+    hwid,
+  }),
+  reply: (ignored) => ({ says: 'ok', body: { ignored } }),
+});
+
 export const hwidEndpoints = [
   listHwidEndpoint,
   addHwidEndpoint,
   deleteHwidEndpoint,
   listRefusedEndpoint,
+  ignoreCopiesEndpoint,
 ];

@@ -262,16 +262,21 @@ const listLinkEndpoint = providerEndpoint({
       misfit: 'unknown_error',
       about: 'With 1 only links with more HWIDs than their limit.',
     }),
+    copied: optional(forms.flag, {
+      misfit: 'unknown_error',
+      about: 'With 1 only links with a HWID that several phones certainly send.',
+    }),
   },
   fields: { ok: { data: Type.Array(LimitedLink, { maxItems: LIST_COUNT_MAX }) } },
   says: ['ok', 'unknown_error'],
   handle: ({ core, provider, params, settings: { outputOffsetMinutes }, limits }) => {
     const turn = () => limits.turns.next(callerName({ provider }));
-    const { install_code: installCode, subscription_key: subscriptionKey, search, over } = params;
+    const { install_code: installCode, subscription_key: subscriptionKey, search } = params;
+    const [isOver, isCopied] = [params.over === 1, params.copied === 1];
     const matching = (page: Page): Maybe<readonly Link[]> =>
-      search === null && over !== 1
+      search === null && !isOver && !isCopied
         ? core.store.listLinksOf(provider.id, page)
-        : searchLinks(core, provider, { search, isOver: over === 1 }, page, turn);
+        : searchLinks(core, provider, { search, isOver, isCopied }, page, turn);
     const named = (page: Page) =>
       after(findNamed(core, provider, { installCode, subscriptionKey }), (link) =>
         isOn(page, link) ? matching({ ...page, id: link.id }) : [],

@@ -28,7 +28,7 @@ import {
 } from '../sqlite/file/migrate.ts';
 import { DATABASE_FILE, isSqlite, openToLook } from '../sqlite/file/open.ts';
 import type { Field, Rows, Side, Target } from './side.ts';
-import { type MovedTable, movedTables, namesOf, orderOf } from './tables.ts';
+import { KEY_TABLE, type MovedTable, movedTables, namesOf, orderOf } from './tables.ts';
 
 /** `blank`: there is no file, or an empty one. */
 type FileState = 'blank' | 'atWork' | 'left' | 'arriving';
@@ -133,6 +133,7 @@ export class NewFile extends FileSide implements Target {
     this.db.run('PRAGMA journal_mode = MEMORY');
     this.db.run('PRAGMA synchronous = OFF');
     for (const migration of MIGRATIONS) this.db.run(migration);
+    this.db.run(`DELETE FROM ${KEY_TABLE}`);
     this.db.run(`PRAGMA application_id = ${ARRIVING_ID}`);
     this.db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
     const parts = this.db

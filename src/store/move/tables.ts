@@ -18,10 +18,13 @@ export interface MovedTable {
 }
 
 /**
- * Tables that are not copied: counts of SQLite, and those that migrations fill. What the signing
- * key signed is good for some days at most. Upkeep is of a machine and its files.
+ * Tables that are not copied: counts of SQLite, and those that migrations fill. Upkeep is of a
+ * machine and its files.
  */
-const STAYING = ['appliance', 'distribution_transition', 'signing_key', 'upkeep'];
+const STAYING = ['appliance', 'distribution_transition', 'upkeep'];
+
+/** The table that migrations fill and that is copied: hashes of models are made with its key. */
+export const KEY_TABLE = 'signing_key';
 
 /** SQLite keeps the order of these rows implicitly, PostgreSQL in a column. */
 const ORDERED_UNSAID = 'device_domain';

@@ -19,7 +19,7 @@ import { FileSide, stateOfFile } from './file-side.ts';
 import type { MoveJob, MovePlaces, MoveReport } from './job.ts';
 import { ServerSide } from './server-side.ts';
 import { copyAll, finishMove, hasHead, holdingsOf, progressOf } from './side.ts';
-import type { MovedTable } from './tables.ts';
+import { KEY_TABLE, type MovedTable } from './tables.ts';
 
 interface Sides {
   place: DatabaseOptions;
@@ -96,7 +96,7 @@ async function refuseFilled(
   { isForced }: MoveJob,
 ): Promise<void> {
   await server.refuseNodes();
-  const filled = await server.findFilled(tables);
+  const filled = await server.findFilled(tables.filter(({ name }) => name !== KEY_TABLE));
   if (filled === null || mark === 'arriving' || (mark === 'left' && isForced)) return;
   throw new OperatorError(
     mark === 'left'

@@ -42,6 +42,10 @@ function statements(backend: Statements) {
           })},
           ${termsColumns(backend)}
         FROM install ${page}`),
+    /**
+     * Without those of further phones of a HWID: another server makes other hashes of models, and
+     * distinguishes the phones again.
+     */
     slots: prepare(sql`
         SELECT ${columns({ s: 'install_device', d: 'device', p: 'device_provider' }, [
           's.installId, d.hwid, s.registeredAtMs',
@@ -50,7 +54,10 @@ function statements(backend: Statements) {
         ])},
           ${values<{ slotSeenAtMs: number }>({ slotSeenAtMs: slotSeen(backend) })}
         FROM install_device s ${join} device d ON d.id = s.device_id ${withDevice(backend)}
-        WHERE s.install_id ${backend.among('installIds')} ORDER BY s.install_id, s.id`),
+        WHERE s.install_id ${backend.among('installIds')} AND NOT EXISTS (
+          SELECT 1 FROM slot_phone f
+          WHERE f.own_device_id = s.device_id AND f.install_id = s.install_id)
+        ORDER BY s.install_id, s.id`),
     named: prepare(sql`
         SELECT ${columns('named_hwid', [
           'installId',

@@ -72,6 +72,8 @@ export const FUTURE_CUTS: readonly FutureCut[] = [
   { table: 'ended_token', column: 'ended_at_ms', key: 'ended_at_ms' },
   { table: 'install_tombstone', column: 'ended_at_ms' },
   { table: 'refused_device', column: 'last_refused_at_ms', key: 'install_id' },
+  { table: 'slot_phone', column: 'last_seen_at_ms', key: 'install_id' },
+  { table: 'slot_phone', column: 'first_seen_at_ms', key: 'install_id' },
   { table: 'event', column: 'at_ms' },
   { table: 'sighting', column: 'last_seen_at_ms', key: null },
   // Whether a run is overdue, and whether a panel is followed still.

@@ -22,11 +22,11 @@ const SLICE_RANGES = 4;
 
 const MAX_ID = Number.MAX_SAFE_INTEGER;
 
-type LinkRow = Flagged<OwnedLink, 'hasSubscriptionKey'>;
+type LinkRow = Flagged<OwnedLink, 'hasSubscriptionKey' | 'isCopied'>;
 
 /** Prepares a statement about links as the operator sees them. */
 const preparedLinks = ({ prepare }: Backend, query: SQL<LinkRow>) =>
-  mapped(prepare(query), booleans('hasSubscriptionKey'));
+  mapped(prepare(query), booleans('hasSubscriptionKey', 'isCopied'));
 
 /** Returns a LIKE pattern for texts with this part; special characters are escaped. */
 export const likePart = (text: string) => `%${asciiLower(text).replace(/[%_!]/g, '!$&')}%`;
@@ -34,6 +34,10 @@ export const likePart = (text: string) => `%${asciiLower(text).replace(/[%_!]/g,
 /** Compares without regard to the case of A to Z. */
 export const contains = (column: string, name: string) =>
   sql.raw(`lower(${column}) LIKE CAST(:${name} AS text) ESCAPE '!'`);
+
+/** Condition: a HWID of the link `i` has a certain further phone. */
+const IS_COPIED = sql.raw(`(i.has_phones = 1 AND (
+  SELECT count(*) FROM slot_phone c WHERE c.install_id = i.id AND c.state = 'certain') > 0)`);
 
 /** Statements about the links `i` that match a filter, of all providers or of one. */
 function filterStatements(backend: Backend, link: SQL<LinkRow>, ofProvider: SQL) {
@@ -50,6 +54,7 @@ function filterStatements(backend: Backend, link: SQL<LinkRow>, ofProvider: SQL)
     WHERE ${ofProvider} AND i.id >= :fromId AND i.id < :beforeId
       AND (:isFull = 0 OR i.device_count >= i.install_limit)
       AND (:isOver = 0 OR i.device_count > i.install_limit)
+      AND (:isCopied = 0 OR ${IS_COPIED})
       AND (CAST(:status AS integer) IS NULL OR i.status = :status)
       AND (:isDisabledByImport = 0 OR ${DISABLED_BY_IMPORT})
       AND (CAST(:limit AS integer) IS NULL OR i.install_limit = :limit)
@@ -94,7 +99,9 @@ function statements(backend: Backend) {
       i.limitWanted`,
     )}, ${columns({ i: 'install' }, ofTable('i', fieldsOf(LINK_TERMS)))}, ${values<{
       hasSubscriptionKey: number;
+      isCopied: number;
     }>({
+      isCopied: sql`CAST(${IS_COPIED} AS integer)`,
       hasSubscriptionKey: sql`CAST(i.subscription_key_hash IS NOT NULL AS integer)`,
     })}
     FROM install i ${backend.join} provider p ON p.id = i.provider_id`;
@@ -156,10 +163,10 @@ function spanOf({ beyondId, isOldest }: Beyond, endId: number | null) {
 function valuesOf(filter: LinkFilter): { values: Values; rangeCount: number | null } {
   const { providerCode, status, isFull, isOver = false, search = null, inNote = null } = filter;
   const { refusedSinceMs = null, unusedSinceMs = null, limit = null } = filter;
-  const { isDisabledByImport = false } = filter;
+  const { isCopied = false, isDisabledByImport = false } = filter;
   const isHeavy =
     isOver || [search, inNote, refusedSinceMs, unusedSinceMs].some((one) => one !== null);
-  const isLight = isFull || isDisabledByImport || status !== null || limit !== null;
+  const isLight = isFull || isCopied || isDisabledByImport || status !== null || limit !== null;
   return {
     values: {
       providerCode,
@@ -171,6 +178,7 @@ function valuesOf(filter: LinkFilter): { values: Values; rangeCount: number | nu
       hidesCodes: filter.hidesCodes ? 1 : 0,
       isFull: isFull ? 1 : 0,
       isOver: isOver ? 1 : 0,
+      isCopied: isCopied ? 1 : 0,
       isDisabledByImport: isDisabledByImport ? 1 : 0,
       part: search === null ? null : likePart(search),
       inNote: inNote === null ? null : likePart(inNote),

@@ -39,6 +39,7 @@ import { linkJoinNoun } from './link-join.ts';
 import { linkTieNoun } from './link-tie.ts';
 import { linkViewNoun } from './link-view.ts';
 import { messageNoun } from './message.ts';
+import { modelNoun } from './model.ts';
 import { myNoun } from './my.ts';
 import { namedNoun } from './named.ts';
 import { namedHwidNoun } from './named-hwid.ts';
@@ -97,6 +98,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...tokenNoun(backend),
     ...endedNoun(backend),
     ...registrationNoun(backend),
+    ...modelNoun(backend),
     ...ledgerKeepingNoun(backend),
     ...idempotencyNoun(backend),
     ...strangerNoun(backend),

@@ -17,6 +17,9 @@ import { phoneSavingSteps } from './phone-saving.ts';
 /** Phones that a step deletes. */
 const FORGET_STEP = 1_000;
 
+/** Names that further phones of a HWID can have: core/copied-hwid.ts. */
+const DERIVED_MAX = 100;
+
 function statements(backend: Backend) {
   const { prepare, join } = backend;
   const oldest = sql`FROM slot_phone WHERE last_seen_at_ms < :seenBeforeMs
@@ -49,6 +52,11 @@ function statements(backend: Backend) {
         WHERE id = :providerId`),
     settle: prepare(sql`
         UPDATE provider SET copied_count = 0 WHERE id = :providerId`),
+    derived: prepare(sql`
+        SELECT DISTINCT ${columns({ o: 'device' }, 'o.hwid')}
+        FROM device d ${join} slot_phone f ON f.device_id = d.id
+          ${join} device o ON o.id = f.own_device_id
+        WHERE d.hwid = :hwid ORDER BY o.hwid LIMIT ${DERIVED_MAX}`),
     links: prepare(sql`SELECT DISTINCT ${columns('slot_phone', 'installId')} FROM (
         SELECT install_id ${oldest}) slot_phone`),
     forget: prepare(sql`
@@ -127,6 +135,9 @@ export function phoneNoun(backend: Backend): PhoneStore & Pick<SlotStore, 'seePh
         return true;
       });
     },
+
+    listDerived: async (hwid) =>
+      (await backend.read(() => on.derived.all({ hwid }))).map((row) => row.hwid),
 
     forgetPhones: async (seenBeforeMs) => {
       const found = await backend.read(() => on.links.all({ seenBeforeMs }));

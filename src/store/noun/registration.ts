@@ -88,9 +88,10 @@ function evidenceStep(backend: Backend) {
   const nothing = { providerId: null, entry: null, domainId: null, namedId: null };
 
   /** Returns what names the device: a token that it shows, or else the facts of its phone. */
-  function* whoAsks({ facts, heldTokenHash, hwid, nowMs }: NewRegistration) {
+  function* whoAsks({ facts, heldTokenHash, hwid, isPrivate, nowMs }: NewRegistration) {
     const held = heldTokenHash && (yield* phones.holderOf(heldTokenHash, hwid));
     if (held) return { hwid: held };
+    if (isPrivate) return { hwid };
     return {
       hwid,
       sight: { door: 'device', facts, isShared: false, isUnproved: false, nowMs } as const,

@@ -11,8 +11,16 @@ import type { KeptTime } from '../../core/port/time.ts';
 import type { KeptUpstream } from '../../core/port/upstream.ts';
 import type { DisabledWebhooks } from '../../core/port/webhook.ts';
 import { activityWord } from '../../core/status-word.ts';
+import { POLICY_TERMS } from '../../core/terms.ts';
 import type { Statements, Step } from '../backend.ts';
-import type { BoundHost, DatabaseReport, HostOfProvider, HostsOf, PrivateName } from '../kind.ts';
+import type {
+  BoundHost,
+  DatabaseReport,
+  HostOfProvider,
+  HostsOf,
+  HwidCopies,
+  PrivateName,
+} from '../kind.ts';
 import { columns, sql, values } from '../statement-text.ts';
 import { readBotFetches, readUnused } from './bot-survey.ts';
 import { disabledWebhooks } from './disabled-webhook.ts';
@@ -48,6 +56,7 @@ export const NO_CONTENTS: Contents = {
   unlimited: [],
   unused: [],
   botFetches: [],
+  copies: { linkCount: 0, ruleCount: 0 },
   paged: [],
   sightings: [],
   follows: [],
@@ -122,6 +131,22 @@ const heldByJunk = ({ prepare, join }: Statements) =>
         })}
       FROM device v ${join} install_device s ON s.device_id = v.id
       WHERE ${IS_JUNK} GROUP BY v.hwid ORDER BY count(*) DESC, v.hwid LIMIT ${JUNK_COUNT_MAX}`);
+
+/** Counts the links that take several phones for one device, and the rules that do not. */
+function* readCopies({ prepare, join }: Statements): Step<HwidCopies> {
+  const isStrict = sql.raw("copied_hwid IN ('count', 'refuse')");
+  const found = yield* prepare(sql`
+      SELECT ${values<{ [F in keyof HwidCopies]: number }>({
+        linkCount: sql`(
+          SELECT count(DISTINCT f.install_id) FROM slot_phone f
+            ${join} install i ON i.id = f.install_id ${join} provider p ON p.id = i.provider_id
+          WHERE f.state = 'certain'
+            AND coalesce(i.copied_hwid, p.copied_hwid, ${sql.raw(`'${POLICY_TERMS.copiedHwid.usual}'`)}) = 'tell')`,
+        ruleCount: sql`(SELECT count(*) FROM install WHERE ${isStrict})
+          + (SELECT count(*) FROM provider WHERE ${isStrict})`,
+      })}`).get();
+  return found ?? NO_CONTENTS.copies;
+}
 
 /** Most names of a kind that are read. */
 const NAME_COUNT_MAX = 10_000;
@@ -216,6 +241,7 @@ function* readContents(statements: Statements): Step<Omit<Contents, 'hosts' | 'u
     disabledByImport: yield* byImport.all(),
     unlimited: yield* unlimited.all(),
     botFetches: yield* readBotFetches(statements),
+    copies: yield* readCopies(statements),
     passing: (yield* passing.all()).map(({ code }) => code),
     signingKey: (yield* signingKey.get())?.key ?? null,
     stopped: yield* stopped.all(),

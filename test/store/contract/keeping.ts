@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test';
+import type { DeviceFacts } from '../../../src/core/port/device.ts';
 import type {
   FinishedCursor,
   KeepingStore,
+  ModelCursor,
   StrangerCursor,
 } from '../../../src/core/port/keeping.ts';
 import type { Store } from '../../../src/core/port/store.ts';
@@ -74,6 +76,18 @@ const isPruned = async (store: Store, id: number) =>
 /** A device that calls a provider, from no binding. */
 const visit = (store: Store, hwid: string, nowMs: number, providerCode = 'Provide1') =>
   store.recordCheckIn({ providerCode, domainHash: null, hwid }, SILENCE, nowMs);
+
+const visitAs = (store: Store, hwid: string, facts: DeviceFacts, nowMs: number) =>
+  store.recordCheckIn({ providerCode: 'Provide1', domainHash: null, hwid }, facts, nowMs);
+
+/** Forgets all models; says in how many steps. */
+async function forgetModelsOf(store: Store): Promise<number> {
+  let at: ModelCursor | null = null;
+  return untilDone(async () => {
+    at = await store.forgetModels(at);
+    return at !== null;
+  });
+}
 
 const known = async (store: Store, ...hwids: string[]) => {
   const found = await Promise.all(hwids.map((hwid) => store.findDevice(hwid)));
@@ -287,6 +301,32 @@ export const keepingContract: Record<keyof KeepingStore, Suite> = {
       expect(await seenBy('freed')).toBe(0);
       expect(await seenBy('new')).toBe(1);
       expect(await seenBy('linked')).toBe(1);
+    });
+  },
+
+  forgetModels(opened) {
+    test('of devices, of what they said without a provider, and of those that were refused', async () => {
+      const { store } = opened();
+      const { installId, providerId } = await addDoor(store);
+      const told = { ...FACTS, deviceName: 'Pixel 9', userAgent: 'Happ/3.2 (Android; Pixel 9)' };
+      const hwids = Array.from({ length: 300 }, (_, n) => `phone-${n}`);
+      for (const [n, hwid] of hwids.entries()) await visitAs(store, hwid, told, NOW_MS + n);
+      await visitAs(store, 'silent', SILENCE, NOW_MS);
+      await store.registerDevice({ ...registration('alone'), facts: told });
+      const refused = { hwid: 'stranger', deviceName: 'Pixel 9', os: 'android' };
+      store.countRefusal({ installId, providerId }, 'link_disabled', NOW_MS, refused);
+      await store.saveFigures();
+      expect(await forgetModelsOf(store)).toBeGreaterThan(2);
+
+      const facts = await Promise.all(
+        [...hwids, 'alone'].map(async (hwid) => (await store.findDevice(hwid))?.device),
+      );
+      const rest = { ...told, deviceName: '', userAgent: 'Happ/3.2' };
+      expect(facts).toEqual(facts.map(() => expect.objectContaining(rest)));
+      expect(await store.listRefused(installId)).toMatchObject([{ ...refused, deviceName: '' }]);
+      expect((await store.findDevice('silent'))?.device).toMatchObject(SILENCE);
+      // What has none is not written again.
+      expect(await forgetModelsOf(store)).toBeGreaterThan(2);
     });
   },
 

@@ -109,6 +109,7 @@ export const linkViewContract: Record<Method & keyof Store, Suite> = {
         replacedAtMs: null,
         limitWanted: null,
         hasSubscriptionKey: false,
+        isCopied: false,
       });
       expect(await store.findLink('LinkCode0003')).toMatchObject({ providerCode: 'Provide2' });
       expect(await store.findLink('linkcode0003')).toBeNull();

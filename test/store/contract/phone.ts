@@ -28,6 +28,7 @@ import {
 import { listening } from './happening.ts';
 
 type Method =
+  | 'listDerived'
   | 'listPhones'
   | 'isDerivedHwid'
   | 'ignorePhones'
@@ -175,6 +176,18 @@ export const phoneContract: Record<Method & keyof Store, Suite> = {
       expect(await store.ignorePhones(link, 'x', ACT)).toBe(true);
       expect(await store.ignorePhones(link, 'x', ACT)).toBe(false);
       expect(await ask(store, IPHONE, laterMs)).toBe('x');
+    });
+  },
+
+  listDerived(opened) {
+    test('the HWIDs of further phones, on every link', async () => {
+      const { store } = opened();
+      const { laterMs } = await copied(opened(), 'count');
+      expect(await store.listDerived('x')).toEqual([]);
+      expect(await ask(store, IPHONE, laterMs)).toBe('x~2');
+      expect(await store.listDerived('x')).toEqual(['x~2']);
+      expect(await store.listDerived('x~2')).toEqual([]);
+      expect(await store.listDerived('y')).toEqual([]);
     });
   },
 

@@ -2,9 +2,11 @@ import { count } from './count.ts';
 
 const links = {
   search: 'Code, note, HWID or device',
-  words: 'Filter words: is:full is:active is:disabled limit:3 unused:30d refused:today',
+  words: 'Filter words: is:full is:copied is:active is:disabled limit:3 unused:30d refused:today',
   filters: 'Filters',
   full: 'Full',
+  copied: 'Copied HWID',
+  copiedMark: 'copied',
   disabled: 'Disabled',
   refusedToday: 'Refused today',
   refusedFor: (days: number) => `Refused in ${count(days, 'day', 'days')}`,
@@ -111,6 +113,20 @@ const link = {
   nameHint: 'Each takes a place at once, which waits for it. Up to 100 at a time.',
   nameOne: 'Admit this device',
   samePhone: 'The same phone with a new HWID? The old one was silent since then:',
+  copyOf: 'Another phone with the HWID',
+  phones: (n: number) => `${count(n, 'phone sends', 'phones send')} this HWID`,
+  phoneStates: {
+    first: 'came first',
+    pending: 'replaced, or another phone',
+    hint: 'perhaps another phone',
+    certain: 'another phone',
+    ignored: 'same person',
+  },
+  phoneSights: (first: string, last: string) => `first ${first}, last ${last}`,
+  samePerson: 'Same person, ignore',
+  samePersonSure: 'Are these phones one person’s?',
+  samePersonHint:
+    'They count as one device, none is refused, and you get no event about them. Slots that they have stay until you remove them.',
   freeOld: 'Remove the old device',
   free: 'Remove device',
   toDomains: 'To the domains',

@@ -4,6 +4,7 @@ const overview = {
   links: 'Links',
   ofMax: (max: string) => `of ${max} at most`,
   full: 'Full links',
+  copied: 'Copied HWIDs',
   admitted: 'New devices',
   refused: 'Refusals',
   fortnight: 'in the last 14 days',

@@ -6,9 +6,12 @@ const { format } = number;
 
 const links: Like<typeof english.links> = {
   search: 'کد، یادداشت، HWID یا دستگاه',
-  words: 'کلمات فیلتر: \u2066is:full is:active is:disabled limit:3 unused:30d refused:today\u2069',
+  words:
+    'کلمات فیلتر: \u2066is:full is:copied is:active is:disabled limit:3 unused:30d refused:today\u2069',
   filters: 'فیلترها',
   full: 'پر',
+  copied: 'HWID کپی‌شده',
+  copiedMark: 'کپی',
   disabled: 'غیرفعال',
   refusedToday: 'ردشده امروز',
   refusedFor: (days) => `ردشده در ${format(days)} روز`,
@@ -114,6 +117,20 @@ const link: Like<typeof english.link> = {
   nameHint: 'از همین حالا جا می‌گیرند و جایشان محفوظ است. هر بار حداکثر ۱۰۰ مورد.',
   nameOne: 'این دستگاه پذیرفته شود',
   samePhone: 'همان گوشی با HWID جدید؟ قبلی از آن زمان فعالیتی نداشته است:',
+  copyOf: 'گوشی دیگری با HWID',
+  phones: (n) => `${format(n)} گوشی این HWID را می‌فرستند`,
+  phoneStates: {
+    first: 'اولین گوشی',
+    pending: 'تعویض‌شده یا گوشی دیگر',
+    hint: 'شاید گوشی دیگر',
+    certain: 'گوشی دیگر',
+    ignored: 'همان شخص',
+  },
+  phoneSights: (first, last) => `نخستین بار ${first}، آخرین بار ${last}`,
+  samePerson: 'یک نفر است، نادیده بگیر',
+  samePersonSure: 'این گوشی‌ها متعلق به یک نفرند؟',
+  samePersonHint:
+    'یک دستگاه حساب می‌شوند، هیچ‌کدام رد نمی‌شود و رویدادی دربارهٔ آن‌ها نمی‌آید. جاهایی که گرفته‌اند تا وقتی حذفشان کنید می‌ماند.',
   freeOld: 'حذف دستگاه قبلی',
   free: 'حذف دستگاه',
   toDomains: 'رفتن به دامنه‌ها',

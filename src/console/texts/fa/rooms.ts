@@ -6,6 +6,7 @@ const overview: Like<typeof english.overview> = {
   links: 'لینک‌ها',
   ofMax: (max) => `حداکثر ${max}`,
   full: 'لینک‌های پر',
+  copied: 'HWIDهای کپی‌شده',
   admitted: 'دستگاه‌های جدید',
   refused: 'ردشده‌ها',
   fortnight: 'در ۱۴ روز گذشته',

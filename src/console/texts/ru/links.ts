@@ -8,9 +8,11 @@ const dayCount = (n: number) => count(n, 'день', 'дня', 'дней');
 
 const links: Like<typeof english.links> = {
   search: 'Код, заметка, HWID или устройство',
-  words: 'Слова-фильтры: is:full is:active is:disabled limit:3 unused:30d refused:today',
+  words: 'Слова-фильтры: is:full is:copied is:active is:disabled limit:3 unused:30d refused:today',
   filters: 'Фильтры',
   full: 'Заполненные',
+  copied: 'Скопирован HWID',
+  copiedMark: 'копия',
   disabled: 'Отключённые',
   refusedToday: 'Отказы сегодня',
   refusedFor: (days) => `Отказы за ${dayCount(days)}`,
@@ -116,6 +118,20 @@ const link: Like<typeof english.link> = {
   nameHint: 'Они сразу занимают места, и места ждут именно их. До 100 за раз.',
   nameOne: 'Впустить это устройство',
   samePhone: 'Тот же телефон с новым HWID? С тех пор молчит:',
+  copyOf: 'Другой телефон с HWID',
+  phones: (n) => `Телефонов с этим HWID: ${n}`,
+  phoneStates: {
+    first: 'первый',
+    pending: 'заменён или другой телефон',
+    hint: 'возможно, другой телефон',
+    certain: 'другой телефон',
+    ignored: 'тот же человек',
+  },
+  phoneSights: (first, last) => `впервые ${first}, последний раз ${last}`,
+  samePerson: 'Один человек, не учитывать',
+  samePersonSure: 'Это телефоны одного человека?',
+  samePersonHint:
+    'Они считаются одним устройством, ни один не получит отказа, событий о них не будет. Места, которые они заняли, остаются, пока вы их не удалите.',
   freeOld: 'Удалить старое устройство',
   free: 'Удалить устройство',
   toDomains: 'К доменам',

@@ -6,6 +6,7 @@ const overview: Like<typeof english.overview> = {
   links: 'Ссылки',
   ofMax: (max) => `не более ${max}`,
   full: 'Заполнены',
+  copied: 'HWID скопированы',
   admitted: 'Новых устройств',
   refused: 'Отказов',
   fortnight: 'за последние 14 дней',

@@ -3,9 +3,11 @@ import type { Like } from '../texts.ts';
 
 const links: Like<typeof english.links> = {
   search: '链接码、备注、HWID 或设备',
-  words: '筛选词：is:full is:active is:disabled limit:3 unused:30d refused:today',
+  words: '筛选词：is:full is:copied is:active is:disabled limit:3 unused:30d refused:today',
   filters: '筛选',
   full: '已满',
+  copied: 'HWID 被复制',
+  copiedMark: '被复制',
   disabled: '已禁用',
   refusedToday: '今日有拒绝',
   refusedFor: (days) => `${days} 天内有拒绝`,
@@ -108,6 +110,20 @@ const link: Like<typeof english.link> = {
   nameHint: '登记后立即占用名额，并为其保留。一次最多 100 个。',
   nameOne: '允许此设备',
   samePhone: '是同一部手机换了 HWID 吗？此后再无活动：',
+  copyOf: '另一部手机，使用的 HWID 为',
+  phones: (n) => `${n} 部手机使用此 HWID`,
+  phoneStates: {
+    first: '最先出现',
+    pending: '已更换，或另一部手机',
+    hint: '可能是另一部手机',
+    certain: '另一部手机',
+    ignored: '同一人',
+  },
+  phoneSights: (first, last) => `首次 ${first}，最近 ${last}`,
+  samePerson: '同一人，忽略',
+  samePersonSure: '这些手机属于同一人吗？',
+  samePersonHint:
+    '它们视为一台设备，都不会被拒绝，也不再产生相关事件。它们已占的名额会保留，直到您删除。',
   freeOld: '删除旧设备',
   free: '删除设备',
   toDomains: '前往域名',

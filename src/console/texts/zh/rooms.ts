@@ -5,6 +5,7 @@ const overview: Like<typeof english.overview> = {
   links: '链接',
   ofMax: (max) => `上限 ${max}`,
   full: '已满链接',
+  copied: '被复制的 HWID',
   admitted: '新设备',
   refused: '拒绝',
   fortnight: '最近 14 天',
