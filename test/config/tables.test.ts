@@ -65,6 +65,8 @@ describe('[[gate.upstream]]', () => {
         codesAsKeys: false,
         keySecretFile: '',
         defaultLimit: 3,
+        cutOff: false,
+        panelAdmin: '',
         unlimitedAs: 100,
         browsers: 'refuse',
         otherPaths: 'refuse',

@@ -14,6 +14,7 @@ import {
   networksOrTrusted,
   oneOf,
   optionalBaseUrl,
+  optionalLine,
   passPaths,
   providerCode,
   shortText,
@@ -129,6 +130,15 @@ const upstreamKeys = {
   ]),
   followNotes: tableKey('follow_notes', 'false', boolean, [
     'Whether `follow` brings names and notes of users as notes of their links.',
+  ]),
+  // It writes to the panel with a token that can change users.
+  cutOff: tableKey('cut_off', 'false', boolean, [
+    'Whether the panel may be told to make the credentials of a customer new when a device is freed',
+    'with cut-off. Needs `panel_token_file`, of an account that can change users.',
+  ]),
+  panelAdmin: exampleKey('panel_admin', '', 'seller-1', optionalLine, [
+    'Whose users of the panel belong to the provider, for cut-off alone: its admin.',
+    'Empty: all. Two providers at one panel need one each.',
   ]),
   enforce: tableKey('enforce', 'true', boolean, [
     'Whether full links refuse new devices; `false` only counts those over the limit. A link or a',

@@ -43,6 +43,10 @@ export interface Upstream extends Way {
   readonly followGone: 'tell' | 'disable';
   /** True: `follow` brings names and notes. */
   readonly followNotes: boolean;
+  /** True: the operator lets Gatepost change credentials at the panel. */
+  readonly cutOff: boolean;
+  /** Whose users of the panel belong to the provider; empty: all. */
+  readonly panelAdmin: string;
   /** The limit of links whose panel says that their user has none. */
   readonly unlimitedAs: number;
   /** The limit of a link that is created for a new key. */
