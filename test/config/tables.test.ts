@@ -430,6 +430,8 @@ test('tables are shown by their keys, each with its origin', () => {
     ['gate.upstream.1.panel_file', '', 'default'],
     ['gate.upstream.1.follow_gone', 'tell', 'default'],
     ['gate.upstream.1.follow_notes', 'false', 'default'],
+    ['gate.upstream.1.cut_off', 'false', 'default'],
+    ['gate.upstream.1.panel_admin', '', 'default'],
     ['gate.upstream.1.enforce', 'true', 'default'],
     ['gate.upstream.1.browsers', 'refuse', 'default'],
     ['gate.upstream.1.other_paths', 'refuse', 'default'],

@@ -37,6 +37,16 @@ const ODD = listed(
   PANELS.filter((panel) => PANEL_TRAITS[panel].keysHaveDelimiters).map((one) => `\`"${one}"\``),
   'or',
 );
+/** The meaning of `panel_admin` at each panel. */
+const OWNERS = [
+  ...Map.groupBy(PANELS, (panel) => {
+    const { cutOff } = PANEL_TRAITS[panel];
+    return 'why' in cutOff ? '' : cutOff.owner;
+  }),
+]
+  .filter(([owner]) => owner !== '')
+  .map(([owner, panels]) => `${titlesOf((panel) => panels.includes(panel))}: ${owner}`)
+  .join('; ');
 const rideLevel = oneOf('off', 'notifications', 'on');
 /** A week at most: an app that fetches less often misses messages. */
 const UPDATE_INTERVAL = integer(0, 168);
@@ -131,14 +141,16 @@ const upstreamKeys = {
   followNotes: tableKey('follow_notes', 'false', boolean, [
     'Whether `follow` brings names and notes of users as notes of their links.',
   ]),
-  // It writes to the panel with a token that can change users.
+  // It writes to the panel, with a token that can change users.
   cutOff: tableKey('cut_off', 'false', boolean, [
-    'Whether the panel may be told to make the credentials of a customer new when a device is freed',
-    'with cut-off. Needs `panel_token_file`, of an account that can change users.',
+    'Whether Gatepost may have the panel make new credentials for a customer when a device is freed',
+    `with cut-off. Not for ${titlesOf((panel) => 'why' in PANEL_TRAITS[panel].cutOff)}. Needs`,
+    '`panel_token_file` or `panel_account_file`, of an account that can change users.',
   ]),
   panelAdmin: exampleKey('panel_admin', '', 'seller-1', optionalLine, [
-    'Whose users of the panel belong to the provider, for cut-off alone: its admin.',
-    'Empty: all. Two providers at one panel need one each.',
+    "The provider's users at the panel: a cut-off changes no other.",
+    `${OWNERS}. Empty: all users. Where two providers have upstreams at one`,
+    'panel, each needs another one.',
   ]),
   enforce: tableKey('enforce', 'true', boolean, [
     'Whether full links refuse new devices; `false` only counts those over the limit. A link or a',

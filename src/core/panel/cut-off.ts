@@ -23,7 +23,7 @@ export interface CutUpstream {
   readonly panelAccountFile: string;
   /** True: the operator lets Gatepost change credentials at this panel. */
   readonly cutOff: boolean;
-  /** Whose users of the panel belong to the provider, by `ownerRule` of the panel; empty: all. */
+  /** The admin, group or squad of the provider's users at the panel; empty: all users. */
   readonly panelAdmin: string;
 }
 
@@ -68,8 +68,9 @@ export interface PanelCuts {
   canCut(upstream: CutUpstream): CanCut;
   /**
    * Has the panel of an upstream make the credentials of one customer new, and reads them back. The
-   * user is found by the link of the upstream's provider with that key, which this panel proved.
-   * Never throws for an answer of a panel; an aborted deadline is `failed`.
+   * user is found by the link of the upstream's provider with that key, if a panel of this kind
+   * proved it; where the provider has several of a kind, the caller knows which one did. Never
+   * throws for an answer of a panel; an aborted deadline is `failed`.
    */
   changeCredentials(
     upstream: CutUpstream,
@@ -88,7 +89,8 @@ export function canCut(upstream: CutUpstream, upstreams: readonly CutUpstream[])
 function obstacleOf(upstream: CutUpstream, upstreams: readonly CutUpstream[]): string | null {
   const panel = panelOf(upstream);
   if (panel === null) return 'the settings name no panel for this host';
-  const { title } = PANEL_TRAITS[panel];
+  const { cutOff, title } = PANEL_TRAITS[panel];
+  if ('why' in cutOff) return cutOff.why;
   if (!upstream.cutOff) return `cut_off is not switched on for ${upstream.host}`;
   if (upstream.panelTokenFile === '' && upstream.panelAccountFile === '') {
     return `the settings name no token for the API of ${title}`;

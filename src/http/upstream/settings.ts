@@ -45,7 +45,7 @@ export interface Upstream extends Way {
   readonly followNotes: boolean;
   /** True: the operator lets Gatepost change credentials at the panel. */
   readonly cutOff: boolean;
-  /** Whose users of the panel belong to the provider; empty: all. */
+  /** The admin, group or squad of the provider's users at the panel; empty: all users. */
   readonly panelAdmin: string;
   /** The limit of links whose panel says that their user has none. */
   readonly unlimitedAs: number;
