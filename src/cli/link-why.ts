@@ -146,6 +146,7 @@ function sentence({ verdict, door, hwid }: Case): string {
     replaced: `admitted: it would replace ${oldest}`,
     link_domain_not_bound: 'refused: the provider has no active binding of the domain',
     link_disabled: 'refused: the link is disabled',
+    barred: 'refused: it was cut off from the link',
     link_limit_reached: 'refused: the link is full',
   };
   return `${hwid} would be ${words[verdict]}`;

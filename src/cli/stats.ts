@@ -21,6 +21,7 @@ export const REASON_WORDS: Readonly<Record<RefusalReason, string>> = {
   hwid_required: 'no HWID',
   link_domain_not_bound: 'domain not bound',
   link_disabled: 'link disabled',
+  barred: 'cut off',
   link_limit_reached: 'link full',
 };
 

@@ -61,6 +61,11 @@ export const AT_DOOR = {
   /** The answer must not reveal that the link exists. */
   link_domain_not_bound: new Refused('link_not_found', { reason: 'link_domain_not_bound' }),
   link_disabled: new Refused('link_disabled'),
+  /** It answers as a full link, whose page does not help. */
+  barred: new Refused('link_limit_reached', {
+    reason: 'barred',
+    detail: 'this HWID was cut off from the link; the provider can let it in again',
+  }),
   link_limit_reached: new Refused('link_limit_reached'),
 } satisfies Record<AdmitRefusal, Refused<string>>;
 
@@ -86,7 +91,8 @@ export class FullLinkRefused extends Refused<'link_limit_reached'> {
  * store judges, counts and inserts in one atomic step, so that the limit holds.
  *
  * Refuses `hwid_required`, `link_not_found` (also without an active binding of the domain),
- * `link_disabled` (also a HWID with a slot) and `link_limit_reached`.
+ * `link_disabled` (also a HWID with a slot) and `link_limit_reached` (also a HWID that was cut off,
+ * with the reason `barred`).
  */
 export function admitDevice(
   core: Core,

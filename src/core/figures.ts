@@ -46,6 +46,7 @@ export const FIGURE_OF_REFUSAL: Readonly<Record<RefusalReason, Figure>> = {
   link_domain_not_bound: 'refused_domain',
   link_disabled: 'refused_disabled',
   link_limit_reached: 'refused_full',
+  barred: 'refused_full',
 };
 
 /** The figures of a UTC day; `day` is `YYYY-MM-DD`. */

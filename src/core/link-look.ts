@@ -28,9 +28,9 @@ interface ShownDevice extends Omit<LinkDevice, 'userAgent'> {
 
 /**
  * The remedy of a refusal: `now`: none is needed any more; `enable` the link; `domain`: bind the
- * domain; `room`: a free slot; `hwid`: an app that sends a HWID.
+ * domain; `room`: a free slot; `hwid`: an app that sends a HWID; `lift` the bar of the HWID.
  */
-type Remedy = 'now' | 'enable' | 'domain' | 'room' | 'hwid';
+type Remedy = 'now' | 'enable' | 'domain' | 'room' | 'hwid' | 'lift';
 
 interface ShownRefusal extends KeptRefusal {
   remedy: Remedy;
@@ -81,7 +81,9 @@ async function shownRefusals(
     if (bound === undefined) return 'domain';
     const { domainHash } = bound;
     const judged = await verdictOn(core, { installCode, domainHash, hwid, isShared: true }, nowMs);
-    return !isRefused(judged) && isAdmitted(judged.verdict) ? 'now' : 'room';
+    if (isRefused(judged)) return 'room';
+    if (judged.verdict === 'barred') return 'lift';
+    return isAdmitted(judged.verdict) ? 'now' : 'room';
   }
 }
 

@@ -7,7 +7,7 @@ import type { Maybe } from './port/maybe.ts';
 import { TooManyDeeds, WriteFailed } from './port/store.ts';
 
 /** A reason for the operator's log; the caller gets only `says`. */
-export type Reason = 'link_domain_not_bound' | 'key_ambiguous';
+export type Reason = 'link_domain_not_bound' | 'key_ambiguous' | 'barred';
 
 interface Particulars {
   detail?: string | undefined;

@@ -1,6 +1,7 @@
 /**
  * The life of slots. A newcomer is a HWID without a slot on the link; a device that lost its slot
- * counts as new. Each part of the policy is the link's, else its provider's, else the default.
+ * counts as new. A HWID that is barred there is refused first: core/bar.ts. Each part of the policy
+ * is the link's, else its provider's, else the default.
  *
  * | The link | The oldest slot, not seen for longest | A newcomer |
  * |---|---|---|
@@ -72,9 +73,13 @@ export function looksAtSlots({ inactiveDays, whenFull, samePhone }: Policy): boo
 }
 
 /** Decides whether a device is admitted on a link: the only such rule. */
-export function judge({ link, isBound, device, full, counts }: Door, nowMs: number): DoorVerdict {
+export function judge(
+  { link, isBound, barredUntilMs, device, full, counts }: Door,
+  nowMs: number,
+): DoorVerdict {
   if (!isBound) return 'link_domain_not_bound';
   if (link.status !== INSTALL_ACTIVE) return 'link_disabled';
+  if (barredUntilMs !== undefined && nowMs < barredUntilMs) return 'barred';
   if (device !== null) return 'known';
   if (link.deviceCount < link.installLimit) return 'room';
   if (counts) return link.deviceCount < DEVICES_MAX ? 'over' : 'link_limit_reached';

@@ -45,6 +45,7 @@ const FIGURE_OF: Readonly<Record<RefusalReason, Figure>> = {
   link_domain_not_bound: 'refused_domain',
   link_disabled: 'refused_disabled',
   link_limit_reached: 'refused_full',
+  barred: 'refused_full',
 };
 
 interface Link {

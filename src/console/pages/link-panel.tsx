@@ -9,6 +9,7 @@ import { Field, Form } from '../parts/form.tsx';
 import { date, number, time } from '../parts/format.ts';
 import { jobsChanged } from '../parts/job.tsx';
 import { Facts, Panel } from '../parts/layout.tsx';
+import { CutOff, Cuts } from '../parts/link-cuts.tsx';
 import { FinalLink, LinkQr } from '../parts/link-final.tsx';
 import { AsTheyLeave, LimitField } from '../parts/link-limit.tsx';
 import { ACTIVE, type Acts, RefusedRow } from '../parts/link-refused.tsx';
@@ -77,7 +78,14 @@ function Edit({ at, acts, shown }: { at: string; acts: Acts; shown: Shown }) {
   );
 }
 
-function DeviceRow({ acts, device }: { acts: Acts; device: Device }) {
+interface DeviceProps {
+  at: string;
+  acts: Acts;
+  device: Device;
+  shown: Shown;
+}
+
+function DeviceRow({ at, acts, device, shown: { hasKey, id } }: DeviceProps) {
   const words = texts.link;
   const { app, appVersion, deviceName, hwid, lastSeenAtMs, os, osVersion, registeredAtMs } = device;
   const facts = [`${systemName(os)} ${osVersion}`.trim(), `${app} ${appVersion}`.trim()];
@@ -102,7 +110,10 @@ function DeviceRow({ acts, device }: { acts: Acts; device: Device }) {
           </div>
         )}
       </div>
-      {may('slots.free') && <Button label={words.free} onClick={() => acts.free(hwid)} />}
+      <div class="actions">
+        {may('slots.free') && <Button label={words.free} onClick={() => acts.free(hwid)} />}
+        {may('cuts.ask') && hasKey && <CutOff at={at} id={id} acts={acts} hwid={hwid} />}
+      </div>
     </li>
   );
 }
@@ -130,6 +141,7 @@ function Danger({ at, acts, shown, onGone }: BodyProps & { onGone: () => void })
           onClick={() => later(() => call('slots.free-all', { at, linkId }))}
         />
       )}
+      {may('cuts.ask') && shown.hasKey && <CutOff at={at} id={linkId} acts={acts} hwid={null} />}
       {may('links.revoke') && (
         <Button
           label={words.revoke}
@@ -170,16 +182,20 @@ function Body({ at, acts, shown, onGone }: BodyProps & { onGone: () => void }) {
           {shown.hasKey && ` ${words.losesKey}`}
         </p>
       )}
+      {may('cuts.ask') && shown.hasKey && shown.status === DISABLED && (
+        <p class="notice">{words.cutEnded}</p>
+      )}
       {may('links.edit') && <Edit at={at} acts={acts} shown={shown} />}
       <section>
         <h3>{words.devices}</h3>
         <p class="hint">{shown.devices.length === 0 ? words.noDevices : words.freeHint}</p>
         <ul class="list">
           {shown.devices.map((device) => (
-            <DeviceRow key={device.hwid} acts={acts} device={device} />
+            <DeviceRow key={device.hwid} at={at} acts={acts} device={device} shown={shown} />
           ))}
         </ul>
       </section>
+      <Cuts at={at} acts={acts} shown={shown} />
       {shown.refused.length > 0 && (
         <section>
           <h3>{words.refused}</h3>
@@ -220,6 +236,7 @@ export function LinkPanel({ at, id, onClose }: PanelProps) {
     run,
     edit: (change) => run(() => call('links.edit', { at, id, ...change })),
     free: (hwid) => run(() => call('slots.free', { at, linkId: id, hwid }).then(jobsChanged)),
+    lift: (hwid) => run(() => call('bars.lift', { at, linkId: id, hwid })),
   };
   useLive(
     'links',

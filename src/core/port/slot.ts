@@ -67,6 +67,8 @@ export interface AdmittedLink {
   status: number;
   installLimit: number;
   deviceCount: number;
+  /** True: some devices may have to fetch again soon. */
+  awaitsFetch?: boolean;
   /** The facts about rides; absent: nothing may ride, or the door was not read. */
   rides?: DoorRides;
 }
@@ -78,6 +80,8 @@ export interface Door {
   isBound: boolean;
   /** The device, last seen when its slot was; null: it has no slot on the link. */
   device: DeviceAtProvider | null;
+  /** The end of the bar of the HWID; absent: there is no bar. */
+  barredUntilMs?: number;
   /** The slot that only the hash of its HWID holds, until `takeSlot` gives it to the device. */
   byHash?: Pick<Slot, 'registeredAtMs'>;
   /** The full link; null: a slot is free, the device has one, or the policy frees none. */
@@ -94,6 +98,7 @@ export type AdmitRefusal =
   | 'hwid_required'
   | 'link_domain_not_bound'
   | 'link_disabled'
+  | 'barred'
   | 'link_limit_reached';
 
 /** The name of a link; a `providerCode` excludes the links of other providers. */

@@ -75,7 +75,8 @@ export async function refusedAtLink<K extends MessageKey>(
 ): Promise<Refused<K> | Reply<K>> {
   const { says, reason } = refused;
   if (says === 'hwid_required' || !hasText(says)) return refused;
-  const isFull = says === 'link_limit_reached';
+  // The page of a link frees no barred HWID.
+  const isFull = says === 'link_limit_reached' && reason !== 'barred';
   const help = isFull ? await helpAtFullLink(core, registration, nowMs) : null;
   const freeUrl = help?.freeUrl ?? null;
   const { text } = textIn(settings, says, languages, freeUrl);
@@ -85,6 +86,6 @@ export async function refusedAtLink<K extends MessageKey>(
     ...(help && { limit: help.limit }),
     ...(freeUrl !== null && { free_url: freeUrl }),
   };
-  const detail = says === 'link_not_found' ? REGISTER_DETAILS[says] : undefined;
+  const detail = says === 'link_not_found' ? REGISTER_DETAILS[says] : refused.detail;
   return { says, body, detail, reason };
 }

@@ -117,7 +117,12 @@ async function enter(
     const { providerId } = admitted;
     const isTied = proved?.tie ? await tie(deps, panel, slot, proved.tie, providerId) : false;
     const provedKey = isTied ? proved?.tie?.key : proved?.key;
-    if (provedKey) deps.panels.proved(panel.upstream, providerId, provedKey);
+    if (provedKey) {
+      const { newLinks, panels } = deps;
+      panels.proved(panel.upstream, providerId, provedKey);
+      const areServed = () => newLinks.areServed(panel);
+      panels.proofs.noteLater(panel.upstream, providerId, provedKey, areServed);
+    }
     return admitted;
   }
   const { says } = admitted;

@@ -25,6 +25,7 @@ import { dropBody } from '../request/body.ts';
 import { botOf } from '../request/bot.ts';
 import { pathOf, REPEATED } from '../request/query.ts';
 import type { RideDesk } from '../ride/desk.ts';
+import { noteFetch } from '../ride/fetch.ts';
 import { bare, type Exposure, type Strangers } from '../strangers.ts';
 import type { EndpointTally, Traffic } from '../traffic.ts';
 import { admissionOf, isSuccess, passesUnproven } from './admission.ts';
@@ -312,6 +313,8 @@ async function exchange(
   await deps.moves.check(response.headers, upstream, nowMs);
   const isEnd = await addEnd(deps, request, upstream, forwarding, response);
   const isAdmitted = admitted !== null && !isEnd && isSuccess(response);
+  const fetched = request.method === 'GET' && response.status === 200 ? forwarding.slot : null;
+  if (isAdmitted) noteFetch(deps, admitted, fetched?.call.hwid ?? null, nowMs);
   const rider = isAdmitted ? { ...fetch, link: admitted } : null;
   const given = { response, forwarding, hasLink, rider, isStrange };
   const responded = await respond(deps, request, panel, given);

@@ -23,6 +23,7 @@ export type Outcome =
   | 'passed'
   | 'link_domain_not_bound'
   | 'key_ambiguous'
+  | 'barred'
   | 'install_code_limit_reached'
   | GateReason
   | ProxyError;

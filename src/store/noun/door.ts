@@ -1,6 +1,7 @@
 /** The door of a link: everything that the rule needs to know about a device there. */
 
 import type { SQL } from 'drizzle-orm';
+import { barHashesOf } from '../../core/bar.ts';
 import { mergeFacts } from '../../core/device.ts';
 import { hwidOfHash } from '../../core/formats.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
@@ -23,7 +24,7 @@ import { shared } from './shared.ts';
 
 export interface DoorRow
   extends Omit<RowAtProvider, 'lastSeenAtMs'>,
-    Omit<AdmittedLink, 'providerCode' | 'rides'>,
+    Omit<AdmittedLink, 'providerCode' | 'rides' | 'awaitsFetch'>,
     Pick<DoorRides, 'homeSinceMs' | 'supportUrl' | 'webPageUrl'> {
   /** Absent if it was not selected. */
   providerCode?: string;
@@ -41,6 +42,10 @@ export interface DoorRow
   slotSeenAtMs: number | null;
   /** 1: a slot may be stored under the hash of the HWID. */
   hasHashes: number;
+  /** 1: the HWID may be barred. */
+  hasBars: number;
+  /** 1: devices may have to fetch again soon. */
+  awaitsFetch: number;
   namedUntilMs: number | null;
 }
 
@@ -77,8 +82,8 @@ export const selectDoor = (
   SELECT ${more} ${columns(
     { i: 'install', b: 'domain?', d: 'device?', p: 'device_provider?' },
     `i.id AS installId, i.providerId, i.status, i.installLimit, i.deviceCount, i.supportUrl,
-      i.webPageUrl, i.hasHashes, b.status AS domainStatus, b.rideVersion, b.rideUntilMs,
-      d.id AS deviceId, p.rideUntilMs AS namedUntilMs`,
+      i.webPageUrl, i.hasHashes, i.hasBars, i.awaitsFetch, b.status AS domainStatus,
+      b.rideVersion, b.rideUntilMs, d.id AS deviceId, p.rideUntilMs AS namedUntilMs`,
   )}, ${values<Pick<DoorRow, 'homeSinceMs' | 'slotSeenAtMs'>>({
     homeSinceMs: sql`CASE WHEN p.home_install_id = i.id THEN CASE WHEN ${NOTHING_RIDES} THEN 0
       ELSE ${dialect.greatest(
@@ -109,6 +114,11 @@ function statements(backend: Statements) {
           WHERE b.provider_id = i.provider_id AND b.domain_hash = ${once('domainHash')}
             AND b.status = ${ACTIVE_BINDING}) LIMIT 2`),
     code: prepare(sql`SELECT ${columns('provider', 'code')} FROM provider WHERE id = :providerId`),
+    bar: prepare(sql`
+        SELECT ${values<{ untilMs: number }>({ untilMs: sql`until_ms` })} FROM slot_bar
+        WHERE install_id = ${once('installId')}
+          AND hwid_hash IN (${backend.bytes('exact')}, ${backend.bytes('spelled')})
+        ORDER BY until_ms DESC LIMIT 1`),
     byHash: prepare(sql`
         SELECT ${columns({ s: 'install_device' }, 's.id AS slotId, s.deviceId, s.registeredAtMs')},
           ${values<{ lastSeenAtMs: number }>({ lastSeenAtMs: slotSeen(backend) })},
@@ -147,6 +157,12 @@ export const doorSteps = shared((backend: Statements) => {
     return { device: atProvider(device), byHash };
   }
 
+  /** Finds the bar of a HWID, in any spelling. */
+  function* barOf(installId: number, hwid: string): Step<{ untilMs: number } | null> {
+    const [exact, spelled] = barHashesOf(hwid);
+    return yield* on.bar.get({ installId, exact, spelled });
+  }
+
   /** Makes a door of the links found; several links are ambiguous. */
   function* doorOf([row, other]: readonly DoorRow[], key: Asking): Step<DoorHere | NoLink> {
     if (row === undefined) return 'link_not_found';
@@ -155,7 +171,12 @@ export const doorSteps = shared((backend: Statements) => {
     const code = row.providerCode ?? codes.get(providerId) ?? (yield* readCode(providerId));
     const door = doorIn(row, code);
     if (!needsMore(row)) return door;
-    const { installId, deviceCount, installLimit, hasHashes } = row;
+    const { installId, deviceCount, installLimit, hasBars, hasHashes } = row;
+    if (hasBars === 1) {
+      const bar = yield* barOf(installId, key.hwid);
+      if (bar !== null) return { ...door, barredUntilMs: bar.untilMs };
+      if (row.slotSeenAtMs !== null) return door;
+    }
     const held = hasHashes === 1 ? yield* heldByHash(installId, key.hwid) : null;
     if (held !== null) return { ...door, ...held };
     const isFull = deviceCount >= installLimit;
@@ -218,9 +239,9 @@ function othersAt({ byHash, full }: DoorHere, hwid: string): string[] {
   return full.former === null ? [full.oldest.hwid] : [full.oldest.hwid, full.former.hwid];
 }
 
-/** True if the device has no slot and the link is full or has slots stored under hashes. */
-const needsMore = ({ slotSeenAtMs, deviceCount, installLimit, hasHashes }: DoorRow) =>
-  slotSeenAtMs === null && (deviceCount >= installLimit || hasHashes === 1);
+/** True if the HWID may be barred; or has no slot, and the link is full or has hashes for slots. */
+const needsMore = ({ slotSeenAtMs, deviceCount, installLimit, hasBars, hasHashes }: DoorRow) =>
+  hasBars === 1 || (slotSeenAtMs === null && (deviceCount >= installLimit || hasHashes === 1));
 
 function doorIn(row: DoorRow, providerCode: string): DoorHere {
   const { installId, providerId, status, installLimit, deviceCount } = row;
@@ -234,6 +255,7 @@ function doorIn(row: DoorRow, providerCode: string): DoorHere {
   };
   const rides = ridesIn(row);
   if (rides !== null) link.rides = rides;
+  if (row.awaitsFetch === 1) link.awaitsFetch = true;
   const isBound = row.domainStatus === DOMAIN_ACTIVE;
   const door: DoorHere = { link, isBound, device: deviceIn(row), full: null, counts: false };
   const { deviceId, slotSeenAtMs, homeSinceMs } = row;

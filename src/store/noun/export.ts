@@ -42,6 +42,11 @@ function statements(backend: Statements) {
           })},
           ${termsColumns(backend)}
         FROM install ${page}`),
+    bars: prepare(sql`
+        SELECT ${columns('slot_bar', 'installId, madeAtMs, untilMs')}, ${values<{
+          hwidHash: string;
+        }>({ hwidHash: backend.hex('hwid_hash') })} FROM slot_bar
+        WHERE install_id ${backend.among('installIds')} ORDER BY install_id, made_at_ms, hwid_hash`),
     slots: prepare(sql`
         SELECT ${columns({ s: 'install_device', d: 'device', p: 'device_provider' }, [
           's.installId, d.hwid, s.registeredAtMs',
@@ -72,10 +77,14 @@ export async function* exportRecords(
     run(() => on.installs.all({ providerId, afterId })),
   )) {
     const slots = await run(() => on.slots.all({ installIds: rows.map(({ id }) => id) }));
+    const barred = await run(() => on.bars.all({ installIds: rows.map(({ id }) => id) }));
+    const barsOf = Map.groupBy(barred, ({ installId }) => installId);
     const byLink = Map.groupBy(slots, ({ installId }) => installId);
     for (const row of rows) {
       const own = (byLink.get(row.id) ?? []).map(({ installId: _, ...slot }) => slot);
-      yield { kind: 'install', install: linkOf(row, own) };
+      const bars = (barsOf.get(row.id) ?? []).map(({ installId: _, ...bar }) => bar);
+      const link = linkOf(row, own);
+      yield { kind: 'install', install: bars.length > 0 ? { ...link, bars } : link };
     }
   }
 }

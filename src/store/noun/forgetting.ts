@@ -5,6 +5,7 @@ import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Backend, Notes, Statements, Step } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
+import { barSteps } from './cut-off-steps.ts';
 import { historyStatements, slotEndSteps } from './slot-end.ts';
 
 /** Rows of a device that one step deletes. */
@@ -54,6 +55,7 @@ export function forgettingNoun(backend: Backend): Pick<Store, 'forgetDevice' | '
   const { prepare } = backend;
   const drop = dropSteps(backend);
   const ends = slotEndSteps(backend);
+  const { dropBars } = barSteps(backend);
   const ofDevice = sql`WHERE device_id = :id`;
   const on = {
     lock: prepare(
@@ -86,7 +88,9 @@ export function forgettingNoun(backend: Backend): Pick<Store, 'forgetDevice' | '
     countRefusals: async (hwid) => (await backend.read(() => on.refused.get({ hwid })))?.count ?? 0,
 
     forgetDevice: async (hwid, act) => {
-      const dropRefusals = () => on.refusals.run({ hwid });
+      const dropRefusals = function* (): Step<number> {
+        return (yield* on.refusals.run({ hwid })) + (yield* dropBars(hwid));
+      };
       // Its tokens are deleted first: from then on nothing reads its messages.
       const { id, refusals } = await backend.write(function* (notes) {
         const found = yield* on.lock.get({ hwid });

@@ -15,6 +15,7 @@ import type { Statements, Step } from '../backend.ts';
 import type { BoundHost, DatabaseReport, HostOfProvider, HostsOf, PrivateName } from '../kind.ts';
 import { columns, sql, values } from '../statement-text.ts';
 import { readBotFetches, readUnused } from './bot-survey.ts';
+import { readCuts } from './cut-off-rows.ts';
 import { disabledWebhooks } from './disabled-webhook.ts';
 import { followRows } from './follow.ts';
 import { DISABLED_BY_IMPORT } from './panel-link.ts';
@@ -48,6 +49,7 @@ export const NO_CONTENTS: Contents = {
   unlimited: [],
   unused: [],
   botFetches: [],
+  cuts: { stops: [], waiting: [] },
   paged: [],
   sightings: [],
   follows: [],
@@ -216,6 +218,7 @@ function* readContents(statements: Statements): Step<Omit<Contents, 'hosts' | 'u
     disabledByImport: yield* byImport.all(),
     unlimited: yield* unlimited.all(),
     botFetches: yield* readBotFetches(statements),
+    cuts: yield* readCuts(statements),
     passing: (yield* passing.all()).map(({ code }) => code),
     signingKey: (yield* signingKey.get())?.key ?? null,
     stopped: yield* stopped.all(),

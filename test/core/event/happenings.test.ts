@@ -42,6 +42,14 @@ const ALL = [
   happenings.linkRevoked({ id: 1, freedCount: 2, hadKey: true }),
   happenings.linkRemoved({ id: 1, freedCount: 2 }),
   happenings.linkTied({ id: 1, formerId: 2, movedCount: 1, leftCount: 0 }, 'tied'),
+  happenings.linkCutOff({
+    id: 1,
+    installId: 2,
+    state: 'done',
+    why: null,
+    deviceCount: 3,
+    fetchUntilMs: 0,
+  }),
   happenings.linkOverLimit(LINK, 'a'),
   happenings.deviceAdmitted(LINK, 'a'),
   ...(['deleted', 'inactive', 'replaced'] as const).map((why) =>

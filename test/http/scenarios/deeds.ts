@@ -11,6 +11,9 @@ const HWID_A = 'ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb
 
 type Deeds = Readonly<Record<string, readonly string[]>>;
 
+const BARRED = 'cb23569b11a45d3e4090613f8c9fae15f03969ca3410248e947cb92d905a669a';
+const LIFTED = `bar.lift {"install_id":1,"barred_sha256":"${BARRED}"}`;
+
 export const DEEDS: Readonly<Record<string, Deeds>> = {
   '/api/add-install': {
     'a code and a note of its own': ['install.add {"id":1,"install_limit":100}'],
@@ -89,6 +92,13 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
       'install.tie {"id":1}',
     ],
   },
+  '/api/cancel-cut': {
+    'one that waits': ['cut.cancel {"install_id":1,"cut":1}'],
+  },
+  '/api/lift-bar': {
+    'by the HWID in another spelling': [LIFTED],
+    'by its hash': [LIFTED],
+  },
   '/api/untie-keys': {
     'a tie that was made': [
       'install.update {"id":1} {"subscription_key":"changed"}',
@@ -110,6 +120,10 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
     'the link is gone, the devices stay known': ['install.remove {"id":1,"hwids":2}'],
   },
   '/api/delete-hwid': {
+    'with cut_off: a link that no panel can cut off is freed and barred': [
+      `hwid.delete {"install_id":1,"hwid_sha256":"${Bun.SHA256.hash('hwid-1', 'hex')}"}`,
+      `cut.ask {"install_id":1,"cut":1,"state":"impossible","barred_sha256":"${BARRED}"}`,
+    ],
     'by code: the slot is free, the device stays known': [
       `hwid.delete {"install_id":1,"hwid_sha256":"${HWID_A}"}`,
     ],
