@@ -206,6 +206,118 @@ export const linkTie = sqliteTable(
   ],
 );
 
+/** A HWID that was cut off from a link, and is refused there. */
+export const slotBar = sqliteTable(
+  'slot_bar',
+  {
+    install_id: integer()
+      .notNull()
+      .references(() => install.id, { onDelete: 'cascade' }),
+    /** SHA-256 of the HWID, as `barHashOf` of core/bar.ts spells it. */
+    hwid_hash: hash().notNull(),
+    made_at_ms: integer().notNull(),
+    until_ms: integer().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.install_id, t.hwid_hash] }),
+    index('slot_bar_by_time').on(t.until_ms),
+    index('slot_bar_by_hwid').on(t.hwid_hash),
+  ],
+);
+
+/** A change of the credentials of a link's user in its panel: core/cut-off.ts. */
+export const cutOff = sqliteTable(
+  'cut_off',
+  {
+    id: id(),
+    provider_id: integer()
+      .notNull()
+      .references(() => provider.id, { onDelete: 'cascade' }),
+    install_id: integer()
+      .notNull()
+      .references(() => install.id, { onDelete: 'cascade' }),
+    /** Host of the upstream; empty: none can cut the link off. */
+    host: text().notNull(),
+    /** The key of the link at that time; null: it had none. */
+    subscription_key_hash: hash(),
+    /** That of the bar; null: the cut bars no HWID. */
+    hwid_hash: hash(),
+    state: text({
+      enum: ['waiting', 'done', 'impossible', 'differs', 'cancelled', 'ended', 'changed'],
+    }).notNull(),
+    /** Why the last attempt failed, or why it ended; null: nothing to say. */
+    why: text(),
+    /** 1: the user of the link asked for it. */
+    is_by_user: integer().$type<0 | 1>().notNull().default(0),
+    asked_at_ms: integer().notNull(),
+    /** When the first attempt began. */
+    begun_at_ms: integer(),
+    ended_at_ms: integer(),
+    next_at_ms: integer().notNull(),
+    attempt_count: integer().notNull().default(0),
+    /** The print of the credentials that a failed attempt saw; null: none saw them. */
+    seen: text(),
+    /** Devices that must fetch again, and until when their apps do by themselves. */
+    device_count: integer().notNull().default(0),
+    fetch_until_ms: integer(),
+    /** The worker that makes the attempt. */
+    lease: text(),
+    lease_until_ms: integer().notNull().default(0),
+  },
+  (t) => [
+    index('cut_off_by_provider').on(t.provider_id, t.id),
+    index('cut_off_by_install').on(t.install_id, t.id),
+    index('cut_off_by_hwid').on(t.hwid_hash).where(sql`hwid_hash IS NOT NULL`),
+    index('cut_off_begun').on(t.provider_id, t.begun_at_ms).where(sql`begun_at_ms IS NOT NULL`),
+    index('cut_off_due').on(t.next_at_ms).where(sql`state = 'waiting'`),
+    check(
+      'cut_off_state',
+      sql`${t.state} IN ('waiting', 'done', 'impossible', 'differs', 'cancelled', 'ended', 'changed')`,
+    ),
+  ],
+);
+
+/** A device that has not fetched its subscription since the credentials changed. */
+export const cutWait = sqliteTable(
+  'cut_wait',
+  {
+    install_id: integer()
+      .notNull()
+      .references(() => install.id, { onDelete: 'cascade' }),
+    device_id: integer()
+      .notNull()
+      .references(() => device.id, { onDelete: 'cascade' }),
+    until_ms: integer().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.install_id, t.device_id] }),
+    index('cut_wait_by_device').on(t.device_id),
+    index('cut_wait_by_time').on(t.until_ms),
+  ],
+);
+
+/** An upstream whose cut-offs stopped: a write changed another field, too. */
+export const cutStop = sqliteTable('cut_stop', {
+  host: text().primaryKey(),
+  /** Names of those fields, with commas. */
+  fields: text().notNull(),
+  stopped_at_ms: integer().notNull(),
+});
+
+/** The upstreams whose panels proved the present key of a link by a subscription. */
+export const keyProof = sqliteTable(
+  'key_proof',
+  {
+    install_id: integer()
+      .notNull()
+      .references(() => install.id, { onDelete: 'cascade' }),
+    host: text().notNull(),
+    subscription_key_hash: hash().notNull(),
+    proved_at_ms: integer().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.install_id, t.host] })],
+);
+
 /**
  * A call that succeeded, by the key that the provider gave it: the same call again gets the same
  * answer. Kept for a day.

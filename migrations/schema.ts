@@ -128,6 +128,8 @@ export const provider = sqliteTable(
     my: integer().$type<0 | 1>().notNull().default(0),
     my_name: text(),
     my_color: text(),
+    /** 1: its users may cut off a device that they free: core/cut-off.ts. */
+    my_cut_off: integer().$type<0 | 1>().notNull().default(0),
     ...phones(),
     /** `on`: `rc` 2 of add-install names the provider's own link; null: as the operator has it. */
     rc2_body: text({ enum: ['on', 'off'] }),
@@ -183,6 +185,10 @@ export const install = sqliteTable(
     has_hashes: integer().notNull().default(0),
     /** 1: some HWIDs of it may have several phones, rows of `slot_phone`. */
     has_phones: integer().notNull().default(0),
+    /** 1: some HWIDs may be barred. */
+    has_bars: integer().notNull().default(0),
+    /** 1: some devices may not have fetched since the credentials changed. */
+    awaits_fetch: integer().notNull().default(0),
     /** The link's user in a panel, `panel:user`, and what that panel last said. */
     panel_user: text(),
     panel_facts: text(),

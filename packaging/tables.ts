@@ -96,6 +96,8 @@ const PANEL_FACTS: Readonly<Record<string, (of: PanelTraits, panel: PanelKind) =
   'Parameters that pass': ({ queryNames }) => queryNames.map(code).join(', ') || 'none',
   'Tokens of its API': ({ api }) =>
     api.signIn === null ? 'last' : 'end; an account gives new ones',
+  'New credentials while the link stays (`cut_off`)': ({ cutOff }) => yes(!('why' in cutOff)),
+  '`panel_admin` names': ({ cutOff }) => ('why' in cutOff ? '' : cutOff.owner),
 };
 
 /** Returns the refusal of a device; a panel without limits has none. */

@@ -18,6 +18,7 @@ import { certifiedNames } from './doctor/certificate.ts';
 import { type RunningServer, startServer } from './http/server.ts';
 import { type PanelTokens, tokensIn } from './http/upstream/panel-tokens.ts';
 import type { BackupJob } from './jobs/backup.ts';
+import type { Cutter } from './jobs/cut-off.ts';
 import { makeWorker } from './jobs/deliver.ts';
 import type { Follower } from './jobs/follow.ts';
 import { type JobWorker, makeJobWorker } from './jobs/link-jobs.ts';
@@ -31,7 +32,7 @@ import { readOutgoingFiles } from './outgoing/authorities.ts';
 import type { Outgoing } from './outgoing/outgoing.ts';
 import { type ApplianceParts, makeAppliance, serverFlags } from './parts/appliance.ts';
 import { consoleFiles } from './parts/console-files.ts';
-import { followPanels } from './parts/live-follow.ts';
+import { cutPanels, followPanels } from './parts/live-follow.ts';
 import { LiveGateways } from './parts/live-gateways.ts';
 import { LiveStrangerPage } from './parts/live-stranger-page.ts';
 import { LiveUpstreams } from './parts/live-upstreams.ts';
@@ -149,14 +150,17 @@ interface Beginning {
   signal: AbortSignal;
 }
 
-function startFollower(
+/** Starts the workers that follow panels, and change credentials there. */
+function startPanelWorkers(
   { core, log, parts, settings }: Beginning,
   clock: Clock,
   tokens: PanelTokens,
-): Follower {
-  const follower = followPanels({ core, clock, log, settings, tokens });
-  parts.push({ name: 'follow', stop: follower.stop });
-  return follower;
+): { follower: Follower; cutter: Cutter } {
+  const given = { core, clock, log, settings, tokens };
+  const follower = followPanels(given);
+  const cutter = cutPanels(given);
+  parts.push({ name: 'follow', stop: follower.stop }, { name: 'cut-offs', stop: cutter.stop });
+  return { follower, cutter };
 }
 
 /** Starts the worker for jobs of the console. */
@@ -313,9 +317,9 @@ async function startParts(beginning: Beginning): Promise<App> {
   const leave = () => core.store.removeNode().catch(() => undefined);
   const node = { name: nodeNameOf(settings), address: server.url, version: VERSION, startedAtMs };
   const jobWorker = startJobWorker(beginning, clock);
-  const follower = startFollower(beginning, clock, panelTokens);
+  const ofPanels = startPanelWorkers(beginning, clock, panelTokens);
   const checkRelease = releaseCheck(beginning, clock);
-  const working = { worker, jobWorker, outbox, follower, upstreams, strangerPage, checkRelease };
+  const working = { worker, jobWorker, outbox, ...ofPanels, upstreams, strangerPage, checkRelease };
   const jobs = startJobs({ core, clock, timekeeper, log, ...working, tls, settings, node });
   parts.push({ name: 'jobs', stop: () => jobs.stop().then(leave) });
   for (const name of ['node', 'stranger-page']) void jobs.run(name);

@@ -3,18 +3,22 @@
 import { LOOK, OWN } from '../core/account/roles.ts';
 import { type Fields, fieldsOf, only, readGiven } from '../core/field.ts';
 import { myUrlOf } from '../core/my.ts';
-import { isRefused } from '../core/outcome.ts';
-import type { OwnMy } from '../core/port/my.ts';
+import { isRefused, Refused } from '../core/outcome.ts';
+import type { OwnMy, OwnMyCut } from '../core/port/my.ts';
 import type { OwnRideTerms } from '../core/port/ride.ts';
 import { changePolicy } from '../core/provider.ts';
 import { seesCodes } from '../core/secret-code.ts';
 import { NO_POLICY, policyOf } from '../core/slot.ts';
-import { MY_TERMS, RIDE_TERMS } from '../core/terms.ts';
+import { MY_CUT_TERMS, MY_TERMS, RIDE_TERMS } from '../core/terms.ts';
 import { lookCall, paidCall } from './call.ts';
 import { atProvider, inputsOf } from './inputs.ts';
 
-type Form = OwnMy & Pick<OwnRideTerms, 'supportUrl'>;
-const FORM: Fields<Form> = { ...MY_TERMS, supportUrl: RIDE_TERMS.supportUrl };
+type Form = OwnMy & OwnMyCut & Pick<OwnRideTerms, 'supportUrl'>;
+const FORM: Fields<Form> = {
+  ...MY_TERMS,
+  ...MY_CUT_TERMS,
+  supportUrl: RIDE_TERMS.supportUrl,
+};
 
 export const myCalls = {
   'page.show': lookCall(LOOK, atProvider({}), async ({ core, nowMs, provider, signedIn }) => {
@@ -34,7 +38,10 @@ export const myCalls = {
     OWN,
     ['provider.set'],
     atProvider(inputsOf<Form>(FORM)),
-    async ({ core, nowMs, provider }, given) => {
+    async ({ core, nowMs, provider, signedIn }, given) => {
+      // The key of a bot must not let users cut off each link.
+      const isOpened = given.myCutOff === 1 && provider.myCutOff === 0;
+      if (isOpened && signedIn.account === null) return new Refused('no_account');
       // An empty text means none.
       const tidy = Object.entries(given).map(([field, value]) => [
         field,

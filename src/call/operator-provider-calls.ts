@@ -5,7 +5,7 @@ import { OPERATE } from '../core/account/roles.ts';
 import { dateEndingAt } from '../core/calendar.ts';
 import { fieldsOf, only } from '../core/field.ts';
 import { isRefused, Refused } from '../core/outcome.ts';
-import type { OwnMy } from '../core/port/my.ts';
+import type { OwnMy, OwnMyCut } from '../core/port/my.ts';
 import { PLANS, type Provider } from '../core/port/provider.ts';
 import { isActive, removeProvider } from '../core/provider.ts';
 import {
@@ -88,7 +88,7 @@ export const operatorProviderCalls = {
       isSuspended: Type.Optional(Type.Boolean()),
     }),
     /** The page has a form of its own. */
-    ({ core, nowMs }: Doer, { code: of, ...given }: { code: string } & Partial<OwnMy>) =>
+    ({ core, nowMs }: Doer, { code: of, ...given }: { code: string } & Partial<OwnMy & OwnMyCut>) =>
       editProvider(core, of, given, nowMs),
   ),
   'providers.rotate': sharedOperatorCall(

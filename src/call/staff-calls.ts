@@ -1,7 +1,7 @@
 /** Calls of the console about the keys and the staff of a provider. */
 
 import { Type } from '@sinclair/typebox';
-import { addKey, removeKey } from '../core/account/keys.ts';
+import { addKey, opens, removeKey } from '../core/account/keys.ts';
 import { OWN } from '../core/account/roles.ts';
 import { isOfAppliance } from '../core/account/session.ts';
 import { changeRole, invite, removeRole } from '../core/account/sign-in.ts';
@@ -31,8 +31,8 @@ export const staffCalls = {
       days: nullable(Type.Integer({ minimum: 1, maximum: 3_650 })),
     }),
     ({ core, nowMs, provider, signedIn }, { days, ...given }) => {
-      // The main key opens no ties, so it makes no key that does.
-      const refused = given.scope === 'ties' ? keyed({ signedIn }) : null;
+      // The main key makes no key for what it does not open.
+      const refused = opens('main', given.scope) ? null : keyed({ signedIn });
       if (refused !== null) return refused;
       const untilMs = days === null ? null : nowMs + days * DAY_MS;
       return addKey(core, provider.id, { ...given, untilMs }, nowMs);

@@ -4,6 +4,7 @@ import type { Role } from '../core/port/account.ts';
 import { activityCalls } from './activity-calls.ts';
 import { botCalls } from './bot-calls.ts';
 import type { AnyCall, GivenTo, GotFrom, SaysOf } from './call.ts';
+import { cutCalls } from './cut-calls.ts';
 import type { directCalls } from './direct-calls.ts';
 import { domainCalls } from './domain-calls.ts';
 import { jobCalls } from './job-calls.ts';
@@ -35,6 +36,7 @@ const CALLS = {
   ...linkPanelCalls,
   ...tieCalls,
   ...phoneCalls,
+  ...cutCalls,
   ...jobCalls,
   ...messageCalls,
   ...activityCalls,

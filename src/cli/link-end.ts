@@ -8,6 +8,7 @@ import type { OwnedLink } from '../core/port/link-view.ts';
 import { DEVICES_MAX } from '../core/slot.ts';
 import { type ConfirmOptions, confirm } from './confirm.ts';
 import { type CliContext, print, withCore } from './context.ts';
+import { askCut, outcomeOf } from './cuts.ts';
 import { addMany, changeLinks, type ManyOptions } from './link-filter.ts';
 import { findNamed, LINK_ARGUMENT, type LinkName } from './link-name.ts';
 import { make } from './make.ts';
@@ -22,6 +23,7 @@ interface EndOptions extends ConfirmOptions {
 interface FreeOptions extends EndOptions {
   since?: (nowMs: number) => number;
   dryRun?: boolean;
+  cutOff?: boolean;
 }
 
 /** Returns a link in a question: its code, its note and the number of its HWIDs. */
@@ -35,10 +37,14 @@ async function free(
   hwid: string | undefined,
   options: FreeOptions,
 ): Promise<void> {
-  const { all: isAll = false, since, dryRun = false } = options;
+  const { all: isAll = false, cutOff = false, since, dryRun = false } = options;
   const choices = [hwid !== undefined, isAll, since !== undefined].filter(Boolean);
   if (choices.length !== 1) throw new UsageError('give a HWID, --since, or --all');
   if (dryRun && since === undefined) throw new UsageError('--dry-run is for --since');
+  if (cutOff) {
+    if (hwid === undefined) throw new UsageError('--cut-off is for one HWID');
+    return freeAndCut(context, name, hwid, options);
+  }
   const nowMs = context.nowMs();
   if (since !== undefined) return freeSince(context, name, { ...options, sinceMs: since(nowMs) });
   const { link, freed } = await withCore(context, options, async (core) => {
@@ -56,6 +62,30 @@ async function free(
   const facts = { install_code: installCode, freed, done: 'freed' };
   const text = hwid !== undefined && freed === 0 ? `${hwid} has no slot` : counted(freed, 'slot');
   print(context, options, facts, `${text}${freed > 0 ? ' freed' : ''} on ${installCode}`);
+}
+
+/** Frees the slot of a HWID, bars it, and cuts the link off. */
+async function freeAndCut(
+  context: CliContext,
+  name: LinkName,
+  hwid: string,
+  options: FreeOptions,
+): Promise<void> {
+  const { asked, link } = await withCore(context, options, async (core) => {
+    const named = await findNamed(core, name);
+    return { asked: await askCut(context, core, named.link, hwid, options), link: named.link };
+  });
+  const { cut, freedCount: freed } = asked;
+  const { installCode } = link;
+  const facts = {
+    install_code: installCode,
+    freed,
+    done: 'freed',
+    cut_off: cut.state,
+    cut: cut.id,
+  };
+  const text = `${counted(freed, 'slot')} freed on ${installCode}, ${hwid} is barred; ${outcomeOf(cut)}`;
+  print(context, options, facts, text);
 }
 
 const SLOT_COLUMNS = {
@@ -147,6 +177,7 @@ export function addEndCommands(link: Command, context: CliContext): void {
     .argument('[hwid]', 'the HWID', hwidValue)
     .option('--all', 'all slots of the link')
     .option('--since <time>', `the slots taken ${SINCE_HELP}`, instantValue)
+    .option('--cut-off', 'bar the HWID, and have the panel change the credentials of the link')
     .option('--dry-run', 'with --since: list the slots, and free none')
     .option('--yes', 'do not ask for confirmation')
     .action((name: LinkName, hwid: string | undefined, options: FreeOptions) =>

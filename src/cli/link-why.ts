@@ -154,6 +154,7 @@ function sentence({ verdict, door, hwid }: Case): string {
     link_domain_not_bound: 'refused: the provider has no active binding of the domain',
     link_disabled: 'refused: the link is disabled',
     not_named: 'refused: the link admits only named HWIDs (when_new)',
+    barred: 'refused: it was cut off from the link',
     link_limit_reached: 'refused: the link is full',
     copied_hwid: 'refused: another phone has its slot',
     hwid_required: 'refused: it is the HWID of a further phone, which no app sends',

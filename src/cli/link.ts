@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
+import { addCutLinkCommand } from './cuts.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
 import { addAddCommands } from './link-add.ts';
 import { addEndCommands } from './link-end.ts';
@@ -46,4 +47,5 @@ export function addLinkCommands(program: Command, context: CliContext): void {
   addQrCommand(link, context);
   addTieCommands(link, context);
   addPhoneCommands(link, context);
+  addCutLinkCommand(link, context);
 }

@@ -14,6 +14,8 @@ const GROUPS: {
 } = {
   accounts: async () => (await import('../call/operator-account-calls.ts')).operatorAccountCalls,
   bots: async () => (await import('../call/bot-calls.ts')).botCalls,
+  bars: async () => (await import('../call/cut-calls.ts')).cutCalls,
+  cuts: async () => (await import('../call/cut-calls.ts')).cutCalls,
   devices: async () => (await import('../call/operator-record-calls.ts')).operatorRecordCalls,
   domains: async () => (await import('../call/domain-calls.ts')).domainCalls,
   links: async () => ({

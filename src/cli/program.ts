@@ -14,6 +14,7 @@ import { addClockCommands } from './clock.ts';
 import { addConfigCommand } from './config.ts';
 import { addConformanceCommand } from './conformance.ts';
 import { type CliContext, type CommonOptions, print } from './context.ts';
+import { addCutCommands } from './cuts.ts';
 import { addDemoCommand } from './demo.ts';
 import { addDeviceCommands, addForgetCommand } from './device.ts';
 import { addDistributionCommands } from './distribution.ts';
@@ -73,6 +74,7 @@ export function buildProgram(context: CliContext): Command {
   addDomainCommands(program, context);
   addBotCommands(program, context);
   addLinkCommands(program, context);
+  addCutCommands(program, context);
   addDeviceCommands(program, context);
   addForgetCommand(program, context);
   addSendCommands(program, context);

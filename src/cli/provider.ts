@@ -6,7 +6,7 @@ import { dateEndingAt } from '../core/calendar.ts';
 import { counted } from '../core/counted.ts';
 import { type Given, onlyGiven, outside } from '../core/field.ts';
 import type { Holdings } from '../core/port/count.ts';
-import type { OwnMy } from '../core/port/my.ts';
+import type { OwnMy, OwnMyCut } from '../core/port/my.ts';
 import type { OwnBot, OwnTerms, Provider } from '../core/port/provider.ts';
 import type { OwnRideTerms } from '../core/port/ride.ts';
 import type { OwnPolicy } from '../core/port/slot.ts';
@@ -14,6 +14,7 @@ import { isActive } from '../core/provider.ts';
 import { NO_POLICY } from '../core/slot.ts';
 import {
   BOT_TERMS,
+  MY_CUT_TERMS,
   MY_TERMS,
   OWN_POLICY_TERMS,
   OWN_TERMS,
@@ -31,8 +32,14 @@ import { addTerms, givenTerms, policySheet, termsView } from './term-options.ts'
 import { EXPIRES, MAX_LINKS, NAME, orNull, PLAN, planNote, type Terms } from './terms.ts';
 import { authKeyValue, durationValue, providerCodeValue, showExpires, showTime } from './values.ts';
 
-type OwnOthers = OwnRideTerms & OwnMy & OwnBot;
-const OTHERS: TermTable<OwnOthers> = { ...RIDE_TERMS, ...MY_TERMS, ...BOT_TERMS };
+type OwnOthers = OwnRideTerms & OwnMy & OwnMyCut & OwnBot;
+const OTHERS: TermTable<OwnOthers> = {
+  ...RIDE_TERMS,
+  ...MY_TERMS,
+  ...MY_CUT_TERMS,
+  ...BOT_TERMS,
+};
+const SET_TERMS: TermTable<OwnTerms & OwnMyCut> = { ...OWN_TERMS, ...MY_CUT_TERMS };
 /** The terms of a new provider: all but those of its page. */
 type NewTerms = OwnPolicy & OwnRideTerms & OwnBot;
 const NEW_TERMS: TermTable<NewTerms> = { ...OWN_POLICY_TERMS, ...RIDE_TERMS, ...BOT_TERMS };
@@ -153,13 +160,13 @@ async function change(
 
 async function set(context: CliContext, code: string, options: SetOptions): Promise<void> {
   const { name, plan, expires, maxLinks } = options;
-  const own: Given<Omit<Change, keyof OwnTerms | 'isSuspended'>> = {
+  const own: Given<Omit<Change, keyof OwnTerms | keyof OwnMyCut | 'isSuspended'>> = {
     name,
     plan,
     lastDay: expires === undefined ? undefined : lastDayOf(expires),
     linkCountMax: maxLinks === undefined ? undefined : orNull(maxLinks),
   };
-  const wanted = { ...onlyGiven(own), ...givenTerms<OwnTerms>(OWN_TERMS, options) };
+  const wanted = { ...onlyGiven(own), ...givenTerms<OwnTerms & OwnMyCut>(SET_TERMS, options) };
   if (Object.keys(wanted).length === 0) {
     throw new UsageError('nothing to change: give --name, --plan or another option');
   }
@@ -240,7 +247,7 @@ export function addProviderCommands(program: Command, context: CliContext): void
     .option(...PLAN)
     .option(...EXPIRES)
     .option(...MAX_LINKS);
-  addTerms(setting, OWN_TERMS).action((code: string, options: SetOptions) =>
+  addTerms(setting, SET_TERMS).action((code: string, options: SetOptions) =>
     set(context, code, options),
   );
 

@@ -22,6 +22,7 @@ export const REASON_WORDS: Readonly<Record<RefusalReason, string>> = {
   link_domain_not_bound: 'domain not bound',
   link_disabled: 'link disabled',
   not_named: 'HWID not named',
+  barred: 'cut off',
   link_limit_reached: 'link full',
   copied_hwid: 'copied HWID',
 };

@@ -8,6 +8,7 @@ import { type Fields, rowsOf } from '../core/field.ts';
 import type { ChoiceFormat, Format, ListFormat } from '../core/formats.ts';
 import { isRefused } from '../core/outcome.ts';
 import type { LinkTerms } from '../core/port/link.ts';
+import type { OwnMyCut } from '../core/port/my.ts';
 import type { OwnTerms } from '../core/port/provider.ts';
 import type { OwnPolicy } from '../core/port/slot.ts';
 import { policyOf } from '../core/slot.ts';
@@ -15,13 +16,14 @@ import { POLICY_TERMS } from '../core/terms.ts';
 import type { WebhookSettings } from '../core/webhook-fields.ts';
 import { explained, labels } from '../labels/en.ts';
 
-type Own = LinkTerms & OwnTerms & WebhookSettings;
+type Own = LinkTerms & OwnTerms & OwnMyCut & WebhookSettings;
 
 /** The words of numbers. */
 const WORDS: { readonly [F in keyof Own]?: Readonly<Record<string, number>> } = {
   enforce: { on: 1, off: 0 },
   rideDesktop: { yes: 1, no: 0 },
   my: { on: 1, off: 0 },
+  myCutOff: { on: 1, off: 0 },
   shortCodes: { yes: 1, no: 0 },
   discovery: { on: 1, off: 0 },
 };

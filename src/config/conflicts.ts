@@ -1,6 +1,8 @@
 /** Settings that exclude each other, each with the reason. */
 
 import { bareHost } from '../core/outbox/address.ts';
+import { canCut } from '../core/panel/cut-off.ts';
+import { PANEL_TRAITS } from '../core/panel/index.ts';
 import {
   knowsUsersOf,
   type PanelKey,
@@ -95,6 +97,7 @@ export function gateConflicts(config: Config): string[] {
       ),
     ),
     ...sharedFollows(gateUpstreams),
+    ...sharedCutOffs(gateUpstreams),
     ...gateUpstreams.flatMap((upstream) =>
       panelConflicts(upstream).map((sentence) => `gate.upstream: ${sentence} (${upstream.host})`),
     ),
@@ -164,11 +167,12 @@ function strangeKey(panel: PanelKind, key: string, place = ''): string[] {
 
 type Upstream = Config['gateUpstreams'][number];
 
-/** Returns a sentence for each setting that `limits`, `follow` or `refused_as` lacks. */
+/** Returns a sentence for each setting that `limits`, `follow`, `cut_off` or `refused_as` lacks. */
 export function panelConflicts(upstream: Upstream): string[] {
   return [
     ...limitConflicts(upstream),
     ...followConflicts(upstream),
+    ...cutOffConflicts(upstream),
     ...accountConflicts(accessOf(upstream)),
   ];
 }
@@ -215,6 +219,31 @@ function sharedFollows(upstreams: readonly Upstream[]): string[] {
       `gate.upstream: ${same.map(({ host }) => host).join(' and ')} follow one panel for two providers: give each the token of an admin of its own, who sees its customers alone`,
     ),
   );
+}
+
+function cutOffConflicts(upstream: Upstream): string[] {
+  const { cutOff, key, limits, panelAdmin } = upstream;
+  if (!cutOff) return when(panelAdmin !== '', 'panel_admin needs cut_off = true');
+  const asked = panelOf(upstream);
+  if (asked === null) return ['cut_off needs panel, the kind of panel to ask'];
+  const { cutOff: way } = PANEL_TRAITS[asked];
+  if ('why' in way) return [`cut_off is not possible: ${way.why}`];
+  return [
+    ...when(isTokenless(upstream), 'cut_off needs panel_token_file, the token of its API'),
+    ...(limits === 'panel' ? [] : strangeKey(asked, key)),
+  ];
+}
+
+/**
+ * Returns a sentence for each upstream with cut-off at whose panel another provider has upstreams
+ * too, if no `panel_admin` parts their users.
+ */
+function sharedCutOffs(upstreams: readonly Upstream[]): string[] {
+  const asking = upstreams.filter((one) => one.cutOff && cutOffConflicts(one).length === 0);
+  return asking.flatMap((upstream) => {
+    const can = canCut(upstream, upstreams);
+    return can.possible ? [] : [`gate.upstream: cut_off of ${upstream.host}: ${can.why}`];
+  });
 }
 
 const isTokenless = ({ panelAccountFile, panelTokenFile }: Upstream): boolean =>

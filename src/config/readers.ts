@@ -267,6 +267,9 @@ export function shortText(given: string): string | undefined {
   throw new RangeError(`it is not one line of up to ${SHORT_TEXT_LENGTH_MAX} characters`);
 }
 
+/** One line of text that may be empty. */
+export const optionalLine = (given: string): string => shortText(given) ?? '';
+
 /** Names of certificates, between commas. */
 export const certificateNames = (given: string): string[] => list(given).map(certificateName);
 

@@ -6,6 +6,7 @@ import { sameUtcDay } from './calendar.ts';
 import { dependsOnPhone } from './copied-hwid.ts';
 import type { Core } from './core.ts';
 import { changesNoFact, mergeUnproven, refusedDevice, tidyFacts } from './device.ts';
+import { AT_DOOR, FullLinkRefused, type RefusedAtDoor } from './door-refusals.ts';
 import {
   readDomainHash,
   readHwid,
@@ -62,43 +63,9 @@ export interface DeviceCall {
 /** The parts of a call that depend on its client. */
 export type ClientParts = Required<Pick<DeviceCall, 'address' | 'onLink'>>;
 
-/** The refusals at the door. Each object is made once, because attackers cause many. */
-export const AT_DOOR = {
-  hwid_required: new Refused('hwid_required'),
-  link_not_found: new Refused('link_not_found'),
-  /** Does not fall back to the install code, which could open the link of another provider. */
-  key_ambiguous: new Refused('link_not_found', { reason: 'key_ambiguous' }),
-  /** The answer must not reveal that the link exists. */
-  link_domain_not_bound: new Refused('link_not_found', { reason: 'link_domain_not_bound' }),
-  link_disabled: new Refused('link_disabled'),
-  /** It answers as a full link, whose page does not help. */
-  not_named: new Refused('link_limit_reached', {
-    reason: 'not_named',
-    detail: 'not_named: the link admits only HWIDs that its provider named',
-  }),
-  link_limit_reached: new Refused('link_limit_reached'),
-  copied_hwid: new Refused('link_limit_reached', {
-    reason: 'copied_hwid',
-    detail: 'another phone has the slot of this HWID: each phone must send its own',
-  }),
-} satisfies Record<AdmitRefusal, Refused<string>>;
-
 /** Placeholders when only the link is looked up. */
 export const ANY_HWID = '?';
 const NO_HASH = '0'.repeat(64);
-
-export type RefusedAtDoor = (typeof AT_DOOR)[AdmitRefusal];
-
-/** The refusal of a full link; its user may free a slot on the page: see core/my.ts. */
-export class FullLinkRefused extends Refused<'link_limit_reached'> {
-  constructor(
-    readonly link: AdmittedLink,
-    /** The HWID; null: the app sent none. */
-    readonly hwid: string | null,
-  ) {
-    super('link_limit_reached');
-  }
-}
 
 /**
  * Admits a device on a link: takes a slot for a new HWID, refreshes the facts of a known one. The
@@ -106,7 +73,8 @@ export class FullLinkRefused extends Refused<'link_limit_reached'> {
  *
  * Refuses `hwid_required`, `link_not_found` (also without an active binding of the domain),
  * `link_disabled` (also a HWID with a slot) and `link_limit_reached` (with the reason `not_named`
- * for a HWID that a link with `whenNew` `refuse` does not have).
+ * for a HWID that a link with `whenNew` `refuse` does not have, and `barred` for one that was cut
+ * off).
  */
 export function admitDevice(
   core: Core,

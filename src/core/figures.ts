@@ -48,6 +48,7 @@ export const FIGURE_OF_REFUSAL: Readonly<Record<RefusalReason, Figure>> = {
   not_named: 'refused_full',
   link_limit_reached: 'refused_full',
   copied_hwid: 'refused_full',
+  barred: 'refused_full',
 };
 
 /** The figures of a UTC day; `day` is `YYYY-MM-DD`. */

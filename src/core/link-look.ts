@@ -38,9 +38,9 @@ interface ShownDevice extends Omit<LinkDevice, 'userAgent'> {
 /**
  * The remedy of a refusal: `now`: none is needed any more; `enable` the link; `domain`: bind the
  * domain; `name`: name the HWID for the link; `room`: a free slot; `hwid`: an app that sends a
- * HWID.
+ * HWID; `lift` the bar of the HWID.
  */
-type Remedy = 'now' | 'enable' | 'domain' | 'name' | 'room' | 'hwid';
+type Remedy = 'now' | 'enable' | 'domain' | 'name' | 'room' | 'hwid' | 'lift';
 
 interface ShownRefusal extends KeptRefusal {
   remedy: Remedy;
@@ -101,6 +101,7 @@ async function shownRefusals(
     const judged = await verdictOn(core, { installCode, domainHash, hwid, isShared: true }, nowMs);
     if (isRefused(judged)) return 'room';
     if (isAdmitted(judged.verdict)) return 'now';
+    if (judged.verdict === 'barred') return 'lift';
     const isNameable = !isRefused(readNamedHwid(hwid)) && link.deviceCount < link.installLimit;
     return judged.verdict === 'not_named' && isNameable ? 'name' : 'room';
   }

@@ -8,11 +8,12 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { actAt } from './audit/entry.ts';
 import { HOUR_MS, MINUTE_MS } from './calendar.ts';
 import type { Core } from './core.ts';
-import { FullLinkRefused } from './door.ts';
+import { CUTS_OF_LINK_MAX, cutPlaceOf, USER_CUT_MS } from './cut-off.ts';
+import { FullLinkRefused } from './door-refusals.ts';
 import { isShortCode } from './formats.ts';
 import { hostHash, hostName } from './host-name.ts';
 import { type KeyReading, keyIn, readRequestPath } from './key-path.ts';
-import { isRefused } from './outcome.ts';
+import { isRefused, saving } from './outcome.ts';
 import type { KeptRefusal } from './port/figure.ts';
 import type { Link } from './port/link.ts';
 import type { LinkDevice } from './port/link-view.ts';
@@ -284,6 +285,8 @@ export interface OpenedMy {
   waiting: { deviceName: string; os: string } | null;
   /** The time from which the next slot may be freed. */
   freeFromMs: number;
+  /** True: the user may cut off the device that they free. */
+  mayCut: boolean;
 }
 
 /** Returns when the user of a link may free the next slot. */
@@ -320,11 +323,12 @@ export function openMy(
 }
 
 async function opened(
-  { store }: Core,
+  core: Core,
   link: MyLink,
   reference: string | null,
   nowMs: number,
 ): Promise<OpenedMy> {
+  const { store } = core;
   const { installId, providerId } = link;
   const devices = await store.listLinkDevices(providerId, installId, DEVICES_MAX);
   const referred = <T extends { hwid: string }>(among: readonly T[]) =>
@@ -344,17 +348,31 @@ async function opened(
     })),
     waiting: waiting ?? null,
     freeFromMs: freeFromMs(link),
+    mayCut: (await placeOfCut(core, link, nowMs))?.host != null,
   };
 }
 
+/** Finds the upstream at which the user of a link may cut it off now; null: they may not. */
+async function placeOfCut(core: Core, link: MyLink, nowMs: number) {
+  const { installId, myCutOff, providerId } = link;
+  if (myCutOff === 0) return null;
+  const page = { providerId, installId, isWaiting: false, beforeId: null };
+  const cuts = await core.store.listCuts({ ...page, countMax: CUTS_OF_LINK_MAX });
+  const last = cuts.find(({ isByUser }) => isByUser);
+  if (last !== undefined && core.leastMs(nowMs) < last.askedAtMs + USER_CUT_MS) return null;
+  const facts = await core.store.findCutFacts(providerId, { installCode: null, installId });
+  return facts === null ? null : { ...cutPlaceOf(core, facts), keyHash: facts.keyHash };
+}
+
 /**
- * Frees the slot of a reference. Returns the link with `ok` or a refusal; null: the page does not
- * exist, as in {@link openMy}.
+ * Frees the slot of a reference; `cuts`: cuts the link off, too. Returns the link with `ok` or a
+ * refusal; null: the page does not exist, as in {@link openMy}.
  */
 export async function freeMine(
   core: Core,
   name: MyName,
   reference: string,
+  cuts: boolean,
   nowMs: number,
 ): Promise<{ link: MyLink; says: 'ok' | FreeRefusal } | null> {
   const link = await findMine(core, name, nowMs);
@@ -365,5 +383,13 @@ export async function freeMine(
   if (slot === undefined) return { link, says: 'slot_gone' };
   const { hwid, registeredAtMs } = slot;
   const wanted = { installId, providerId, hwid, registeredAtMs };
-  return { link, says: await core.store.freeOwnSlot(wanted, actAt(core, nowMs)) };
+  const place = cuts ? await placeOfCut(core, link, nowMs) : null;
+  // The page offers it no more.
+  if (cuts && (place === null || place.host === null)) return { link, says: 'cooling_down' };
+  const cut = place && { ...place, installId, hwid, isByUser: true };
+  const step = core.store.freeOwnSlot(wanted, actAt(core, nowMs), cut);
+  if (cut === null) return { link, says: await step };
+  // The users of the provider may have cut off too many within a minute.
+  const says = await saving('cooling_down', step);
+  return { link, says: isRefused(says) ? says.says : says };
 }

@@ -14,7 +14,8 @@
  */
 
 import type { Core } from './core.ts';
-import { AT_DOOR, type DeviceCall, judgeDevice, type RefusedAtDoor } from './door.ts';
+import { type DeviceCall, judgeDevice } from './door.ts';
+import { AT_DOOR, type RefusedAtDoor } from './door-refusals.ts';
 import { readInstallCode } from './formats.ts';
 import { callOfKey } from './former-key.ts';
 import type { KeyInPath } from './key-path.ts';

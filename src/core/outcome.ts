@@ -10,7 +10,7 @@ import { TooManyDeeds, WriteFailed } from './port/store.ts';
 export type HiddenReason = 'link_domain_not_bound' | 'key_ambiguous';
 
 /** A reason that is more precise than `says`. */
-export type Reason = HiddenReason | 'copied_hwid' | 'not_named';
+export type Reason = HiddenReason | 'copied_hwid' | 'not_named' | 'barred';
 
 interface Particulars {
   detail?: string | undefined;

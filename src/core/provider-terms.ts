@@ -5,7 +5,7 @@ import type { Core } from './core.ts';
 import { type Fields, readGiven } from './field.ts';
 import { AUTH_KEY, type Format, KEEP_OLD_HOURS, readProviderCode } from './formats.ts';
 import { isRefused, type Misfit, malformed, Refused } from './outcome.ts';
-import type { OwnMy } from './port/my.ts';
+import type { OwnMy, OwnMyCut } from './port/my.ts';
 import type {
   EndedByRotation,
   GivenProviderTerms,
@@ -14,14 +14,26 @@ import type {
   ProviderTerms,
 } from './port/provider.ts';
 import { addProvider, type Credentials, changeProvider, rotateKey } from './provider.ts';
-import { BOT_TERMS, MY_TERMS, OWN_POLICY_TERMS, PROVIDER_FIELDS, RIDE_TERMS } from './terms.ts';
+import {
+  BOT_TERMS,
+  MY_CUT_TERMS,
+  MY_TERMS,
+  OWN_POLICY_TERMS,
+  PROVIDER_FIELDS,
+  RIDE_TERMS,
+} from './terms.ts';
 import { nextTurn } from './turn.ts';
+
+type OwnPage = OwnMy & OwnMyCut;
 
 const HOUR_MS = 3_600_000;
 
 /** A provider's terms as a form has them: without its page, which has a form of its own. */
 export interface FormTerms
-  extends Omit<ProviderTerms, 'activeUntilMs' | 'installCountMax' | 'suspendedAtMs' | keyof OwnMy> {
+  extends Omit<
+    ProviderTerms,
+    'activeUntilMs' | 'installCountMax' | 'suspendedAtMs' | keyof OwnPage
+  > {
   /** The last day in UTC+3, `YYYY-MM-DD`. */
   lastDay: string | null;
   linkCountMax: number | null;
@@ -44,13 +56,17 @@ export const FORM_TERMS = {
 } satisfies Fields<FormTerms>;
 
 /** The form with the page of users, which is a form of its own in the console. */
-const ALL_TERMS: Fields<FormTerms & OwnMy> = { ...FORM_TERMS, ...MY_TERMS };
+const ALL_TERMS: Fields<FormTerms & OwnPage> = {
+  ...FORM_TERMS,
+  ...MY_TERMS,
+  ...MY_CUT_TERMS,
+};
 
 /** Terms of a provider from a form; absent ones stay. Null is the default, or no end. */
-type GivenTerms = { readonly [F in keyof (FormTerms & OwnMy)]?: unknown };
+type GivenTerms = { readonly [F in keyof (FormTerms & OwnPage)]?: unknown };
 
 function readTerms(given: GivenTerms): ProviderChange | Misfit {
-  const terms = readGiven<FormTerms & OwnMy>(ALL_TERMS, given);
+  const terms = readGiven<FormTerms & OwnPage>(ALL_TERMS, given);
   if (isRefused(terms)) return terms;
   const { lastDay, linkCountMax: installCountMax, ...same } = terms;
   return {

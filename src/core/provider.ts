@@ -5,6 +5,7 @@ import type { Core } from './core.ts';
 import { readAuthKey, readProviderCode } from './formats.ts';
 import { fromStore, isRefused, Refused } from './outcome.ts';
 import { after, type Maybe } from './port/maybe.ts';
+import type { OwnMyCut } from './port/my.ts';
 import type {
   EndedByRotation,
   GivenProviderTerms,
@@ -133,7 +134,7 @@ export const changeProvider = async (
 export async function changePolicy(
   core: Core,
   provider: Provider,
-  change: Partial<OwnTerms>,
+  change: Partial<OwnTerms & OwnMyCut>,
   nowMs: number,
 ): Promise<OwnTerms> {
   if (Object.keys(change).length === 0) return provider;

@@ -1,6 +1,7 @@
 /**
  * The life of slots. A newcomer is a HWID without a slot on the link; a device that lost its slot
- * counts as new. Each part of the policy is the link's, else its provider's, else the default.
+ * counts as new. A HWID that is barred there is refused first: core/bar.ts. Each part of the policy
+ * is the link's, else its provider's, else the default.
  *
  * | The link | The oldest slot, not seen for longest | A newcomer |
  * |---|---|---|
@@ -74,12 +75,13 @@ export function looksAtSlots({ inactiveDays, whenFull, samePhone }: Policy): boo
 
 /** Decides whether a device is admitted on a link: the only such rule. */
 export function judge(
-  { link, isBound, isDerived, device, full, counts, isClosed, phone }: Door,
+  { link, isBound, isDerived, barredUntilMs, device, full, counts, isClosed, phone }: Door,
   nowMs: number,
 ): DoorVerdict {
   if (!isBound) return 'link_domain_not_bound';
   if (link.status !== INSTALL_ACTIVE) return 'link_disabled';
   if (isDerived) return 'hwid_required';
+  if (barredUntilMs !== undefined && nowMs < barredUntilMs) return 'barred';
   if (phone?.isRefused) return 'copied_hwid';
   if (device !== null) return 'known';
   if (isClosed) return 'not_named';

@@ -33,7 +33,7 @@ import {
   whole,
 } from './formats.ts';
 import type { LinkTerms, OwnLink } from './port/link.ts';
-import type { OwnMy } from './port/my.ts';
+import type { OwnMy, OwnMyCut } from './port/my.ts';
 import type { OwnBot, OwnTerms, ProviderTerms } from './port/provider.ts';
 import type { Buttons, OwnRideTerms } from './port/ride.ts';
 import type { OwnPolicy, Policy } from './port/slot.ts';
@@ -120,6 +120,17 @@ export const MY_TERMS = {
   myColor: { name: 'page_color', format: PAGE_COLOR, usual: null, may: ALL },
 } as const satisfies Terms<OwnMy>;
 
+/** A key that was stolen from a bot must not let users cut off each link. */
+export const MY_CUT_TERMS = {
+  myCutOff: {
+    name: 'page_cut_off',
+    format: FLAG,
+    usual: 0,
+    may: ['operator', 'staff'],
+    audit: (is: 0 | 1) => (is ? 'on' : null),
+  },
+} as const satisfies Terms<OwnMyCut>;
+
 /** A provider's terms of `add-install` for its bot. */
 export const BOT_TERMS = {
   rc2Body: { name: 'rc2_body', format: RC2_BODY, usual: null, may: TERMS },
@@ -147,6 +158,7 @@ export const PROVIDER_FIELDS = {
   supportUrl,
   webPageUrl,
   ...page,
+  ...MY_CUT_TERMS,
   ...BOT_TERMS,
   name: { format: PROVIDER_NAME, may: OPERATOR, audit: 'text' },
   myName,

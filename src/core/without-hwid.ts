@@ -12,14 +12,13 @@ import { actAt } from './audit/entry.ts';
 import type { Core } from './core.ts';
 import {
   ANY_HWID,
-  AT_DOOR,
   admitDevice,
   type DeviceCall,
   judgeLink,
   type NewKeyCall,
-  type RefusedAtDoor,
   verdictOn,
 } from './door.ts';
+import { AT_DOOR, type RefusedAtDoor } from './door-refusals.ts';
 import { sharedHwid } from './formats.ts';
 import { newLink } from './link.ts';
 import { isRefused, Refused } from './outcome.ts';

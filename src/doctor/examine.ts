@@ -21,6 +21,7 @@ import { checkBotFetches, checkUnusedLinks } from './bots.ts';
 import { causesOf, withBackup } from './causes.ts';
 import { certifiedNames, checkCertificate } from './certificate.ts';
 import { checkHwidCopies } from './copies.ts';
+import { checkCuts } from './cut-off.ts';
 import { checkDirectory } from './directory.ts';
 import { checkFollows } from './follow.ts';
 import { checkFronts, isBehindProxies, streamDescriptors } from './fronts.ts';
@@ -157,6 +158,7 @@ export async function examine({
     ),
     ...checkDisabled(database.disabledByImport, config),
     ...checkFollows(followingIn(gateUpstreams), database.follows, nowMs),
+    ...checkCuts(gateUpstreams, database.cuts, nowMs),
     ...checkUnlimited(database.unlimited),
     ...checkUnusedLinks(database.unused),
     ...checkBotFetches(database.botFetches),

@@ -40,10 +40,15 @@ const ACCESS: Readonly<Record<Audience, (endpoint: Endpoint, deps: CallDeps) => 
         const { provider, keyHash, scope } = authentic;
         call.provider = provider;
         call.keyHash = keyHash;
+        call.scope = scope;
         if (!opens(scope, needs)) {
           const one = `one for '${needs}'`;
           const wants =
-            needs === 'main' ? 'the main key' : needs === 'ties' ? one : `the main key or ${one}`;
+            needs === 'main'
+              ? 'the main key'
+              : opens('main', needs)
+                ? `the main key or ${one}`
+                : one;
           return {
             says: 'auth_error',
             detail: `auth_key is for '${scope}': this call needs ${wants}`,

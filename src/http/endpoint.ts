@@ -143,6 +143,8 @@ interface Call<P extends Record<string, Param>> {
 
 interface ProviderCall<P extends Record<string, Param>> extends Call<P> {
   provider: Provider;
+  /** The scope of the key that made the call. */
+  scope: Need;
 }
 
 interface DeviceCall<P extends Record<string, Param>> extends Call<P> {

@@ -56,6 +56,8 @@ const TABLE = {
     'Install limit error',
     `install_limit must be ${INSTALL_LIMIT.rule}`,
   ),
+  cut_not_found: refusal('Cut-off not found', 'no cut-off with this id waits'),
+  cut_running: refusal('Cut-off is being made', 'an attempt is being made: try again in a minute'),
   install_limit_below_count: refusal(
     'Install limit is less than the current install_count',
     'install_limit must not be lower than the number of HWIDs on the link',

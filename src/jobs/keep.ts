@@ -11,6 +11,7 @@ import { actAt } from '../core/audit/entry.ts';
 import { pruneAudit } from '../core/audit/prune.ts';
 import { DAY_MS, utcDay } from '../core/calendar.ts';
 import type { Core } from '../core/core.ts';
+import { CUT_DAYS } from '../core/cut-off.ts';
 import { FIGURE_DAYS, lastDays } from '../core/figures.ts';
 import { ANSWER_KEPT_MS } from '../core/idempotency.ts';
 import { TIE_DAYS } from '../core/link-tie.ts';
@@ -74,6 +75,7 @@ export async function prune(
   await repeat(() => core.store.forgetFollows(ageMs - FOLLOW_DAYS * DAY_MS), signal);
   await repeat(() => core.store.forgetRides(ageMs - RIDE_DAYS * DAY_MS), signal);
   await repeat(() => core.store.forgetTombstones(ageMs - TOMBSTONE_DAYS * DAY_MS), signal);
+  await repeat(() => core.store.forgetCuts(ageMs - CUT_DAYS * DAY_MS, ageMs), signal);
   await repeat(() => core.store.forgetTies(ageMs - TIE_DAYS * DAY_MS), signal);
   const { fromDay } = lastDays(FIGURE_DAYS, ageMs);
   await repeat(() => core.store.forgetFigures(fromDay), signal);

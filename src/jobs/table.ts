@@ -9,6 +9,7 @@ import type { NodeFacts } from '../core/port/node.ts';
 import { isAway } from '../core/port/store.ts';
 import type { Timekeeper } from '../core/timekeeper.ts';
 import { nextTurn } from '../core/turn.ts';
+import type { Cutter } from './cut-off.ts';
 import type { Worker } from './deliver.ts';
 import type { Follower } from './follow.ts';
 import {
@@ -43,6 +44,8 @@ interface JobDeps {
   outbox: Pick<Outbox, 'tick'>;
   /** The panels that are followed. */
   follower: Pick<Follower, 'tick'>;
+  /** The cut-offs that wait. */
+  cutter: Pick<Cutter, 'tick'>;
   /** The upstreams of the gate that the database keeps. */
   upstreams: { refresh(): Promise<void> };
   /** The answer to strangers. */
@@ -76,6 +79,7 @@ function jobs({
   jobWorker,
   outbox,
   follower,
+  cutter,
   upstreams,
   strangerPage,
   checkRelease,
@@ -95,6 +99,7 @@ function jobs({
     job('left-jobs', '*/5 * * * * *', async () => jobWorker.wake()),
     job('upstreams', '*/5 * * * * *', () => upstreams.refresh()),
     job('follow', '*/5 * * * * *', () => follower.tick()),
+    job('cut-off', '*/5 * * * * *', () => cutter.tick()),
     job('stranger-page', '5 * * * * *', strangerPage.refresh),
     job('release', '35 * * * * *', checkRelease),
     job('node', '*/5 * * * * *', () => core.store.noteNode(node)),

@@ -8,6 +8,7 @@
 import type { BINDING_FIELDS } from '../core/domain-fields.ts';
 import type { OutsideName } from '../core/field.ts';
 import type { LinkTerms } from '../core/port/link.ts';
+import type { OwnMyCut } from '../core/port/my.ts';
 import type { OwnTerms } from '../core/port/provider.ts';
 import type { LINK_FIELDS, PROVIDER_FIELDS } from '../core/terms.ts';
 import type { WEBHOOK_FIELDS, WebhookSettings } from '../core/webhook-fields.ts';
@@ -42,6 +43,7 @@ export const labels = {
   page: 'customer page',
   page_name: 'name on the page',
   page_color: 'colour of the page',
+  page_cut_off: 'cutting off on the page',
   rc2_body: 'body of rc 2',
   short_codes: 'short codes of new links',
   name: 'name',
@@ -79,6 +81,7 @@ export const choices = {
   ride_desktop: { 0: 'do not ride', 1: 'ride too' },
   buttons: { missing: 'if the panel sends none', always: 'always' },
   discovery: { 0: 'no', 1: 'if they ask' },
+  page_cut_off: { 0: 'no', 1: 'users may cut off a device' },
 };
 
 export type Labels = Record<keyof typeof labels, string>;
@@ -95,7 +98,7 @@ interface Explained {
 
 /** The terms as `--help` and the document of the API explain them, in English. */
 export const explained: Readonly<
-  Record<keyof LinkTerms | keyof OwnTerms | keyof WebhookSettings, Explained>
+  Record<keyof LinkTerms | keyof OwnTerms | keyof OwnMyCut | keyof WebhookSettings, Explained>
 > = {
   inactiveDays: {
     option: ['days', ' after which a slot is freed for a new device, 0 for never, or default'],
@@ -202,5 +205,10 @@ export const explained: Readonly<
   myColor: {
     option: ['color', ', such as #1a2b3c, or none'],
     about: 'The colour of that page.',
+  },
+  myCutOff: {
+    option: ['state', ': whether users may have the servers of a removed device cut off'],
+    about:
+      'Whether users of that page may cut off the device that they remove, once a day and link.',
   },
 };

@@ -23,6 +23,7 @@ export const labels: Labels = {
   page: 'صفحهٔ کاربر',
   page_name: 'نام روی صفحه',
   page_color: 'رنگ صفحه',
+  page_cut_off: 'قطع دسترسی در صفحه',
   rc2_body: 'بدنهٔ پاسخ rc 2',
   short_codes: 'کدهای کوتاه لینک‌های تازه',
   name: 'نام',
@@ -67,4 +68,5 @@ export const choices: Choices = {
   ride_desktop: { 0: 'همراه اشتراک ارسال نمی‌شوند', 1: 'همراه اشتراک ارسال می‌شوند' },
   buttons: { missing: 'وقتی پنل دکمه‌ای نمی‌فرستد', always: 'همیشه' },
   discovery: { 0: 'خیر', 1: 'اگر بپرسند' },
+  page_cut_off: { 0: 'نه', 1: 'کاربر می‌تواند دستگاه را قطع کند' },
 };

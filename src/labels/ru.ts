@@ -23,6 +23,7 @@ export const labels: Labels = {
   page: 'страница клиента',
   page_name: 'название на странице',
   page_color: 'цвет страницы',
+  page_cut_off: 'смена доступа на странице',
   rc2_body: 'тело ответа rc 2',
   short_codes: 'короткие коды новых ссылок',
   name: 'название',
@@ -63,4 +64,5 @@ export const choices: Choices = {
   ride_desktop: { 0: 'не передаются', 1: 'тоже передаются' },
   buttons: { missing: 'если панель не передаёт своих', always: 'всегда' },
   discovery: { 0: 'нет', 1: 'если спрашивают' },
+  page_cut_off: { 0: 'нет', 1: 'клиент может отключить устройство' },
 };

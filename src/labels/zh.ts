@@ -23,6 +23,7 @@ export const labels: Labels = {
   page: '用户页面',
   page_name: '页面名称',
   page_color: '页面颜色',
+  page_cut_off: '页面上的切断',
   rc2_body: 'rc 2 的响应正文',
   short_codes: '新链接的短代码',
   name: '名称',
@@ -59,4 +60,5 @@ export const choices: Choices = {
   ride_desktop: { 0: '不下发', 1: '同样下发' },
   buttons: { missing: '面板没有提供时', always: '始终' },
   discovery: { 0: '否', 1: '应用询问时' },
+  page_cut_off: { 0: '否', 1: '用户可切断设备' },
 };

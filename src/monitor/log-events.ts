@@ -193,6 +193,16 @@ export const LOG_EVENTS: Readonly<Record<string, LogEvent>> = {
     'host count links',
     'so many users were missing in two whole passes of `follow`; `links` is `follow_gone` of the upstream',
   ),
+  cut_off_failed: event(
+    'warn',
+    'host id reason',
+    'the first attempt of a cut-off failed; it is made again for a day',
+  ),
+  cut_off_differs: event(
+    'error',
+    'host id fields',
+    'a change of credentials changed these other fields of the user too; the upstream makes no cut-offs until `gatepost cuts resume`',
+  ),
   job_fault: event('error', 'job reason', 'a scheduled job failed; it is retried at its next time'),
   clock_leapt: event('warn', 'ahead_s', "the machine's clock leapt: deletion is suspended"),
   clock_back: event('info', '', 'it is right again'),

@@ -1,4 +1,7 @@
-/** The panels that the settings follow, and the processes that read them. */
+/**
+ * The panels that the settings follow, with the processes that read them; and those where links are
+ * cut off.
+ */
 
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
@@ -8,9 +11,11 @@ import type { FollowLine } from '../core/moving/follow.ts';
 import type { Listing } from '../core/moving/follow-user.ts';
 import { Silent } from '../core/panel/api.ts';
 import { panelOf } from '../core/panel/kind.ts';
+import { PanelCutOffs } from '../http/upstream/panel-cuts.ts';
 import { type PanelSource, sourceOf } from '../http/upstream/panel-source.ts';
 import { type PanelTokens, SIGN_IN_REFUSED } from '../http/upstream/panel-tokens.ts';
 import type { Upstream } from '../http/upstream/settings.ts';
+import { type Cutter, makeCutter } from '../jobs/cut-off.ts';
 import { type FollowedPanel, makeFollower } from '../jobs/follow.ts';
 import type { PanelJob } from '../panel/panel-read.ts';
 import { type ReadFollowed, readFollowedInProcess } from '../panel/reader-process.ts';
@@ -41,6 +46,18 @@ export function followPanels({ settings, tokens, ...deps }: Parts) {
     ...deps,
     panels: () => followedPanels(settings.gateUpstreams, tokens, inProcess),
   });
+}
+
+/** Makes the worker that cuts links off at the panels of the settings. */
+export function cutPanels({
+  core,
+  clock,
+  log,
+  settings,
+  tokens,
+}: Parts & { settings: { readonly cutsPerHourMax: number } }): Cutter {
+  const cuts = new PanelCutOffs({ store: core.store, clock, settings, tokens });
+  return makeCutter({ core, clock, log, cuts, settings });
 }
 
 /** Returns the panels that upstreams follow; `read` reads one. */

@@ -6,6 +6,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Finding } from '../base/finding.ts';
 import type { Act } from '../core/port/audit.ts';
+import type { CutStop } from '../core/port/cut-off.ts';
 import type { Figure } from '../core/port/figure.ts';
 import type { Follow } from '../core/port/follow.ts';
 import type { StatementKind } from '../core/port/health.ts';
@@ -143,6 +144,11 @@ export interface PrivateName {
   name: string;
 }
 
+export interface CutSurvey {
+  stops: readonly CutStop[];
+  waiting: readonly { host: string; count: number; askedAtMs: number }[];
+}
+
 export interface DatabaseReport {
   findings: Finding[];
   /** The bindings of the hosts, in their order; empty if the database cannot be read. */
@@ -163,6 +169,8 @@ export interface DatabaseReport {
   unlimited: { code: string; linkCount: number }[];
   /** How often trusted bots fetched without a HWID, on the last day on which they did. */
   botFetches: BotFetches[];
+  /** Cut-offs that wait, and upstreams that make none. */
+  cuts: CutSurvey;
   /** Links at the panels of upstreams that no device uses. */
   unused: UnusedLinks[];
   /** HWIDs that several phones send. */

@@ -186,9 +186,12 @@ test('calls about the machine', async () => {
 
 /**
  * Calls whose entries need more than one step: those of a job that was stopped on its way, and of
- * ties, whose deeds the scenarios and the contract of the store compare.
+ * ties and cut-offs, whose deeds the scenarios and the contract of the store compare.
  */
-const ELSEWHERE = ['jobs.cancel', 'ties.make', 'ties.switch', 'ties.undo'];
+const ELSEWHERE = [
+  ...['jobs.cancel', 'ties.make', 'ties.switch', 'ties.undo'],
+  ...['cuts.ask', 'cuts.cancel', 'bars.lift'],
+];
 
 test('each call that changes something is made here, or is named', () => {
   const changing = ALL.filter(([, { audit, may }]) => may !== null && audit.length > 0);

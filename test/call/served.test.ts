@@ -6,7 +6,7 @@ import type { AnyCall } from '../../src/call/call.ts';
 import { directCalls } from '../../src/call/direct-calls.ts';
 import { RECORDS } from '../../src/call/table.ts';
 import { buildProgram } from '../../src/cli/program.ts';
-import { OWN, OWN_LOOK } from '../../src/core/account/roles.ts';
+import { CUT, OWN, OWN_LOOK } from '../../src/core/account/roles.ts';
 import { endpoints } from '../../src/http/endpoints/index.ts';
 import { committedFiles, readText } from '../support/tree.ts';
 
@@ -37,11 +37,11 @@ test('the API serves the calls that name a path, and no other endpoint has it', 
   }
 });
 
-test('a key opens what the roles of the console may: the main key, or one for ties, what owners alone may', () => {
+test('a key opens what the roles of the console may: the main key, or one for ties or cut-offs, what owners alone may', () => {
   for (const [name, { may, serves }] of ALL) {
     if (serves.api === undefined) continue;
-    const isOwners = may === OWN || may === OWN_LOOK;
-    expect([name, ['main', 'ties'].includes(serves.api.needs)]).toEqual([name, isOwners]);
+    const isOwners = may === OWN || may === OWN_LOOK || may === CUT;
+    expect([name, ['main', 'ties', 'cuts'].includes(serves.api.needs)]).toEqual([name, isOwners]);
     const reads = (may ?? []).includes('reader');
     expect([name, serves.api.needs === 'read']).toEqual([name, reads]);
   }
@@ -107,6 +107,7 @@ const COMMANDS_BY_HAND: Readonly<Record<string, readonly string[]>> = {
     'clock trust',
     'console link',
     'follow accept',
+    'cuts resume',
   ],
   'the same as `device forget`': ['forget'],
 };
@@ -133,6 +134,8 @@ const READING_COMMANDS = [
     'ready',
     'audit list',
     'audit verify',
+    'cuts bars',
+    'cuts list',
   ],
   ...['audit head', 'audit export', 'doctor', 'explain', 'export', 'config', 'openapi', 'version'],
 ];

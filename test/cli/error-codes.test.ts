@@ -15,6 +15,7 @@ import { registration, send } from '../store/contract/message-fixture.ts';
 import { ACT } from '../support/actor.ts';
 import { freshFolder } from '../support/app.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
+import { cutWays } from '../support/cut-ways.ts';
 import { FakeSource } from '../support/fake-source.ts';
 import { serviceAccount } from '../support/gateway.ts';
 import { fillBots, makeLink, nameMany, nameWords } from '../support/links.ts';
@@ -312,10 +313,7 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
     },
   ],
   follow_not_found: [
-    async () => {
-      await addProvider();
-      return ['follow', 'accept', 'sub.example.org', '--yes'];
-    },
+    () => addProvider().then(() => ['follow', 'accept', 'sub.example.org', '--yes']),
   ],
   follow_not_held: [
     async () => {
@@ -325,6 +323,7 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
       return ['follow', 'accept', 'sub.example.org', '--check'];
     },
   ],
+  ...cutWays(() => line.dataDir),
   bot_not_found: [() => addProvider().then(() => ['bot', 'remove', '7'])],
   bot_limit_reached: [() => makeLink(line.dataDir, (core) => fillBots(core, CODE))],
   webhook_not_found: [

@@ -26,7 +26,7 @@ test('what makes a record takes each option of what changes it, but for its stat
   // The note and the key are in the file.
   const rows = ['--as-they-leave', '--note', '--status', '--key', '--no-key'];
   expect(without('link import', 'link set')).toEqual([...rows, ...chosen]);
-  const page = ['--page', '--page-name', '--page-color'];
+  const page = ['--page', '--page-name', '--page-color', '--page-cut-off'];
   expect(without('provider add', 'provider set')).toEqual(page);
 });
 
@@ -52,6 +52,11 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'link name': ['LinkCode0001', 'phone'],
   'link tie': ['1'],
   'link untie': ['1'],
+  'link cut-off': ['LinkCode0001'],
+  'cuts cancel': ['1'],
+  'cuts bars': ['LinkCode0001'],
+  'cuts lift': ['LinkCode0001', 'phone'],
+  'cuts resume': ['sub.example.org'],
   'link why': ['LinkCode0001', 'phone', '--domain', 'example.com'],
   'link qr': ['LinkCode0001', '--url', 'https://example.com/sub'],
   'domain add': ['example.com'],

@@ -283,7 +283,7 @@ test('each key is changed here, or acts as its neighbours do by what its own tes
   const elsewhere = [
     ...['key_secret_file', 'codes_as_keys', 'unlimited_as', 'timeout_seconds', 'requests_max'],
     ...['ride', 'announce', 'provider_id_file', 'panel_account_file'],
-    ...['follow', 'follow_gone', 'follow_notes', 'panel_file'],
+    ...['follow', 'follow_gone', 'follow_notes', 'panel_file', 'cut_off', 'panel_admin'],
   ];
   const keys = Object.values(GATE_TABLES.upstreamKeys).map(({ key }) => key);
   expect([...here(UPSTREAM), ...elsewhere].sort()).toEqual(keys.filter((key) => key !== '').sort());

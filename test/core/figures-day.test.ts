@@ -47,6 +47,7 @@ const FIGURE_OF: Readonly<Record<RefusalReason, Figure>> = {
   not_named: 'refused_full',
   link_limit_reached: 'refused_full',
   copied_hwid: 'refused_full',
+  barred: 'refused_full',
 };
 
 interface Link {

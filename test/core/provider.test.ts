@@ -41,6 +41,7 @@ const provider: Provider = {
   ...NO_POLICY,
   ...NO_RIDE_TERMS,
   ...usualOf<OwnMy>(MY_TERMS),
+  myCutOff: 0,
   ...usualOf<OwnBot>(BOT_TERMS),
 };
 

@@ -33,6 +33,8 @@ const CALLS: Readonly<Record<string, Asked>> = {
   '/api/revoke-install': { query: { id: 1 } },
   '/api/remove-install': { query: { id: 1 } },
   '/api/list-ties': {},
+  '/api/list-cuts': {},
+  '/api/list-bars': { query: { install_id: 1 } },
   '/api/list-refused': { query: { install_id: 1 } },
   '/api/list-hwid': { query: { install_id: 1 } },
   '/api/add-hwid': { query: { install_id: 1, hwid: 'named' } },
@@ -61,6 +63,7 @@ const CALLS: Readonly<Record<string, Asked>> = {
 const NOT_TRIED = [
   ...['/api/webhook-test', '/api/webhook-replay'],
   ...['/api/tie-keys', '/api/untie-keys', '/api/set-keys'],
+  ...['/api/cancel-cut', '/api/lift-bar'],
 ];
 
 const providerCalls = endpoints.filter(({ audience }) => audience === 'provider');

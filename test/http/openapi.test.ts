@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { addKey } from '../../src/core/account/keys.ts';
 import { isRefused } from '../../src/core/outcome.ts';
+import type { Scope } from '../../src/core/port/provider-key.ts';
 import { answersOf, isNeeded } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints/index.ts';
 import { PUSH_KEY_EXAMPLE } from '../../src/http/endpoints/messaging-bodies.ts';
@@ -184,10 +185,10 @@ describe.each(byPath)('%s', (path, endpoint) => {
   });
 });
 
-/** Makes a key with the scope `ties` for the only provider. */
-async function tiesKeyOf({ clock, core }: TestApp): Promise<string> {
+/** Makes a key with a scope for the only provider. */
+async function keyFor(scope: Scope, { clock, core }: TestApp): Promise<string> {
   const provider = await core.store.findProvider(PROVIDER_EXAMPLE);
-  const given = { name: 'ties', scope: 'ties', untilMs: null };
+  const given = { name: scope, scope, untilMs: null };
   const added = await addKey(core, provider?.id ?? 0, given, clock.nowMs());
   if (isRefused(added)) throw new Error(added.says);
   return added.authKey;
@@ -196,7 +197,12 @@ async function tiesKeyOf({ clock, core }: TestApp): Promise<string> {
 test('the example calls work on a server that has what they name', async () => {
   const twin = await startTestApp({ pushKey: PUSH_KEY_EXAMPLE });
   const own = await seedProvider(twin, { code: PROVIDER_EXAMPLE });
-  const ofTies = { ...own, authKey: await tiesKeyOf(twin) };
+  const ofTies = { ...own, authKey: await keyFor('ties', twin) };
+  const ofCuts = { ...own, authKey: await keyFor('cuts', twin) };
+  const keyOf = (path: string) => {
+    if (path.endsWith('-keys')) return ofTies;
+    return /cancel-cut|lift-bar/.test(path) ? ofCuts : own;
+  };
   try {
     await call(twin, '/api/add-install', own, { install_limit: 9, install_code: CODE_EXAMPLE });
     const order = ['/api/add-domain', '/install', '/device/register'];
@@ -221,17 +227,11 @@ test('the example calls work on a server that has what they name', async () => {
         const headers = { ...pick('header'), authorization: `Bearer ${token}` };
         const body = example && JSON.stringify(example.value);
         const query = path === '/device/inbox' ? {} : pick('query');
-        const reply = await call(
-          twin,
-          path,
-          isProvider ? (path.endsWith('-keys') ? ofTies : own) : null,
-          query,
-          {
-            method,
-            headers,
-            body,
-          },
-        );
+        const reply = await call(twin, path, isProvider ? keyOf(path) : null, query, {
+          method,
+          headers,
+          body,
+        });
         token = reply.json.device_token ?? token;
         expect(`${path} ${reply.text} ${reply.headers.get('x-error-detail')}`).toContain(
           EXPECTED[path] ?? '"rc":1',
@@ -243,8 +243,9 @@ test('the example calls work on a server that has what they name', async () => {
   }
 });
 
-/** The first notification is on its way when it comes to cancelling it. */
+/** No cut-off waits; the first notification is on its way when it comes to cancelling it. */
 const EXPECTED: Readonly<Record<string, string>> = {
+  '/api/cancel-cut': 'Cut-off not found',
   '/remote/cancel': 'Cannot cancel notification less than 10 minutes before scheduled time',
 };
 

@@ -148,6 +148,7 @@ test('each field of a provider is set where it was in 0.20.0, and the page by th
     my: 'policy, provider set, page.set',
     myName: 'policy, provider set, page.set',
     myColor: 'policy, provider set, page.set',
+    myCutOff: 'provider set, page.set',
     rc2Body: OWN,
     shortCodes: OWN,
   };

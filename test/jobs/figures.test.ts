@@ -39,6 +39,7 @@ function jobsOf({ core, clock }: Engine) {
     strangerPage: { refresh: async () => undefined },
     checkRelease: async () => undefined,
     follower: { tick: async () => undefined },
+    cutter: { tick: async () => undefined },
     upstreams: { refresh: async () => undefined },
     jobWorker: { tick: () => undefined, wake: () => undefined },
     node: { name: 'one', address: '', version: '', startedAtMs: 0 },

@@ -55,6 +55,7 @@ beforeEach(async () => {
     worker: { wake: () => undefined, tick: async () => undefined, stop: async () => undefined },
     outbox: { tick: () => undefined },
     follower: { tick: async () => undefined },
+    cutter: { tick: async () => undefined },
     upstreams: { refresh: async () => undefined },
     strangerPage: { refresh: async () => undefined },
     checkRelease: async () => undefined,

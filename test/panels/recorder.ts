@@ -56,11 +56,19 @@ export function recordApi(api: string): Recorder {
     async fetch(request) {
       const { pathname, search } = new URL(request.url);
       const { host: _, ...headers } = Object.fromEntries(request.headers);
-      const answer = await fetch(origin + pathname + search, { headers, redirect: 'manual' });
+      const { method } = request;
+      const sent = method === 'GET' ? null : await request.text();
+      const answer = await fetch(origin + pathname + search, {
+        method,
+        headers,
+        redirect: 'manual',
+        ...(sent !== null && { body: sent }),
+      });
       // Its own path is the part of the address before `/api`.
       const path = pathname.slice(base === '/' ? 0 : base.length) + search;
       const exchange = await exchangeOf(path, {}, answer.clone() as unknown as Answer);
-      exchanges.push(exchange);
+      const change = sent !== null && { method, sent: JSON.parse(sent) as unknown };
+      exchanges.push({ ...change, ...exchange });
       return new Response(await answer.text(), {
         status: answer.status,
         headers: { 'content-type': answer.headers.get('content-type') ?? '' },

@@ -26,7 +26,12 @@ interface Command {
 }
 interface Contract {
   REST_API: {
-    USERS: { GET: string; GET_BY: { SHORT_UUID(key: string): string } };
+    USERS: {
+      GET: string;
+      GET_BY_ID(id: string): string;
+      GET_BY: { SHORT_UUID(key: string): string };
+      ACTIONS: { REVOKE_SUBSCRIPTION(id: string): string };
+    };
     HWID: { GET_ALL_HWID_DEVICES: string };
     SUBSCRIPTION_SETTINGS: { GET: string };
     EXTERNAL_SQUADS: { GET: string; GET_BY_UUID(uuid: string): string };
@@ -36,6 +41,8 @@ interface Contract {
   /** Its own name for the headers of a proxy that speaks HTTPS. */
   REMNAWAVE_BYPASS_HTTPS_RESTRCTIONS: Record<string, string>;
   GetUserByShortUuidCommand: Command;
+  GetUserByIdCommand: Command;
+  RevokeUserSubscriptionCommand: Command & { RequestBodySchema: Schema };
   GetUsersCommand: Command;
   GetHwidDevicesCommand: Command;
   GetSubscriptionSettingsCommand: Command;
@@ -109,6 +116,26 @@ testOn('each path that is asked is one of the contract', () => {
   for (const { RequestQuerySchema } of [found().GetUsersCommand, found().GetHwidDevicesCommand]) {
     expect(RequestQuerySchema.parse({ start: '0', size: '500' })).toEqual({ start: 0, size: 500 });
   }
+});
+
+testOn('a cut-off asks what the contract has, and keeps the short UUID', async () => {
+  const { REST_API, GetUserByIdCommand, RevokeUserSubscriptionCommand } = found();
+  const { cutOff } = PANEL_TRAITS.remnawave;
+  if ('why' in cutOff) throw new Error(cutOff.why);
+  const { id, shortUuid } = ANSWERS.user.response;
+  const asked: string[] = [];
+  const holder = await cutOff.read(String(id), async (path) => {
+    asked.push(path);
+    return ANSWERS.user;
+  });
+  expect(GetUserByIdCommand.ResponseSchema.parse(ANSWERS.user)).toBeDefined();
+  expect(asked).toEqual([REST_API.USERS.GET_BY_ID(String(id))]);
+  expect(holder?.keys).toEqual([shortUuid]);
+  const change = holder?.change();
+  expect(change?.path).toBe(REST_API.USERS.ACTIONS.REVOKE_SUBSCRIPTION(String(id)));
+  expect(change?.method).toBe('POST');
+  const { RequestBodySchema } = RevokeUserSubscriptionCommand;
+  expect(RequestBodySchema.parse(change?.body)).toEqual({ revokeOnlyPasswords: true });
 });
 
 testOn('what its proxy check asks for is sent', () => {

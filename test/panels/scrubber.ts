@@ -15,7 +15,9 @@ import type { RealKind } from './panel.ts';
 const SECRET_FIELDS: Readonly<Record<RealKind, readonly string[]>> = {
   '3x-ui': ['uuid', 'password', 'auth', 'subId', 'privateKey', 'publicKey', 'shortId', 'secret'],
   marzban: ['password', 'access_token', 'private_key', 'public_key', 'short_id'],
-  pasarguard: ['password', 'access_token', 'private_key', 'public_key', 'api_key', 'short_id'],
+  pasarguard: [
+    ...['password', 'auth', 'access_token', 'private_key', 'public_key', 'api_key', 'short_id'],
+  ],
   hiddify: [
     ...['ed25519_private_key', 'ed25519_public_key', 'wg_pk', 'wg_psk', 'wg_pub'],
     ...['password', 'private_key', 'public_key', 'short_id', 'obfs', 'secret'],

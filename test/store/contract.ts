@@ -16,6 +16,8 @@ import { botContract } from './contract/bot.ts';
 import { browserContract } from './contract/browser.ts';
 import { changeContract } from './contract/change.ts';
 import { countContract } from './contract/count.ts';
+import { cutListContract } from './contract/cut-list.ts';
+import { cutOffContract } from './contract/cut-off.ts';
 import { deliveryContract } from './contract/delivery.ts';
 import { deviceContract } from './contract/device.ts';
 import { deviceMixContract } from './contract/device-mix.ts';
@@ -109,6 +111,8 @@ export const PARTS = {
     ...linkJoinContract,
     ...linkTieContract,
     ...namedHwidContract,
+    ...cutOffContract,
+    ...cutListContract,
     ...domainContract,
     ...idempotencyContract,
     ...myContract,

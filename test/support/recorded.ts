@@ -1,6 +1,6 @@
 /** Answers of real panels, as `test/panels` recorded them, and a panel that gives them again. */
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PanelKind } from '../../src/core/panel/kind.ts';
 import { ROOT } from './process.ts';
@@ -9,6 +9,10 @@ export const RECORDED = join(ROOT, 'test/fixtures/panels');
 
 /** A request to a panel and its answer. */
 export interface Exchange {
+  /** The method; absent: GET. */
+  method?: string;
+  /** What was sent, JSON. */
+  sent?: unknown;
   /** The path and the query. */
   path: string;
   /** Headers that choose the answer. */
@@ -43,6 +47,27 @@ export interface Recording {
   faults: Record<string, Exchange>;
   /** Subscriptions by route and agent, and what is none. */
   subscriptions: (Exchange & { name: string; isSubscription: boolean })[];
+}
+
+/** What a cut-off of a customer asks and changes. */
+export interface RecordedCutOff {
+  /** The key of the customer's link, and the id at the panel; null: the key is the id. */
+  key: string;
+  id: string | null;
+  /** By the outcome. */
+  exchanges: Record<'done' | 'gone' | 'refused', Exchange[]>;
+}
+
+const CUT_OFF = 'cut-off.json';
+
+/** Returns what a panel answered to cut-offs; null: it was not recorded. */
+export function recordedCutOff(folder: string): RecordedCutOff | null {
+  const file = join(RECORDED, folder, CUT_OFF);
+  return existsSync(file) ? readJson(file) : null;
+}
+
+export function writeCutOff(folder: string, recorded: RecordedCutOff): void {
+  writeFileSync(join(RECORDED, folder, CUT_OFF), `${JSON.stringify(recorded, null, 1)}\n`);
 }
 
 const PARTS = ['lists', 'users', 'faults', 'subscriptions'] as const;

@@ -28,6 +28,10 @@ interface User {
   externalSquadUuid: string | null;
   createdAt: string;
   expireAt: string | null;
+  trojanPassword: string;
+  vlessUuid: string;
+  ssPassword: string;
+  subRevokedAt: string | null;
 }
 
 /** The answers by the name of their file. */

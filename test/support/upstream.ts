@@ -32,6 +32,8 @@ export function upstreamTo(url: string, provider: string, more: Partial<Upstream
     keySecretFile: '',
     passPaths: [],
     limits: 'own',
+    cutOff: false,
+    panelAdmin: '',
     unlimitedAs: 100,
     panel: '',
     panelUrl: '',

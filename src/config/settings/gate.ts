@@ -14,6 +14,7 @@ import {
   networksOrTrusted,
   oneOf,
   optionalBaseUrl,
+  optionalLine,
   passPaths,
   providerCode,
   shortText,
@@ -36,6 +37,16 @@ const ODD = listed(
   PANELS.filter((panel) => PANEL_TRAITS[panel].keysHaveDelimiters).map((one) => `\`"${one}"\``),
   'or',
 );
+/** The meaning of `panel_admin` at each panel. */
+const OWNERS = [
+  ...Map.groupBy(PANELS, (panel) => {
+    const { cutOff } = PANEL_TRAITS[panel];
+    return 'why' in cutOff ? '' : cutOff.owner;
+  }),
+]
+  .filter(([owner]) => owner !== '')
+  .map(([owner, panels]) => `${titlesOf((panel) => panels.includes(panel))}: ${owner}`)
+  .join('; ');
 const rideLevel = oneOf('off', 'notifications', 'on');
 /** A week at most: an app that fetches less often misses messages. */
 const UPDATE_INTERVAL = integer(0, 168);
@@ -129,6 +140,17 @@ const upstreamKeys = {
   ]),
   followNotes: tableKey('follow_notes', 'false', boolean, [
     'Whether `follow` brings names and notes of users as notes of their links.',
+  ]),
+  // It writes to the panel, with a token that can change users.
+  cutOff: tableKey('cut_off', 'false', boolean, [
+    'Whether Gatepost may have the panel make new credentials for a customer when a device is freed',
+    `with cut-off. Not for ${titlesOf((panel) => 'why' in PANEL_TRAITS[panel].cutOff)}. Needs`,
+    '`panel_token_file` or `panel_account_file`, of an account that can change users.',
+  ]),
+  panelAdmin: exampleKey('panel_admin', '', 'seller-1', optionalLine, [
+    "The provider's users at the panel: a cut-off changes no other.",
+    `${OWNERS}. Empty: all users. Where two providers have upstreams at one`,
+    'panel, each needs another one.',
   ]),
   enforce: tableKey('enforce', 'true', boolean, [
     'Whether full links refuse new devices; `false` only counts those over the limit. A link or a',

@@ -8,6 +8,11 @@ export const limitsSettings = {
     'The most limited links of a provider, unless it has a number of its own',
     '(`gatepost provider set --max-links`).',
   ]),
+  // Each one leaves the other devices of a customer without servers until they fetch again.
+  cutsPerHourMax: live('limits.cuts_per_hour_max', '20', integer(0, 1_000), [
+    'The most cut-offs (`cut_off` of an upstream) that begin for a provider within an hour; further',
+    'ones wait. Those by users of links have ten times as many of their own.',
+  ]),
   // A bot with an old key retries about twice a second, which is harmless.
   authFailuresPerMinuteMax: live('limits.auth_failures_per_minute_max', '120', COUNT, [
     'Calls with wrong credentials from one address (IPv6: one /64) that are answered at once in a',

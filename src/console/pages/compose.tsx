@@ -6,6 +6,7 @@ import type { Got } from '../../call/table.ts';
 import { call } from '../call.ts';
 import { Button } from '../parts/button.tsx';
 import { Dropdown } from '../parts/choice.tsx';
+import { takeDraft } from '../parts/draft.ts';
 import { Field, Hidden, Select, TextArea } from '../parts/form.tsx';
 import { number } from '../parts/format.ts';
 import { Title } from '../parts/layout.tsx';
@@ -233,12 +234,19 @@ function Opens({ at }: { at: string }) {
   );
 }
 
+/** Returns the message that another page began; null: none did. */
+function begunSource(): Source | null {
+  const draft = takeDraft();
+  if (draft === null) return null;
+  return { kind: 'push', payload: { body: draft.body }, hwids: draft.hwids, os: [] };
+}
+
 /** Loads the message that is copied. */
 export function useSource(at: string) {
   const copy = Number(query.value.get('copy') ?? 0);
   return useLoaded(
     async (signal) => ({
-      source: copy > 0 ? await call('send.source', { at, id: copy }, signal) : null,
+      source: copy > 0 ? await call('send.source', { at, id: copy }, signal) : begunSource(),
     }),
     `${at} ${copy}`,
   );

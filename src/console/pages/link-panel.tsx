@@ -9,6 +9,7 @@ import { Field, Form, TextArea } from '../parts/form.tsx';
 import { date, number, time } from '../parts/format.ts';
 import { jobsChanged } from '../parts/job.tsx';
 import { Facts, Panel } from '../parts/layout.tsx';
+import { CutOff, Cuts } from '../parts/link-cuts.tsx';
 import { FinalLink, LinkQr } from '../parts/link-final.tsx';
 import { AsTheyLeave, LimitField } from '../parts/link-limit.tsx';
 import { Phones } from '../parts/link-phones.tsx';
@@ -78,12 +79,11 @@ function Edit({ at, acts, shown }: { at: string; acts: Acts; shown: Shown }) {
   );
 }
 
-interface DeviceProps extends Omit<BodyProps, 'shown'> {
-  linkId: number;
+interface DeviceProps extends BodyProps {
   device: Device;
 }
 
-function DeviceRow({ at, acts, device, linkId }: DeviceProps) {
+function DeviceRow({ at, acts, device, shown: { hasKey, id } }: DeviceProps) {
   const words = texts.link;
   const { app, appVersion, deviceName, hwid, lastSeenAtMs, os, osVersion, registeredAtMs } = device;
   const facts = [`${systemName(os)} ${osVersion}`.trim(), `${app} ${appVersion}`.trim()];
@@ -115,14 +115,17 @@ function DeviceRow({ at, acts, device, linkId }: DeviceProps) {
         {device.phones.length > 1 && (
           <Phones
             at={at}
-            linkId={linkId}
+            linkId={id}
             hwid={hwid}
             phones={device.phones}
             onIgnored={() => acts.run(async () => undefined)}
           />
         )}
       </div>
-      {may('slots.free') && <Button label={words.free} onClick={() => acts.free(hwid)} />}
+      <div class="actions">
+        {may('slots.free') && <Button label={words.free} onClick={() => acts.free(hwid)} />}
+        {may('cuts.ask') && hasKey && <CutOff at={at} id={id} acts={acts} hwid={hwid} />}
+      </div>
     </li>
   );
 }
@@ -201,6 +204,7 @@ function Danger({ at, acts, shown, onGone }: BodyProps & { onGone: () => void })
           onClick={() => later(() => call('slots.free-all', { at, linkId }))}
         />
       )}
+      {may('cuts.ask') && shown.hasKey && <CutOff at={at} id={linkId} acts={acts} hwid={null} />}
       {may('links.revoke') && (
         <Button
           label={words.revoke}
@@ -241,13 +245,16 @@ function Body({ at, acts, shown, onGone }: BodyProps & { onGone: () => void }) {
           {shown.hasKey && ` ${words.losesKey}`}
         </p>
       )}
+      {may('cuts.ask') && shown.hasKey && shown.status === DISABLED && (
+        <p class="notice">{words.cutEnded}</p>
+      )}
       {may('links.edit') && <Edit at={at} acts={acts} shown={shown} />}
       <section>
         <h3>{words.devices}</h3>
         <p class="hint">{shown.deviceCount === 0 ? words.noDevices : words.freeHint}</p>
         <ul class="list">
           {shown.devices.map((device) => (
-            <DeviceRow key={device.hwid} at={at} acts={acts} device={device} linkId={shown.id} />
+            <DeviceRow key={device.hwid} at={at} acts={acts} device={device} shown={shown} />
           ))}
           {shown.named.map((named) => (
             <NamedRow key={named.hwid} acts={acts} named={named} />
@@ -255,6 +262,7 @@ function Body({ at, acts, shown, onGone }: BodyProps & { onGone: () => void }) {
         </ul>
         {may('links.name') && <Naming at={at} acts={acts} shown={shown} />}
       </section>
+      <Cuts at={at} acts={acts} shown={shown} />
       {shown.refused.length > 0 && (
         <section>
           <h3>{words.refused}</h3>
@@ -296,6 +304,7 @@ export function LinkPanel({ at, id, onClose }: PanelProps) {
     edit: (change) => run(() => call('links.edit', { at, id, ...change })),
     name: (hwids) => run(() => call('links.name', { at, installId: id, hwids })),
     free: (hwid) => run(() => call('slots.free', { at, linkId: id, hwid }).then(jobsChanged)),
+    lift: (hwid) => run(() => call('bars.lift', { at, linkId: id, hwid })),
   };
   useLive(
     'links',

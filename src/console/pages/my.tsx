@@ -20,7 +20,7 @@ function controlsOf(own: Shown['own']): Record<keyof Shown['own'], JSX.Element> 
     ['0', words.off],
     ['1', words.on],
   ] as const;
-  const { my, myColor, myName, supportUrl } = own;
+  const { my, myColor, myCutOff, myName, supportUrl } = own;
   const color = myColor ?? USUAL;
   return {
     my: <Select label={heads.page} name="my" value={String(my)} options={options} />,
@@ -35,6 +35,17 @@ function controlsOf(own: Shown['own']): Record<keyof Shown['own'], JSX.Element> 
       />
     ),
     myColor: <Field label={heads.page_color} name="myColor" type="color" defaultValue={color} />,
+    myCutOff: (
+      <>
+        <Select
+          label={heads.page_cut_off}
+          name="myCutOff"
+          value={String(myCutOff)}
+          options={options}
+        />
+        <p class="hint">{words.cutHint}</p>
+      </>
+    ),
     supportUrl: (
       <Field
         label={heads.support_url}
@@ -49,15 +60,23 @@ function controlsOf(own: Shown['own']): Record<keyof Shown['own'], JSX.Element> 
   };
 }
 
+const flag = (text: string | undefined) => (text === '1' ? 1 : 0);
+
 function Settings({ at, shown, onSaved }: { at: string; shown: Shown; onSaved: () => unknown }) {
   return (
     <Form
       submit={texts.common.save}
       done={texts.common.saved}
       keeps
-      onSubmit={async ({ my, myColor = '', ...given }) => {
+      onSubmit={async ({ my, myColor = '', myCutOff, ...given }) => {
         const own = myColor === USUAL ? null : myColor;
-        await call('page.set', { at, ...given, my: my === '1' ? 1 : 0, myColor: own });
+        await call('page.set', {
+          at,
+          ...given,
+          my: flag(my),
+          myCutOff: flag(myCutOff),
+          myColor: own,
+        });
         await onSaved();
       }}
     >

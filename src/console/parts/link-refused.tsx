@@ -16,6 +16,8 @@ export interface Acts {
   edit: (change: Omit<Given<'links.edit'>, 'at' | 'id'>) => Promise<void>;
   free: (hwid: string) => Promise<void>;
   name: (hwids: string[]) => Promise<void>;
+  /** Lets a HWID that was cut off come back. */
+  lift: (hwid: string) => Promise<void>;
   run: (work: () => Promise<unknown>) => Promise<void>;
 }
 
@@ -48,6 +50,10 @@ function Remedy({ acts, of, shown }: { acts: Acts; of: Refusal; shown: Shown }) 
           )}
         </>
       );
+    case 'lift':
+      return may('bars.lift') ? (
+        <Button label={words.lift} onClick={() => acts.lift(of.hwid)} />
+      ) : null;
     case 'now':
     case 'hwid':
       return null;

@@ -9,15 +9,22 @@ import { readLabel } from './formats.ts';
 
 export const KEYS_MAX = 50;
 
-/** The scope that a call of the API needs; only the main key fits `main`, and it opens no ties. */
+/**
+ * The scope that a call of the API needs; only the main key fits `main`, and it opens neither ties
+ * nor cut-offs.
+ */
 export type Need = Scope | 'main';
 
+/** The needs that the main key does not fit, because a bot has it. */
+const BEYOND_MAIN: readonly Need[] = ['ties', 'cuts'];
+
 /**
- * Returns whether a key may make a call. Every key may make calls that only read. The main key,
- * which a bot has, may not tie keys to links.
+ * Returns whether a key may make a call. Every key may make calls that only read, and one for
+ * cut-offs those about links.
  */
 export function opens(has: Need, need: Need): boolean {
-  return has === need || need === 'read' || (has === 'main' && need !== 'ties');
+  if (has === need || need === 'read') return true;
+  return has === 'main' ? !BEYOND_MAIN.includes(need) : has === 'cuts' && need === 'links';
 }
 
 /** Adds a key and returns it, to be shown once. Returns a misfit, or `key_limit_reached`. */

@@ -15,6 +15,8 @@ export const SEND: Roles = ['owner', 'sender', 'operator'];
 export const SUPPORT: Roles = ['owner', 'sender', 'support', 'operator'];
 /** Manages keys, staff, domains and webhooks. */
 export const OWN: Roles = ['owner', 'operator'];
+/** Cuts links off: it changes the credentials of customers at their panel. */
+export const CUT: Roles = ['owner', 'operator'];
 /** Sees the webhooks. */
 export const OWN_LOOK: Roles = ['owner', 'operator', 'observer'];
 /** Sees the appliance. */

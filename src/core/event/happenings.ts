@@ -8,6 +8,7 @@ import type { Deed } from '../audit/entry.ts';
 import { DAY_MS, isoTime } from '../calendar.ts';
 import { nowOf } from '../device-reach.ts';
 import { BLOCKED, CANCELLED, FAILED } from '../message/status.ts';
+import type { Cut } from '../port/cut-off.ts';
 import { type DistributionType, PUSH } from '../port/distribution.ts';
 import type { EventData, EventKind, Happening } from '../port/event.ts';
 import type { RefusalReason, RefusedDevice } from '../port/figure.ts';
@@ -74,6 +75,24 @@ export const linkTied = (
     former_id: formerId,
     moved: movedCount,
     left_out: leftCount,
+  });
+
+/** A cut-off of a link ended. */
+export const linkCutOff = ({
+  id,
+  installId,
+  state,
+  why,
+  deviceCount,
+  fetchUntilMs,
+}: Pick<Cut, 'id' | 'installId' | 'state' | 'why' | 'deviceCount' | 'fetchUntilMs'>): Happening =>
+  happening('link.cut_off', {
+    install_id: installId,
+    cut_id: id,
+    state,
+    why: why?.slice(0, REASON_LENGTH_MAX) ?? null,
+    devices: fetchUntilMs === null ? 0 : deviceCount,
+    fetch_until: isoTime(fetchUntilMs),
   });
 
 /** The last free slot of a link was taken. */

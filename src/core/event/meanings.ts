@@ -34,6 +34,11 @@ export const EVENT_MEANINGS: Readonly<Record<StoredEvent['kind'], Meaning>> = {
       'the key of a subscription became that of a link (`state` is `tied`), waits for that (`waits`), or is its key no more (`undone`); `former_id` is the link that had it, of whose devices `moved` moved and `left_out` lost their slots, or would',
     fields: ['install_id', 'state', 'former_id', 'moved', 'left_out'],
   },
+  'link.cut_off': {
+    about:
+      'a cut-off of a link ended: `state` is `done` or `changed` if its credentials are new, and `devices` then fetch again, until `fetch_until` by themselves; else `impossible`, `differs`, `ended` or `cancelled`, and `why` says the reason',
+    fields: ['install_id', 'cut_id', 'state', 'why', 'devices', 'fetch_until'],
+  },
   'link.full': { about: 'the last free slot of a link was taken', fields: LINK },
   'link.over_limit': {
     about: 'a link that only counts admitted a device over its limit, which it would refuse',

@@ -2,7 +2,7 @@
 
 import type { Core } from '../core.ts';
 import { tidyFacts } from '../device.ts';
-import { AT_DOOR } from '../door.ts';
+import { AT_DOOR } from '../door-refusals.ts';
 import { readDomainHash, readInstallCode, readProviderCode } from '../formats.ts';
 import { isRefused, Refused } from '../outcome.ts';
 import type { DeviceFacts } from '../port/device.ts';

@@ -4,6 +4,7 @@
  * UTC epoch milliseconds.
  */
 
+import { BARS_MAX } from '../bar.ts';
 import { TIME_MAX_MS } from '../calendar.ts';
 import { tidyFacts } from '../device.ts';
 import { FACT_FIELDS } from '../device-facts.ts';
@@ -20,6 +21,7 @@ import {
 } from '../formats.ts';
 import { isRecord, isText, type JsonBounds, readJsonObject } from '../json-input.ts';
 import { isRefused, type Misfit } from '../outcome.ts';
+import type { Bar } from '../port/bar.ts';
 import type { OwnBinding } from '../port/domain.ts';
 import type { LinkTerms, LinkTermsAndKey, OwnLink } from '../port/link.ts';
 import type { ExportRecord, ImportedDomain, ImportedLink, ImportedSlot } from '../port/moving.ts';
@@ -63,9 +65,10 @@ export function writeRecord(record: ExportRecord): string {
     return JSON.stringify({ gatepost_export: EXPORT_VERSION, provider });
   }
   if (record.kind === 'install') {
-    const { slots, terms, ...facts } = record.install;
+    const { slots, terms, bars = [], ...facts } = record.install;
     const fields = { ...inSnakeCase(facts), ...inSnakeCase(terms ?? {}) };
-    return JSON.stringify({ install: { ...fields, hwids: slots.map(inSnakeCase) } });
+    const barred = bars.length > 0 && { bars: bars.map(inSnakeCase) };
+    return JSON.stringify({ install: { ...fields, hwids: slots.map(inSnakeCase), ...barred } });
   }
   return JSON.stringify({ domain: inSnakeCase(record.domain) });
 }
@@ -187,6 +190,8 @@ function readLink(fields: Given): ImportedLink {
     throw new FieldFault('hwids has more than install_limit');
   }
   const replacedAtMs = fit(fields, 'replaced_at_ms', orAbsent(time));
+  const bars = fields['bars'] ?? [];
+  if (!Array.isArray(bars) || bars.length > BARS_MAX) throw new FieldFault('bars is no such list');
   return {
     ...link,
     // Files of older versions have no terms.
@@ -194,8 +199,20 @@ function readLink(fields: Given): ImportedLink {
     ...(replacedAtMs !== null && { replacedAtMs }),
     ...(overMax !== null && { overMax }),
     ...(limitWanted !== null && { limitWanted }),
+    ...(bars.length > 0 && { bars: bars.map(readBar) }),
     slots: hwids.map(readSlot),
   };
+}
+
+const readBarFields = recordReader<Bar>({
+  hwidHash: readDomainHash,
+  madeAtMs: time,
+  untilMs: time,
+});
+
+function readBar(fields: unknown): Bar {
+  if (!isRecord(fields)) throw new FieldFault('one of the bars is not an object');
+  return readBarFields(fields);
 }
 
 const readSlotFields = recordReader<Omit<ImportedSlot, 'isNamed' | 'slotSeenAtMs'>>({

@@ -155,6 +155,9 @@ export const HIDDIFY: PanelTraits = {
     'pwa',
   ],
   api,
+  cutOff: {
+    why: 'the UUID of a user of Hiddify is also the key of the link: new credentials end the link',
+  },
   lacks: { database: LACKS, api: LACKS },
   refusalOf: () => NOT_FOUND,
   database,

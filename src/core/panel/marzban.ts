@@ -12,6 +12,7 @@ import {
   rowsOf,
   stateOf,
 } from './cells.ts';
+import { countersIn, type PanelCutOff, splitProtocols, without } from './credentials.ts';
 import type { SignedForm } from './key-form.ts';
 import { type ListReader, usersAt } from './lists.ts';
 import { idIn, isEmpty, recordIn, timeIn } from './record.ts';
@@ -108,6 +109,42 @@ const api: PanelApi = {
   strangersRecord: {},
 };
 
+/** Fields that change when the user is read, connects or fetches. */
+const LIVELY = ['links', 'subscription_url', 'online_at', 'sub_updated_at', 'sub_last_user_agent'];
+
+/** `app/db/crud.py`, `update_user`: a protocol that a PUT leaves out is deleted. */
+const cutOff: PanelCutOff = {
+  owner: "the name of the user's admin",
+  find: async ({ id, hasKey }) => (hasKey(keyOf(id)) ? [id] : []),
+  async read(name, ask) {
+    const path = api.userPath(keyOf(name));
+    const answer = path === null ? null : await ask(path);
+    if (path === null || answer === null) return null;
+    const record = recordIn(answer);
+    const { admin, next_plan: nextPlan, proxies, username } = record;
+    if (username !== name) throw unexpected();
+    const owner = recordIn(admin)['username'] ?? null;
+    const { credentials, rest } = splitProtocols(recordIn(proxies));
+    const counters = countersIn(record, 'used_traffic', 'lifetime_used_traffic');
+    const fields = without(record, ...LIVELY, ...Object.keys(counters), 'admin', 'proxies');
+    return {
+      keys: [keyOf(name)],
+      credentials,
+      counters,
+      others: { ...fields, admin: owner, proxies: rest },
+      belongsTo: (panelAdmin) => owner === panelAdmin,
+      change: () => ({
+        method: 'PUT',
+        path,
+        // A plan that was paid ahead is deleted by a PUT without it.
+        body: { proxies: rest, ...(nextPlan != null && { next_plan: nextPlan }) },
+      }),
+    };
+  },
+  isDone: () => true,
+  interval: null,
+};
+
 export const MARZBAN: PanelTraits = {
   title: 'Marzban',
   version: '0.8.4',
@@ -122,6 +159,7 @@ export const MARZBAN: PanelTraits = {
   hasOwnButton: true,
   queryNames: ['start', 'end'],
   api,
+  cutOff,
   lacks: { database: LACKS, api: LACKS },
   refusalOf: () => NOT_FOUND,
   database,

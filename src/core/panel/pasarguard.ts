@@ -20,6 +20,7 @@ import {
   rowsOf,
   stateOf,
 } from './cells.ts';
+import { countersIn, type PanelCutOff, splitProtocols, without } from './credentials.ts';
 import type { SignedForm } from './key-form.ts';
 import { type HwidSettings, type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn, usersAt } from './lists.ts';
@@ -277,6 +278,44 @@ const api: PanelApi = {
   strangersRecord: { admin: { username: 'gatepost_asks_for_no_admin' } },
 };
 
+/** `app/db/crud/user.py`, `modify_user`: a PUT without the next plan deletes it. */
+const cutOff: PanelCutOff = {
+  owner: "the name of the user's admin",
+  find: async ({ id }) => (/^[1-9]\d{0,14}$/.test(id) ? [id] : []),
+  async read(id, ask) {
+    const path = `/api/user/by-id/${id}`;
+    const answer = await ask(path);
+    if (answer === null) return null;
+    const record = recordIn(answer);
+    const { admin, next_plan: nextPlan, proxy_settings: settings, username } = record;
+    if (idIn(record['id']) !== id || typeof username !== 'string') throw unexpected();
+    const owner = recordIn(admin)['username'] ?? null;
+    const { credentials, rest } = splitProtocols(recordIn(settings));
+    const counters = countersIn(record, 'used_traffic', 'lifetime_used_traffic');
+    const fields = without(record, ...LIVELY, ...Object.keys(counters), 'admin', 'proxy_settings');
+    return {
+      keys: [keys.keyOfUser(id), keys.keyOfName(username)],
+      credentials,
+      counters,
+      others: { ...fields, admin: owner, proxy_settings: rest },
+      belongsTo: (panelAdmin) => owner === panelAdmin,
+      change: () => ({
+        method: 'PUT',
+        path,
+        body: { proxy_settings: rest, ...(nextPlan != null && { next_plan: nextPlan }) },
+      }),
+    };
+  },
+  isDone: () => true,
+  interval: {
+    path: '/api/settings',
+    read: (answer) => countIn(recordIn(recordIn(answer)['subscription'])['update_interval']),
+  },
+};
+
+/** Fields that change when the user is read, connects or is changed. */
+const LIVELY = ['subscription_url', 'online_at', 'edit_at'];
+
 export const PASARGUARD: PanelTraits = {
   title: 'PasarGuard',
   version: '5.2.1',
@@ -291,6 +330,7 @@ export const PASARGUARD: PanelTraits = {
   hasOwnButton: true,
   queryNames: ['period', 'start', 'end'],
   api,
+  cutOff,
   lacks: { database: LACKS, api: LACKS },
   refusalOf(reason) {
     const [status, detail] = DETAILS[reason];

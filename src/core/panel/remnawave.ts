@@ -17,6 +17,7 @@ import {
   rowsOf,
   stateOf,
 } from './cells.ts';
+import { countersIn, type PanelCutOff, without } from './credentials.ts';
 import { type HwidSettings, type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn, PAGE } from './lists.ts';
 import { countIn, idIn, isEmpty, only, recordIn, timeIn } from './record.ts';
@@ -166,6 +167,39 @@ const api: PanelApi = {
   strangersRecord: {},
 };
 
+const SECRETS = ['trojanPassword', 'vlessUuid', 'ssPassword'];
+/** Fields that change when the user connects, fetches or is changed. */
+const LIVELY = ['subRevokedAt', 'updatedAt', 'subscriptionUrl', 'lastTriggeredThreshold'];
+
+const cutOff: PanelCutOff = {
+  owner: "the name or UUID of the user's squad",
+  // Before version 3 users have UUIDs, and some of those versions change the key of the link too.
+  find: async ({ id }) => (/^[1-9]\d{0,14}$/.test(id) ? [id] : []),
+  async read(id, ask) {
+    const answer = await ask(`/api/users/${id}`);
+    if (answer === null) return null;
+    const record = recordIn(recordIn(answer)['response']);
+    if (idIn(record['id']) !== id || idIn(record['shortUuid']) === '') throw unexpected();
+    const { activeInternalSquads: squads, externalSquadUuid, shortUuid, userTraffic } = record;
+    const ofSquads = listIn(squads).flatMap(({ uuid, name }) => [idIn(uuid), idIn(name)]);
+    const owners = [idIn(externalSquadUuid), ...ofSquads];
+    return {
+      keys: [idIn(shortUuid)],
+      credentials: Object.fromEntries(SECRETS.map((name) => [name, idIn(record[name])])),
+      counters: countersIn(recordIn(userTraffic), 'usedTrafficBytes', 'lifetimeUsedTrafficBytes'),
+      others: without(record, ...LIVELY, ...SECRETS, 'userTraffic'),
+      belongsTo: (panelAdmin) => owners.includes(panelAdmin),
+      change: () => ({
+        method: 'POST',
+        path: `/api/users/${id}/actions/revoke`,
+        body: { revokeOnlyPasswords: true },
+      }),
+    };
+  },
+  isDone: () => true,
+  interval: null,
+};
+
 export const REMNAWAVE: PanelTraits = {
   title: 'Remnawave',
   version: '3.3.2, not run',
@@ -180,6 +214,7 @@ export const REMNAWAVE: PanelTraits = {
   hasOwnButton: false,
   queryNames: [],
   api,
+  cutOff,
   lacks: { database: [], api: [] },
   // It answers with servers whose names are the reason; v2rayTUN reads `x-hwid-limit`.
   refusalOf: (reason) =>

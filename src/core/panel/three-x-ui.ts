@@ -20,6 +20,7 @@ import { type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn } from './lists.ts';
 import { countIn, only, recordIn, timeIn } from './record.ts';
 import { NOT_FOUND } from './refusal.ts';
+import { threeXUiCutOff } from './three-x-ui-cut-off.ts';
 import type { PanelTraits } from './traits.ts';
 
 /**
@@ -190,6 +191,7 @@ export const THREE_X_UI: PanelTraits = {
   hasOwnButton: true,
   queryNames: ['format', 'html', 'view'],
   api,
+  cutOff: threeXUiCutOff((key) => api.userPath(key)),
   lacks: {
     database: [
       '3x-ui stores hashes of HWIDs: the HWID of a device is known when it first comes here.',

@@ -2,6 +2,7 @@
 
 import type { PanelApi } from './api.ts';
 import type { PanelSchema } from './cells.ts';
+import type { NoCutOff, PanelCutOff } from './credentials.ts';
 import type { KeyForm } from './key-form.ts';
 import type { ListReader } from './lists.ts';
 import type { PanelReason, PanelRefusal } from './refusal.ts';
@@ -32,6 +33,8 @@ export interface PanelTraits {
   /** The query parameters that it reads with a subscription, in lower case. */
   readonly queryNames: readonly string[];
   readonly api: PanelApi;
+  /** How the credentials of a user are made new, or why they cannot. */
+  readonly cutOff: PanelCutOff | NoCutOff;
   /** Sentences about what an import cannot know, from its database and from its API. */
   readonly lacks: Readonly<Record<'database' | 'api', readonly string[]>>;
   /** Its own refusal of a request for a subscription. */

@@ -9,6 +9,7 @@ export const PROVIDER_EVENTS = [
   'link.revoked',
   'link.removed',
   'link.tie',
+  'link.cut_off',
   'link.full',
   'link.over_limit',
   'link.refused',

@@ -1,6 +1,7 @@
 /** Moving in and out: a provider's records in an import or an export. */
 
 import type { Act } from './audit.ts';
+import type { Bar } from './bar.ts';
 import type { DeviceFacts } from './device.ts';
 import type { OwnBinding } from './domain.ts';
 import type { LinkTermsAndKey, OwnLink } from './link.ts';
@@ -34,6 +35,8 @@ export interface ImportedLink extends Omit<OwnLink, keyof LinkTermsAndKey> {
   overMax?: number;
   /** The lower limit that it gets as its devices leave. */
   limitWanted?: number;
+  /** The HWIDs that are barred on it; absent: none. */
+  bars?: readonly Bar[];
   /** Its user in a panel, as `panel:user`, by which an existing link is found. */
   panelUser?: string;
   /** More about that user. */

@@ -3,6 +3,7 @@
 import type { Act } from './audit.ts';
 import type { Maybe } from './maybe.ts';
 import type { LinkName } from './slot.ts';
+import type { WantedCut } from './wanted-cut.ts';
 
 /** The settings of a provider for the page of its users. */
 export interface OwnMy {
@@ -12,6 +13,12 @@ export interface OwnMy {
   myName: string | null;
   /** The colour, such as `#1a2b3c`; null: the default. */
   myColor: string | null;
+}
+
+/** The right of users beside freeing a slot. The keys of bots do not set it. */
+export interface OwnMyCut {
+  /** 1: they may cut off the device that they free. */
+  myCutOff: 0 | 1;
 }
 
 /** The operator's settings of pages. */
@@ -49,6 +56,8 @@ export interface MyLink extends Pick<OwnMy, 'myName' | 'myColor'> {
   freedAtMs: number | null;
   /** The effective cool-down, hours. */
   coolDownHours: number;
+  /** 1: its user may cut off the device that they free. */
+  myCutOff: 0 | 1;
 }
 
 /** The slot that a user frees. */
@@ -68,8 +77,10 @@ export interface MyStore {
    */
   findMy(name: MyName, nowMs: number): Maybe<MyLink | null>;
   /**
-   * Frees a slot for the user of its link, and starts the cool-down. Returns `cooling_down` before
-   * the end of an earlier one, `slot_gone` if the slot has ended or its link takes no changes.
+   * Frees a slot for the user of its link, and starts the cool-down. With `cut` it cuts the link
+   * off, too, as `askCut` does. Returns `cooling_down` before the end of an earlier one, or
+   * within a day of an earlier cut-off; `slot_gone` if the slot has ended or its link takes no
+   * changes.
    */
-  freeOwnSlot(slot: OwnSlot, act: Act): Promise<'ok' | FreeRefusal>;
+  freeOwnSlot(slot: OwnSlot, act: Act, cut?: WantedCut | null): Promise<'ok' | FreeRefusal>;
 }

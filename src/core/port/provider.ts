@@ -2,7 +2,7 @@
 
 import type { Act } from './audit.ts';
 import type { Maybe } from './maybe.ts';
-import type { OwnMy } from './my.ts';
+import type { OwnMy, OwnMyCut } from './my.ts';
 import type { OwnRideTerms } from './ride.ts';
 import type { OwnPolicy } from './slot.ts';
 
@@ -27,7 +27,7 @@ export interface OwnBot {
 export interface OwnTerms extends OwnPolicy, OwnRideTerms, OwnMy, OwnBot {}
 
 /** The fields of a provider that can be set. */
-export interface ProviderTerms extends OwnTerms {
+export interface ProviderTerms extends OwnTerms, OwnMyCut {
   name: string;
   plan: Plan;
   /** First moment after the subscription; null: it has no end. */

@@ -85,6 +85,8 @@ export interface AdmittedLink {
   status: number;
   installLimit: number;
   deviceCount: number;
+  /** True: some devices may have to fetch again soon. */
+  awaitsFetch?: boolean;
   /** The facts about rides; absent: nothing may ride, or the door was not read. */
   rides?: DoorRides;
 }
@@ -96,6 +98,8 @@ export interface Door {
   isBound: boolean;
   /** The device, last seen when its slot was; null: it has no slot on the link. */
   device: DeviceAtProvider | null;
+  /** The end of the bar of the HWID; absent: there is no bar. */
+  barredUntilMs?: number;
   /** The slot that only the hash of its HWID holds, until `takeSlot` gives it to the device. */
   byHash?: Pick<Slot, 'registeredAtMs'>;
   /** True: the provider named the HWID, which has not come yet; `takeSlot` makes it a device. */
@@ -134,6 +138,7 @@ export type AdmitRefusal =
   | 'hwid_required'
   | 'link_domain_not_bound'
   | 'link_disabled'
+  | 'barred'
   | 'not_named'
   | 'link_limit_reached'
   /** Another phone has the slot of the HWID. */

@@ -17,6 +17,7 @@ import type { BotStore } from './bot.ts';
 import type { BrowserStore } from './browser.ts';
 import type { ChangeStore } from './change.ts';
 import type { CountStore } from './count.ts';
+import type { CutOffStore } from './cut-off.ts';
 import type { DeviceStore } from './device.ts';
 import type { DeviceMixStore } from './device-mix.ts';
 import type { DeviceSearchStore } from './device-search.ts';
@@ -68,6 +69,7 @@ export interface Store
     NamedHwidStore,
     LinkJoinStore,
     LinkTieStore,
+    CutOffStore,
     SlotStore,
     PhoneStore,
     TimeStore,

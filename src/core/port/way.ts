@@ -24,6 +24,8 @@ export interface Ways {
     readonly host?: string;
     /** True: codes of the provider's links may be keys of subscriptions. */
     readonly codesAsKeys?: boolean;
+    /** True: users of the panel may get other credentials. */
+    readonly cutOff?: boolean;
   })[];
   /** Hosts that a command may move subscriptions to. */
   readonly rideHosts: readonly string[];

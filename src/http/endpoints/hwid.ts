@@ -3,19 +3,22 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { linkPanelCalls } from '../../call/link-panel-calls.ts';
 import { phoneCalls } from '../../call/phone-calls.ts';
+import { opens } from '../../core/account/keys.ts';
+import { cutOff, shortStateOf } from '../../core/cut-off.ts';
 import { FIGURE_OF_REFUSAL } from '../../core/figures.ts';
 import { HWID } from '../../core/formats.ts';
 import { freeSlot, listPhones, listRefused, listSlots } from '../../core/link.ts';
 import { NAMED_PER_CALL } from '../../core/named-hwid.ts';
-import { isRefused } from '../../core/outcome.ts';
+import { isRefused, Refused } from '../../core/outcome.ts';
 import { PHONES_MAX } from '../../core/phones.ts';
+import type { AskedCut } from '../../core/port/cut-off.ts';
 import type { KeptRefusal } from '../../core/port/figure.ts';
 import { after } from '../../core/port/maybe.ts';
 import type { PhoneState, SlotPhone } from '../../core/port/phone.ts';
 import type { Slot } from '../../core/port/slot.ts';
 import { REFUSED_PER_LINK } from '../../core/refused-devices.ts';
 import { wireTime } from '../answer/wire-time.ts';
-import { callEndpoint, optional, providerEndpoint, required } from '../endpoint.ts';
+import { callEndpoint, optional, providerEndpoint, type Reply, required } from '../endpoint.ts';
 import {
   anyText,
   CountField,
@@ -179,6 +182,15 @@ const addHwidEndpoint = callEndpoint(linkPanelCalls['links.name'], {
   }),
 });
 
+const NEEDS_CUTS = "auth_key may not cut off: cut_off=1 needs a key for 'cuts'";
+
+/** The body is that of a call without `cut_off`. */
+const cutReply = ({ cut, deviceCount }: AskedCut): Reply<'ok'> => ({
+  says: 'ok',
+  body: { install_count: deviceCount },
+  headers: { 'x-cut-off': shortStateOf(cut) },
+});
+
 const deleteHwidEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/delete-hwid',
@@ -190,11 +202,33 @@ const deleteHwidEndpoint = providerEndpoint({
   params: {
     ...selectorParams('invalid_parameters'),
     hwid: required(forms.hwid, { misfit: 'invalid_parameters', example: HWID_EXAMPLE }),
+    cut_off: optional(forms.flag, {
+      misfit: 'invalid_parameters',
+      about:
+        '1: bars the HWID on the link, and has the panel change the credentials of the customer, so that copied servers stop. Needs a key with the scope `cuts`: an extension of the public contract.',
+    }),
   },
   fields: { ok: { install_count: CountField } },
-  says: ['ok', 'invalid_parameters', 'install_code_error'],
-  handle({ core, provider, params, nowMs }) {
-    const { install_code: installCode, install_id: installId, hwid } = params;
+  answerHeaders: {
+    'x-cut-off': {
+      about:
+        'With `cut_off=1` the state of the cut-off: `waiting`, `done` or `impossible`. list-cuts has the reason.',
+      example: 'waiting',
+    },
+  },
+  says: ['ok', 'invalid_parameters', 'install_code_error', 'auth_error'],
+  handle({ core, provider, params, nowMs, scope }) {
+    const { cut_off: cuts, install_code: installCode, install_id: installId, hwid } = params;
+    if (cuts === 1) {
+      if (!opens(scope, 'cuts')) return { says: 'auth_error', detail: NEEDS_CUTS };
+      const asked = cutOff(core, provider, { installCode, installId }, hwid, nowMs);
+      return asked.then((done) => {
+        if (!isRefused(done)) return cutReply(done);
+        return done.says === 'cut_save_error'
+          ? new Refused('malformed', { detail: done.detail ?? 'the change could not be saved' })
+          : new Refused(done.says);
+      });
+    }
     const freed = freeSlot(core, provider, { installCode, installId }, hwid, nowMs);
     return replyWith(freed, ({ deviceCount }) => ({ install_count: deviceCount }));
   },

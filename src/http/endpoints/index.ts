@@ -1,5 +1,6 @@
 import type { Endpoint } from '../endpoint.ts';
 import { appEndpoints } from './app.ts';
+import { cutOffEndpoints } from './cut-off.ts';
 import { domainEndpoints } from './domain.ts';
 import { hwidEndpoints } from './hwid.ts';
 import { linkEndpoints } from './link.ts';
@@ -28,6 +29,7 @@ export const groups = [
       ...hwidEndpoints,
       ...policyEndpoints,
       ...tieEndpoints,
+      ...cutOffEndpoints,
     ],
   },
   { name: 'Domains', endpoints: domainEndpoints },

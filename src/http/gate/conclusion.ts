@@ -1,6 +1,6 @@
 /** Conclusions of the gate, and the responses that proxies get for them. */
 
-import type { RefusedAtDoor } from '../../core/door.ts';
+import type { RefusedAtDoor } from '../../core/door-refusals.ts';
 import { HWID } from '../../core/formats.ts';
 import type { Denied } from '../../core/named-link.ts';
 import { respond } from '../answer/respond.ts';

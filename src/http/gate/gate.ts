@@ -12,7 +12,9 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { countBotFetch } from '../../core/bot.ts';
 import type { Core } from '../../core/core.ts';
-import { admitDevice, type DeviceCall, type RefusedAtDoor } from '../../core/door.ts';
+import { SHORT_INTERVAL_HOURS } from '../../core/cut-off.ts';
+import { admitDevice, type DeviceCall } from '../../core/door.ts';
+import type { RefusedAtDoor } from '../../core/door-refusals.ts';
 import { type KeyInPath, type KeyPath, keyIn, type Path } from '../../core/key-path.ts';
 import { myNameOf, myUrlOfFetch, myUrlOfLink, myUrlOfRefusal } from '../../core/my.ts';
 import {
@@ -41,6 +43,7 @@ import { valueIn } from '../request/query.ts';
 import { intervalHeader, replacingButtons } from '../ride/answer.ts';
 import type { AdmittedFetch, RideDesk } from '../ride/desk.ts';
 import { discoveryHeader } from '../ride/discovery.ts';
+import { noteFetch } from '../ride/fetch.ts';
 import { bare, type Strangers } from '../strangers.ts';
 import type { Traffic } from '../traffic.ts';
 import {
@@ -234,7 +237,9 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
       (link): Maybe<Conclusion | RefusedAtDoor> => {
         if (isRefused(link)) return link;
         // The path of nearly all requests.
-        if (link.facts === undefined && settings.gateUpdateIntervalHours === 0) return ADMITTED;
+        const isPlain = link.facts === undefined && link.awaitsFetch === undefined;
+        if (isPlain && settings.gateUpdateIntervalHours === 0) return ADMITTED;
+        noteFetch(deps, link, call.hwid, nowMs);
         const { gateKey: key, gateProviderIdFile: providerIdFile, gateRide: ride } = settings;
         const panel = panelOf({ panel: settings.gatePanel, key });
         const isShared = call.isShared === true;
@@ -254,7 +259,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
 
   /** Passes the headers that ride to the proxy. */
   function withRiders(riders: Riders | null, fetch: AdmittedFetch, nowMs: number): Conclusion {
-    const hours = settings.gateUpdateIntervalHours;
+    const hours = fetch.link.awaitsFetch ? SHORT_INTERVAL_HOURS : settings.gateUpdateIntervalHours;
     if (riders === null && hours === 0) return ADMITTED;
     // A record: a Headers object costs 1 us more.
     const headers: Record<string, string> = {

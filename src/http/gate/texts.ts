@@ -36,6 +36,7 @@ const BUILT_IN: { en: AllTexts } & Readonly<Record<string, AllTexts>> = {
     link_disabled: 'This subscription is disabled. Contact support.',
     link_limit_reached:
       'Device limit reached for this subscription. Contact support to replace a device.',
+    barred: 'This device was removed from this subscription. Contact support to use it again.',
     not_named: 'This device is not on the list of this subscription. Ask support to add it.',
     copied_hwid:
       'This device ID (HWID) belongs to another phone of this subscription. Turn off a copied HWID in the settings of the app, or contact support.',
@@ -53,6 +54,7 @@ const BUILT_IN: { en: AllTexts } & Readonly<Record<string, AllTexts>> = {
     link_disabled: 'Подписка отключена. Напишите в поддержку.',
     link_limit_reached:
       'Достигнут лимит устройств. Чтобы заменить устройство, напишите в поддержку.',
+    barred: 'Это устройство удалено из подписки. Чтобы вернуть его, напишите в поддержку.',
     not_named: 'Этого устройства нет в списке этой подписки. Попросите поддержку добавить его.',
     copied_hwid:
       'Этот идентификатор устройства (HWID) принадлежит другому телефону этой подписки. Уберите чужой HWID в настройках приложения или напишите в поддержку.',
@@ -68,6 +70,7 @@ const BUILT_IN: { en: AllTexts } & Readonly<Record<string, AllTexts>> = {
     link_not_found: '未找到该订阅。请向客服索取新的链接。',
     link_disabled: '该订阅已禁用。请联系客服。',
     link_limit_reached: '此订阅的设备数已满。如需更换设备，请联系客服。',
+    barred: '此设备已从该订阅中移除。如需再次使用，请联系客服。',
     not_named: '此设备不在该订阅的设备名单中。请联系客服添加。',
     copied_hwid:
       '此设备标识（HWID）属于该订阅的另一部手机。请在应用设置中停用复制的 HWID，或联系客服。',
@@ -84,6 +87,7 @@ const BUILT_IN: { en: AllTexts } & Readonly<Record<string, AllTexts>> = {
     link_disabled: 'این اشتراک غیرفعال است. به پشتیبانی پیام دهید.',
     link_limit_reached:
       'ظرفیت دستگاه‌های این اشتراک پر است. برای جابه‌جایی دستگاه به پشتیبانی پیام دهید.',
+    barred: 'این دستگاه از این اشتراک حذف شده است. برای استفادهٔ دوباره به پشتیبانی پیام دهید.',
     not_named:
       'این دستگاه در فهرست دستگاه‌های این اشتراک نیست. از پشتیبانی بخواهید آن را اضافه کند.',
     copied_hwid:

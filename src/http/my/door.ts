@@ -63,7 +63,7 @@ interface MyDeps {
 /** The name under which requests are counted. */
 const ENDPOINT = '/my';
 const FORM_BYTES_MAX = 4_096;
-const SAYS: readonly Said[] = ['freed', 'gone', 'cooling'];
+const SAYS: readonly Said[] = ['freed', 'cut', 'gone', 'cooling'];
 const SAID_OF = { ok: 'freed', slot_gone: 'gone', cooling_down: 'cooling' } as const;
 
 type Part = '' | NewsPart;
@@ -133,7 +133,8 @@ export function makeMy(deps: MyDeps): MyDoor {
     const name = given.length > MY_TEXT_LENGTH_MAX ? null : nameIn(given, site);
     if (name === null) return notFound(request, given);
     const nowMs = clock.nowMs();
-    const reference = form?.get('free') ?? null;
+    const cut = form?.get('cut') ?? null;
+    const reference = cut ?? form?.get('free') ?? null;
     if (reference === null) {
       const link = await findMine(core, name, nowMs);
       if (link !== null) parties.found(request, link.installId, true);
@@ -141,9 +142,10 @@ export function makeMy(deps: MyDeps): MyDoor {
     }
     const from = deps.clientOf(request);
     const acting = actingAs(core, () => ({ kind: 'user', name: 'user', from }));
-    const done = await freeMine(acting, name, reference, nowMs);
+    const done = await freeMine(acting, name, reference, cut !== null, nowMs);
     if (done === null) return notFound(request, given);
-    return seeOther(pageNameOf(core, done.link, nowMs), SAID_OF[done.says]);
+    const said = done.says === 'ok' && cut !== null ? 'cut' : SAID_OF[done.says];
+    return seeOther(pageNameOf(core, done.link, nowMs), said);
   }
 
   function seeOther(name: string, said?: Said): Answered {

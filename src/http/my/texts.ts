@@ -14,9 +14,14 @@ export interface MyTexts {
   seen(when: string): string;
   free: string;
   confirm: string;
+  /** Cuts off a device whose servers were copied: the question, its effect, the answer. */
+  cut: string;
+  cutAsk: string;
+  cutConfirm: string;
   every(hours: string): string;
   next(when: string): string;
   freed: string;
+  cutDone: string;
   gone: string;
   cooling: string;
   /** A refused device, where a device may be removed now, and where one may be removed later. */
@@ -42,9 +47,15 @@ const en: MyTexts = {
   seen: (when) => `last seen ${when}`,
   free: 'Remove this device',
   confirm: 'Yes, remove it',
+  cut: 'Its servers were copied',
+  cutAsk:
+    'The device is removed and may not come back. All servers of this subscription change within minutes: every other device must then update the subscription in its app. You can do this once a day.',
+  cutConfirm: 'Yes, remove it and change all servers',
   every: (hours) => `You can remove one device every ${hours} h.`,
   next: (when) => `You can remove the next device ${when}.`,
   freed: 'The device is removed. Update the subscription in the app of the new device now.',
+  cutDone:
+    'The device is removed. The servers change within minutes: then update the subscription in the app of each of your devices.',
   gone: 'Nothing changed: the page was too old, or the device is removed already. Try again.',
   cooling: 'Nothing changed: a device was removed a short time ago.',
   waiting: (device) =>
@@ -70,9 +81,15 @@ const ru: MyTexts = {
   seen: (when) => `последняя активность: ${when}`,
   free: 'Удалить устройство',
   confirm: 'Да, удалить',
+  cut: 'С него скопировали серверы',
+  cutAsk:
+    'Устройство удаляется и больше не сможет подключиться. Все серверы этой подписки сменятся за несколько минут: на остальных устройствах затем нужно обновить подписку в приложении. Так можно сделать раз в сутки.',
+  cutConfirm: 'Да, удалить и сменить серверы',
   every: (hours) => `Удалять можно одно устройство раз в ${hours} ч.`,
   next: (when) => `Следующее устройство можно удалить ${when}.`,
   freed: 'Устройство удалено. Обновите подписку в приложении на новом устройстве.',
+  cutDone:
+    'Устройство удалено. Серверы сменятся за несколько минут: затем обновите подписку в приложении на каждом своём устройстве.',
   gone: 'Ничего не изменилось: страница устарела или устройство уже удалено. Попробуйте ещё раз.',
   cooling: 'Ничего не изменилось: одно устройство недавно уже удаляли.',
   waiting: (device) =>
@@ -98,9 +115,14 @@ const zh: MyTexts = {
   seen: (when) => `最后在线：${when}`,
   free: '删除此设备',
   confirm: '确认删除',
+  cut: '该设备的服务器被复制',
+  cutAsk:
+    '该设备将被删除且不能再次加入。此订阅的所有服务器将在几分钟内更换：其他设备随后需要在应用中更新订阅。每天只能进行一次。',
+  cutConfirm: '是的，删除并更换服务器',
   every: (hours) => `每 ${hours} 小时可删除一台设备。`,
   next: (when) => `${when}可删除下一台设备。`,
   freed: '设备已删除。请立即在新设备的应用中更新订阅。',
+  cutDone: '设备已删除。服务器将在几分钟内更换：随后请在您的每台设备的应用中更新订阅。',
   gone: '没有任何更改：页面已过期，或该设备已删除。请重试。',
   cooling: '没有任何更改：不久前刚删除过一台设备。',
   waiting: (device) => `${device} 无法连接：设备数已满。请在下方删除一台，然后在其应用中更新订阅。`,
@@ -125,9 +147,15 @@ const fa: MyTexts = {
   seen: (when) => `آخرین فعالیت: ${when}`,
   free: 'حذف این دستگاه',
   confirm: 'بله، حذف شود',
+  cut: 'سرورهایش کپی شده است',
+  cutAsk:
+    'این دستگاه حذف می‌شود و دیگر نمی‌تواند برگردد. همهٔ سرورهای این اشتراک تا چند دقیقه عوض می‌شوند: سپس باید در برنامهٔ هر دستگاه دیگر اشتراک را به‌روزرسانی کنید. این کار روزی یک بار ممکن است.',
+  cutConfirm: 'بله، حذف و تعویض سرورها',
   every: (hours) => `هر ${hours} ساعت می‌توانید یک دستگاه را حذف کنید.`,
   next: (when) => `دستگاه بعدی را ${when} می‌توانید حذف کنید.`,
   freed: 'دستگاه حذف شد. اکنون اشتراک را در برنامهٔ دستگاه جدید به‌روز کنید.',
+  cutDone:
+    'دستگاه حذف شد. سرورها تا چند دقیقه عوض می‌شوند: سپس در برنامهٔ هر یک از دستگاه‌های خود اشتراک را به‌روزرسانی کنید.',
   gone: 'چیزی تغییر نکرد: صفحه قدیمی بود یا دستگاه پیش‌تر حذف شده است. دوباره امتحان کنید.',
   cooling: 'چیزی تغییر نکرد: اندکی پیش دستگاهی حذف شده است.',
   waiting: (device) =>

@@ -14,7 +14,7 @@ export const PLACES_EACH = 8;
 const NAME_LENGTH_MAX = 32;
 
 /** The result of an action, shown above the slots. */
-export type Said = 'freed' | 'gone' | 'cooling';
+export type Said = 'freed' | 'cut' | 'gone' | 'cooling';
 
 export interface ViewOf {
   language: MyLanguage;
@@ -70,16 +70,28 @@ function deviceTitle(
   return short(deviceName) || short(SYSTEMS.get(os) ?? os) || texts.unnamed;
 }
 
-function placeItem(place: MyPlace, texts: MyTexts, view: ViewOf, mayFree: boolean): Html {
+/** The rights of the user on a slot. */
+interface May {
+  free: boolean;
+  cut: boolean;
+}
+
+/** Makes the question whether the servers of a device are cut off, too. */
+const cutting = ({ reference }: MyPlace, name: string, texts: MyTexts): Html =>
+  html`<details><summary aria-label="${texts.cut}: ${name}">${texts.cut}</summary>
+<button name="cut" value="${reference}">${texts.cutConfirm}</button></details>`;
+
+function placeItem(place: MyPlace, texts: MyTexts, view: ViewOf, may: May): Html {
   const name = isSharedHwid(place.hwid) ? texts.shared : deviceTitle(place, texts);
   const system = systemOf(place);
   const about = texts.seen(seenText(place.lastSeenAtMs, view));
   const freeing = html`<details><summary aria-label="${texts.free}: ${name}">${texts.free}</summary>
-<button name="free" value="${place.reference}">${texts.confirm}</button></details>`;
+<button name="free" value="${place.reference}">${texts.confirm}</button></details>
+${may.cut ? cutting(place, name, texts) : ''}`;
   const here = place.isThis ? html`<span class="here">${texts.here}</span> ` : '';
   return html`<li><div><strong><bdi>${name}</bdi></strong>
 ${here}<small>${system && html`<bdi>${system}</bdi> · `}${about}</small></div>
-${mayFree ? freeing : ''}</li>
+${may.free ? freeing : ''}</li>
 `;
 }
 
@@ -167,7 +179,7 @@ function turning({ link, places }: OpenedMy, view: ViewOf, from: number): Part {
 /** Makes the list of slots, each with a form that frees it. */
 function placeList(page: OpenedMy, view: ViewOf, from: number): Html {
   const texts = MY_TEXTS[view.language];
-  const { freeFromMs, link, places } = page;
+  const { freeFromMs, link, mayCut, places } = page;
   if (places.length === 0) return html`<p class="card">${texts.none}</p>\n`;
   const mayFree = view.nowMs >= freeFromMs;
   const shown = places.slice(from, from + PLACES_EACH);
@@ -176,8 +188,8 @@ function placeList(page: OpenedMy, view: ViewOf, from: number): Html {
     : texts.next(inText(freeFromMs - view.nowMs, view.language));
   return html`<form method="post" action="${view.path}">
 <input type="hidden" name="link" value="${myNameOf(link)}">
-<ul>
-${shown.map((place) => placeItem(place, texts, view, mayFree))}</ul></form>
+${mayCut ? html`<p class="hint">${texts.cut}: ${texts.cutAsk}</p>` : ''}<ul>
+${shown.map((place) => placeItem(place, texts, view, { free: mayFree, cut: mayCut }))}</ul></form>
 ${turning(page, view, from)}<p class="hint">${rule}</p>
 `;
 }
@@ -213,7 +225,7 @@ export function linkView(
   const { link, waiting } = page;
   const { myColor: color, supportUrl } = link;
   const refused = waiting && isFull(link) ? waitingText(page, waiting, view) : null;
-  const cards = html`${said === null ? '' : note('status', texts[said])}${
+  const cards = html`${said === null ? '' : note('status', texts[said === 'cut' ? 'cutDone' : said])}${
     refused !== null && said === null ? note('status', html`<bdi>${refused}</bdi>`) : ''
   }${placeList(page, view, from)}${hasNews ? newsCard(myNameOf(link), view) : ''}${
     supportUrl === null ? '' : wayTo(supportUrl, texts.support)

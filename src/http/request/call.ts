@@ -2,6 +2,7 @@
 
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
+import type { Need } from '../../core/account/keys.ts';
 import { actingAs, type Core } from '../../core/core.ts';
 import type { AuthenticDevice } from '../../core/device.ts';
 import type { ClientParts } from '../../core/door.ts';
@@ -61,6 +62,8 @@ export class IncomingCall {
   provider: Provider | undefined = undefined;
   /** The hash of the provider's key. */
   keyHash: Uint8Array | undefined = undefined;
+  /** The scope of that key. */
+  scope: Need | undefined = undefined;
   device: AuthenticDevice | undefined = undefined;
   readonly settings: WireSettings;
   readonly limits: Limits;

@@ -2,7 +2,8 @@
 
 import type { Clock } from '../../base/clock.ts';
 import type { Core } from '../../core/core.ts';
-import { AT_DOOR, admitDevice, type RefusedAtDoor } from '../../core/door.ts';
+import { admitDevice } from '../../core/door.ts';
+import { AT_DOOR, type RefusedAtDoor } from '../../core/door-refusals.ts';
 import { tieByFetch } from '../../core/link-tie.ts';
 import { denied, NOT_FOUND } from '../../core/named-link.ts';
 import { isRefused } from '../../core/outcome.ts';
@@ -125,7 +126,12 @@ async function enter(
     const { providerId } = admitted;
     const isTied = proved?.tie ? await tie(deps, panel, slot, proved.tie, providerId) : false;
     const provedKey = isTied ? proved?.tie?.key : proved?.key;
-    if (provedKey) deps.panels.proved(panel.upstream, providerId, provedKey);
+    if (provedKey) {
+      const { newLinks, panels } = deps;
+      panels.proved(panel.upstream, providerId, provedKey);
+      const areServed = () => newLinks.areServed(panel);
+      panels.proofs.noteLater(panel.upstream, providerId, provedKey, areServed);
+    }
     return admitted;
   }
   const { says } = admitted;

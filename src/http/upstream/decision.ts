@@ -1,7 +1,8 @@
 /** Decides whether a request is forwarded to a panel: before it is asked, and after it responds. */
 
 import type { Core } from '../../core/core.ts';
-import { ANY_HWID, AT_DOOR, type DeviceCall, isKeyEnded, verdictOn } from '../../core/door.ts';
+import { ANY_HWID, type DeviceCall, isKeyEnded, verdictOn } from '../../core/door.ts';
+import { AT_DOOR } from '../../core/door-refusals.ts';
 import { holdsSlot } from '../../core/former-key.ts';
 import type { KeyInPath, Path } from '../../core/key-path.ts';
 import {

@@ -10,10 +10,10 @@ export type Bounds = Pick<Upstream, 'timeoutMs' | 'answerBytesMax'>;
 
 /** A request; the path includes the query. */
 export interface UpstreamRequest {
-  method: 'GET' | 'HEAD' | 'OPTIONS' | 'POST';
+  method: 'GET' | 'HEAD' | 'OPTIONS' | 'POST' | 'PUT';
   path: string;
   headers: Readonly<Record<string, string>>;
-  /** The body of a POST. */
+  /** The body of a POST or PUT. */
   body?: string;
   /** Aborts when the client disconnects. */
   signal: AbortSignal;
@@ -298,5 +298,5 @@ const SLOW = new Failure('upstream_slow', 'TIMEOUT');
 const MALFORMED = new Failure('upstream_malformed', 'HEAD');
 export const UNSENDABLE = new Failure('bad_request', 'UNSENDABLE');
 const LEFT = new Failure('client_left', 'ABORTED');
-const WITH_BODY: readonly string[] = ['GET', 'POST'];
+const WITH_BODY: readonly string[] = ['GET', 'POST', 'PUT'];
 const CLOSED_CODES = new Set(['ECONNRESET', 'EPIPE']);

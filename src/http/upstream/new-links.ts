@@ -6,7 +6,8 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Core } from '../../core/core.ts';
-import { AT_DOOR, admitNewKey, type RefusedAtDoor } from '../../core/door.ts';
+import { admitNewKey } from '../../core/door.ts';
+import { AT_DOOR, type RefusedAtDoor } from '../../core/door-refusals.ts';
 import { isRefused, type Refused } from '../../core/outcome.ts';
 import type { AdmittedDevice } from '../../core/port/link.ts';
 import { admitNewKeyWithoutHwid } from '../../core/without-hwid.ts';

@@ -30,7 +30,7 @@ export interface PanelApiDeps {
 }
 
 /** Returns the headers of a question with its token, which wins. */
-const withToken = (
+export const withToken = (
   access: Readonly<Record<string, string>>,
   { panel }: PanelSource,
   token: string,
@@ -202,7 +202,11 @@ async function askApi(
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const response = await callPanel(client, { path, headers, signal, timeoutMs: ASK_MAX_MS });
+  return answerIn(await callPanel(client, { path, headers, signal, timeoutMs: ASK_MAX_MS }));
+}
+
+/** Reads the answer to a question; null: the panel has no such user. Throws {@link Silent}. */
+export async function answerIn(response: Awaited<ReturnType<typeof callPanel>>): Promise<unknown> {
   const { status } = response;
   if (![200, 403, 404].includes(status)) {
     response.cancel();

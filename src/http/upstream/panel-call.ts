@@ -15,23 +15,36 @@ interface PanelCall {
   timeoutMs: number;
   /** The fields of a form, which is sent by POST; absent: GET. */
   form?: Readonly<Record<string, string>>;
+  /** A change, which is sent as JSON. */
+  change?: { method: 'POST' | 'PUT'; body: unknown };
+}
+
+/** Returns the body of a call with its type; null: a GET has none. */
+function bodyOf({ change, form }: PanelCall): { type: string; text: string } | null {
+  if (change !== undefined) return { type: 'application/json', text: JSON.stringify(change.body) };
+  if (form === undefined) return null;
+  return {
+    type: 'application/x-www-form-urlencoded',
+    text: new URLSearchParams(form).toString(),
+  };
 }
 
 /** Calls the API. Throws {@link Silent} without a response. */
 export async function callPanel(client: UpstreamClient, call: PanelCall) {
-  const { form, path, signal, timeoutMs } = call;
-  const body = form === undefined ? '' : new URLSearchParams(form).toString();
-  const ofForm = form !== undefined && {
-    'content-type': 'application/x-www-form-urlencoded',
+  const { path, signal, timeoutMs } = call;
+  const sent = bodyOf(call);
+  const body = sent?.text ?? '';
+  const ofBody = sent !== null && {
+    'content-type': sent.type,
     'content-length': String(Buffer.byteLength(body)),
   };
   const own = { host: client.host, accept: 'application/json' };
-  const headers = { ...own, ...call.headers, ...ofForm };
+  const headers = { ...own, ...call.headers, ...ofBody };
   let ended: Failure | null = null;
   const onEnd = (failure: Failure | null) => {
     ended = failure;
   };
-  const method = form === undefined ? 'GET' : 'POST';
+  const method = call.change?.method ?? (sent === null ? 'GET' : 'POST');
   const bounds = { timeoutMs, answerBytesMax: ANSWER_BYTES_MAX };
   const response = await client.send(bounds, { method, path, headers, signal, onEnd, body });
   const silence = ({ kind, code }: Failure) =>

@@ -3,7 +3,8 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Core } from '../../core/core.ts';
-import type { RefusedAtDoor } from '../../core/door.ts';
+import type { RefusedAtDoor } from '../../core/door-refusals.ts';
+import { KeyProofs } from './key-proofs.ts';
 import type { PanelApiDeps } from './panel-api.ts';
 import { PanelApis } from './panel-apis.ts';
 import { PanelEntry } from './panel-entry.ts';
@@ -16,6 +17,7 @@ export interface PanelFollowers {
   limits: PanelLimits;
   users: PanelUsers;
   entry: PanelEntry;
+  proofs: KeyProofs;
   /** Notes that a 200 of the panel proved the key of a link. */
   proved(upstream: Upstream, providerId: number, key: string): void;
 }
@@ -28,6 +30,7 @@ export function makeFollowers(deps: PanelApiDeps & { core: Core; clock: Clock; l
     limits,
     users,
     entry: new PanelEntry({ ...deps, apis }),
+    proofs: new KeyProofs(deps),
     proved: (upstream: Upstream, providerId: number, key: string) =>
       users.noteLater(upstream, providerId, key, () => limits.proved(upstream, key)),
   } satisfies PanelFollowers;

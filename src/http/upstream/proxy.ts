@@ -7,7 +7,6 @@
 import { countBotFetch } from '../../core/bot.ts';
 import type { Core } from '../../core/core.ts';
 import type { ClientParts } from '../../core/door.ts';
-import { hostName } from '../../core/host-name.ts';
 import { readNamedPath } from '../../core/key-path.ts';
 import { hasMy, myUrlOfLink, myUrlOfNames, myUrlOfRefusal } from '../../core/my.ts';
 import { NOT_FOUND, unknownTo, WITHOUT_HWID } from '../../core/named-link.ts';
@@ -25,6 +24,7 @@ import { dropBody } from '../request/body.ts';
 import { botOf } from '../request/bot.ts';
 import { pathOf, REPEATED } from '../request/query.ts';
 import type { RideDesk } from '../ride/desk.ts';
+import { noteFetch } from '../ride/fetch.ts';
 import { bare, type Exposure, type Strangers } from '../strangers.ts';
 import type { EndpointTally, Traffic } from '../traffic.ts';
 import { admissionOf, isSuccess, passesUnproven } from './admission.ts';
@@ -40,6 +40,7 @@ import { askForUser, infoPathOf } from './old-token.ts';
 import { addEnd } from './panel-end.ts';
 import type { PanelFollowers } from './panel-followers.ts';
 import { type Panel, Panels } from './panels.ts';
+import { isOdd, targetOf } from './request-line.ts';
 import { respond } from './respond.ts';
 import { failed, type ProxyError, type ProxyResponse, redirect, refusal } from './responses.ts';
 import type { Upstream, UpstreamSettings } from './settings.ts';
@@ -314,6 +315,8 @@ async function exchange(
   await deps.moves.check(response.headers, upstream, nowMs);
   const isEnd = await addEnd(deps, request, upstream, forwarding, response);
   const isAdmitted = admitted !== null && !isEnd && isSuccess(response);
+  const fetched = request.method === 'GET' && response.status === 200 ? forwarding.slot : null;
+  if (isAdmitted) noteFetch(deps, admitted, fetched?.call.hwid ?? null, nowMs);
   const rider = isAdmitted ? { ...fetch, link: admitted } : null;
   const given = { response, forwarding, hasLink, rider, isStrange };
   const responded = await respond(deps, request, panel, given);
@@ -366,16 +369,6 @@ const originAt = (
 const provesNoKey = ({ isNewKey }: Forwarding, { status }: UpstreamResponse): boolean =>
   isNewKey && status >= 300 && status !== NOT_MODIFIED;
 
-/**
- * Returns whether servers could read the request differently: two hosts, or a WebSocket. Any other
- * upgrade is an offer, which a server may ignore (RFC 9110, 7.8); it never reaches a panel.
- */
-function isOdd(headers: Headers, upstream: Upstream): boolean {
-  const host = headers.get('host') ?? '';
-  const isOther = host !== upstream.host && hostName(host) !== upstream.host;
-  return isOther || /\bwebsocket\b/i.test(headers.get('upgrade') ?? '');
-}
-
 const absent = (): ProxyResponse => ({
   outcome: 'passed',
   response: new Response(null, { status: 404 }),
@@ -390,9 +383,3 @@ const FOR_TOKEN = {
   holdsSlot: false,
   isUnproven: false,
 };
-
-/** Returns path and query of a request's URL, without a fragment. */
-function targetOf(url: string): string {
-  const target = url.slice(url.indexOf('/', url.indexOf('://') + 3));
-  return target.split('#', 1)[0] ?? '';
-}

@@ -1,6 +1,6 @@
 /** Responses of the proxy itself: refusals of devices, and failures of the panel. */
 
-import type { RefusedAtDoor } from '../../core/door.ts';
+import type { RefusedAtDoor } from '../../core/door-refusals.ts';
 import { PANEL_TRAITS } from '../../core/panel/index.ts';
 import { announcing, type GateReason, textFor, textNameOf } from '../gate/texts.ts';
 import { messages } from '../messages.ts';
@@ -25,6 +25,7 @@ export type Outcome =
   | 'link_domain_not_bound'
   | 'key_ambiguous'
   | 'not_named'
+  | 'barred'
   | 'install_code_limit_reached'
   | GateReason
   | ProxyError;

@@ -1,6 +1,7 @@
 /** Adds the messages that ride to a response of the panel. */
 
 import type { Clock } from '../../base/clock.ts';
+import { SHORT_INTERVAL_HOURS } from '../../core/cut-off.ts';
 import { panelOf } from '../../core/panel/kind.ts';
 import { addRiders, intervalHeader } from '../ride/answer.ts';
 import type { AdmittedFetch, RideDesk } from '../ride/desk.ts';
@@ -19,7 +20,10 @@ export async function addRides(
   upstream: Upstream,
   { headers, status }: UpstreamResponse,
 ): Promise<void> {
-  const interval = intervalHeader(upstream.updateIntervalHours);
+  const { awaitsFetch = false } = fetch.link;
+  const interval = intervalHeader(
+    awaitsFetch ? SHORT_INTERVAL_HOURS : upstream.updateIntervalHours,
+  );
   for (const [name, value] of Object.entries(interval)) headers.set(name, value);
   // Beside this header, apps read `announce` as the reason of a refusal.
   if (isTrue(headers, 'x-hwid-limit')) return;

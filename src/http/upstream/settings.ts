@@ -43,6 +43,10 @@ export interface Upstream extends Way {
   readonly followGone: 'tell' | 'disable';
   /** True: `follow` brings names and notes. */
   readonly followNotes: boolean;
+  /** True: the operator lets Gatepost change credentials at the panel. */
+  readonly cutOff: boolean;
+  /** The admin, group or squad of the provider's users at the panel; empty: all users. */
+  readonly panelAdmin: string;
   /** The limit of links whose panel says that their user has none. */
   readonly unlimitedAs: number;
   /** The limit of a link that is created for a new key. */

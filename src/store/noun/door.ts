@@ -1,6 +1,7 @@
 /** The door of a link: everything that the rule needs to know about a device there. */
 
 import type { SQL } from 'drizzle-orm';
+import { barHashesOf } from '../../core/bar.ts';
 import { mergeFacts } from '../../core/device.ts';
 import { hwidOfHash } from '../../core/formats.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
@@ -26,7 +27,7 @@ import { shared } from './shared.ts';
 
 export interface DoorRow
   extends Omit<RowAtProvider, 'lastSeenAtMs'>,
-    Omit<AdmittedLink, 'providerCode' | 'rides'>,
+    Omit<AdmittedLink, 'providerCode' | 'rides' | 'awaitsFetch'>,
     Pick<DoorRides, 'homeSinceMs' | 'supportUrl' | 'webPageUrl'> {
   /** Absent if it was not selected. */
   providerCode?: string;
@@ -48,6 +49,10 @@ export interface DoorRow
   hasPhones: number;
   /** The rule for new HWIDs of link or provider; null: none, or the device has a slot. */
   whenNew: string | null;
+  /** 1: the HWID may be barred. */
+  hasBars: number;
+  /** 1: devices may have to fetch again soon. */
+  awaitsFetch: number;
   namedUntilMs: number | null;
 }
 
@@ -92,8 +97,8 @@ export const selectDoor = (
   SELECT ${more} ${columns(
     { i: 'install', b: 'domain?', d: 'device?', p: 'device_provider?' },
     `i.id AS installId, i.providerId, i.status, i.installLimit, i.deviceCount, i.supportUrl,
-      i.webPageUrl, i.hasHashes, i.hasPhones, b.status AS domainStatus, b.rideVersion,
-      b.rideUntilMs, d.id AS deviceId, p.rideUntilMs AS namedUntilMs`,
+      i.webPageUrl, i.hasHashes, i.hasPhones, i.hasBars, i.awaitsFetch, b.status AS domainStatus,
+      b.rideVersion, b.rideUntilMs, d.id AS deviceId, p.rideUntilMs AS namedUntilMs`,
   )}, ${values<Pick<DoorRow, 'homeSinceMs' | 'slotSeenAtMs' | 'whenNew'>>({
     homeSinceMs: sql`CASE WHEN p.home_install_id = i.id THEN CASE WHEN ${NOTHING_RIDES} THEN 0
       ELSE ${dialect.greatest(
@@ -127,6 +132,11 @@ function statements(backend: Statements) {
           WHERE b.provider_id = i.provider_id AND b.domain_hash = ${once('domainHash')}
             AND b.status = ${ACTIVE_BINDING}) LIMIT 2`),
     code: prepare(sql`SELECT ${columns('provider', 'code')} FROM provider WHERE id = :providerId`),
+    bar: prepare(sql`
+        SELECT ${values<{ untilMs: number }>({ untilMs: sql`until_ms` })} FROM slot_bar
+        WHERE install_id = ${once('installId')}
+          AND hwid_hash IN (${backend.bytes('exact')}, ${backend.bytes('spelled')})
+        ORDER BY until_ms DESC LIMIT 1`),
     byHash: prepare(sql`
         SELECT ${columns({ s: 'install_device' }, 's.id AS slotId, s.deviceId, s.registeredAtMs')},
           ${values<{ lastSeenAtMs: number }>({ lastSeenAtMs: slotSeen(backend) })},
@@ -173,6 +183,12 @@ export const doorSteps = shared((backend: Statements) => {
     return { device: atProvider(device), byHash };
   }
 
+  /** Finds the bar of a HWID, in any spelling. */
+  function* barOf(installId: number, hwid: string): Step<{ untilMs: number } | null> {
+    const [exact, spelled] = barHashesOf(hwid);
+    return yield* on.bar.get({ installId, exact, spelled });
+  }
+
   /** Makes a door of the links found; several links are ambiguous. */
   function* doorOf([row, other]: readonly DoorRow[], key: Asking): Step<DoorHere | NoLink> {
     if (row === undefined) return 'link_not_found';
@@ -181,7 +197,12 @@ export const doorSteps = shared((backend: Statements) => {
     const code = row.providerCode ?? codes.get(providerId) ?? (yield* readCode(providerId));
     const door = doorIn(row, code);
     if (!needsMore(row)) return door;
-    const { installId, deviceCount, installLimit, hasHashes } = row;
+    const { installId, deviceCount, installLimit, hasBars, hasHashes } = row;
+    if (hasBars === 1) {
+      const bar = yield* barOf(installId, key.hwid);
+      if (bar !== null) return { ...door, barredUntilMs: bar.untilMs };
+      if (row.slotSeenAtMs !== null) return door;
+    }
     const held = hasHashes === 1 ? yield* heldOtherwise(installId, key.hwid) : null;
     if (held !== null) return { ...door, ...held };
     if (row.whenNew === 'refuse' && !key.isFirst) {
@@ -260,11 +281,14 @@ function othersAt({ byHash, full }: DoorHere, hwid: string): string[] {
 }
 
 /**
- * True if the device has no slot, and the link is full, has slots of hashes or names, or refuses
- * new devices.
+ * True if the HWID may be barred; or has no slot, and the link is full, has slots of hashes or
+ * names, or refuses new devices.
  */
-const needsMore = ({ slotSeenAtMs, deviceCount, installLimit, hasHashes, whenNew }: DoorRow) =>
-  slotSeenAtMs === null && (deviceCount >= installLimit || hasHashes === 1 || whenNew === 'refuse');
+const needsMore = (row: DoorRow) => {
+  const { slotSeenAtMs, deviceCount, installLimit, hasBars, hasHashes, whenNew } = row;
+  const isOpen = deviceCount < installLimit && hasHashes === 0 && whenNew !== 'refuse';
+  return hasBars === 1 || (slotSeenAtMs === null && !isOpen);
+};
 
 function doorIn(row: DoorRow, providerCode: string): DoorHere {
   const { installId, providerId, status, installLimit, deviceCount } = row;
@@ -278,6 +302,7 @@ function doorIn(row: DoorRow, providerCode: string): DoorHere {
   };
   const rides = ridesIn(row);
   if (rides !== null) link.rides = rides;
+  if (row.awaitsFetch === 1) link.awaitsFetch = true;
   const isBound = row.domainStatus === DOMAIN_ACTIVE;
   const door: DoorHere = { link, isBound, device: deviceIn(row), full: null, counts: false };
   const { deviceId, slotSeenAtMs, homeSinceMs } = row;

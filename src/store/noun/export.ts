@@ -42,6 +42,11 @@ function statements(backend: Statements) {
           })},
           ${termsColumns(backend)}
         FROM install ${page}`),
+    bars: prepare(sql`
+        SELECT ${columns('slot_bar', 'installId, madeAtMs, untilMs')}, ${values<{
+          hwidHash: string;
+        }>({ hwidHash: backend.hex('hwid_hash') })} FROM slot_bar
+        WHERE install_id ${backend.among('installIds')} ORDER BY install_id, made_at_ms, hwid_hash`),
     /**
      * Without those of further phones of a HWID: another server makes other hashes of models, and
      * distinguishes the phones again.
@@ -88,13 +93,18 @@ export async function* exportRecords(
   for await (const rows of pages((afterId) =>
     run(() => on.installs.all({ providerId, afterId })),
   )) {
-    const slots = await run(() => on.slots.all({ installIds: rows.map(({ id }) => id) }));
-    const named = await run(() => on.named.all({ installIds: rows.map(({ id }) => id) }));
+    const installIds = rows.map(({ id }) => id);
+    const slots = await run(() => on.slots.all({ installIds }));
+    const named = await run(() => on.named.all({ installIds }));
     const waiting = named.map((name) => ({ ...name, isNamed: true as const }));
     const byLink = Map.groupBy([...slots, ...waiting], ({ installId }) => installId);
+    const barred = await run(() => on.bars.all({ installIds }));
+    const barsOf = Map.groupBy(barred, ({ installId }) => installId);
     for (const row of rows) {
       const own = (byLink.get(row.id) ?? []).map(({ installId: _, ...slot }) => slot);
-      yield { kind: 'install', install: linkOf(row, own) };
+      const bars = (barsOf.get(row.id) ?? []).map(({ installId: _, ...bar }) => bar);
+      const link = linkOf(row, own);
+      yield { kind: 'install', install: bars.length > 0 ? { ...link, bars } : link };
     }
   }
 }

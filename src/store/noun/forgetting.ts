@@ -5,6 +5,7 @@ import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Backend, Notes, Statements, Step } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
+import { barSteps } from './cut-off-steps.ts';
 import { namedRows } from './named-hwid-rows.ts';
 import { namedSteps } from './named-hwid-steps.ts';
 import { historyStatements, slotEndSteps } from './slot-end.ts';
@@ -58,6 +59,7 @@ export function forgettingNoun(backend: Backend): Pick<Store, 'forgetDevice' | '
   const ends = slotEndSteps(backend);
   const names = namedRows(backend);
   const naming = namedSteps(backend);
+  const { dropBars } = barSteps(backend);
   const ofDevice = sql`WHERE device_id = :id`;
   const on = {
     lock: prepare(
@@ -97,7 +99,9 @@ export function forgettingNoun(backend: Backend): Pick<Store, 'forgetDevice' | '
         for (const { installId } of found) yield* naming.free({ installId, hwid });
         return found.length;
       };
-      const dropRefusals = () => on.refusals.run({ hwid });
+      const dropRefusals = function* (): Step<number> {
+        return (yield* on.refusals.run({ hwid })) + (yield* dropBars(hwid));
+      };
       // Before the device, which is locked after links.
       let namedCount = 0;
       for (let count = -1; count !== 0; namedCount += count) {

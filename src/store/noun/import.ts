@@ -12,6 +12,7 @@ import type { ImportedLink, ImportStore } from '../../core/port/moving.ts';
 import { NO_TERMS } from '../../core/slot.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 import { columns, sql } from '../statement-text.ts';
+import { barSteps } from './cut-off-steps.ts';
 import { bindingStatements } from './domain.ts';
 import { endedSteps } from './ended.ts';
 import { type NewSlot, slotImport } from './import-slot.ts';
@@ -81,6 +82,7 @@ function linkImport(backend: Backend) {
   const tombstones = tombstoneSteps(backend);
   const panel = panelLinkSteps(backend);
   const { turned } = endedSteps(backend);
+  const { keepBars } = barSteps(backend);
 
   /**
    * Returns the imported terms; keeps the link's own key if another or a removed link has the
@@ -128,6 +130,7 @@ function linkImport(backend: Backend) {
     if (panelUser !== undefined) {
       yield* panel.keep(known, install, wanted, coming, left);
     }
+    yield* keepBars(id, install.bars);
     notes.audit(act, deeds.importLink(known, after, counts.slotsAdded), providerId);
     return { was, id, ...counts };
   }
@@ -149,7 +152,16 @@ function linkImport(backend: Backend) {
   /** Imports a link; its new slots go into `newSlots`. */
   function* importLink(notes: Notes, moving: MovingLink, newSlots: NewSlot[]): Step<Imported> {
     const { providerId, install, rules, act } = moving;
-    const { slots: wanted, id, terms, replacedAtMs, overMax = 0, limitWanted, ...rest } = install;
+    const {
+      slots: wanted,
+      id,
+      terms,
+      replacedAtMs,
+      overMax = 0,
+      limitWanted,
+      bars,
+      ...rest
+    } = install;
     const { panelUser, ...more } = rest;
     const { panel: ofUser, ...facts } = more;
     const known = yield* find(moving);
@@ -183,6 +195,7 @@ function linkImport(backend: Backend) {
       yield* on.over.run({ id: installId, overMax: heldCount });
     }
     const { counts } = chosen;
+    yield* keepBars(installId, bars);
     if (panelUser !== undefined) {
       const none = { id: installId, panelUser: null, panelFacts: null, status: added.status };
       yield* panel.keep(none, install, added, wanted, chosen.left);

@@ -7,6 +7,7 @@ import type { Act } from '../../core/port/audit.ts';
 import type { Link, LinkTermsAndKey } from '../../core/port/link.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 import { columns, sql } from '../statement-text.ts';
+import { barSteps } from './cut-off-steps.ts';
 import { deviceMoveSteps } from './device-move.ts';
 import { INSTALL_COLUMNS } from './link.ts';
 import { termsColumns } from './link-rows.ts';
@@ -53,6 +54,7 @@ export const linkMergeSteps = shared((backend: Backend) => {
   const { moveDevices, slotsOf } = deviceMoveSteps(backend);
   const tombstones = tombstoneSteps(backend);
   const names = namedSteps(backend);
+  const { moveBars } = barSteps(backend);
 
   return {
     findById: (providerId: number, installId: number): Step<MergingLink | null> =>
@@ -88,6 +90,7 @@ export const linkMergeSteps = shared((backend: Backend) => {
       if (from.hasHashes === 1) yield* on.markHashes.run({ id: to.id });
       const ended = { ...from, providerId, subscriptionKeyHash: null, nowMs: act.atMs };
       yield* tombstones.add({ ...ended, why: 'removed' });
+      yield* moveBars(from.id, to.id);
       yield* on.remove.run({ id: from.id });
       if (to.panelUser === null) yield* on.giveFacts.run({ ...only(from), id: to.id });
       const removed = { id: from.id, freedCount: moved.leftIds.length };

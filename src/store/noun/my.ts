@@ -7,6 +7,7 @@ import { NO_POLICY, policyOf } from '../../core/slot.ts';
 import type { Backend } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
 import { ACTIVE_BINDING } from '../status.ts';
+import { cutSteps } from './cut-off-steps.ts';
 import { linkChangeSteps } from './link.ts';
 
 type Row = Omit<MyLink, 'coolDownHours'> & { coolDownHours: number | null };
@@ -23,7 +24,7 @@ export function myNoun(backend: Backend): MyStore {
     SELECT ${columns(
       { i: 'install', o: 'provider' },
       `i.id AS installId, i.installCode, i.installLimit, i.deviceCount,
-      o.id AS providerId, o.code AS providerCode, o.keyHash, o.myName, o.myColor`,
+      o.id AS providerId, o.code AS providerCode, o.keyHash, o.myName, o.myColor, o.myCutOff`,
     )},
       ${columns({ i: 'install' }, 'i.freedAtMs')},
       ${values<{ supportUrl: string | null; coolDownHours: number | null }>({
@@ -54,6 +55,7 @@ export function myNoun(backend: Backend): MyStore {
         UPDATE install SET freed_at_ms = :nowMs WHERE id = :installId`),
   };
   const { free } = linkChangeSteps(backend);
+  const { ask } = cutSteps(backend);
 
   return {
     findMy: (name, nowMs) =>
@@ -73,7 +75,7 @@ export function myNoun(backend: Backend): MyStore {
         return row === undefined || other !== undefined ? null : linkOf(row);
       }),
 
-    freeOwnSlot: ({ installId, providerId, hwid, registeredAtMs }, act) =>
+    freeOwnSlot: ({ installId, providerId, hwid, registeredAtMs }, act, cut = null) =>
       backend.write(function* (notes) {
         // In separate statements: later ones see the commits of others.
         yield* backend.lockProvider(providerId);
@@ -82,8 +84,15 @@ export function myNoun(backend: Backend): MyStore {
         if (row === null) return 'slot_gone';
         if ((yield* on.slot.get({ installId, hwid, registeredAtMs })) === null) return 'slot_gone';
         if (backend.leastMs(act.atMs) < freeFromMs(linkOf(row))) return 'cooling_down';
-        const selector = { installCode: null, installId };
-        yield* free(notes, { providerId, selector, hwid }, act);
+        if (cut !== null) {
+          if (row.myCutOff === 0) return 'slot_gone';
+          const asked = yield* ask(notes, providerId, cut, act);
+          if (asked === 'cut_too_soon') return 'cooling_down';
+          if (asked === 'install_code_error') return 'slot_gone';
+        } else {
+          const selector = { installCode: null, installId };
+          yield* free(notes, { providerId, selector, hwid }, act);
+        }
         yield* on.freed.run({ installId, nowMs: act.atMs });
         return 'ok';
       }),

@@ -13,6 +13,7 @@ import { CarriedStamps } from './carried.ts';
 import { changeNoun } from './change.ts';
 import { checkInNoun } from './check-in.ts';
 import { countNoun } from './count.ts';
+import { cutOffNoun } from './cut-off.ts';
 import { deviceNoun } from './device.ts';
 import { deviceMixNoun } from './device-mix.ts';
 import { deviceSearchNoun } from './device-search.ts';
@@ -109,6 +110,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...namedHwidNoun(backend),
     ...linkJoinNoun(backend),
     ...linkTieNoun(backend),
+    ...cutOffNoun(backend),
     ...jobNoun(backend),
     ...slotNoun(backend),
     ...phoneNoun(backend),

@@ -23,6 +23,7 @@ import type {
 } from '../kind.ts';
 import { columns, sql, values } from '../statement-text.ts';
 import { readBotFetches, readUnused } from './bot-survey.ts';
+import { readCuts } from './cut-off-rows.ts';
 import { disabledWebhooks } from './disabled-webhook.ts';
 import { followRows } from './follow.ts';
 import { DISABLED_BY_IMPORT } from './panel-link.ts';
@@ -57,6 +58,7 @@ export const NO_CONTENTS: Contents = {
   unused: [],
   botFetches: [],
   copies: { linkCount: 0, ruleCount: 0 },
+  cuts: { stops: [], waiting: [] },
   paged: [],
   sightings: [],
   follows: [],
@@ -242,6 +244,7 @@ function* readContents(statements: Statements): Step<Omit<Contents, 'hosts' | 'u
     unlimited: yield* unlimited.all(),
     botFetches: yield* readBotFetches(statements),
     copies: yield* readCopies(statements),
+    cuts: yield* readCuts(statements),
     passing: (yield* passing.all()).map(({ code }) => code),
     signingKey: (yield* signingKey.get())?.key ?? null,
     stopped: yield* stopped.all(),

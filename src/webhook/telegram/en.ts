@@ -11,7 +11,8 @@ type FurtherTitle =
   | 'copy.recovered'
   | 'doctor.problem'
   | 'tie.waits'
-  | 'tie.undone';
+  | 'tie.undone'
+  | 'cut.failed';
 
 export const EN = {
   /** The language tag for numbers and times. */
@@ -33,6 +34,8 @@ export const EN = {
     'link.tie': 'Subscription tied to a link',
     'tie.waits': 'A subscription waits to be tied to a link',
     'tie.undone': 'Tie of a subscription undone',
+    'link.cut_off': 'Link cut off: copied servers no longer work',
+    'cut.failed': 'A link was not cut off',
     'link.full': 'Link is full',
     'link.over_limit': 'Device over the limit',
     'link.refused': 'Device refused',
@@ -85,6 +88,8 @@ export const EN = {
     changed: 'Changed',
     reason: 'Reason',
     my: 'Customer page',
+    fetching: 'Must update the subscription',
+    fetchUntil: 'Until',
     refusals: 'Refusals that day',
     failures: 'Failed in a row',
     failingSince: 'Failing since',
@@ -136,6 +141,7 @@ export const EN = {
     link_domain_not_bound: 'the domain is not bound',
     link_disabled: 'the link is disabled',
     not_named: 'the link admits only named devices',
+    barred: 'cut off from this link',
     link_limit_reached: 'the link is full',
     deleted: 'removed from this link',
     freed: 'removed by its user',

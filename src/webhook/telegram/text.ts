@@ -77,6 +77,7 @@ function titleOf({ kind, data }: StoredEvent): keyof Words['titles'] {
   if (kind === 'link.tie' && data['state'] !== 'tied') {
     return data['state'] === 'waits' ? 'tie.waits' : 'tie.undone';
   }
+  if (kind === 'link.cut_off' && data['fetch_until'] === null) return 'cut.failed';
   if (data['what'] !== 'copy') return kind;
   return kind === 'backup.failed' ? 'copy.failed' : 'copy.recovered';
 }
@@ -100,6 +101,8 @@ const LINES: readonly Line[] = [
   (lines) => lines.words('changed', 'changed'),
   (lines) => lines.field('lastSeen', 'last_seen_at', 'instant'),
   (lines) => lines.word('reason', 'reason'),
+  (lines) => lines.field('fetching', 'devices', 'number'),
+  (lines) => lines.field('fetchUntil', 'fetch_until', 'instant'),
   (lines) => lines.field('refusals', 'count', 'number'),
   (lines) => lines.several('failures', 'failures'),
   (lines) => lines.field('failingSince', 'failing_since', 'instant'),

@@ -74,6 +74,7 @@ const OF_PROVIDER: Table<ProviderChange> = {
   my: [0, 1, { page: [null, 'on'] }],
   myName: [null, 'Northwind', { page_name: 'changed' }],
   myColor: [null, '#0f766e', { page_color: [null, '#0f766e'] }],
+  myCutOff: [0, 1, { page_cut_off: [null, 'on'] }],
 };
 
 const KEY_HASH = 'ab'.repeat(32);

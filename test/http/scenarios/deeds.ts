@@ -12,6 +12,9 @@ const HWID_B = '3e23e8160039594a33894f6564e1b1348bbd7a0088d42c4acb73eeaed59c009d
 
 type Deeds = Readonly<Record<string, readonly string[]>>;
 
+const BARRED = 'cb23569b11a45d3e4090613f8c9fae15f03969ca3410248e947cb92d905a669a';
+const LIFTED = `bar.lift {"install_id":1,"barred_sha256":"${BARRED}"}`;
+
 export const DEEDS: Readonly<Record<string, Deeds>> = {
   '/api/add-install': {
     'a code and a note of its own': ['install.add {"id":1,"install_limit":100}'],
@@ -90,6 +93,13 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
       'install.tie {"id":1}',
     ],
   },
+  '/api/cancel-cut': {
+    'one that waits': ['cut.cancel {"install_id":1,"cut":1}'],
+  },
+  '/api/lift-bar': {
+    'by the HWID in another spelling': [LIFTED],
+    'by its hash': [LIFTED],
+  },
   '/api/untie-keys': {
     'a tie that was made': [
       'install.update {"id":1} {"subscription_key":"changed"}',
@@ -117,6 +127,10 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
   },
   '/api/delete-hwid': {
     'a named HWID: its place is free': [`hwid.delete {"install_id":1,"hwid_sha256":"${HWID_A}"}`],
+    'with cut_off: a link that no panel can cut off is freed and barred': [
+      `hwid.delete {"install_id":1,"hwid_sha256":"${Bun.SHA256.hash('hwid-1', 'hex')}"}`,
+      `cut.ask {"install_id":1,"cut":1,"state":"impossible","barred_sha256":"${BARRED}"}`,
+    ],
     'by code: the slot is free, the device stays known': [
       `hwid.delete {"install_id":1,"hwid_sha256":"${HWID_A}"}`,
     ],

@@ -1,5 +1,6 @@
 /** Every scenario. */
 
+import { cutOffScenarios } from './cut-off.ts';
 import { deviceScenarios } from './device.ts';
 import { domainScenarios } from './domain.ts';
 import { hwidScenarios } from './hwid.ts';
@@ -26,6 +27,7 @@ export const scenarios: readonly Scenario[] = [
   ...linkNameScenarios,
   ...linkEndScenarios,
   ...tieScenarios,
+  ...cutOffScenarios,
   ...hwidScenarios,
   ...policyScenarios,
   ...domainScenarios,

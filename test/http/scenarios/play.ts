@@ -42,7 +42,7 @@ const COUNTED = new RegExp(
 /** The endpoints by test file in `test/http/coverage/`. */
 export const FILES = {
   link: /^\/api\/(?:\w+-install|free-slots|list-ties|(?:tie|untie|set)-keys)$/,
-  'domain-hwid': /^\/api\/(?:\w+-domain|\w+-hwid|list-refused|stats|policy)$/,
+  'domain-hwid': /^\/api\/(?:\w+-domain|\w+-hwid|list-refused|stats|policy|\w+-(?:cuts?|bars?))$/,
   webhook: /^\/api\/webhook-/,
   notification: /^\/remote\/notification$/,
   command: /^\/remote\/(?:command|list|cancel|receipts)$/,
@@ -190,6 +190,7 @@ function expectReported(app: TestApp, scenario: Scenario, detail: string): void 
 
 function ownHeaders(headers: Headers): Record<string, string> {
   const isOwn = (name: string) =>
-    name.startsWith('x-hwid') || ['x-install-id', 'x-note', 'x-wait-max'].includes(name);
+    name.startsWith('x-hwid') ||
+    ['x-install-id', 'x-note', 'x-wait-max', 'x-cut-off'].includes(name);
   return Object.fromEntries([...headers].filter(([name]) => isOwn(name)));
 }

@@ -5,6 +5,8 @@ import { agentChecks } from './agents.ts';
 import { beforeGateChecks } from './before-gate.ts';
 import { botLinkChecks } from './bot-links.ts';
 import { customerChecks } from './customers.ts';
+import { cutOffChecks } from './cut-off.ts';
+import { cutOffClientChecks } from './cut-off-clients.ts';
 import { doctorChecks } from './doctor.ts';
 import { doorChecks } from './door.ts';
 import { importChecks } from './imports.ts';
@@ -31,6 +33,8 @@ export const ALL_CHECKS: readonly Checks[] = [
   listChecks,
   doctorChecks,
   limitsChecks,
+  cutOffChecks,
+  cutOffClientChecks,
   botLinkChecks,
   renewedChecks,
   ridesChecks,

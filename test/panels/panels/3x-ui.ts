@@ -101,7 +101,9 @@ export async function openThreeXUi(source: string, env = {}): Promise<RealPanel>
     const metrics = { ...obj.metrics, listen: `127.0.0.1:${running.port + 4}` };
     // Without the rules about addresses, for which it needs lists of them.
     const own = { routing: { rules: obj.routing.rules.slice(0, 1) }, inbounds, metrics };
-    const outbounds = [{ protocol: 'freedom', tag: 'direct' }];
+    // To this machine too, where the tests have their servers.
+    const settings = { finalRules: [{ action: 'allow' }] };
+    const outbounds = [{ protocol: 'freedom', tag: 'direct', settings }];
     const body = new FormData();
     body.set('xraySetting', JSON.stringify({ ...obj, ...own, outbounds }));
     const headers = { authorization: `Bearer ${token}` };

@@ -2,6 +2,7 @@
 
 import { BROWSER_RACES } from './browser.ts';
 import { COUNTING_RACES } from './counting-race.ts';
+import { CUT_RACES } from './cut-race.ts';
 import { HASH_RACES } from './held-by-hash.ts';
 import { IDEMPOTENCY_RACES } from './idempotency-race.ts';
 import { IMPORT_RACES } from './import-race.ts';
@@ -28,4 +29,5 @@ export const RACES: Readonly<Record<string, Race>> = {
   ...LIMIT_RACES,
   ...NAMED_RACES,
   ...TIE_RACES,
+  ...CUT_RACES,
 };

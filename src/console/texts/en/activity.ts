@@ -12,6 +12,14 @@ const scopes: Readonly<Record<string, string>> = {
   links: 'links',
   send: 'sends',
   ties: 'tying subscriptions',
+  cuts: 'links and cut-offs',
+};
+const cutStates: Readonly<Record<string, string>> = {
+  done: 'done',
+  impossible: 'impossible',
+  differs: 'another field changed too',
+  ended: 'ended without success',
+  changed: 'the credentials were new already',
 };
 const roles: Readonly<Record<string, string>> = {
   owner: 'owner',
@@ -78,6 +86,12 @@ export const activity = {
     'hwid.delete': ({ install_id: id }) => `A device removed from link ${id}`,
     'hwid.ignore-copies': ({ install_id: id }) =>
       `The phones of a HWID of link ${id} are one person's`,
+    'cut.ask': ({ install_id: id, cut: n }) => `Link ${id} is to be cut off (${n})`,
+    'cut.cancel': ({ install_id: id, cut: n }) => `Cut-off ${n} of link ${id} cancelled`,
+    'cut.end': ({ install_id: id, cut: n, state }) =>
+      `Cut-off ${n} of link ${id} ended: ${cutStates[`${state}`] ?? state}`,
+    'cut.resume': ({ host }) => `Cut-offs at ${host} may go on`,
+    'bar.lift': ({ install_id: id }) => `A device that was cut off from link ${id} may come back`,
     'domain.add': ({ id }) => `Domain ${id} bound`,
     'domain.activate': ({ id }) => `Domain ${id} bound again`,
     'domain.rename': ({ id }) => `Domain ${id} got another name`,

@@ -129,6 +129,35 @@ const link = {
     'They count as one device, none is refused, and you get no event about them. Slots that they have stay until you remove them.',
   freeOld: 'Remove the old device',
   free: 'Remove device',
+  cutOff: 'Cut off copied servers',
+  cutDevice: 'Remove and cut off',
+  cutBars:
+    'The device is removed, and its HWID may not come back for 90 days, or until you let it in.',
+  cutEffect: (others: number, until: string) =>
+    `The panel gives this customer new credentials; the subscription link stays. ${count(others, 'other device has', 'other devices have')} dead servers until the app updates the subscription, which apps do by themselves until ${until}.`,
+  cutImpossible: 'The panel cannot change the credentials, so copied servers go on working:',
+  cutCopied:
+    'Against a copied HWID this ends nothing: such a phone updates the subscription as well, unless copied HWIDs are counted or refused on this link.',
+  cutEnded:
+    'Servers that were in an app before the link was disabled still work there. You can cut them off.',
+  cuts: 'Cut off',
+  cutStates: {
+    waiting: 'waits for the panel',
+    done: 'done: the credentials are new',
+    impossible: 'not possible',
+    differs: 'stopped: another field changed too',
+    cancelled: 'cancelled',
+    ended: 'no success within a day',
+    changed: 'the credentials were new already',
+  },
+  cutToFetch: (n: number, until: string) =>
+    `${count(n, 'device has', 'devices have')} not updated the subscription yet; apps do by themselves until ${until}`,
+  cutWrite: 'Write to the devices',
+  cutMessage:
+    'The servers of your subscription have changed. Please update the subscription in your app.',
+  barred: (until: string) => `may not come back until ${until}`,
+  lift: 'Let it back in',
+  barsOf: (n: number) => `Barred here: ${count(n, 'device', 'devices')}.`,
   toDomains: 'To the domains',
   freeAll: 'Remove all devices',
   revoke: 'Reset link',
@@ -156,6 +185,7 @@ const link = {
   make: 'Show the link',
   tooLong: 'The link is too long for a QR code.',
   remedies: {
+    lift: 'This device was cut off. You can let it back in.',
     now: 'It is admitted at its next attempt.',
     enable: 'The link is disabled.',
     domain: 'The domain of its subscription must be bound.',
@@ -199,6 +229,7 @@ const reasons = {
   link_domain_not_bound: 'the domain is not bound',
   link_disabled: 'the link is disabled',
   not_named: 'the link admits only named devices',
+  barred: 'cut off from this link',
   link_limit_reached: 'the link is full',
   copied_hwid: 'the HWID is that of another phone',
 };

@@ -31,6 +31,11 @@ export const refusals = {
   last_of_role: 'One account must keep this role. Give it to another account first.',
   key_limit_reached: 'The limit of keys is reached.',
   bot_limit_reached: 'There are as many bots as there may be. Remove one first.',
+  cut_not_found: 'The cut-off no longer waits.',
+  cut_running: 'The cut-off is being made just now. Try again in a minute.',
+  cut_save_error:
+    'The cut-off could not be saved, or the provider has changed too much in a minute. Try again.',
+  install_code_error: 'There is no such link any more.',
   bot_not_found: 'The bot is not there any more.',
   one_time_limit_reached: 'Too many open invitations. They end after ten minutes.',
   domain_limit_reached: 'The limit of domains is reached.',

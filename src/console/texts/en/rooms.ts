@@ -126,6 +126,8 @@ const my = {
   on: 'On: the customers of all links have it',
   off: 'Off: no customer has it',
   nameHint: 'The name that your customers know. Empty: none.',
+  cutHint:
+    'For a device whose servers were copied: the user who removes it may also have all servers changed, once a day. The other devices then update the subscription.',
   supportHint: 'A page, or a chat such as tg://resolve?domain=… Apps also show it as a button.',
   forbidden: 'The operator of this server has switched the page off for all providers.',
   coolDown: (hours: string) => `A customer can remove one device every ${hours} h.`,
@@ -189,6 +191,7 @@ const staff = {
     links: 'links',
     send: 'messages',
     ties: 'ties',
+    cuts: 'links and cutting off',
   },
   roleOf: (name: string) => `Role of ${name}`,
   in: (days: number) => `in ${count(days, 'day', 'days')}`,

@@ -11,6 +11,14 @@ const scopes: Readonly<Record<string, string>> = {
   links: 'لینک‌ها',
   send: 'ارسال',
   ties: 'اتصال اشتراک',
+  cuts: 'لینک‌ها و قطع دسترسی',
+};
+const cutStates: Readonly<Record<string, string>> = {
+  done: 'انجام شد',
+  impossible: 'ممکن نیست',
+  differs: 'فیلد دیگری هم تغییر کرد',
+  ended: 'در یک روز موفق نشد',
+  changed: 'دسترسی از پیش عوض شده بود',
 };
 const roles: Readonly<Record<string, string>> = {
   owner: 'مالک',
@@ -78,6 +86,13 @@ export const activity: Like<typeof english> = {
     'hwid.delete': ({ install_id: id }) => `یک دستگاه از لینک ${apart(id)} حذف شد`,
     'hwid.ignore-copies': ({ install_id: id }) =>
       `گوشی‌های یک HWID لینک ${apart(id)} متعلق به یک نفر است`,
+    'cut.ask': ({ install_id: id, cut: n }) =>
+      `قطع دسترسی لینک ${apart(id)} درخواست شد (${apart(n)})`,
+    'cut.cancel': ({ install_id: id, cut: n }) => `قطع دسترسی ${apart(n)} لینک ${apart(id)} لغو شد`,
+    'cut.end': ({ install_id: id, cut: n, state }) =>
+      `قطع دسترسی ${apart(n)} لینک ${apart(id)}: ${cutStates[`${state}`] ?? apart(state)}`,
+    'cut.resume': ({ host }) => `قطع دسترسی در ${apart(host)} دوباره مجاز شد`,
+    'bar.lift': ({ install_id: id }) => `دستگاه قطع‌شدهٔ لینک ${apart(id)} دوباره مجاز شد`,
     'domain.add': ({ id }) => `دامنهٔ ${apart(id)} متصل شد`,
     'domain.activate': ({ id }) => `دامنهٔ ${apart(id)} دوباره متصل شد`,
     'domain.rename': ({ id }) => `نام دامنهٔ ${apart(id)} تغییر کرد`,

@@ -8,6 +8,14 @@ const scopes: Readonly<Record<string, string>> = {
   links: 'ссылки',
   send: 'отправка',
   ties: 'привязка подписок',
+  cuts: 'ссылки и смена доступа',
+};
+const cutStates: Readonly<Record<string, string>> = {
+  done: 'выполнена',
+  impossible: 'невозможна',
+  differs: 'изменилось и другое поле',
+  ended: 'не удалась за сутки',
+  changed: 'доступ уже был новым',
 };
 const roles: Readonly<Record<string, string>> = {
   owner: 'владелец',
@@ -74,6 +82,12 @@ export const activity: Like<typeof english> = {
     'hwid.delete': ({ install_id: id }) => `Со ссылки ${id} удалено устройство`,
     'hwid.ignore-copies': ({ install_id: id }) =>
       `Телефоны с одним HWID ссылки ${id} принадлежат одному человеку`,
+    'cut.ask': ({ install_id: id, cut: n }) => `Смена доступа ссылки ${id} запрошена (${n})`,
+    'cut.cancel': ({ install_id: id, cut: n }) => `Смена доступа ${n} ссылки ${id} отменена`,
+    'cut.end': ({ install_id: id, cut: n, state }) =>
+      `Смена доступа ${n} ссылки ${id}: ${cutStates[`${state}`] ?? state}`,
+    'cut.resume': ({ host }) => `Смена доступа на ${host} снова разрешена`,
+    'bar.lift': ({ install_id: id }) => `Отключённое устройство снова допущено к ссылке ${id}`,
     'domain.add': ({ id }) => `Привязан домен ${id}`,
     'domain.activate': ({ id }) => `Домен ${id} снова привязан`,
     'domain.rename': ({ id }) => `Домен ${id} назван иначе`,

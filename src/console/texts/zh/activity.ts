@@ -6,6 +6,14 @@ const scopes: Readonly<Record<string, string>> = {
   links: '链接',
   send: '发送',
   ties: '绑定订阅',
+  cuts: '链接和更换凭据',
+};
+const cutStates: Readonly<Record<string, string>> = {
+  done: '已完成',
+  impossible: '无法进行',
+  differs: '其他字段也被更改',
+  ended: '一天内未成功',
+  changed: '凭据此前已更换',
 };
 const roles: Readonly<Record<string, string>> = {
   owner: '所有者',
@@ -70,6 +78,12 @@ export const activity: Like<typeof english> = {
     'hwid.name': ({ install_id: id }) => `为链接 ${id} 预先登记设备`,
     'hwid.delete': ({ install_id: id }) => `从链接 ${id} 删除一台设备`,
     'hwid.ignore-copies': ({ install_id: id }) => `链接 ${id} 的同一 HWID 手机属于同一人`,
+    'cut.ask': ({ install_id: id, cut: n }) => `已请求更换链接 ${id} 的凭据（${n}）`,
+    'cut.cancel': ({ install_id: id, cut: n }) => `已取消链接 ${id} 的凭据更换 ${n}`,
+    'cut.end': ({ install_id: id, cut: n, state }) =>
+      `链接 ${id} 的凭据更换 ${n}：${cutStates[`${state}`] ?? state}`,
+    'cut.resume': ({ host }) => `${host} 的凭据更换已恢复`,
+    'bar.lift': ({ install_id: id }) => `已允许被切断的设备回到链接 ${id}`,
     'domain.add': ({ id }) => `绑定域名 ${id}`,
     'domain.activate': ({ id }) => `重新绑定域名 ${id}`,
     'domain.rename': ({ id }) => `域名 ${id} 改名`,

@@ -1,11 +1,11 @@
 /**
  * Admits the devices of many calls by one statement. It admits a device if all conditions of the
- * statement hold: its link is bound and active, has room for it and no webhook; no slot there is
- * stored under a hash that may be the new device's, or named; the link refuses no new devices; and
- * no other link is its home. The conditions
- * repeat `judge` of core/slot.ts; test/store/admission-rules.test.ts compares both. noun/slot.ts
- * decides about the others, refusals included. By bench/sets.ts one of 32 costs 133 us of processor
- * time with PostgreSQL's; by the noun 3,089 us.
+ * statement hold: its link is bound and active, has room for it, no bar and no webhook; no slot
+ * there is stored under a hash that may be the new device's, or named; the link refuses no new
+ * devices; and no other link is its home. The conditions repeat `judge` of core/slot.ts;
+ * test/store/admission-rules.test.ts compares both. noun/slot.ts decides about the others, refusals
+ * included. By bench/sets.ts one of 32 costs 133 us of processor time with PostgreSQL's; by the
+ * noun 3,089 us.
  */
 
 import { FACT_FIELDS } from '../../../core/device-facts.ts';
@@ -67,11 +67,11 @@ const ADMIT = prepare<AdmittedRow>(sql`
         AND c.subscription_key_hash = decode(x.subscription_key, 'hex')) i
   ), link AS MATERIALIZED (
     SELECT id, provider_id, status, install_code, install_limit, device_count,
-      subscription_key_hash, has_hashes, when_new
+      subscription_key_hash, has_hashes, has_bars, awaits_fetch, when_new
     FROM install WHERE id = ANY(ARRAY(SELECT link_id FROM wanted)) ORDER BY id FOR NO KEY UPDATE
   ), met AS MATERIALIZED (
     SELECT w.*, l.provider_id, l.status, l.install_code, l.install_limit, l.device_count,
-      l.subscription_key_hash, l.has_hashes,
+      l.subscription_key_hash, l.has_hashes, l.has_bars, l.awaits_fetch,
       coalesce(l.when_new, (SELECT o.when_new FROM provider o WHERE o.id = l.provider_id))
         IS NOT DISTINCT FROM 'refuse' AS is_closed,
       (SELECT o.code FROM provider o WHERE o.id = l.provider_id) AS owner_code,
@@ -82,7 +82,7 @@ const ADMIT = prepare<AdmittedRow>(sql`
     FROM link l JOIN wanted w ON w.link_id = l.id
   ), open AS MATERIALIZED (
     SELECT * FROM met
-    WHERE status = ${sql.raw(String(INSTALL_ACTIVE))}
+    WHERE status = ${sql.raw(String(INSTALL_ACTIVE))} AND has_bars = 0 AND awaits_fetch = 0
       AND domain_status = ${sql.raw(String(DOMAIN_ACTIVE))} AND webhook_id IS NULL
       AND (provider_code IS NULL OR provider_code = owner_code)
       AND (code IS NULL OR install_code = code)
