@@ -21,6 +21,8 @@ export interface Fronting {
   server: ServerProcess;
   own: Credentials;
   dataDir: string;
+  /** The file of its settings. */
+  config: string;
   /** Asks as the app Happ does. */
   ask(path: string, headers: Record<string, string>): Promise<Got>;
   /** The devices of each link, in the order of the list. */
@@ -51,6 +53,7 @@ export async function front(
     server,
     own,
     dataDir,
+    config: file,
     ask: (path, headers) =>
       exchange(server.port, 'GET', path, { 'user-agent': 'Happ/3.1', ...headers }),
     counts: async () => {

@@ -13,6 +13,8 @@ interface PanelCall {
   /** Ends the call; the panel may be silent for `timeoutMs`. */
   signal: AbortSignal;
   timeoutMs: number;
+  /** The largest answer, bytes; absent: {@link ANSWER_BYTES_MAX}. */
+  answerBytesMax?: number;
   /** The fields of a form, which is sent by POST; absent: GET. */
   form?: Readonly<Record<string, string>>;
   /** A change, which is sent as JSON. */
@@ -31,7 +33,7 @@ function bodyOf({ change, form }: PanelCall): { type: string; text: string } | n
 
 /** Calls the API. Throws {@link Silent} without a response. */
 export async function callPanel(client: UpstreamClient, call: PanelCall) {
-  const { path, signal, timeoutMs } = call;
+  const { answerBytesMax = ANSWER_BYTES_MAX, path, signal, timeoutMs } = call;
   const sent = bodyOf(call);
   const body = sent?.text ?? '';
   const ofBody = sent !== null && {
@@ -45,7 +47,7 @@ export async function callPanel(client: UpstreamClient, call: PanelCall) {
     ended = failure;
   };
   const method = call.change?.method ?? (sent === null ? 'GET' : 'POST');
-  const bounds = { timeoutMs, answerBytesMax: ANSWER_BYTES_MAX };
+  const bounds = { timeoutMs, answerBytesMax };
   const response = await client.send(bounds, { method, path, headers, signal, onEnd, body });
   const silence = ({ kind, code }: Failure) =>
     new Silent(signal.aborted ? 'API_SLOW' : code, !OF_QUESTION.includes(kind));

@@ -43,6 +43,8 @@ interface Deps {
 
 /** The time of one call to a panel, ms: a change has Xray reload. */
 const CALL_MAX_MS = 15_000;
+/** The largest answer, bytes: a page of clients with long notes. */
+const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 /** The time between the reading of a user and the change, ms. */
 const FRESH_MS = 1_000;
 /** The readings until one is fresh enough, and those after a change. */
@@ -294,7 +296,8 @@ class Calls {
       const token = await unlessAborted(signal, tokens.of(source));
       if (token === null) throw new Silent('API_SLOW');
       const headers = withToken(tokens.accessOf(source), source, token);
-      const call = { path, headers, signal, timeoutMs: CALL_MAX_MS, ...(change && { change }) };
+      const bounds = { signal, timeoutMs: CALL_MAX_MS, answerBytesMax: ANSWER_BYTES_MAX };
+      const call = { path, headers, ...bounds, ...(change && { change }) };
       const response = await callPanel(this.#client, call);
       const isOver = response.status === 401 && tokens.refused(source, token);
       // A change waits for no sign-in: the user was read a moment ago.

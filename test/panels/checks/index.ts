@@ -7,6 +7,7 @@ import { botLinkChecks } from './bot-links.ts';
 import { customerChecks } from './customers.ts';
 import { cutOffChecks } from './cut-off.ts';
 import { cutOffClientChecks } from './cut-off-clients.ts';
+import { cutOffDoorChecks } from './cut-off-door.ts';
 import { doctorChecks } from './doctor.ts';
 import { doorChecks } from './door.ts';
 import { importChecks } from './imports.ts';
@@ -35,6 +36,7 @@ export const ALL_CHECKS: readonly Checks[] = [
   limitsChecks,
   cutOffChecks,
   cutOffClientChecks,
+  cutOffDoorChecks,
   botLinkChecks,
   renewedChecks,
   ridesChecks,
