@@ -19,7 +19,10 @@ const { keySecretFile, panelAccountFile, panelHeadersFile, panelTokenFile, provi
 const OF_FILE = [
   ...[keySecretFile, panelAccountFile, panelHeadersFile, panelTokenFile, providerIdFile],
 ].map(({ key }) => key);
-const { followMs, panelFile, followGone, followNotes } = GATE_TABLES.upstreamKeys;
+const { cutOff, panelAdmin, followMs, panelFile, followGone, followNotes } =
+  GATE_TABLES.upstreamKeys;
+/** Keys of cut-off, which changes users of a panel: the console may not switch it on. */
+const OF_CUT_OFF = [cutOff, panelAdmin].map(({ key }) => key);
 /** Keys of `follow`, which brings customers of a panel here: the console may not switch it on. */
 const OF_FOLLOW = [followMs, panelFile, followGone, followNotes].map(({ key }) => key);
 
@@ -30,6 +33,10 @@ export function readUpstream(keys: UpstreamKeys): Upstream {
   const follows = OF_FOLLOW.find((key) => Object.hasOwn(keys, key));
   if (follows !== undefined) {
     throw new RangeError(`${follows}: only the configuration follows a panel`);
+  }
+  const cuts = OF_CUT_OFF.find((key) => Object.hasOwn(keys, key));
+  if (cuts !== undefined) {
+    throw new RangeError(`${cuts}: only the configuration lets a panel change credentials`);
   }
   try {
     const upstream = SETTING.read(JSON.stringify([keys]))[0] as Upstream;

@@ -52,13 +52,14 @@ test('cut-off is off by default, and an empty panel_admin is all users', () => {
   ]);
 });
 
-test('two providers at one panel cut off only with a panel_admin each', () => {
+test('at a panel of two providers each cuts off only with a panel_admin of its own', () => {
   const of = (name: string) => ({ ...CUTS, panel_admin: name });
   const sentence = (host: string) =>
-    `gate.upstream: cut_off of ${host}: two providers have upstreams at this panel: each needs a panel_admin of its own`;
+    `gate.upstream: cut_off of ${host}: another provider has an upstream at this panel: set a panel_admin that it does not have`;
   const [one = '', two = ''] = ['sub.example.org', 'two.example.org'].map(sentence);
   expect(mistakes({ ...UPSTREAM, ...CUTS }, OTHER)).toEqual([one]);
-  expect(mistakes({ ...UPSTREAM, ...of('a') }, OTHER)).toEqual([one]);
+  expect(mistakes({ ...UPSTREAM, ...of('a') }, OTHER)).toEqual([]);
+  expect(mistakes({ ...UPSTREAM, ...of('a') }, { ...OTHER, ...CUTS })).toEqual([two]);
   expect(mistakes({ ...UPSTREAM, ...of('a') }, { ...OTHER, ...of('a') })).toEqual([one, two]);
   expect(mistakes({ ...UPSTREAM, ...of('a') }, { ...OTHER, ...of('b') })).toEqual([]);
   const same = { ...UPSTREAM, ...CUTS, host: 'two.example.org' };

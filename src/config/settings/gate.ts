@@ -149,8 +149,8 @@ const upstreamKeys = {
   ]),
   panelAdmin: exampleKey('panel_admin', '', 'seller-1', optionalLine, [
     "The provider's users at the panel: a cut-off changes no other.",
-    `${OWNERS}. Empty: all users. Where two providers have upstreams at one`,
-    'panel, each needs another one.',
+    `${OWNERS}. Empty: all users, unless`,
+    'another provider has an upstream at the same panel: then it is needed.',
   ]),
   enforce: tableKey('enforce', 'true', boolean, [
     'Whether full links refuse new devices; `false` only counts those over the limit. A link or a',

@@ -97,18 +97,21 @@ function obstacleOf(upstream: CutUpstream, upstreams: readonly CutUpstream[]): s
   }
   if (!knowsUsersOf(panel, upstream.key)) return `${title} does not know users by these keys`;
   return isShared(upstream, upstreams)
-    ? 'two providers have upstreams at this panel: each needs a panel_admin of its own'
+    ? 'another provider has an upstream at this panel: set a panel_admin that it does not have'
     : null;
 }
 
-/** Returns whether another provider's users are at the same panel, and no setting parts them. */
+/**
+ * Returns whether users of another provider are at the same panel, and `panel_admin` does not part
+ * them. An upstream without cut-off has no `panel_admin`.
+ */
 function isShared(upstream: CutUpstream, upstreams: readonly CutUpstream[]): boolean {
   const { panelAdmin, provider } = upstream;
   return upstreams.some(
     (other) =>
       other.provider !== provider &&
       isSamePanel(upstream, other) &&
-      (panelAdmin === '' || other.panelAdmin === '' || other.panelAdmin === panelAdmin),
+      (panelAdmin === '' || other.panelAdmin === panelAdmin),
   );
 }
 

@@ -107,6 +107,8 @@ test('what the configuration would refuse is refused with its words', async () =
     [given({ provider }, 'panel_headers_file = "/e"'), 'only the configuration names files'],
     [given({ provider }, 'panel_account_file = "/e"'), 'only the configuration names files'],
     [given({ provider }, 'key_secret_file = "/etc/shadow"'), 'only the configuration names files'],
+    [given({ provider }, 'cut_off = true'), 'only the configuration lets a panel change'],
+    [given({ provider }, 'panel_admin = "a"'), 'only the configuration lets a panel change'],
     [given({ provider, key: 'x-ui' }), 'key:'],
     [given({ provider }, 'key_path = ["/sub/ü"]'), 'key_path:'],
   ];
