@@ -73,6 +73,10 @@ export const NOT_WALKED: readonly { path: string; heading?: string; why: string 
     why: 'they wait for an app: test/kits',
   },
   {
+    path: 'docs/cut-off.md',
+    why: 'they need a panel that proved the link: test/cli/cuts.test.ts, test/panels',
+  },
+  {
     path: 'docs/discovery.md',
     why: 'they need a panel and a proxy: test/e2e/discovery.test.ts',
   },

@@ -81,7 +81,6 @@ export const choices = {
   ride_desktop: { 0: 'do not ride', 1: 'ride too' },
   buttons: { missing: 'if the panel sends none', always: 'always' },
   discovery: { 0: 'no', 1: 'if they ask' },
-  page_cut_off: { 0: 'no', 1: 'users may cut off a device' },
 };
 
 export type Labels = Record<keyof typeof labels, string>;

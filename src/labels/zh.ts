@@ -60,5 +60,4 @@ export const choices: Choices = {
   ride_desktop: { 0: '不下发', 1: '同样下发' },
   buttons: { missing: '面板没有提供时', always: '始终' },
   discovery: { 0: '否', 1: '应用询问时' },
-  page_cut_off: { 0: '否', 1: '用户可切断设备' },
 };

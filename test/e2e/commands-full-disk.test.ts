@@ -80,6 +80,7 @@ const MORE: Readonly<Record<string, () => string[]>> = {
   'link enable': () => [LINK],
   'link disable': () => [LINK],
   'link free': () => [LINK, 'phone'],
+  'link name': () => [LINK, 'tablet'],
   'bot add': () => ['example.com', '--name', 'anna'],
   'link tie': () => ['--all'],
   'link untie': () => ['--all'],

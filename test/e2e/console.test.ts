@@ -173,5 +173,5 @@ testChromium('the page is refused to other names, and its policy is strict', asy
   expect(files.map(({ status }) => status)).toEqual(loads.map(() => 200));
   for (const file of files) expect(file.headers.get('cache-control')).toContain('immutable');
   // The first load with one language.
-  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(45 * 1024);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(47 * 1024);
 });

@@ -9,13 +9,16 @@ import { openBeside } from '../support/database.ts';
 export const NEVER: readonly [says: string, sql: string][] = [
   [
     'a link holds more devices than its limit',
-    `SELECT i.id FROM install i JOIN install_device d ON d.install_id = i.id
+    `SELECT i.id FROM install i JOIN (
+       SELECT install_id FROM install_device UNION ALL SELECT install_id FROM named_hwid) d
+       ON d.install_id = i.id
      GROUP BY i.id HAVING count(*) > i.install_limit AND count(*) > i.over_max`,
   ],
   [
-    'the count of a link is not its number of devices',
+    'the count of a link is not its number of devices and named HWIDs',
     `SELECT id FROM install i WHERE device_count <>
-       (SELECT count(*) FROM install_device d WHERE d.install_id = i.id)`,
+       (SELECT count(*) FROM install_device d WHERE d.install_id = i.id)
+       + (SELECT count(*) FROM named_hwid n WHERE n.install_id = i.id)`,
   ],
   [
     'the count of a provider is not its number of links',
