@@ -65,7 +65,7 @@ String text(Json from, String name) {
 PushAddress? address(Object? from) {
   if (from is! Json) return null;
   final token = from['token'];
-  return token == null ? null : PushAddress(text(from, 'gateway'), token);
+  return token == null ? null : (gateway: text(from, 'gateway'), token: token);
 }
 
 Server? serverOf(Json order) {

@@ -2,8 +2,4 @@
 /// pushes, gives each message to the app once, and acknowledges it.
 library;
 
-export 'src/device.dart';
-export 'src/fault.dart' show Reason;
-export 'src/message.dart' show Json, Message, Texts, plainText;
-export 'src/server.dart' show Server, fetchHeaders;
-export 'src/state.dart' show FileStore, Store, hwidIn;
+export 'src/device.dart' hide State, ackOf, isSame, listIn, objectIn, openState, textIn;

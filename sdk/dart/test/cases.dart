@@ -4,10 +4,7 @@ library;
 import 'dart:convert';
 import 'dart:io';
 
-import 'package:gatepost_device/src/fault.dart';
-import 'package:gatepost_device/src/message.dart';
-import 'package:gatepost_device/src/server.dart';
-import 'package:gatepost_device/src/state.dart';
+import 'package:gatepost_device/src/device.dart';
 
 String? textOrNull(Object? value) => value is String ? value : null;
 
@@ -33,7 +30,7 @@ Object? stateOf(Json given) {
     final words = step as List<Object?>;
     final does = words[0];
     final from = words[1] as Json;
-    final ack = Ack(from['id'] as int, textIn(from, 'state'), textIn(from, 'detail'));
+    final ack = ackOf(from['id'] as int, textIn(from, 'state'), textIn(from, 'detail'));
     if (does == 'knowing') state = state.knowing(ack);
     if (does == 'owing') state = state.owing(ack);
     if (does == 'without') state = state.without([ack]);
