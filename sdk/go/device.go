@@ -548,7 +548,6 @@ func (d *Device) stream(ctx context.Context, token string) error {
 			if err = wsjson.Read(ctx, socket, &got); err == nil {
 				heard(ctx, nil)
 				if d.hear(got, token); got.Data == nil && got.Msg != "" {
-					// The server has what was sent. What it refused for its form it will never take.
 					d.change(d.answered)
 				}
 				batches <- got.Data

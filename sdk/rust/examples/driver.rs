@@ -1,8 +1,8 @@
 //! The driver of the kit, for `gatepost device check --against` and tests: orders come as lines of
 //! JSON on standard input, and results go out in the same form.
 
-use gatepost_device::{App, BoxError, Delivery, Device, Done, End, FileStore, Mode, Status};
-use gatepost_device::{Options, PushAddress, Reason, Server, Store};
+use gatepost_device::{App, BoxError, Delivery, Device, Done, End, FileStore, Status};
+use gatepost_device::{Options, Reason, Server, Store};
 use serde_json::{json, Value};
 use std::io::{Error, Write};
 use std::path::Path;
@@ -30,7 +30,7 @@ struct File {
 
 impl File {
     fn open(folder: &str) -> Result<File, BoxError> {
-        let path = FileStore::new(Path::new(folder).join("device.json"));
+        let path = FileStore(Path::new(folder).join("device.json"));
         let fresh = json!({"state": null, "effects": []});
         let kept = path.read()?.map_or(Ok(fresh), |text| serde_json::from_str(&text))?;
         Ok(File { path, kept: Mutex::new(kept) })
@@ -106,7 +106,7 @@ fn start(order: &Value, server: Server) -> Result<(Driver, Device<Driver>), BoxE
     let word = |name: &str| order[name].as_str().unwrap_or("").to_string();
     let file = Arc::new(File::open(&word("folder"))?);
     let driver = Driver { file, transaction: order["transaction"] == true };
-    let mut options = Options::new(server, driver.clone());
+    let mut options = Options::default();
     for (name, value) in [
         ("os", word("os").as_str()),
         ("os_version", "15"),
@@ -117,17 +117,12 @@ fn start(order: &Value, server: Server) -> Result<(Driver, Device<Driver>), BoxE
     }
     options.hwid = order["hwid"].as_str().map(str::to_string);
     options.locale = word("locale");
-    options.push = order["push"].is_object().then(|| address(&order["push"]));
-    options.mode = if order["mode"] == "poll" { Mode::Poll } else { Mode::Stream };
+    options.push = order["push"].is_object().then(|| order["push"].clone());
+    options.polls = order["mode"] == "poll";
     options.ping = order["ping"].as_u64().unwrap_or(0);
     options.frame_max = order["frame_max"].as_u64().map_or(0, |bytes| bytes as u32);
     options.pace = order["pace"].as_f64().unwrap_or(1.0);
-    Ok((driver.clone(), Device::new(options, driver)?))
-}
-
-fn address(from: &Value) -> PushAddress {
-    let gateway = from["gateway"].as_str().unwrap_or("").to_string();
-    PushAddress { gateway, token: from["token"].clone() }
+    Ok((driver.clone(), Device::new(server, driver.clone(), driver, options)?))
 }
 
 async fn run(device: Arc<Device<Driver>>) {
@@ -171,7 +166,8 @@ async fn main() -> Result<(), BoxError> {
                 });
             }
             "push_token" => {
-                tokio::spawn(async move { phone.set_push(Some(address(&order))).await });
+                let address = json!({"gateway": order["gateway"], "token": order["token"]});
+                tokio::spawn(async move { phone.set_push(Some(address)).await });
             }
             "opened" => {
                 tokio::spawn(async move { phone.opened(order["id"].as_i64().unwrap_or(0)).await });

@@ -28,11 +28,11 @@ async fn main() -> Result<(), BoxError> {
     let [url, link, hash] = words.as_slice() else {
         return Err("give the address of the server, the link and the hash of its domain".into());
     };
-    let mut options =
-        Options::new(Server::of_link(url, link, hash)?, FileStore::new("device.json"));
+    let mut options = Options::default();
     options.facts.insert("os".to_string(), "linux".to_string());
     options.locale = "en".to_string();
-    let device = Device::new(options, Terminal)?;
+    let (server, store) = (Server::of_link(url, link, hash)?, FileStore("device.json".into()));
+    let device = Device::new(server, store, Terminal, options)?;
     tokio::select! {
         end = device.run() => println!("ended: {end:?}"),
         _ = tokio::signal::ctrl_c() => {}

@@ -3,15 +3,10 @@
 
 mod app;
 mod device;
-mod fault;
-mod line;
 mod message;
-mod server;
 mod state;
 
-pub use app::{App, BoxError, Delivery, Done, End, Mode, Options, PushAddress, Status};
+pub use app::{fetch_headers, App, BoxError, Delivery, Done, End, Options, Reason, Server, Status};
 pub use device::Device;
-pub use fault::Reason;
 pub use message::{plain_text, Message, Texts};
-pub use server::{fetch_headers, Server};
 pub use state::{hwid_in, FileStore, Store};

@@ -102,18 +102,15 @@ fn language_of(tag: &str) -> &str {
     tag.split('-').next().unwrap_or("")
 }
 
-/// Elements whose end is that of a line.
-const BLOCKS: [&str; 13] =
-    ["p", "div", "li", "h1", "h2", "h3", "h4", "h5", "h6", "tr", "blockquote", "pre", "br"];
+/// Tags that end a line.
+const BREAKS: &str = "br br/ /p /div /li /h1 /h2 /h3 /h4 /h5 /h6 /tr /blockquote /pre";
 
 /// Returns filtered HTML as text: blocks become line breaks, entities are decoded.
 pub fn plain_text(html: &str) -> String {
     let html = html.replace(char::is_whitespace, " ");
     let text = replaced(&html, '<', '>', |tag| {
         let tag = tag.to_lowercase().replace(' ', "");
-        let is_end = tag.starts_with('/') || tag.starts_with("br");
-        let is_break = is_end && BLOCKS.contains(&tag.trim_matches('/'));
-        Some(if is_break { "\n".to_string() } else { String::new() })
+        Some(if BREAKS.split(' ').any(|one| one == tag) { "\n".into() } else { String::new() })
     });
     let decoded = replaced(&text, '&', ';', |name| Some(entity(name)?.to_string()));
     let tidy = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");

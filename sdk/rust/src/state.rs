@@ -1,9 +1,10 @@
 //! What a device keeps over restarts: one text in the store of the app.
 
-use serde::{Deserialize, Serialize};
+use serde_json::{json, Value};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{Error, ErrorKind};
 use std::path::PathBuf;
+use tokio::time::Instant;
 
 /// Keeps one text of the app over restarts. The kit calls it between two steps, never twice at once.
 pub trait Store: Send + Sync {
@@ -13,14 +14,8 @@ pub trait Store: Send + Sync {
     fn write(&self, text: &str) -> Result<(), Error>;
 }
 
-/// A [`Store`] in a file, which it replaces by renaming.
-pub struct FileStore(PathBuf);
-
-impl FileStore {
-    pub fn new(path: impl Into<PathBuf>) -> FileStore {
-        FileStore(path.into())
-    }
-}
+/// A [`Store`] in the file of its name, which it replaces by renaming.
+pub struct FileStore(pub PathBuf);
 
 impl Store for FileStore {
     fn read(&self) -> Result<Option<String>, Error> {
@@ -47,62 +42,65 @@ pub(crate) fn random() -> u64 {
     RandomState::new().hash_one(0)
 }
 
-/// An acknowledgement; two of one message and state are the same.
-#[derive(Clone, Deserialize, Serialize)]
-pub(crate) struct Ack {
-    id: i64,
-    state: String,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    detail: String,
-}
-
-impl Ack {
-    pub fn new(id: i64, state: &str, detail: &str) -> Ack {
-        let line = detail.split(char::is_control).collect::<Vec<_>>().join(" ");
-        Ack { id, state: state.to_string(), detail: line.chars().take(DETAIL_MAX).collect() }
-    }
-}
-
-impl PartialEq for Ack {
-    fn eq(&self, other: &Ack) -> bool {
-        (self.id, &self.state) == (other.id, &other.state)
-    }
+/// Returns an acknowledgement, as the server takes it.
+pub(crate) fn ack(id: i64, state: &str, detail: &str) -> Value {
+    let line = detail.replace(char::is_control, " ").chars().take(255).collect::<String>();
+    let mut ack = json!({"id": id, "state": state, "detail": line});
+    ack.as_object_mut().filter(|_| line.is_empty()).and_then(|fields| fields.remove("detail"));
+    ack
 }
 
 /// HWID, token, the last messages with their states, and what the server has not confirmed.
-#[derive(Clone, Default, Deserialize, Serialize)]
+#[derive(Clone, Default)]
 pub(crate) struct State {
-    version: u32,
     pub hwid: String,
     pub token: Option<String>,
     seen: Vec<(i64, String)>,
-    pub acks: Vec<Ack>,
+    pub acks: Vec<Value>,
+    /// Not written: the address for pushes that the server has, or null; when a dead token was
+    /// renewed; and the token of a registration whose answer was lost, as the new one was in it.
+    pub registered: Option<Value>,
+    pub renewed: Option<Instant>,
+    pub doubted: Option<String>,
 }
 
 const VERSION: u32 = 1;
 const KEPT_MAX: usize = 1_000;
-const DETAIL_MAX: usize = 255;
 
 impl State {
     /// Reads a store. A missing or broken text, or one of another HWID, makes a new device.
     pub fn open(store: &dyn Store, hwid: Option<&str>) -> Result<State, Error> {
-        let kept = store.read()?.and_then(|text| serde_json::from_str::<State>(&text).ok());
+        let kept = store.read()?.and_then(|text| State::read(&text));
         // The token belongs to the HWID that was registered.
-        let is_own = |kept: &State| hwid.is_none_or(|own| own == kept.hwid);
-        let state =
-            kept.filter(|kept| kept.version == VERSION && is_own(kept)).unwrap_or_else(|| {
-                // Random: it does not identify the phone.
-                let drawn = || format!("{:016x}{:016x}", random(), random());
-                let hwid = hwid.map_or_else(drawn, str::to_string);
-                State { version: VERSION, hwid, ..State::default() }
-            });
+        let own = kept.filter(|kept| hwid.is_none_or(|own| own == kept.hwid));
+        // Random: it does not identify the phone.
+        let drawn = || format!("{:016x}{:016x}", random(), random());
+        let hwid = || hwid.map_or_else(drawn, str::to_string);
+        let state = own.unwrap_or_else(|| State { hwid: hwid(), ..State::default() });
         // A HWID that was drawn is kept before it is used.
         store.write(&state.text())?;
         Ok(state)
     }
 
+    fn read(text: &str) -> Option<State> {
+        let kept =
+            serde_json::from_str::<Value>(text).ok().filter(|kept| kept["version"] == VERSION)?;
+        let (hwid, token) =
+            (kept["hwid"].as_str()?.into(), kept["token"].as_str().map(String::from));
+        let seen = serde_json::from_value(kept["seen"].clone()).ok()?;
+        Some(State {
+            hwid,
+            token,
+            seen,
+            acks: kept["acks"].as_array()?.clone(),
+            ..State::default()
+        })
+    }
+
     pub fn text(&self) -> String {
-        serde_json::json!(self).to_string()
+        let State { hwid, token, seen, acks, .. } = self;
+        json!({"version": VERSION, "hwid": hwid, "token": token, "seen": seen, "acks": acks})
+            .to_string()
     }
 
     /// The acknowledged state of a message that is known.
@@ -111,21 +109,21 @@ impl State {
     }
 
     /// Adds a message with its acknowledgement, which waits, if it is new.
-    pub fn know(&mut self, ack: Ack) {
-        if self.seen(ack.id).is_none() {
-            push(&mut self.seen, (ack.id, ack.state.clone()));
-            self.owe(ack);
+    pub fn know(&mut self, id: i64, state: &str, detail: &str) {
+        if self.seen(id).is_none() {
+            push(&mut self.seen, (id, state.to_string()));
+            self.owe(ack(id, state, detail));
         }
     }
 
     /// Adds an acknowledgement that waits.
-    pub fn owe(&mut self, ack: Ack) {
+    pub fn owe(&mut self, ack: Value) {
         self.acks.retain(|one| *one != ack);
         push(&mut self.acks, ack);
     }
 
     /// Takes off acknowledgements that the server confirmed.
-    pub fn confirm(&mut self, sent: &[Ack]) {
+    pub fn confirm(&mut self, sent: &[Value]) {
         self.acks.retain(|one| !sent.contains(one));
     }
 }

@@ -1,7 +1,7 @@
 //! What an app can do wrong, and what a subscription can name. A server of a few lines answers.
 
 use gatepost_device::{fetch_headers, hwid_in, plain_text, Options, Server, Store};
-use gatepost_device::{App, BoxError, Delivery, Device, Done, End, FileStore, Mode, Status};
+use gatepost_device::{App, BoxError, Delivery, Device, Done, End, FileStore, Status};
 use std::io::{BufRead, BufReader, Error, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -97,10 +97,9 @@ async fn panics_errors_and_a_full_disk_end_nothing() {
     let (acks, got) = channel();
     let server = Server::of_link(&serve(acks), "LinkCode0001", "a").expect("a server");
     let store = Full::default();
-    let mut options = Options::new(server, store.clone());
-    options.mode = Mode::Poll;
-    options.pace = 0.1;
-    let device = Arc::new(Device::new(options, Careless).expect("a device"));
+    let options = Options { polls: true, pace: 0.1, ..Options::default() };
+    let device = Device::new(server, store.clone(), Careless, options).expect("a device");
+    let device = Arc::new(device);
     let first = tokio::spawn({
         let device = device.clone();
         async move { device.run().await }
@@ -124,7 +123,8 @@ async fn panics_errors_and_a_full_disk_end_nothing() {
 #[tokio::test]
 async fn a_device_that_was_stopped_runs_again() {
     let server = Server::of_link("http://127.0.0.1:1", "LinkCode0001", "a").expect("a server");
-    let device = Device::new(Options::new(server, Full::default()), Careless).expect("a device");
+    let device =
+        Device::new(server, Full::default(), Careless, Options::default()).expect("a device");
     let is_running = AtomicBool::new(true);
     for _ in 0..2 {
         tokio::select! {
@@ -165,7 +165,7 @@ fn a_subscription_names_a_path_of_its_own_host_or_nothing() {
 #[test]
 fn a_hwid_is_drawn_once_and_named_by_the_fetch() {
     let path = std::env::temp_dir().join(format!("gatepost-device-{}", std::process::id()));
-    let store = FileStore::new(&path);
+    let store = FileStore(path.clone());
     let hwid = hwid_in(&store).expect("a HWID");
     assert_eq!((hwid.len(), hwid_in(&store).expect("the same")), (32, hwid.clone()));
     let headers = fetch_headers(&hwid, &[("os".to_string(), "ios".to_string())].into());

@@ -455,7 +455,7 @@ class Device {
       final answer = frame is String ? _answerIn(frame) : null;
       if (answer == null) return end(const Reason('not_json', 'A frame was no answer.'));
       final isBatch = answer['data'] is List || answer.containsKey('reason');
-      // What the server refused for its form it will never take.
+      // Those that the server refused for their form it will never take.
       final sent = isBatch || _pending.isEmpty ? null : (_pending.removeAt(0)..limit.cancel());
       next(() async {
         if (sent != null) await _change((now) => now.without(sent.acks));
