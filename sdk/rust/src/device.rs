@@ -196,7 +196,9 @@ impl<A: App> Device<A> {
             // Else an older attempt of this device was late.
             4002 if !is_own => self.finish(End::Replaced),
             // The inbox says why, in the language of the user.
-            4001 | 4004 => self.note(self.fetch(&token, "", 0).await),
+            4001 | 4004 if self.end.borrow().is_none() => {
+                self.note(self.fetch(&token, "", 0).await);
+            }
             _ => {}
         }
         Err(why)

@@ -476,6 +476,7 @@ class Device {
     _hasHeld = clock.elapsed >= _seconds(10);
     if (_hasHeld) _isAstray = false;
     await work;
+    if (_hasEnded) return;
     if (why != null) throw why;
     final (code, said) = (opened.closeCode ?? 0, opened.closeReason ?? '');
     if (code == 4001 || code == 4004) await _fetch(token);
