@@ -23,7 +23,14 @@ const OWNERS: Readonly<Record<string, readonly (string | null)[]>> = {
   'webhook list': [OPERATOR, ...CODES],
 };
 /** Lists of what has no single owner, or names it in another way. */
-const WITHOUT = ['audit list', 'device list', 'follow list', 'gateway list', 'node list'];
+const WITHOUT = [
+  'audit list',
+  'cuts list',
+  'device list',
+  'follow list',
+  'gateway list',
+  'node list',
+];
 
 let line: CommandLine;
 const done = async (...words: string[]) => {

@@ -16,7 +16,8 @@ test('what makes a record takes each option of what changes it, but for its stat
     commands.find(([name]) => name === words)?.[1].options.flatMap(({ names }) => names) ?? [];
   const without = (make: string, change: string) =>
     optionsOf(change).filter((option) => !optionsOf(make).includes(option));
-  const chosen = ['--full', '--over', '--active', '--disabled', '--search', '--all', '--yes'];
+  const states = ['--full', '--over', '--copied', '--active', '--disabled'];
+  const chosen = [...states, '--search', '--all', '--yes'];
   expect(without('link add', 'link set')).toEqual([
     '--as-they-leave',
     '--status',
@@ -50,6 +51,8 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'link enable': ['LinkCode0001'],
   'link disable': ['LinkCode0001'],
   'link name': ['LinkCode0001', 'phone'],
+  'link phones': ['LinkCode0001'],
+  'link ignore-copies': ['LinkCode0001', 'phone'],
   'link tie': ['1'],
   'link untie': ['1'],
   'link cut-off': ['LinkCode0001'],

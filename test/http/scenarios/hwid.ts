@@ -1,4 +1,4 @@
-/** The HWIDs of a limited link: list-hwid, add-hwid, delete-hwid, list-refused. */
+/** The HWIDs of a limited link: list-hwid, add-hwid, delete-hwid, list-refused, ignore-copies. */
 
 import { DAY_MS } from '../../../src/core/calendar.ts';
 import {
@@ -263,6 +263,38 @@ const deleteHwid: Scenario[] = [
   },
 ];
 
+const IGNORE = '/api/ignore-copies';
+
+const ignoreCopies: Scenario[] = [
+  ...gateScenarios(IGNORE, { install_id: 1, hwid: 'a' }, [aLink()], 'ignorePhones'),
+  {
+    name: 'a HWID of one phone: nothing changes',
+    path: IGNORE,
+    says: 'ok',
+    given: [aLink(), aBinding(), aDevice('a')],
+    request: { install_code: CODE, hwid: 'a' },
+    answer: '{"rc":1,"msg":"Ok","ignored":false}',
+  },
+  {
+    name: "another provider's link",
+    path: IGNORE,
+    says: 'install_code_error',
+    given: [aLink(CODE, 2, FOREIGN)],
+    request: { install_code: CODE, hwid: 'a' },
+    answer: CODE_ERROR,
+    detail: CODE_ERROR_DETAIL,
+  },
+  {
+    name: 'no HWID',
+    path: IGNORE,
+    says: 'invalid_parameters',
+    given: [aLink()],
+    request: { install_id: 1 },
+    answer: INVALID,
+    detail: 'hwid is required',
+  },
+];
+
 const NAME = '/api/add-hwid';
 const named = (hwid: string): Given => asked(NAME, OWN, { install_code: CODE, hwid });
 const aNamed = '{"hwid":"a","date":"2026-11-20 15:00:00","device_name":""}';
@@ -303,6 +335,7 @@ const addHwid: Scenario[] = [
   {
     name: 'more than the provider may have',
     path: NAME,
+    isAlone: true,
     says: 'hwids_too_many',
     given: [
       aLink(),
@@ -449,4 +482,10 @@ const listRefused: Scenario[] = [
   ),
 ];
 
-export const hwidScenarios = [...listRefused, ...addHwid, ...listHwid, ...deleteHwid];
+export const hwidScenarios = [
+  ...listRefused,
+  ...ignoreCopies,
+  ...addHwid,
+  ...listHwid,
+  ...deleteHwid,
+];

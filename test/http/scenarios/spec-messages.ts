@@ -35,6 +35,7 @@ export const SPEC_MESSAGES: Readonly<Record<string, readonly string[]>> = {
   '/api/set-keys': [...ACCESS, 'Invalid parameters', 'Unknown error'],
   '/api/list-refused': [...ACCESS, 'Install code error', 'Unknown error'],
   '/api/list-hwid': [...ACCESS, 'Install code error', 'Unknown error'],
+  '/api/ignore-copies': [...ACCESS, 'Install code error', 'Invalid parameters', 'Unknown error'],
   '/api/add-hwid': [
     ...ACCESS,
     'Invalid parameters',
