@@ -148,11 +148,6 @@ generators: ## install five generators of API clients for test-kits (with Node, 
 simulate: ## play the model of copied HWIDs, 50,000 links under each rule, and write its table into docs/gate.md
 	@$(BUN) test/simulate.ts
 
-# The page says what the model is, and which seeds judge.
-.PHONY: simulate
-simulate: ## play the model of copied HWIDs, 50,000 links under each rule, and write its table into docs/gate.md
-	@$(BUN) test/simulate.ts
-
 fuzz: build ## odd requests, frames, files and commands (FUZZ_SECONDS=60, FUZZ_SEED to repeat a run)
 	@$(BUN) test/fuzz/run.ts
 

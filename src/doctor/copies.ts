@@ -5,7 +5,7 @@ import type { Config } from '../config/settings/index.ts';
 import { counted } from '../core/counted.ts';
 import type { HwidCopies } from '../store/kind.ts';
 
-const say = about('copied HWIDs');
+const say = about('hwid copies');
 
 /** Warns of rules for copied HWIDs that have no effect. The line names no link. */
 export function checkHwidCopies(

@@ -190,7 +190,7 @@ test('calls about the machine', async () => {
  */
 const ELSEWHERE = [
   ...['jobs.cancel', 'ties.make', 'ties.switch', 'ties.undo'],
-  ...['cuts.ask', 'cuts.cancel', 'bars.lift'],
+  ...['cuts.ask', 'cuts.cancel', 'bars.lift', 'links.name'],
 ];
 
 test('each call that changes something is made here, or is named', () => {

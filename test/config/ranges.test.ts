@@ -14,6 +14,7 @@ const RANGES: Readonly<Record<string, readonly [minimum: number, maximum: number
   'gate.update_interval_hours': [0, 168],
   'ride.hours': [1, 720],
   'limits.links_per_provider_max': [0, 1000000000],
+  'limits.cuts_per_hour_max': [0, 1000],
   'limits.auth_failures_per_minute_max': [0, 1000000000],
   'limits.registrations_per_minute_max': [0, 1000000000],
   'limits.domains_per_provider_max': [0, 100000],

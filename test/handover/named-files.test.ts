@@ -31,6 +31,7 @@ test('options and arguments with files are known by their help', async () => {
   expect([...new Set(options)].sort()).toEqual([
     '--body-file <file>',
     '--config <file>',
+    '--csv <file>',
     // The data directory itself.
     '--data <directory>',
     '--file <file>',

@@ -236,6 +236,16 @@ const textKeys = {
     'Device limit reached for this subscription. Write to @support.',
     'All slots of the link are taken.',
   ),
+  not_named: textKey(
+    'not_named',
+    'This device is not on the list. Write to @support.',
+    'The HWID is not on the link, which admits only those that are, by `when_new`.',
+  ),
+  barred: textKey(
+    'barred',
+    'This device was removed. Write to @support.',
+    'The HWID was cut off from the link.',
+  ),
   copied_hwid: textKey(
     'copied_hwid',
     'This HWID is that of another phone. Write to @support.',
