@@ -291,7 +291,7 @@ const ignoreCopies: Scenario[] = [
     given: [aLink()],
     request: { install_id: 1 },
     answer: INVALID,
-    detail: 'hwid is required',
+    detail: `hwid is required: ${HWID_RULE}`,
   },
 ];
 

@@ -42,7 +42,8 @@ const COUNTED = new RegExp(
 /** The endpoints by test file in `test/http/coverage/`. */
 export const FILES = {
   link: /^\/api\/(?:\w+-install|free-slots|list-ties|(?:tie|untie|set)-keys)$/,
-  'domain-hwid': /^\/api\/(?:\w+-domain|\w+-hwid|list-refused|stats|policy|\w+-(?:cuts?|bars?|copies))$/,
+  'domain-hwid':
+    /^\/api\/(?:\w+-domain|\w+-hwid|list-refused|stats|policy|\w+-(?:cuts?|bars?|copies))$/,
   webhook: /^\/api\/webhook-/,
   notification: /^\/remote\/notification$/,
   command: /^\/remote\/(?:command|list|cancel|receipts)$/,
