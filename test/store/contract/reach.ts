@@ -118,6 +118,7 @@ export const reachSuite: Suite = (opened) => {
       stream: 1,
       push: 0,
       fetch: 3,
+      unknown: 0,
       none: 2,
     });
     const named = await send(store, providerId, to(...hwids));
@@ -129,7 +130,9 @@ export const reachSuite: Suite = (opened) => {
       none: 2,
     });
     // Apps that show nothing of this message are no way, though their parts ride.
-    expect(await store.countReach(named, 99, new Set(['INCY']))).toMatchObject({
+    expect(
+      await store.countReach(named, 99, { apps: new Set(['INCY']), others: 'none' }),
+    ).toMatchObject({
       fetch: 0,
       none: 3,
     });
