@@ -138,7 +138,6 @@ test('only the core changes records: all surfaces call the same function for a c
 /** Where the name of a panel may stand outside of its file, each with its reason. */
 const NAMERS: Readonly<Record<string, string>> = {
   'src/core/app/table.ts': 'Hiddify is an app, too, and a source is named',
-  'src/core/phone-traits.ts': 'Hiddify is an app, too',
   'src/core/phones.ts': 'Hiddify is an app, too',
   'src/demo/phones.ts': 'Hiddify is an app, too',
 };

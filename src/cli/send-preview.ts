@@ -29,7 +29,7 @@ export function previewOf(
 
 const appName = ({ app }: Preview) => app ?? 'any other app';
 
-/** What rides to other apps may be shown there or not. */
+/** Names the app, and says where it is not known whether it shows a message. */
 const titleOf = (preview: Preview) =>
   preview.app === null && preview.shown.some(({ text }) => text !== null)
     ? `${appName(preview)}: whether it shows this is not known`

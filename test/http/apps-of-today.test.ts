@@ -1,6 +1,6 @@
 /**
- * Apps whose rows were corrected by their sources of 2026: what rides to them, what stays, and how a
- * send counts them, through Gatepost as the proxy and through `/gate`.
+ * Apps whose rows were corrected by their sources of 2026: what rides to them, what stays, and how
+ * a send counts them, through Gatepost as the proxy and through `/gate`.
  */
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
@@ -56,7 +56,7 @@ const DOORS: [string, Door][] = [
 ];
 
 const NEW_APPS = ['Prizrak-Box', 'Clod Clash', 'Clod Clash for Android'];
-const SILENT = ['v2rayN', 'NekoBox', 'Clash Party', 'ClashMeta for Android', 'v2rayNG'];
+const SILENT = ['v2rayN', 'NekoBox', 'Clash Party', 'Clash Meta for Android', 'v2rayNG'];
 
 describe.each(DOORS)('through %s', (name, door) => {
   test('a notification is shown with its link, and silent apps get nothing', async () => {

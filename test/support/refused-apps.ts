@@ -176,7 +176,7 @@ export const REFUSED_APPS: readonly RefusedApp[] = [
     reads: (answer) => (isSuccess(answer) ? clashServers(answer.body) : `status ${answer.status}`),
   },
   {
-    name: 'ClashMeta for Android',
+    name: 'Clash Meta for Android',
     source: 'MetaCubeX/ClashMetaForAndroid: core/src/main/golang/native/config/fetch.go:38-52',
     userAgent: 'ClashMetaForAndroid/2.11.21',
     sendsHwid: false,

@@ -281,7 +281,7 @@ export const RIDING_APPS: readonly RidingApp[] = [
     shows: (headers) => ({ ...NOTHING, page: page(headers) }),
   },
   {
-    name: 'ClashMeta for Android',
+    name: 'Clash Meta for Android',
     source: 'MetaCubeX/ClashMetaForAndroid: config/fetch.go, two headers of figures alone',
     userAgent: 'ClashMetaForAndroid/2.11.21',
     shows: () => NOTHING,

@@ -89,6 +89,8 @@ const USUAL = {
   panelMoves: [],
   passes: [],
   hwid: 'never',
+  system: null,
+  systemInAgent: null,
   format: null,
   adding: [],
 } as const;

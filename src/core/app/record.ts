@@ -74,6 +74,10 @@ export interface App {
   /** Other headers of the panel that it reads and Gatepost passes on unchanged. */
   readonly passes: readonly string[];
   readonly hwid: AppHwid;
+  /** The family of its system, if no header names it; `desktop` is one of three. */
+  readonly system: 'android' | 'desktop' | null;
+  /** Finds the name of the system in the `User-Agent` of such an app; null: it has none there. */
+  readonly systemInAgent: RegExp | null;
   readonly refusal: AppRefusal;
   /** The format of a subscription that it reads; null: links. */
   readonly format: 'clash' | 'singBox' | null;

@@ -37,6 +37,9 @@ const CLOD = 'Mrvibecodic/clod-clash: docs/HEADERS_en.md';
 const CLOD_ANDROID =
   'Mrvibecodic/clod-clash-android: core/src/main/golang/native/config/panel/panel.go';
 
+/** The system in the `User-Agent` of FlClash and its forks. */
+const PLATFORM = /\bPlatform\/(\w+)/i;
+
 const box = (name: string, effect: string) => infoBox(name, effect, `${HAPP}, sub-info`);
 
 /** Both editions of Clod Clash; that of Android shows less of a text, and not the page. */
@@ -113,6 +116,7 @@ export const APPS: readonly App[] = [
       ...['flclashx-buyplan', 'flclashx-buytraffic'],
     ],
     hwid: 'default',
+    systemInAgent: PLATFORM,
     refusal: {
       status: 'the status',
       placeholder: `${NAME_OF_SERVER}; a notice with \`announce\` if the link is full`,
@@ -221,6 +225,7 @@ export const APPS: readonly App[] = [
   row({
     name: 'Hiddify',
     agents: ['hiddify'],
+    systemInAgent: /^[^(]*\((\w+)\)/,
     buttons: [SUPPORT, PAGE],
     panelMoves: [
       {
@@ -237,6 +242,7 @@ export const APPS: readonly App[] = [
   row({
     name: 'v2rayNG',
     agents: ['v2rayng/'],
+    system: 'android',
     refusal: names('that the update failed'),
     source: '2dust/v2rayNG: util/HttpUtil.kt:146, which returns the body alone',
     readOn: '2026-11-29',
@@ -244,6 +250,7 @@ export const APPS: readonly App[] = [
   row({
     name: 'v2rayN',
     agents: ['v2rayn/'],
+    system: 'desktop',
     refusal: names('that the update failed'),
     source: '2dust/v2rayN: v2rayN/ServiceLib/Services/DownloadService.cs, the body alone',
     readOn: '2026-11-29',
@@ -265,8 +272,9 @@ export const APPS: readonly App[] = [
     readOn: '2026-11-29',
   }),
   row({
-    name: 'ClashMeta for Android',
+    name: 'Clash Meta for Android',
     agents: ['clashmetaforandroid/'],
+    system: 'android',
     refusal: names('a fault of its parser: it reads the body whatever the status'),
     format: 'clash',
     source: 'MetaCubeX/ClashMetaForAndroid: core/src/main/golang/native/config/fetch.go:38-52',
@@ -285,6 +293,7 @@ export const APPS: readonly App[] = [
   row({
     name: 'FlClash',
     agents: ['flclash/'],
+    systemInAgent: PLATFORM,
     refusal: names(NOT_KNOWN),
     format: 'clash',
     source: 'chen08209/FlClash: lib/models/profile.dart, update()',
