@@ -1,7 +1,6 @@
 /** The files of docs/gate with a line for each header that rides: nginx and Caddy have no loops. */
 
 import { APP_MOVES } from '../src/core/app-moves.ts';
-import { APPS } from '../src/core/ride/app.ts';
 import {
   RIDE_HEADERS,
   SUPPORT_URL,
@@ -13,22 +12,6 @@ const MADE = 'Made by `make generate`, as no person edits it.';
 
 /** The name as a variable. */
 const variable = (name: string) => `ride_${name.replaceAll('-', '_')}`;
-
-/**
- * Headers that nginx hands on. It sends no empty header, and the box of Happ (`sub-info-*`) would
- * stay for good without one that takes it away.
- */
-const NGINX_HEADERS = RIDE_HEADERS.filter((name) => !name.startsWith('sub-info-'));
-
-/** Headers that send apps to another address of their subscription, also those of messages. */
-export const MOVES: readonly string[] = [
-  ...new Set([
-    ...APP_MOVES.map(({ header }) => header),
-    ...APPS.flatMap(({ reads }) =>
-      reads.filter(({ part }) => part === 'domain' || part === 'url').map(({ header }) => header),
-    ),
-  ]),
-];
 
 /** The header of the panel's answer, as a variable of nginx. */
 const ofPanel = (name: string) => `$upstream_http_${name.replaceAll('-', '_')}`;
@@ -58,8 +41,8 @@ const map = (of: string, to: string, otherwise: string, pattern: string, value: 
   `map "${of}" ${to} { default ${otherwise}; "${pattern}" ${value}; }`;
 
 function nginxMaps(): string {
-  const lines = NGINX_HEADERS.map((name) => {
-    const kept = MOVES.includes(name) ? ofOwnHost(name) : ofPanel(name);
+  const lines = RIDE_HEADERS.map((name) => {
+    const kept = APP_MOVES.includes(name) ? ofOwnHost(name) : ofPanel(name);
     const panel = name === 'announce-url' ? '$panel_announce_url' : kept;
     const header = variable(name);
     return map(`$ride_fits$${header}`, `$sent_${header}`, panel, '~^1(.+)$', '$1');
@@ -83,7 +66,7 @@ function nginxMaps(): string {
     ].map(([to, otherwise, value]) => map('$ride_fits$rides', to, otherwise, '~^1.', value)),
     '',
     '# Headers that send apps to another address of their subscription: to a host of the list alone.',
-    ...MOVES.map((name) =>
+    ...APP_MOVES.map((name) =>
       map(`$gate_hosts\\n${ofPanel(name)}`, ofOwnHost(name), '""', TO_OWN_HOST, '$1'),
     ),
     '',
@@ -104,15 +87,15 @@ function nginxHeaders(): string {
     '# For the location of nginx.conf beside this file: what Gatepost hands out, and what the app gets.',
     `# ${MADE}`,
     'auth_request_set $rides $upstream_http_x_gatepost_rides;',
-    ...NGINX_HEADERS.map((name) => {
+    ...RIDE_HEADERS.map((name) => {
       const taken = `auth_request_set $${variable(name)} ${ofPanel(name)};`;
       return `${taken} ${replaced(name, `$sent_${variable(name)}`)}`;
     }),
     '# Headers that send apps to another address of their subscription.',
-    ...MOVES.filter((name) => !NGINX_HEADERS.includes(name)).map((name) =>
+    ...APP_MOVES.filter((name) => !RIDE_HEADERS.includes(name)).map((name) =>
       replaced(name, ofOwnHost(name)),
     ),
-    ...MOVES.flatMap((name) =>
+    ...APP_MOVES.flatMap((name) =>
       STORE_PREFIXES.map((prefix) => `proxy_hide_header ${prefix}${name};`),
     ),
     '',

@@ -176,8 +176,8 @@ export const TABLES: readonly { page: string; head: string; table: string }[] = 
       ]),
     ),
   },
-  ...RIDE_TABLES.map(({ head, rows }) => ({
-    page: 'docs/messages-in-apps.md',
+  ...RIDE_TABLES.map(({ page, head, rows }) => ({
+    page,
     head: head[0] ?? '',
     table: table(head, rows),
   })),

@@ -137,12 +137,8 @@ test('only the core changes records: all surfaces call the same function for a c
 
 /** Where the name of a panel may stand outside of its file, each with its reason. */
 const NAMERS: Readonly<Record<string, string>> = {
-  'src/core/app-agent.ts': 'Hiddify is an app, too',
-  'src/core/app-moves.ts': 'Hiddify is an app, too',
-  'src/core/final-link.ts': 'Hiddify is an app, too',
-  'src/core/phone-traits.ts': 'Hiddify is an app, too',
+  'src/core/app/table.ts': 'Hiddify is an app, too, and a source is named',
   'src/core/phones.ts': 'Hiddify is an app, too',
-  'src/core/ride/app.ts': 'Hiddify is an app, too, and a source is named',
   'src/demo/phones.ts': 'Hiddify is an app, too',
 };
 

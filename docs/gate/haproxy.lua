@@ -13,7 +13,7 @@ local WORDS = {
 }
 local ANSWERS = {
   "x-hwid-active", "x-hwid-not-supported", "x-hwid-max-devices-reached", "x-error-detail",
-  "announce",
+  "announce", "clod-hwid-limit",
 }
 
 -- Headers of Gatepost's answer that go to the app with each answer of the panel that it may have, and
@@ -33,7 +33,7 @@ local REFUSALS = { "x-hwid-max-devices-reached", "x-hwid-not-supported", "x-hwid
 -- are dropped, and so are values in base64. Some apps take a name with more before it: x-amz-meta-new-url.
 local HOSTS = { ["sub.example.com"] = true }
 local MOVES = {
-  "new-url", "new-domain", "new-sub-domain", "fallback-url", "fallback-domain",
+  "new-url", "new-domain", "new-sub-domain", "flclashx-newdomain", "fallback-url", "fallback-domain",
   "moved-permanently-to",
 }
 

@@ -3,7 +3,7 @@
 import { Type } from '@sinclair/typebox';
 import { LOOK, SEND } from '../core/account/roles.ts';
 import { fieldsOf, only, onlyGiven } from '../core/field.ts';
-import { APPS, finalLink, readSubscriptionUrl } from '../core/final-link.ts';
+import { FINAL_FORMS, finalLink, readSubscriptionUrl } from '../core/final-link.ts';
 import { removeLink, updateLink } from '../core/link.ts';
 import { readLinkChange, STAFF_TERMS } from '../core/link-form.ts';
 import { lookAtLink } from '../core/link-look.ts';
@@ -120,7 +120,7 @@ export const linkPanelCalls = {
       if (url === null) return malformed('url must be an http or https address without a user');
       const title = given.title?.trim() || null;
       const subscription = { url, title, installCode: link.installCode };
-      return APPS.map((app) => ({ app, text: finalLink(app, subscription) }));
+      return FINAL_FORMS.map((app) => ({ app, text: finalLink(app, subscription) }));
     },
   ),
 };

@@ -5,7 +5,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { OperatorError, UsageError } from '../base/operator-error.ts';
 import type { Core } from '../core/core.ts';
 import { counted } from '../core/counted.ts';
-import { APPS, type App, finalLink } from '../core/final-link.ts';
+import { FINAL_FORMS, finalLink } from '../core/final-link.ts';
 import { hostHash, hostName } from '../core/host-name.ts';
 import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
 import { INSTALL_ACTIVE } from '../core/port/link.ts';
@@ -22,7 +22,7 @@ import { fileValue, lineValue } from './values.ts';
 interface QrOptions extends ManyOptions {
   url: string;
   title?: string;
-  app: App | 'all';
+  app: string;
   /** False: `--no-code`. */
   code: boolean;
   keys?: string;
@@ -109,7 +109,7 @@ async function linksOf(
 interface Drawn {
   install_code: string;
   note: string | null;
-  app: App;
+  app: string;
   link: string;
   svg?: string;
   png?: string;
@@ -129,7 +129,7 @@ function drawnOf({ link, key }: KeyedLink, options: QrOptions): Drawn[] {
   }
   const url = urlOf(template, key ?? '')?.href ?? '';
   const installCode = hasCode ? link.installCode : null;
-  return (app === 'all' ? APPS : [app]).map((form) => {
+  return (app === 'all' ? FINAL_FORMS : [app]).map((form) => {
     const final = finalLink(form, { url, title, installCode });
     if (Buffer.byteLength(final) > LINK_BYTES_MAX) {
       throw new UsageError(
@@ -232,7 +232,7 @@ export function addQrCommand(link: Command, context: CliContext): void {
     .option('--title <title>', 'the name that apps show; the host if omitted', lineValue('a title'))
     .addOption(
       new Option('--app <form>', 'the form of the link: plain, query, the name of an app, or all')
-        .choices([...APPS, 'all'])
+        .choices([...FINAL_FORMS, 'all'])
         .default('plain'),
     )
     .option('--no-code', 'without the code: the key in the URL names the link')

@@ -27,11 +27,17 @@ export function previewOf(
   return { facts, text: [...apps.flatMap(appLines), ...lastLines(type, apps, terms)].join('\n') };
 }
 
-const appName = ({ app }: Preview) => app ?? 'an unknown app';
+const appName = ({ app }: Preview) => app ?? 'any other app';
+
+/** Names the app, and says where it is not known whether it shows a message. */
+const titleOf = (preview: Preview) =>
+  preview.app === null && preview.shown.some(({ text }) => text !== null)
+    ? `${appName(preview)}: whether it shows this is not known`
+    : appName(preview);
 
 function appLines(preview: Preview): string[] {
   const { shown } = preview;
-  return shown.length === 0 ? [] : [appName(preview), ...shown.flatMap(shownLines)];
+  return shown.length === 0 ? [] : [titleOf(preview), ...shown.flatMap(shownLines)];
 }
 
 function shownLines({ locale, headers }: Shown): string[] {

@@ -16,6 +16,7 @@ export function waysFacts(count: TargetCount | null) {
     by_stream: ways?.stream ?? null,
     by_push: ways?.push ?? null,
     at_next_fetch: ways?.fetch ?? null,
+    not_known: ways?.unknown ?? null,
     within_hours: withinHours ?? null,
     within_is_guess: isGuess ?? null,
     cannot: ways?.none ?? null,
@@ -27,6 +28,7 @@ const NAMES: Readonly<Record<keyof ReachWays, string>> = {
   stream: 'by stream',
   push: 'by push',
   fetch: 'at the next fetch',
+  unknown: 'not known',
   none: 'never',
 };
 
@@ -38,6 +40,7 @@ function meaningOf(way: keyof ReachWays, { withinHours, isGuess }: TargetCount):
     stream: 'at once while their apps hold a stream, else when they ask',
     push: 'a gateway wakes their apps',
     fetch: `within ${hours}${source}`,
+    unknown: 'with their next fetch too; whether their apps show it is not known',
     none: 'their apps neither ask for messages nor show any of a subscription',
   }[way];
 }

@@ -1,27 +1,20 @@
 /**
  * Headers by which an answer sends an app to another address of its subscription, now or when the
- * present one fails. INCY has none: its other hosts are in an encrypted document.
+ * present one fails: those of the table of apps. INCY has none: its other hosts are in an encrypted
+ * document.
  */
 
+import { APPS } from './app/table.ts';
 import { hostName } from './host-name.ts';
 
-interface AppMove {
-  readonly header: string;
-  /** The apps that read it, each with its source. */
-  readonly readBy: string;
-}
-
-const HAPP = 'Happ (HappDev/happ_su: dev-docs/app-management.md)';
-const CLOD = 'Clod Clash (docs/HEADERS_en.md)';
-const PRIZRAK = 'Prizrak-Box 1.0.21';
-
-export const APP_MOVES: readonly AppMove[] = [
-  { header: 'new-url', readBy: `${HAPP}, ${PRIZRAK}, ${CLOD}: replaces the address` },
-  { header: 'new-domain', readBy: `${HAPP}, ${PRIZRAK}, ${CLOD}: replaces the host` },
-  { header: 'fallback-url', readBy: `${HAPP}, ${PRIZRAK}, ${CLOD}: after HTTP 300 to 599` },
-  { header: 'fallback-domain', readBy: `${CLOD}: after HTTP 300 to 599` },
-  { header: 'new-sub-domain', readBy: 'Koala Clash (src-tauri/src/config/prfitem.rs)' },
-  { header: 'moved-permanently-to', readBy: 'Hiddify (docs, URL scheme): replaces the address' },
+/** The headers, each once. */
+export const APP_MOVES: readonly string[] = [
+  ...new Set(
+    APPS.flatMap(({ panelMoves, reads }) => [
+      ...reads.filter(({ part }) => part !== 'message').map(({ header }) => header),
+      ...panelMoves.map(({ header }) => header),
+    ]),
+  ),
 ];
 
 /**
@@ -30,7 +23,7 @@ export const APP_MOVES: readonly AppMove[] = [
  */
 export const moveNamed = (name: string): string | null => MOVE.exec(name)?.[1] ?? null;
 
-const MOVE = new RegExp(`(?:^|-)(${APP_MOVES.map(({ header }) => header).join('|')})$`);
+const MOVE = new RegExp(`(?:^|-)(${APP_MOVES.join('|')})$`);
 
 /** A header that changes the HWIDs of all apps that read it: Happ. */
 export const ALTERNATIVE_HWID = 'subscription-alternative-hwid-enabled';

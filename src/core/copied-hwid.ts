@@ -18,7 +18,7 @@
  * `count` the known apps among them, and their systems, are phones too.
  */
 
-import { appNameOf } from './app-agent.ts';
+import { appNameOf } from './app/find.ts';
 import { DAY_MS } from './calendar.ts';
 import { tidyFacts } from './device.ts';
 import { derivedHwid } from './formats.ts';

@@ -3,7 +3,7 @@
  * large one is counted once a day, in slices that do not delay other calls.
  */
 
-import { appNameOf } from './app-agent.ts';
+import { appNameOf } from './app/find.ts';
 import { utcDay } from './calendar.ts';
 import type { Core } from './core.ts';
 import type { DeviceMix, MixCount, MixCursor, MixDevice } from './port/device-mix.ts';

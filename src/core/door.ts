@@ -1,6 +1,6 @@
 /** The door of a link: every way in which a device asks for a slot. */
 
-import { appNameOf } from './app-agent.ts';
+import { appNameOf } from './app/find.ts';
 import { actAt } from './audit/entry.ts';
 import { sameUtcDay } from './calendar.ts';
 import { dependsOnPhone } from './copied-hwid.ts';

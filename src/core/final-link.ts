@@ -7,6 +7,9 @@
  * hiddify-app, karing.app, sing-box.sagernet.org (clients), Clash Verge Rev.
  */
 
+import type { AddingForm } from './app/record.ts';
+import { APPS } from './app/table.ts';
+
 interface Subscription {
   /** An `http` or `https` URL without a fragment. */
   url: string;
@@ -46,44 +49,29 @@ const withCode = ({ url, installCode }: Subscription) =>
 
 const inQuery: Form = (subscription) => withCode(subscription) + named(subscription);
 
-/** Puts a scheme before a form: before its text, or before its text as a value of the query. */
-const after =
-  (scheme: string, form: Form): Form =>
-  (subscription) =>
-    scheme + form(subscription);
-const asValue =
-  (scheme: string): Form =>
-  (subscription) =>
-    scheme + encodeURIComponent(inQuery(subscription));
-
-const asProfile =
-  (scheme: string): Form =>
-  (subscription) =>
-    scheme + encodeURIComponent(withCode(subscription)) + named(subscription);
-
-const FORMS = {
-  plain: inFragment,
+/** The address behind the scheme of an app. */
+const BEHIND: Readonly<Record<AddingForm, Form>> = {
+  fragment: inFragment,
   query: inQuery,
-  happ: after('happ://add/', inFragment),
-  'happ-query': after('happ://add/', inQuery),
-  v2raytun: after('v2raytun://import/', inQuery),
-  flclashx: asValue('flclashx://install-config?url='),
-  'koala-clash': asValue('koala-clash://install-config?url='),
-  'prizrak-box': asValue('prizrak-box://install-config?url='),
-  incy: after('incy://add/', inQuery),
-  hiddify: after('hiddify://import/', inQuery),
-  karing: asValue('karing://install-config?url='),
-  clash: asValue('clash://install-config?url='),
-  'sing-box': asProfile('sing-box://import-remote-profile?url='),
-  shadowrocket: (subscription) => `sub://${Buffer.from(inQuery(subscription)).toString('base64')}`,
-} as const satisfies Readonly<Record<string, Form>>;
+  value: (subscription) => encodeURIComponent(inQuery(subscription)),
+  profile: (subscription) => encodeURIComponent(withCode(subscription)) + named(subscription),
+  base64: (subscription) => Buffer.from(inQuery(subscription)).toString('base64'),
+};
 
-export type App = keyof typeof FORMS;
+const FORMS: ReadonlyMap<string, Form> = new Map([
+  ['plain', inFragment],
+  ['query', inQuery],
+  ...APPS.flatMap(({ adding }) =>
+    adding.map(({ name, scheme, form }): [string, Form] => [
+      name,
+      (subscription) => scheme + BEHIND[form](subscription),
+    ]),
+  ),
+]);
 
-/** The forms: `plain` and `query` are for any app, the others for the app of that name. */
-export const APPS = Object.keys(FORMS) as App[];
+/** The names: `plain` and `query` are for any app, the others for the app of that name. */
+export const FINAL_FORMS: readonly string[] = [...FORMS.keys()];
 
-/** Returns the final link in the form of `app`. */
-export function finalLink(app: App, subscription: Subscription): string {
-  return FORMS[app](subscription);
-}
+/** Returns the final link in a form of {@link FINAL_FORMS}, else in that of any app. */
+export const finalLink = (form: string, subscription: Subscription): string =>
+  (FORMS.get(form) ?? inFragment)(subscription);

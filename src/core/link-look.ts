@@ -3,7 +3,7 @@
  * refusal.
  */
 
-import { appNameOf } from './app-agent.ts';
+import { appNameOf } from './app/find.ts';
 import type { Core } from './core.ts';
 import { verdictOn } from './door.ts';
 import { hashInHwid } from './formats.ts';

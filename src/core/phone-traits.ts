@@ -3,7 +3,8 @@
  * model. What is said in a form that two apps or networks may change is left out.
  */
 
-import { appNameOf } from './app-agent.ts';
+import { appOf } from './app/find.ts';
+import type { App } from './app/record.ts';
 import { tidyFacts } from './device.ts';
 import { areTwoFamilies, type Sighting } from './phones.ts';
 import type { DeviceFacts } from './port/device.ts';
@@ -19,20 +20,6 @@ const FAMILIES: readonly (readonly [string, RegExp])[] = [
   ['openwrt', /^(?:openwrt|immortalwrt)(?![a-z])/],
   ['linux', /^(?:gnu\/)?(?:linux|ubuntu|debian|fedora|arch linux|manjaro)(?![a-z])/],
 ];
-
-/** Apps that are no rows of core/app-agent.ts, by the first characters of their `User-Agent`. */
-const MORE_APPS: readonly (readonly [string, string])[] = [
-  ['clash-meta/prizrak-box', 'Prizrak-Box'],
-  ['clashmetaforandroid/', 'Clash Meta for Android'],
-  ['v2rayn/', 'v2rayN'],
-];
-
-/** The systems of apps that name none in a header; `desktop` is one of three. */
-const FAMILY_OF_APP: Readonly<Record<string, string>> = {
-  'Clash Meta for Android': 'android',
-  v2rayN: 'desktop',
-  v2rayNG: 'android',
-};
 
 /** Words that apps send for a model that they do not know, or that says no more than the family. */
 const NO_MODEL: ReadonlySet<string> = new Set(
@@ -69,20 +56,15 @@ export function sightingOf(
   hashModel: (model: string) => string,
 ): Sighting {
   const { os, deviceName, userAgent } = tidyFacts(reported);
-  const named = appIn(userAgent);
+  const known = appOf(userAgent);
   const said = familyIn(os);
-  const shown = familyOfAgent(named, userAgent);
+  const shown = familyOfAgent(known, userAgent);
   // `change-user-agent` gives an app the name of one for another system.
   const isDisguised = said !== '' && shown !== '' && areTwoFamilies(said, shown);
-  const app = isDisguised ? '' : named;
+  const app = isDisguised || known === null ? '' : known.name;
   const family = said || shown;
   const version = /^[^/]*\/v?(\d[^\s/]*)/.exec(userAgent)?.[1] ?? '';
   return { door, family, app, version, modelHash: hashOf(deviceName, family, hashModel) };
-}
-
-function appIn(userAgent: string): string {
-  const agent = userAgent.toLowerCase();
-  return appNameOf(agent) ?? MORE_APPS.find(([start]) => agent.startsWith(start))?.[1] ?? '';
 }
 
 /** Returns the family of a system by its name; empty: unknown. */
@@ -92,12 +74,9 @@ function familyIn(os: string): string {
 }
 
 /** Returns the family that a `User-Agent` shows, for apps that have it there and in no header. */
-function familyOfAgent(app: string, userAgent: string): string {
-  if (app.startsWith('FlClash')) {
-    return familyIn(/\bPlatform\/(\w+)/i.exec(userAgent)?.[1] ?? '');
-  }
-  if (app === 'Hiddify') return familyIn(/^[^(]*\((\w+)\)/.exec(userAgent)?.[1] ?? '');
-  return FAMILY_OF_APP[app] ?? '';
+function familyOfAgent(app: App | null, userAgent: string): string {
+  if (app === null) return '';
+  return app.system ?? familyIn(app.systemInAgent?.exec(userAgent)?.[1] ?? '');
 }
 
 /**

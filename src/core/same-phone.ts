@@ -1,6 +1,6 @@
 /** Recognises a phone that comes back with a new HWID: a newly installed app makes another one. */
 
-import { appNameOf } from './app-agent.ts';
+import { appNameOf } from './app/find.ts';
 import type { Core } from './core.ts';
 import { tidyFacts } from './device.ts';
 import type { DeviceFacts } from './port/device.ts';

@@ -1,7 +1,14 @@
 /** The devices of a send: which devices may get it, and how many of them can receive messages. */
 
 import type { Core } from './core.ts';
-import { addWays, carriersOf, isForHomes, NO_WAYS, type ReachRules } from './device-reach.ts';
+import {
+  addWays,
+  carriersOf,
+  isForHomes,
+  NO_CARRIERS,
+  NO_WAYS,
+  type ReachRules,
+} from './device-reach.ts';
 import type { CommandPayload } from './message/command.ts';
 import type { Targets } from './message/target.ts';
 import { Refused } from './outcome.ts';
@@ -102,7 +109,7 @@ export async function findForCommand(
   return { devices, unboundCount, reachesUnbound };
 }
 
-const NO_RULES: ReachRules = { gateways: [], carriers: new Set(), isForHomes: false };
+const NO_RULES: ReachRules = { gateways: [], carriers: NO_CARRIERS, isForHomes: false };
 
 /** Counts the devices of a send, up to a bound. */
 export async function countTargets(

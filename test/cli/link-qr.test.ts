@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import decodeQr from 'qr/decode.js';
-import { APPS, type App, finalLink } from '../../src/core/final-link.ts';
+import { FINAL_FORMS, finalLink } from '../../src/core/final-link.ts';
 import { hostHash } from '../../src/core/host-name.ts';
 import { addLink, bind, CODE, OTHER_CODE } from '../store/contract/fixture.ts';
 import { ACT } from '../support/actor.ts';
@@ -52,7 +52,7 @@ async function json(...words: string[]) {
 const QUERY = `${URL_}?installid=${CODE}`;
 
 /** Each form without a title. */
-const FORMS: Readonly<Record<App, string>> = {
+const FORMS: Readonly<Record<string, string>> = {
   plain: `${URL_}#example.com?installid=${CODE}`,
   query: QUERY,
   happ: `happ://add/${URL_}#example.com?installid=${CODE}`,
@@ -61,6 +61,7 @@ const FORMS: Readonly<Record<App, string>> = {
   flclashx: `flclashx://install-config?url=${encodeURIComponent(QUERY)}`,
   'koala-clash': `koala-clash://install-config?url=${encodeURIComponent(QUERY)}`,
   'prizrak-box': `prizrak-box://install-config?url=${encodeURIComponent(QUERY)}`,
+  clodclash: `clodclash://install-config?url=${encodeURIComponent(QUERY)}`,
   incy: `incy://add/${QUERY}`,
   hiddify: `hiddify://import/${QUERY}`,
   karing: `karing://install-config?url=${encodeURIComponent(QUERY)}`,
@@ -70,8 +71,8 @@ const FORMS: Readonly<Record<App, string>> = {
 };
 
 describe('the link', () => {
-  test.each(APPS)('in the form of %s, and as the code that is drawn', async (app) => {
-    const link = FORMS[app];
+  test.each(FINAL_FORMS)('in the form of %s, and as the code that is drawn', async (app) => {
+    const link = FORMS[app] ?? '';
     const printed = await json('--url', URL_, '--app', app);
     expect(printed).toEqual({ install_code: CODE, note: 'note', app, link });
     const piped = commandLine({ dataDir: line.dataDir });
@@ -92,7 +93,7 @@ describe('the link', () => {
 
   test('without a code in every form: the key in the path names the link', () => {
     const keyed = { url: URL_, title: null, installCode: null };
-    for (const app of APPS) {
+    for (const app of FINAL_FORMS) {
       const link = finalLink(app, keyed);
       expect(link.toLowerCase()).not.toContain('installid');
       expect(link === URL_).toBe(app === 'plain' || app === 'query');
@@ -116,7 +117,7 @@ describe('for people', () => {
     const piped = commandLine({ dataDir: line.dataDir });
     const { stdout } = await piped.run('link', 'qr', CODE, '--url', URL_);
     expect(stdout).not.toContain('\u001b');
-    expect(scan(stdout.trimEnd().split('\n').slice(0, -1))).toBe(FORMS.plain);
+    expect(scan(stdout.trimEnd().split('\n').slice(0, -1))).toBe(FORMS['plain'] ?? '');
     piped.close();
   });
 

@@ -69,7 +69,9 @@ test('a notification, in each language of the form', async () => {
 
 test('as text: headers readable, and what would not ride', async () => {
   const { stdout } = await line.run('notify', '--body', 'one<br>two', '--preview');
-  expect(stdout).toContain('\nan unknown app\n    announce: one\n      two\n');
+  expect(stdout).toContain(
+    '\nany other app: whether it shows this is not known\n    announce: one\n      two\n',
+  );
   expect(stdout).toContain('\nNothing to show: Karing, ');
   expect(stdout).toEndWith('\nIt would not ride: rides are off for it here.\n');
   await line.run('provider', 'set', 'Provide1', '--ride', 'off');

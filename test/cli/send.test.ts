@@ -56,6 +56,7 @@ by inbox           1           when their apps ask for messages
 by stream          0           at once while their apps hold a stream, else when they ask
 by push            0           a gateway wakes their apps
 at the next fetch  0           within 12 hours
+not known          0           with their next fetch too; whether their apps show it is not known
 never              1           their apps neither ask for messages nor show any of a subscription
 Nothing was sent.
 `,
@@ -72,6 +73,7 @@ Nothing was sent.
     by_stream: 0,
     by_push: 0,
     at_next_fetch: 0,
+    not_known: 0,
     cannot: 0,
     within_hours: 12,
     within_is_guess: false,
@@ -91,7 +93,8 @@ HOW                RECIPIENTS  WHEN
 by inbox           1           when their apps ask for messages
 by stream          0           at once while their apps hold a stream, else when they ask
 by push            1           a gateway wakes their apps
-at the next fetch  2           within 12 hours, if the panel sets no other interval
+at the next fetch  1           within 12 hours, if the panel sets no other interval
+not known          1           with their next fetch too; whether their apps show it is not known
 never              0           their apps neither ask for messages nor show any of a subscription
 Nothing was sent.
 `);

@@ -121,8 +121,9 @@ testChromium('a panel says what became of a message, and keys close it', async (
   expect(await textOf(panel.locator('.funnel'))).toContain(
     'Received 1 33% Opened 1 33% Failed 0 Expired 0',
   );
-  const { inbox, stream, push, fetch, none } = words.way;
-  const shown = [`${inbox} 2`, `${stream} 0`, `${push} 0`, `${fetch(12)} 0`, `${none} 1`];
+  const { inbox, stream, push, fetch, unknown, none } = words.way;
+  const late = [`${fetch(12)} 0`, `${unknown} 0`, `${none} 1`];
+  const shown = [`${inbox} 2`, `${stream} 0`, `${push} 0`, ...late];
   expect(await textOf(panel.locator('.ways-of'))).toBe(shown.join(' '));
   await panel.getByRole('button', { name: words.ledgerShows.waiting }).click();
   await panel.locator('.receipt', { hasText: 'phone' }).waitFor({ state: 'detached' });

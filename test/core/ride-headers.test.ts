@@ -1,7 +1,8 @@
 /** What users see of messages that ride: rendered here, read by the rules of their apps. */
 
 import { describe, expect, test } from 'bun:test';
-import { APPS, appOf } from '../../src/core/ride/app.ts';
+import { appOf } from '../../src/core/app/find.ts';
+import { APPS } from '../../src/core/app/table.ts';
 import {
   HEADERS_BYTES_MAX,
   type RideTo,
@@ -10,7 +11,14 @@ import {
 } from '../../src/core/ride/headers.ts';
 import { partsOf, type RidingPayload } from '../../src/core/ride/parts.ts';
 import { announceWith } from '../../src/core/ride/text.ts';
-import { NOTHING, RIDING_APPS, ridingApp, type Shown } from '../support/riding-apps.ts';
+import {
+  LINKED_APPS,
+  NOTHING,
+  RIDING_APPS,
+  ridingApp,
+  SHOWING_APPS,
+  type Shown,
+} from '../support/riding-apps.ts';
 
 const PROVIDER_ID = 'Ab12Cd34';
 const LINK = 'https://shop.example/pay?id=7';
@@ -83,17 +91,17 @@ describe('a notification', () => {
     const link = language === 'fa' ? 'tg://resolve?domain=x' : LINK;
     for (const { name } of RIDING_APPS) {
       const shown = seen(name, [riding(NOTE)], { languages: [language] });
-      if (name === 'INCY' || name === 'Koala Clash') {
-        expect(shown).toEqual(sees({ announcement, link }));
-      } else if (name === 'Happ' || name === 'FlClashX') {
-        expect(shown).toEqual(sees({ announcement }));
+      // Clod Clash takes links of https alone.
+      const isRead = LINKED_APPS.includes(name) && !(name.startsWith('Clod') && language === 'fa');
+      if (SHOWING_APPS.includes(name)) {
+        expect([name, shown]).toEqual([name, sees({ announcement, link: isRead ? link : null })]);
       } else if (shown !== null) expect(shown).toEqual(NOTHING);
     }
   });
 
   test('of 300 characters ends at a word with an ellipsis, in every app', () => {
     const body = 'слова и слова '.repeat(30);
-    for (const name of ['Happ', 'INCY', 'FlClashX', 'Koala Clash']) {
+    for (const name of ['Happ', 'INCY', 'FlClashX', 'Koala Clash', 'Prizrak-Box']) {
       const text = seen(name, [riding({ ...NOTE, body, locales: {} })])?.announcement ?? '';
       expect(text).toMatch(/^Moving\n(?:слова|и)(?: (?:слова|и))*…$/);
       expect([...text].length).toBeGreaterThan(190);
@@ -342,6 +350,11 @@ describe('a new domain or URL', () => {
     expect(moved(change('domain', 'New.example'))).toBe('new.example');
     expect(moved(change('domain', 'пример.example'))).toBe('xn--e1afmkfd.example');
     expect(moved(change('domain', 'new.example'), 'Koala Clash')).toBe('new.example');
+    for (const name of ['Prizrak-Box', 'Clod Clash', 'Clod Clash for Android', 'FlClashX']) {
+      expect(moved(change('domain', 'new.example'), name)).toBe('new.example');
+      const url = name === 'FlClashX' ? null : 'https://new.example/1';
+      expect(moved(change('url', 'https://new.example/1'), name)).toBe(url as string);
+    }
     expect(moved(change('domain', 'new.example'), 'INCY')).toBeNull();
     expect(moved(change('url', 'https://new.example:8443/s/1'))).toBe(
       'https://new.example:8443/s/1',

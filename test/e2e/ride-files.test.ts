@@ -6,9 +6,10 @@
 import { afterAll, beforeAll, describe, expect } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MOVES } from '../../packaging/ride-files.ts';
+import { TEXT_LENGTH_MAX } from '../../src/core/app/make.ts';
+import { APP_MOVES } from '../../src/core/app-moves.ts';
 import { RIDE_HEADERS } from '../../src/core/ride/headers.ts';
-import { encodeText, TEXT_LENGTH_MAX } from '../../src/core/ride/text.ts';
+import { encodeText } from '../../src/core/ride/text.ts';
 import { testWith } from '../support/needs.ts';
 import { temporaryFolder } from '../support/process.ts';
 import { FRONT_PROXIES, type FrontProxy, SUB_HOST, sendRaw } from '../support/proxies.ts';
@@ -47,7 +48,7 @@ const PLAIN: readonly string[] = ['support-url', 'profile-web-page-url', 'profil
 const OF_MESSAGES = RIDE_HEADERS.filter((name) => !PLAIN.includes(name));
 /** What the panel says in a header: those that send apps elsewhere pass to one host alone. */
 const saying = (name: string) =>
-  MOVES.includes(name) ? `https://${SUB_HOST}/${name}` : `panel of ${name}`;
+  APP_MOVES.includes(name) ? `https://${SUB_HOST}/${name}` : `panel of ${name}`;
 const OWN = [
   SUB_HOST,
   'SUB.example.com:2096',
@@ -120,7 +121,7 @@ describe.each(FRONT_PROXIES)('%s', (name, start) => {
     for (const status of [304, 404, 500, 302]) {
       const got = await fetched(riding(ours, always), { status, headers: theirs });
       for (const one of RIDE_HEADERS) {
-        const isDropped = name === 'caddy' && MOVES.includes(one);
+        const isDropped = name === 'caddy' && APP_MOVES.includes(one);
         expect([status, one, got.all(one)]).toEqual([status, one, isDropped ? [] : [saying(one)]]);
       }
     }
@@ -130,7 +131,7 @@ describe.each(FRONT_PROXIES)('%s', (name, start) => {
     const theirs = Object.fromEntries(RIDE_HEADERS.map((one) => [one, saying(one)]));
     const got = await fetched({}, { headers: theirs }, CONDITIONS);
     for (const one of RIDE_HEADERS) {
-      const isDropped = name === 'caddy' && MOVES.includes(one);
+      const isDropped = name === 'caddy' && APP_MOVES.includes(one);
       expect([one, got.all(one)]).toEqual([one, isDropped ? [] : [saying(one)]]);
     }
     for (const [one, value] of Object.entries(CONDITIONS)) expect(asked.get(one)).toBe(value);
@@ -172,13 +173,13 @@ describe.each(FRONT_PROXIES)('%s', (name, start) => {
       ...FOREIGN.map((one) => [one, false] as const),
     ]) {
       const headers = Object.fromEntries(
-        MOVES.flatMap((one) => [one, `x-amz-meta-${one}`].map((is) => [is, value])),
+        APP_MOVES.flatMap((one) => [one, `x-amz-meta-${one}`].map((is) => [is, value])),
       );
       for (const status of [200, 404]) {
         const got = await fetched(riding({}), { status, headers });
         for (const one of Object.keys(headers)) {
           // nginx has no patterns: it drops such names with any host.
-          const passes = isOwn && (name !== 'nginx' || MOVES.includes(one));
+          const passes = isOwn && (name !== 'nginx' || APP_MOVES.includes(one));
           expect([one, status, value, got.all(one)]).toEqual([
             ...([one, status, value] as const),
             passes ? [value] : [],
@@ -211,10 +212,10 @@ describe.each(FRONT_PROXIES)('%s', (name, start) => {
   );
 
   testHere('a header of a message that sends apps elsewhere stays', async () => {
-    const headers = Object.fromEntries(MOVES.map((one) => [one, 'https://example.org/']));
+    const headers = Object.fromEntries(APP_MOVES.map((one) => [one, 'https://example.org/']));
     const ours = { 'new-url': 'https://new.example.net/sub/KEY', 'new-domain': 'new.example.net' };
     const got = await fetched(riding(ours), { headers });
-    for (const one of MOVES) {
+    for (const one of APP_MOVES) {
       const own = Object.entries(ours).find(([is]) => is === one);
       expect([one, got.all(one)]).toEqual([one, own === undefined ? [] : [own[1]]]);
     }
@@ -316,7 +317,7 @@ answer({ ["new-url"] = "ours", ["x-gatepost-rides"] = "new-url" }, {
 })
 ${[...OWN, ...FOREIGN]
   .map((value) => {
-    const all = MOVES.flatMap((name) => [name, `x-amz-meta-${name}`]);
+    const all = APP_MOVES.flatMap((name) => [name, `x-amz-meta-${name}`]);
     const named = all.map((name) => `["${name}"] = [[${value}]]`).join(', ');
     return `answer(nil, { [":status"] = "404", ${named} })`;
   })
@@ -347,7 +348,7 @@ testWith('haproxy')("envoy's filter does the same, in the Lua of HAProxy", async
     ':status=200 | announce=panel',
     ':status=200 | cache-control=private, no-cache | new-url=ours | vary=accept-language, x-device-locale, user-agent',
     ...OWN.map((value) => {
-      const all = MOVES.flatMap((name) => [`${name}=${value}`, `x-amz-meta-${name}=${value}`]);
+      const all = APP_MOVES.flatMap((name) => [`${name}=${value}`, `x-amz-meta-${name}=${value}`]);
       return [':status=404', ...all].sort().join(' | ');
     }),
     ...FOREIGN.map(() => ':status=404'),

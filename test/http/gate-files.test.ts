@@ -4,7 +4,7 @@
  */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { MOVES } from '../../packaging/ride-files.ts';
+import { APP_MOVES } from '../../src/core/app-moves.ts';
 import { hostHash } from '../../src/core/host-name.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { factParams } from '../../src/http/endpoints/app.ts';
@@ -100,7 +100,7 @@ test('Traefik', async () => {
   expect(http.middlewares.plain.headers.customResponseHeaders).toEqual({
     'Cache-Control': 'private, no-store',
     Vary: 'Accept-Encoding, x-hwid',
-    ...Object.fromEntries(MOVES.map((name) => [canonical(name), ''])),
+    ...Object.fromEntries(APP_MOVES.map((name) => [canonical(name), ''])),
     'X-Device-Server': '',
   });
   // Set by Traefik itself: "Forward-Request Headers" of its documents.

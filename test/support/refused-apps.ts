@@ -22,10 +22,11 @@ export interface AppAnswer {
 
 const isTrue = (headers: Headers, name: string) => headers.get(name)?.toLowerCase() === 'true';
 
-export function announced(headers: Headers): string {
-  const value = headers.get('announce') ?? '';
-  const [, coded] = /^base64:(.*)$/.exec(value) ?? [];
-  return coded === undefined ? value : Buffer.from(coded, 'base64').toString();
+export const announced = (headers: Headers): string => coded(headers.get('announce') ?? '');
+
+function coded(value: string): string {
+  const [, text] = /^base64:(.*)$/.exec(value) ?? [];
+  return text === undefined ? value : Buffer.from(text, 'base64').toString();
 }
 
 /** The names of the servers of a Clash configuration; the app refuses other texts. */
@@ -53,6 +54,17 @@ function linkServers(body: string): string {
   const links = text.split('\n').filter((line) => /^(?:vless|vmess|trojan|ss):\/\//.test(line));
   const names = links.map((link) => decodeURIComponent(new URL(link).hash.slice(1)));
   return names.join() || 'no servers';
+}
+
+/** An older version of the app decodes entities of HTML before it parses. */
+const prizrakServers = (body: string) =>
+  clashServers(body.replaceAll('&quot;', '"').replaceAll('&#10;', '\n').replaceAll('&amp;', '&'));
+
+/** The notice of Clod Clash about the device, with the text of a header of its own. */
+function clodNotice(headers: Headers): string[] {
+  const refuses = ['x-hwid-max-devices-reached', 'x-hwid-limit', 'x-hwid-not-supported'];
+  if (!refuses.some((name) => isTrue(headers, name))) return [];
+  return [`notice: ${coded(headers.get('clod-hwid-limit') ?? '')}`];
 }
 
 const isSuccess = ({ status }: AppAnswer) => status >= 200 && status < 300;
@@ -83,14 +95,43 @@ export const REFUSED_APPS: readonly RefusedApp[] = [
   },
   {
     name: 'Prizrak-Box',
-    source: 'legiz-ru/Prizrak-Box: src-go/pkg/utils/httpclient.go, src-go/internal/resolve.go',
-    userAgent: 'clash-verge/v2.3.0',
+    source: 'legiz-ru/Prizrak-Box: src-go/pkg/utils/httpclient.go, src-go/internal/subscription.go',
+    userAgent: 'Clash-Meta/Prizrak-Box (Desktop Build 1.0.21 Windows)',
     sendsHwid: true,
-    // The status does not count; entities of HTML are decoded first.
-    reads: ({ body }) =>
-      clashServers(
-        body.replaceAll('&quot;', '"').replaceAll('&#10;', '\n').replaceAll('&amp;', '&'),
-      ),
+    // 300 to 599 is a failure; entities of HTML are decoded first.
+    reads: (answer) =>
+      isSuccess(answer) ? prizrakServers(answer.body) : `status ${answer.status}`,
+  },
+  {
+    name: 'Prizrak-Box for Android',
+    source: 'legiz-ru/Prizrak-Box for Android: ProfileProcessor.kt, throwIfHwidBlocked()',
+    userAgent: 'Clash-Meta/Prizrak-Box (Android Build 1.0.21)',
+    sendsHwid: true,
+    // The headers come before the status; the notice has a text of its own.
+    reads: (answer) => {
+      if (isTrue(answer.headers, 'x-hwid-not-supported')) return 'notice of its own: no HWID';
+      if (isTrue(answer.headers, 'x-hwid-max-devices-reached')) return 'notice of its own: full';
+      return isSuccess(answer) ? clashServers(answer.body) : `status ${answer.status}`;
+    },
+  },
+  {
+    name: 'Clod Clash',
+    source: 'Mrvibecodic/clod-clash: src-tauri/src/config/prfitem.rs:430, sub_headers.rs:262',
+    userAgent: 'ClodClash/1.4.0',
+    sendsHwid: true,
+    // The notice comes before the status is looked at.
+    reads: (answer) => {
+      const servers = isSuccess(answer) ? clashServers(answer.body) : `status ${answer.status}`;
+      return [servers, ...clodNotice(answer.headers)].join('; ');
+    },
+  },
+  {
+    name: 'Clod Clash for Android',
+    source: 'Mrvibecodic/clod-clash-android: core/src/main/golang/native/config/fetch.go:240-385',
+    userAgent: 'ClodClash/0.0.10 (Android)',
+    sendsHwid: true,
+    // The status does not count; a notice stops the update.
+    reads: ({ headers, body }) => clodNotice(headers)[0] ?? clashServers(body),
   },
   {
     name: 'Throne',
@@ -119,6 +160,28 @@ export const REFUSED_APPS: readonly RefusedApp[] = [
     userAgent: 'v2rayNG/1.10.20',
     sendsHwid: false,
     reads: (answer) => (isSuccess(answer) ? linkServers(answer.body) : 'update failed'),
+  },
+  {
+    name: 'v2rayN',
+    source: '2dust/v2rayN: v2rayN/ServiceLib/Services/DownloadService.cs, GetStringAsync()',
+    userAgent: 'v2rayN/7.15.0',
+    sendsHwid: false,
+    reads: (answer) => (isSuccess(answer) ? linkServers(answer.body) : 'update failed'),
+  },
+  {
+    name: 'Clash Party',
+    source: 'mihomo-party-org/clash-party: src/main/config/profile.ts, axios.get()',
+    userAgent: 'mihomo.party/v1.9.6 (clash.meta)',
+    sendsHwid: false,
+    reads: (answer) => (isSuccess(answer) ? clashServers(answer.body) : `status ${answer.status}`),
+  },
+  {
+    name: 'Clash Meta for Android',
+    source: 'MetaCubeX/ClashMetaForAndroid: core/src/main/golang/native/config/fetch.go:38-52',
+    userAgent: 'ClashMetaForAndroid/2.11.21',
+    sendsHwid: false,
+    // The status does not count.
+    reads: ({ body }) => clashServers(body),
   },
   {
     name: 'Hiddify',

@@ -142,6 +142,32 @@ function incyShows(headers: Headers): Shown {
 
 const standard = (character: string) => (character === '-' ? '+' : '/');
 
+/** A header that is absent or empty changes nothing; `base64:` alone is a text of no length. */
+function prizrakShows(headers: Headers, before: Shown = NOTHING): Shown {
+  const value = filled(headers, 'announce');
+  const given = plainOrCoded(value) ?? value;
+  const announcement = bounded(value === null ? before.announcement : given, 200) || null;
+  const link = filled(headers, 'announce-url') ?? before.link;
+  const moved = filled(headers, 'new-url') ?? filled(headers, 'new-domain');
+  const buttons = { support: support(headers), page: page(headers) };
+  // The link belongs to the text, and is not shown without one.
+  return { ...NOTHING, announcement, link: announcement === null ? null : link, moved, ...buttons };
+}
+
+/** All lives for one answer. Links are `https` alone. */
+function clodShows(headers: Headers, lengthMax: number): Shown {
+  const https = (link: string | null) => (link?.startsWith('https://') ? link : null);
+  const announcement = bounded(plainOrCoded(filled(headers, 'announce')), lengthMax) || null;
+  return {
+    ...NOTHING,
+    announcement,
+    link: announcement === null ? null : https(filled(headers, 'announce-url')),
+    support: https(support(headers)),
+    page: https(page(headers)),
+    moved: https(filled(headers, 'new-url')) ?? filled(headers, 'new-domain'),
+  };
+}
+
 export const RIDING_APPS: readonly RidingApp[] = [
   {
     name: 'Happ',
@@ -166,7 +192,8 @@ export const RIDING_APPS: readonly RidingApp[] = [
       const value = filled(headers, 'announce');
       const coded = value?.replace(/^base64:/, '') ?? '';
       const announcement = strictly(coded) ?? value;
-      return { ...NOTHING, announcement: announcement || null, support: support(headers) };
+      const moved = filled(headers, 'flclashx-newdomain');
+      return { ...NOTHING, announcement: announcement || null, support: support(headers), moved };
     },
   },
   {
@@ -189,9 +216,23 @@ export const RIDING_APPS: readonly RidingApp[] = [
   },
   {
     name: 'Prizrak-Box',
-    source: 'legiz-ru/Prizrak-Box: src-go/internal/resolve.go:376-451',
-    userAgent: 'prizrak-box/v1.0.0',
-    shows: (headers) => ({ ...NOTHING, support: support(headers), page: page(headers) }),
+    source:
+      'legiz-ru/Prizrak-Box: src-go/internal/resolve.go, ParseHeaders(); src-go/internal/subscription.go',
+    userAgent: 'Clash-Meta/Prizrak-Box (Desktop Build 1.0.21 Windows)',
+    shows: prizrakShows,
+  },
+  {
+    name: 'Clod Clash',
+    source: 'Mrvibecodic/clod-clash: docs/HEADERS_en.md, src-tauri/src/config/sub_headers.rs',
+    userAgent: 'ClodClash/1.4.0',
+    shows: (headers) => clodShows(headers, 500),
+  },
+  {
+    name: 'Clod Clash for Android',
+    source:
+      'Mrvibecodic/clod-clash-android: core/src/main/golang/native/config/panel/panel.go, README.md',
+    userAgent: 'ClodClash/0.0.10 (Android)',
+    shows: (headers) => ({ ...clodShows(headers, 300), page: null }),
   },
   {
     name: 'LxBox',
@@ -222,6 +263,30 @@ export const RIDING_APPS: readonly RidingApp[] = [
     shows: () => NOTHING,
   },
   {
+    name: 'v2rayN',
+    source: '2dust/v2rayN: ServiceLib/Services/DownloadService.cs, which returns the body alone',
+    userAgent: 'v2rayN/7.15.0',
+    shows: () => NOTHING,
+  },
+  {
+    name: 'NekoBox',
+    source: 'MatsuriDayo/NekoBoxForAndroid: group/RawUpdater.kt, Subscription-Userinfo alone',
+    userAgent: 'NekoBox/Android/1.4.2 (Prefer ClashMeta Format)',
+    shows: () => NOTHING,
+  },
+  {
+    name: 'Clash Party',
+    source: 'mihomo-party-org/clash-party: src/main/config/profile.ts, createProfile()',
+    userAgent: 'mihomo.party/v1.9.6 (clash.meta)',
+    shows: (headers) => ({ ...NOTHING, page: page(headers) }),
+  },
+  {
+    name: 'Clash Meta for Android',
+    source: 'MetaCubeX/ClashMetaForAndroid: config/fetch.go, two headers of figures alone',
+    userAgent: 'ClashMetaForAndroid/2.11.21',
+    shows: () => NOTHING,
+  },
+  {
     name: 'Throne',
     source: 'throneproj/Throne: src/configs/sub/GroupUpdater.cpp, Subscription-UserInfo alone',
     userAgent: 'Throne/1.0.8',
@@ -247,6 +312,12 @@ export const RIDING_APPS: readonly RidingApp[] = [
     shows: () => null,
   },
 ];
+
+/** The apps that show an announcement by a source, and those with a link on it. */
+export const LINKED_APPS: readonly string[] = [
+  ...['INCY', 'Koala Clash', 'Prizrak-Box', 'Clod Clash', 'Clod Clash for Android'],
+];
+export const SHOWING_APPS: readonly string[] = ['Happ', 'FlClashX', ...LINKED_APPS];
 
 /** The app of a name, for tests that need one. */
 export function ridingApp(name: string): RidingApp {

@@ -7,10 +7,10 @@ import { number } from './format.ts';
 type Count = NonNullable<Got<'send.check'>['count']>;
 type Way = keyof Count['ways'];
 
-const WAYS: readonly Way[] = ['inbox', 'stream', 'push', 'fetch', 'none'];
+const WAYS: readonly Way[] = ['inbox', 'stream', 'push', 'fetch', 'unknown', 'none'];
 
 function lookOf(way: Way, count: number): string {
-  if (way === 'fetch') return 'late';
+  if (way === 'fetch' || way === 'unknown') return count > 0 || way === 'fetch' ? 'late' : '';
   if (way !== 'none') return 'good';
   return count > 0 ? 'bad' : '';
 }

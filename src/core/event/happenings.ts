@@ -265,6 +265,7 @@ export const distributionEnded = (ended: EndedDistribution, reach: LedgerReach) 
     now: nowOf(reach),
     by_push: reach.push,
     at_next_fetch: reach.fetch,
+    not_known: reach.unknown,
     cannot: reach.none,
     carried: reach.carried,
     at_least: reach.isAtLeast,

@@ -12,7 +12,8 @@ const LINK = ['install_id', 'install_count', 'install_limit'] as const;
 const FAILING = ['what', 'failures', 'failing_since'] as const;
 const ENDED = [
   ...(['distribution_id', 'type', 'status', 'recipients', 'sent', 'failed'] as const),
-  ...(['reachable', 'now', 'by_push', 'at_next_fetch', 'cannot', 'carried', 'at_least'] as const),
+  ...(['reachable', 'now', 'by_push', 'at_next_fetch', 'not_known', 'cannot'] as const),
+  ...(['carried', 'at_least'] as const),
 ];
 
 export const EVENT_MEANINGS: Readonly<Record<StoredEvent['kind'], Meaning>> = {

@@ -31,9 +31,19 @@ export interface ReachWays {
   stream: number;
   /** A gateway wakes the app. */
   push: number;
-  /** The message rides on the subscription. */
+  /** The message rides on the subscription, and the app shows it. */
   fetch: number;
+  /** The message rides on the subscription. Whether the app shows it is not known. */
+  unknown: number;
   none: number;
+}
+
+/** The apps that show a message which rides. */
+export interface Carriers {
+  /** Known apps, by name. */
+  readonly apps: ReadonlySet<string>;
+  /** The way to all other apps. */
+  readonly others: 'fetch' | 'unknown' | 'none';
 }
 
 /** The ways, in the order in which they are shown. */
@@ -42,5 +52,6 @@ export const WAYS = [
   'stream',
   'push',
   'fetch',
+  'unknown',
   'none',
 ] as const satisfies readonly (keyof ReachWays)[];

@@ -2,7 +2,7 @@
 
 import type { Distribution, DistributionDetail, DistributionType } from './distribution.ts';
 import type { LedgerRow, LedgerTotals } from './ledger.ts';
-import type { ReachWays } from './message-reach.ts';
+import type { Carriers, ReachWays } from './message-reach.ts';
 import type { Page } from './page.ts';
 
 /** Recipients of a ledger, counted from the first to a bound. */
@@ -84,7 +84,7 @@ export interface ReceiptStore {
   countReach(
     distributionId: number,
     rowsMax: number,
-    carriers?: ReadonlySet<string | null> | null,
+    carriers?: Carriers | null,
   ): Promise<LedgerReach>;
   /**
    * Lists receipts of a provider's distribution, those of the newest devices first; none if the

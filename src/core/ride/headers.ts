@@ -1,15 +1,20 @@
 /** The headers in which messages ride on the answer to a subscription's fetch. */
 
+import { headersReadBy } from '../app/find.ts';
+import { TEXT_LENGTH_MAX } from '../app/make.ts';
+import type { App } from '../app/record.ts';
+import { APPS } from '../app/table.ts';
 import { counted } from '../counted.ts';
 import { hostName } from '../host-name.ts';
 import type { CommandPayload } from '../message/command.ts';
 import { languageOf } from '../message/locale.ts';
 import type { NotificationPayload } from '../message/notification.ts';
 import { isUrgent, textsOf } from '../message/push.ts';
-import { APPS, type App, carriesPart, headersReadBy } from './app.ts';
+import { carriesPart } from './carries.ts';
 import { asciiLink } from './form.ts';
 import { type RidingPayload, settingKeyOf } from './parts.ts';
-import { cutText, ENCODED_LENGTH_MAX, encodeText, tidyLines } from './text.ts';
+import { settingsOf } from './setting.ts';
+import { cutText, ENCODED_LENGTH_MAX, encodeText, NO_TEXT, tidyLines } from './text.ts';
 
 /** A part of a message for one device. */
 export interface Riding {
@@ -67,9 +72,7 @@ export const RIDE_HEADERS: readonly string[] = [
   ...new Set([
     ...APPS.flatMap(({ reads }) => reads.map(({ header }) => header)),
     ...[PROVIDER_ID_HEADER, SUPPORT_URL, WEB_PAGE_URL, UPDATE_INTERVAL],
-    ...APPS.flatMap(({ settings }) =>
-      settings.flatMap(({ headers }) => headers.map(({ header }) => header)),
-    ),
+    ...APPS.flatMap(settingsOf).flatMap(({ headers }) => headers.map(({ header }) => header)),
   ]),
 ];
 
@@ -103,8 +106,7 @@ class Load {
   /** The Provider ID; null: the app reads none, or it does not fit into a header. */
   get providerId(): string | null {
     const { app, providerId } = this.to;
-    const takesOne =
-      app?.settingsNeedProviderId === true || app?.reads.some((row) => row.needsProviderId);
+    const takesOne = app?.reads.some((row) => row.needsProviderId);
     return takesOne && providerId !== null && PROVIDER_ID.test(providerId) ? providerId : null;
   }
 
@@ -151,7 +153,7 @@ export function rideHeaders(rides: readonly Riding[], to: RideTo): Carriage {
     addCommand(ride, load, note);
   }
   const isCleared = bounded.some(({ part, phase }) => part === 'message' && phase === 'clears');
-  if (isCleared && load.providerId !== null) load.add({ 'sub-info-text': '' }, true);
+  if (isCleared) addClearing(load);
   const stamps = [...carried].map(([distributionId, names]) => ({
     distributionId,
     what: summary(names),
@@ -159,27 +161,36 @@ export function rideHeaders(rides: readonly Riding[], to: RideTo): Carriage {
   return { headers: load.headers, announceText, carried: stamps };
 }
 
+/** Takes away what an app keeps until it is sent otherwise: a box, or the announcement. */
+function addClearing(load: Load): void {
+  if (load.providerId !== null) load.add({ 'sub-info-text': '' }, true);
+  if (load.to.app?.keepsText) load.add({ announce: NO_TEXT }, false);
+}
+
 type Note = (ride: Riding, what: string) => void;
 
 /** Adds a notification. Returns the text of its announcement; null: it does not ride. */
 function addMessage(ride: Riding, load: Load, note: Note): string | null {
   const { languages } = load.to;
-  const reads = new Set(
+  const reads = new Map(
     headersReadBy(load.to.app)
       .filter((row) => row.part === 'message' && (!row.needsProviderId || load.providerId !== null))
-      .map((row) => row.header),
+      .map((row) => [row.header, row]),
   );
   if (!reads.has('announce')) return null;
   const payload = ride.payload as NotificationPayload;
   const texts = textsOf(payload, languages);
-  const text = cutText(tidyLines(`${oneLine(texts.title ?? '')}\n${texts.body}`));
+  const lengthMax = load.to.app?.textLengthMax ?? TEXT_LENGTH_MAX;
+  const text = cutText(tidyLines(`${oneLine(texts.title ?? '')}\n${texts.body}`), lengthMax);
   const header = announcement(text);
   // The panel's own text may be added beside it.
-  const spare = ENCODED_LENGTH_MAX - header.announce.length;
+  const spare = Math.max(0, ENCODED_LENGTH_MAX - header.announce.length);
   if (text === '' || !load.add(header, false, spare)) return null;
   note(ride, 'announce');
   const link = texts.link === null ? null : asciiLink(texts.link);
-  if (link !== null && reads.has('announce-url') && load.add({ 'announce-url': link }, false)) {
+  const linkHeader = reads.get('announce-url');
+  const isRead = linkHeader !== undefined && (!linkHeader.isHttpsAlone || isHttps(link));
+  if (link !== null && isRead && load.add({ 'announce-url': link }, false)) {
     note(ride, 'announce-url');
   }
   if (!reads.has('sub-info-text')) return text;
@@ -194,6 +205,8 @@ function addMessage(ride: Riding, load: Load, note: Note): string | null {
   if (isBoxed) note(ride, 'sub-info');
   return text;
 }
+
+const isHttps = (link: string | null) => link !== null && /^https:/i.test(link);
 
 const oneLine = (text: string) => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
 
@@ -224,7 +237,7 @@ function addCommand(ride: Riding, load: Load, note: Note): void {
 }
 
 function addSetting(ride: Riding, key: string, app: App, load: Load, note: Note): void {
-  const setting = app.settings.find((row) => row.key === key);
+  const setting = settingsOf(app).find((row) => row.key === key);
   const payload = ride.payload as Extract<CommandPayload, { action_type: 'set-settings' }>;
   const value = Object.hasOwn(payload.settings, key) ? payload.settings[key] : undefined;
   if (setting === undefined || value === undefined) return;
@@ -235,7 +248,7 @@ function addSetting(ride: Riding, key: string, app: App, load: Load, note: Note)
   }
   // The app resets the setting when its header is absent.
   const isDone = value === '' && app.takesBack === 'absent';
-  if (isDone || load.add(named, app.settingsNeedProviderId)) note(ride, key);
+  if (isDone || load.add(named, setting.needsProviderId)) note(ride, key);
 }
 
 /** Returns the new domain or URL; null: its host is not in the operator's list. */

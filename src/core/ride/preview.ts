@@ -1,7 +1,8 @@
 /** The preview of a message in each app, for its author. */
 
+import type { App } from '../app/record.ts';
+import { APPS } from '../app/table.ts';
 import type { DistributionType } from '../port/distribution.ts';
-import { APPS, type App } from './app.ts';
 import { PROVIDER_ID_HEADER, type Riding, rideHeaders } from './headers.ts';
 import { partsOf, type RidingPayload } from './parts.ts';
 import type { RidingTerms } from './ways.ts';
@@ -20,7 +21,7 @@ export interface Shown {
 }
 
 export interface Preview {
-  /** The app; null: an unknown one. */
+  /** The app; null: one of which no source says what it shows. */
   app: string | null;
   /** Empty: no part of the message rides to the app. */
   shown: readonly Shown[];
@@ -29,7 +30,7 @@ export interface Preview {
 /** A value in place of the Provider ID; it is removed again. */
 const SOME_ID = 'preview';
 
-/** Returns what each app of the table would get at its next fetch, and an unknown app. */
+/** Returns what each known app would get at its next fetch, and any other. */
 export function previewsOf(
   notificationType: DistributionType,
   payload: RidingPayload,
@@ -39,7 +40,7 @@ export function previewsOf(
     return { distributionId: 0, part, payload, phase: 'rides' };
   });
   const locales = 'action_type' in payload ? [] : Object.keys(payload.locales ?? {});
-  return [...APPS, null].map((app) => {
+  return [...APPS.filter(({ isKnown }) => isKnown), null].map((app) => {
     const all = [null, ...locales].map((locale) => shownIn(app, rides, locale, terms));
     return { app: app?.name ?? null, shown: all.flatMap((shown) => shown ?? []) };
   });

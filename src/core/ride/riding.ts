@@ -3,6 +3,8 @@
  * each language.
  */
 
+import { appOf } from '../app/find.ts';
+import type { App } from '../app/record.ts';
 import type { DeviceFacts } from '../port/device.ts';
 import type { AdmittedDevice } from '../port/link.ts';
 import { after, type Maybe } from '../port/maybe.ts';
@@ -14,7 +16,6 @@ import type {
   RideLevel,
   RideStore,
 } from '../port/ride.ts';
-import { type App, appOf } from './app.ts';
 import { type DueRide, dueRides, lowerLevel } from './due.ts';
 import { type Carriage, type Riding, rideHeaders } from './headers.ts';
 import { remembering } from './memo.ts';

@@ -1,5 +1,6 @@
 /** The settings of `set-settings` that apps read from headers, by maker of the app. */
 
+import type { App } from '../app/record.ts';
 import { SETTINGS_BY_KEY } from '../message/setting-table.ts';
 import {
   APP_LIST,
@@ -21,9 +22,14 @@ import {
 export interface AppSetting {
   readonly key: string;
   readonly headers: readonly { readonly header: string; readonly form: Form }[];
+  readonly needsProviderId: boolean;
 }
 
-const same = (key: string, form: Form): AppSetting => ({ key, headers: [{ header: key, form }] });
+const same = (key: string, form: Form): AppSetting => ({
+  key,
+  headers: [{ header: key, form }],
+  needsProviderId: false,
+});
 const switches = (...keys: string[]): AppSetting[] => keys.map((key) => same(key, SWITCH));
 
 /** Returns the form of a header for a setting whose values apps read unchanged. */
@@ -50,12 +56,9 @@ function formOf(key: string): Form {
 const known = (...keys: string[]): AppSetting[] => keys.map((key) => same(key, formOf(key)));
 
 /**
- * The settings that Happ reads with a Provider ID (app-management.md, "Расширенные параметры" and
- * "Управление настройками приложения"). `local-dns-enable`, `fragmentation-type` and
- * `fragmentation-advanced-param` are commands of the contract; the document lists no headers for
- * them. `color-profile` is longer than the headers of one answer may be.
+ * Those of Happ with a Provider ID ("Расширенные параметры", "Управление настройками приложения").
  */
-export const HAPP_SETTINGS: readonly AppSetting[] = [
+const OF_PROVIDERS: readonly AppSetting[] = [
   ...known(
     ...['fragmentation-enable', 'fragmentation-packets', 'fragmentation-length'],
     ...['fragmentation-interval', 'fragmentation-maxsplit'],
@@ -77,6 +80,30 @@ export const HAPP_SETTINGS: readonly AppSetting[] = [
   ...known('noises-enable', 'noises-delay'),
   ...known('proxy-enable', 'tun-enable', 'tun-mode', 'tun-type'),
   same('exclude-routes', NETWORKS),
+  same('exclude-routes-set', NETWORKS),
+  same('per-app-proxy-list-invert', APP_LIST),
+  same('per-app-proxy-list-set', APP_LIST),
+  ...known('noises-packet-type', 'noises-rand', 'noises-rand-range'),
+  same('noises-packet', printable(256)),
+  ...known('dns-from-json-enable', 'hide-vpn-icon', 'manual-block-user-agent', 'dont-use-filter'),
+  ...known('subscription-pin', 'subscriptions-sort-type', 'proxy-ping-timeout'),
+  ...known('include-all-networks-enable', 'exclude-local-networks-enable', 'exclude-apns-enable'),
+  same(
+    'user-agent-geo-files',
+    choice('safari-mac', 'chrome-win', 'safari-ios', 'firefox-win', 'chrome-android'),
+  ),
+  ...switches('no-limit-enabled', 'no-limit-xhttp-enabled'),
+];
+
+/**
+ * The settings that Happ reads (app-management.md). `local-dns-enable`, `fragmentation-type` and
+ * `fragmentation-advanced-param` are commands of the contract; the document lists no headers for
+ * them. `color-profile` and `custom-tunnel-config` are longer than the headers of one answer may
+ * be.
+ */
+export const HAPP_SETTINGS: readonly AppSetting[] = [
+  ...OF_PROVIDERS.map((setting) => ({ ...setting, needsProviderId: true })),
+  ...known('routing-enable'),
 ];
 
 /**
@@ -98,6 +125,7 @@ export const INCY_SETTINGS: readonly AppSetting[] = [
   same('server-address-resolve-dns-domain', WEB_URL),
   {
     key: 'per-app-proxy-mode',
+    needsProviderId: false,
     headers: [
       { header: 'per-app-proxy-enable', form: mapped({ on: '1', bypass: '1', off: '0' }) },
       { header: 'per-app-proxy-mode', form: mapped({ on: 'proxy', bypass: 'bypass' }) },
@@ -107,8 +135,18 @@ export const INCY_SETTINGS: readonly AppSetting[] = [
   same('no-limit-enabled', ON_ALONE),
 ];
 
+/** The settings of apps, by the name of the app; of other apps none. */
+export const SETTINGS_BY_APP: ReadonlyMap<string, readonly AppSetting[]> = new Map([
+  ['Happ', HAPP_SETTINGS],
+  ['INCY', INCY_SETTINGS],
+]);
+
+/** Returns the settings that an app (null: an unknown one) reads. */
+export const settingsOf = (app: App | null): readonly AppSetting[] =>
+  SETTINGS_BY_APP.get(app?.name ?? '') ?? [];
+
 const RIDDEN: ReadonlySet<string> = new Set(
-  [...HAPP_SETTINGS, ...INCY_SETTINGS].map(({ key }) => key),
+  [...SETTINGS_BY_APP.values()].flat().map(({ key }) => key),
 );
 
 /** Returns true if any app reads the setting from a header. */

@@ -1,15 +1,18 @@
 /** Texts in headers: shortened to the length that apps show, in base64. */
 
+import { TEXT_LENGTH_MAX } from '../app/make.ts';
+
 /**
- * The bounds of an announcement: Happ and INCY show 200 characters, INCY five lines. Characters are
- * UTF-16 units, as on Android. An app that counts code points or graphemes counts fewer, so no app
- * shortens the text again; 200 of them take at most 600 bytes.
+ * The most lines of an announcement: INCY shows five. For the most characters see
+ * `App.textLengthMax`. Characters are UTF-16 units, as on Android. An app that counts code points
+ * or graphemes counts fewer, so no app shortens the text again; 200 take at most 600 bytes.
  */
-export const TEXT_LENGTH_MAX = 200;
 const TEXT_LINES_MAX = 5;
 
 const ELLIPSIS = '\u2026';
 const BASE64 = 'base64:';
+/** An announcement of no text. An app that keeps a text until another comes shows none then. */
+export const NO_TEXT = BASE64;
 /** The most characters of an encoded text of {@link TEXT_LENGTH_MAX}. */
 export const ENCODED_LENGTH_MAX = BASE64.length + (TEXT_LENGTH_MAX * 3 * 4) / 3;
 /**
@@ -87,9 +90,9 @@ const ANNOUNCE_MODES = ['message', 'panel', 'both'] as const;
 export type AnnounceMode = (typeof ANNOUNCE_MODES)[number];
 
 /**
- * Returns the header `announce` for a message and the panel's own announcement (null: none).
- * `panel`: the panel's text unchanged if it has one. `both`: the message, a line feed, and the
- * panel's text, which is shortened first.
+ * Returns the header `announce` for a message of the app's length and the panel's own announcement
+ * (null: none). `panel`: the panel's text unchanged if it has one. `both`: the message, a line
+ * feed, and the panel's text, which is shortened first, to 200 characters together.
  */
 export function announceWith(
   panelAnnounce: string | null,
@@ -98,7 +101,7 @@ export function announceWith(
 ): string {
   const panel = readAnnounce(panelAnnounce ?? '');
   if (mode === 'panel' && panel !== '') return panelAnnounce ?? '';
-  const message = cutText(tidyLines(text));
+  const message = tidyLines(text);
   if (mode !== 'both' || panel === '') return encodeText(message);
   const lengthLeft = TEXT_LENGTH_MAX - message.length - 1;
   const linesLeft = TEXT_LINES_MAX - message.split('\n').length;

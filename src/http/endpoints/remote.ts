@@ -71,7 +71,11 @@ const Distribution = Type.Object(
       by_push: [orNull(Count), 'those for which a gateway was asked to push.'],
       at_next_fetch: [
         orNull(Count),
-        'those that it rides to on their subscription, at most, or rode to.',
+        'those that it rides to on their subscription, at most, or rode to, in apps that show it.',
+      ],
+      not_known: [
+        orNull(Count),
+        'those that it rides to as well, in apps of which it is not known that they show it.',
       ],
       cannot: [orNull(Count), 'all others.'],
       carried: [orNull(Count), 'those whose subscription carried it.'],
@@ -88,7 +92,7 @@ const Distribution = Type.Object(
 const REACH_HEADER = {
   'x-reach': {
     about:
-      'Comes with `Ok`: the devices that the message is for now, and how many of them can get messages, because an app registered them with the messaging protocol. The others are in apps that never asked. All of them by how the message comes: `now` to apps that ask or hold a stream, by `push` through a gateway, on the subscription at the next `fetch`, and those that `cannot` get it. `within-hours`: how soon apps fetch; `guess=1`: a panel sets that. `at-least=1`: counting stopped at a bound.',
+      'Comes with `Ok`: the devices that the message is for now, and how many of them can get messages, because an app registered them with the messaging protocol. The others are in apps that never asked. All of them by how the message comes: `now` to apps that ask or hold a stream, by `push` through a gateway, on the subscription at the next `fetch` to apps that show it, and those that `cannot` get it. `not-known`, if there are any: it rides to them as well, and whether their apps show it is not known. `within-hours`: how soon apps fetch; `guess=1`: a panel sets that. `at-least=1`: counting stopped at a bound.',
     example: 'recipients=120; reachable=14; now=4; push=10; fetch=80; cannot=26; within-hours=12',
   },
 } as const;
@@ -101,11 +105,15 @@ function accepted({ id, count, isRepeat }: Accepted): Reply<'ok'> {
 
 function reachOf(count: TargetCount) {
   const { recipients, reachable, ways, withinHours, isGuess, isAtLeast } = count;
+  const unknown = ways.unknown === 0 ? '' : `; not-known=${ways.unknown}`;
   const within =
-    ways.fetch === 0 ? '' : `; within-hours=${withinHours}${isGuess ? '; guess=1' : ''}`;
+    ways.fetch + ways.unknown === 0
+      ? ''
+      : `; within-hours=${withinHours}${isGuess ? '; guess=1' : ''}`;
   const all = `recipients=${recipients}; reachable=${reachable}; now=${nowOf(ways)}; push=${ways.push}`;
   const bound = isAtLeast ? '; at-least=1' : '';
-  return { 'x-reach': `${all}; fetch=${ways.fetch}; cannot=${ways.none}${within}${bound}` };
+  const late = `fetch=${ways.fetch}; cannot=${ways.none}${unknown}`;
+  return { 'x-reach': `${all}; ${late}${within}${bound}` };
 }
 
 /** The key of a call may also be a field of the body. */
@@ -281,6 +289,7 @@ function countsOf(record: DistributionReach, offsetMinutes: number) {
     now: reach && nowOf(reach),
     by_push: reach?.push ?? null,
     at_next_fetch: reach?.fetch ?? null,
+    not_known: reach?.unknown ?? null,
     cannot: reach?.none ?? null,
     carried: reach?.carried ?? null,
     at_least: reach?.isAtLeast ?? null,

@@ -84,8 +84,8 @@ export function refusalOf(
   const { body, headers } = respond(says, { detail, requestId });
   headers.set('x-hwid-active', 'true');
   if (hasText(says)) {
-    const name = textNameOf({ says, reason });
-    const forPeople = announcing(textFor(settings, name, request.headers, page), page);
+    const wording = textFor(settings, textNameOf({ says, reason }), request.headers, page);
+    const forPeople = announcing(wording, page, request.headers.get('user-agent'));
     for (const [name, value] of Object.entries(forPeople)) headers.set(name, value);
   }
   return new Response(body, { status: says === 'unknown_error' ? 500 : 403, headers });

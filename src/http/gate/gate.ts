@@ -40,7 +40,7 @@ import { dropBody } from '../request/body.ts';
 import { botOf } from '../request/bot.ts';
 import { Hosts } from '../request/hosts.ts';
 import { valueIn } from '../request/query.ts';
-import { intervalHeader, replacingButtons } from '../ride/answer.ts';
+import { handedOn, intervalHeader, replacingButtons } from '../ride/answer.ts';
 import type { AdmittedFetch, RideDesk } from '../ride/desk.ts';
 import { discoveryHeader } from '../ride/discovery.ts';
 import { noteFetch } from '../ride/fetch.ts';
@@ -265,13 +265,13 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     const headers: Record<string, string> = {
       ...LET_THROUGH_HEADERS,
       ...intervalHeader(hours),
-      ...riders?.headers,
+      ...(riders && handedOn(riders)),
       ...discoveryHeader(riders, fetch),
     };
     if (riders === null) return { says: 'ok', headers };
     // Only the proxy knows whether the panel has buttons of its own.
     Object.assign(headers, replacingButtons(riders));
-    if (riders.isDue) headers[RIDES_HEADER] = Object.keys(riders.headers).join(', ') || 'none';
+    if (riders.isDue) headers[RIDES_HEADER] = Object.keys(handedOn(riders)).join(', ') || 'none';
     deps.rides.note(riders.carried, fetch.link, 'proxy', nowMs);
     return { says: 'ok', headers };
   }

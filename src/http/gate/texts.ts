@@ -1,11 +1,13 @@
 /** The texts that users read when their device, or their subscription, is refused. */
 
+import { appOf } from '../../core/app/find.ts';
+import { TEXT_LENGTH_MAX } from '../../core/app/make.ts';
 import type { HiddenReason } from '../../core/outcome.ts';
 import type { EndWord } from '../../core/port/ended.ts';
 import type { AdmitRefusal } from '../../core/port/slot.ts';
 import { announcement, WEB_PAGE_URL } from '../../core/ride/headers.ts';
 import { languagesOf } from '../../core/ride/languages.ts';
-import { cutText, TEXT_LENGTH_MAX } from '../../core/ride/text.ts';
+import { cutText } from '../../core/ride/text.ts';
 
 /** Refusals with a text for the user. */
 export type GateReason = Exclude<AdmitRefusal, HiddenReason>;
@@ -136,14 +138,21 @@ export const textNameOf = <Says extends GateReason>({
 const withPage = ({ text }: TextInLanguage, page: string | null): string =>
   page === null ? text : `${cutText(text, TEXT_LENGTH_MAX - page.length - 1)}\n${page}`;
 
-/** Returns the headers by which apps show a text beside the subscription; `page` may be null. */
+/**
+ * Returns the headers by which apps show a text beside the subscription; `page` may be null. An app
+ * that has a header of its own for the text of a refusal (`userAgent`; null: none) gets that too.
+ */
 export function announcing(
   wording: TextInLanguage,
   page: string | null = null,
+  userAgent: string | null = null,
 ): Record<string, string> {
   const { language } = wording;
+  const notice = appOf(userAgent)?.refusal.notice ?? null;
+  const text = announcement(withPage(wording, isShort(page) ? page : null));
   return {
-    ...announcement(withPage(wording, isShort(page) ? page : null)),
+    ...text,
+    ...(notice !== null && { [notice]: text.announce }),
     ...(page !== null && { 'announce-url': page, [WEB_PAGE_URL]: page }),
     'content-language': language,
   };

@@ -3,7 +3,7 @@
 import type { CarriedStamp } from '../../core/port/ride.ts';
 import { SUPPORT_URL, UPDATE_INTERVAL, WEB_PAGE_URL } from '../../core/ride/headers.ts';
 import type { Riders } from '../../core/ride/riding.ts';
-import { type AnnounceMode, announceWith, readAnnounce } from '../../core/ride/text.ts';
+import { type AnnounceMode, announceWith, NO_TEXT, readAnnounce } from '../../core/ride/text.ts';
 
 /** The parts of messages in an answer, for the stamps of the ledger. */
 export type Carried = Riders['carried'];
@@ -19,7 +19,9 @@ const ANNOUNCED = new Set(['announce', 'announce-url']);
 export function addRiders(headers: Headers, riders: Riders, mode: AnnounceMode): Carried {
   const { announceText } = riders;
   const panel = headers.get('announce');
-  const isOfPanel = announceText !== null && mode === 'panel' && readAnnounce(panel ?? '') !== '';
+  const hasText = readAnnounce(panel ?? '') !== '';
+  // An announcement of no text makes room for that of the panel in each mode.
+  const isOfPanel = hasText && (announceText === null || mode === 'panel');
   // The panel's link belongs to the panel's text.
   if (announceText !== null && mode === 'message') headers.delete('announce-url');
   for (const [name, value] of Object.entries(riders.headers)) {
@@ -33,6 +35,19 @@ export function addRiders(headers: Headers, riders: Riders, mode: AnnounceMode):
     if (replacing[name] !== undefined || !headers.get(name)) headers.set(name, url);
   }
   return isOfPanel ? withoutAnnounce(riders.carried) : riders.carried;
+}
+
+/**
+ * Returns the headers that a proxy hands on. It does not know whether the panel has a text of its
+ * own, so none takes a text away. nginx sends no empty header: Happ takes its box away by `0` too.
+ */
+export function handedOn({ headers }: Riders): Readonly<Record<string, string>> {
+  const { announce, ...others } = headers;
+  return {
+    ...(announce !== undefined && announce !== NO_TEXT && { announce }),
+    ...others,
+    ...(headers['sub-info-text'] === '' && { 'sub-info-text': '0' }),
+  };
 }
 
 /** Returns the configured buttons by header. */

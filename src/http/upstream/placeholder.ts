@@ -3,19 +3,29 @@
  * nothing. For apps that drop a response with a 4xx status before they read its headers or its
  * text.
  *
- * | `User-Agent` | or else the path | the subscription is |
+ * | The app | or else the path | the subscription is |
  * |---|---|---|
- * | {@link CLASH} | {@link isRouteOf} `clash` | Clash YAML |
- * | {@link SING_BOX} | {@link isRouteOf} `singBox` | a configuration of sing-box, 1.10 or later |
+ * | {@link formatOf} `clash` | {@link isRouteOf} `clash` | Clash YAML |
+ * | {@link formatOf} `singBox` | {@link isRouteOf} `singBox` | that of sing-box, 1.10 or later |
  * | others | others | links in base64, which most apps read |
  */
 
+import { appOf } from '../../core/app/find.ts';
+import type { App } from '../../core/app/record.ts';
 import { PANEL_TRAITS } from '../../core/panel/index.ts';
 import { PANELS } from '../../core/panel/kind.ts';
 
-/** Apps with the core of Clash or mihomo. Prizrak-Box calls itself `clash-verge`. */
-const CLASH = /^(?:clash|flclash|flowvy|koala-clash|mihomo|murge|prizrak-box|stash)/i;
-const SING_BOX = /^(?:karing|sf[aimt]\b|sing-?box)/i;
+/** Apps beyond the table with the core of Clash or mihomo, or of sing-box. */
+const CLASH = /^(?:clash|flowvy|mihomo|murge|stash)/i;
+const SING_BOX = /^(?:sf[aimt]\b|singbox)/i;
+
+/** Returns the format that an app reads, by its `User-Agent`; null: links. */
+function formatOf(userAgent: string): App['format'] {
+  const app = appOf(userAgent);
+  if (app !== null) return app.format;
+  if (CLASH.test(userAgent)) return 'clash';
+  return SING_BOX.test(userAgent) ? 'singBox' : null;
+}
 
 /** Returns whether a path has a segment at which some panel gives a format. */
 const isRouteOf = (format: 'clash' | 'singBox', path: string): boolean =>
@@ -47,16 +57,14 @@ interface Placeholder {
  */
 export function placeholderFor(headers: Headers, path: string, text: string): Placeholder | null {
   if (/\btext\/html\b/i.test(headers.get('accept') ?? '')) return null;
-  const app = headers.get('user-agent') ?? '';
+  const format = formatOf(headers.get('user-agent') ?? '');
   // The sign keeps the name apart from reserved ones, such as DIRECT.
   const name = `⛔ ${text.toWellFormed()}`;
-  const isClash = CLASH.test(app);
-  const isSingBox = SING_BOX.test(app);
-  const route = isClash || isSingBox ? '' : path;
-  if (isClash || isRouteOf('clash', route)) {
+  const route = format === null ? path : '';
+  if (format === 'clash' || isRouteOf('clash', route)) {
     return { type: 'text/yaml; charset=utf-8', body: clashOf(name) };
   }
-  if (isSingBox || isRouteOf('singBox', route)) {
+  if (format === 'singBox' || isRouteOf('singBox', route)) {
     return { type: 'application/json; charset=utf-8', body: singBoxOf(name) };
   }
   return { type: 'text/plain; charset=utf-8', body: linksOf(name) };

@@ -105,7 +105,7 @@ export function refusal(
     ...PLAIN,
     'x-hwid-active': 'true',
     ...messages[reason].headers,
-    ...announcing(wording, page),
+    ...announcing(wording, page, request.headers.get('user-agent')),
   };
   if (refusedAs === 'panel' && panel !== '') {
     const as = PANEL_TRAITS[panel].refusalOf(reason);

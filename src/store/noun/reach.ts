@@ -1,7 +1,15 @@
 /** Counts the recipients that can get a message at all, as part of reads and writes. */
 
-import { addWays, carriersOfParts, isForHomes, NO_WAYS } from '../../core/device-reach.ts';
+import { knownAppOf } from '../../core/app/find.ts';
+import {
+  addWays,
+  carriersOfParts,
+  isForHomes,
+  NO_CARRIERS,
+  NO_WAYS,
+} from '../../core/device-reach.ts';
 import { PUSH } from '../../core/port/distribution.ts';
+import type { Carriers } from '../../core/port/message-reach.ts';
 import type { LedgerReach } from '../../core/port/receipt.ts';
 import { PUSH_GATEWAYS } from '../../core/port/registration.ts';
 import type { Statements, Step } from '../backend.ts';
@@ -62,14 +70,14 @@ export const reachSteps = shared(({ prepare, once }: Statements) => {
     id: number,
     rowsMax: number,
     nowMs: number,
-    carriers: ReadonlySet<string | null> | null = null,
+    carriers: Carriers | null = null,
   ): Step<LedgerReach> {
     const about = yield* find.get({ id });
     const isToAll = about?.targetOs != null;
     const riding = (yield* parts.all({ id, nowMs })).map(({ part }) => part);
     const rules = {
       gateways: PUSH_GATEWAYS,
-      carriers: riding.length === 0 ? new Set<null>() : (carriers ?? carriersOfParts(riding)),
+      carriers: riding.length === 0 ? NO_CARRIERS : (carriers ?? carriersOfParts(riding)),
       isForHomes: isForHomes(about?.type ?? PUSH, isToAll),
     };
     const rows = yield* groups.all({ id, rowsMax });
@@ -82,7 +90,8 @@ export const reachSteps = shared(({ prepare, once }: Statements) => {
       if (facts.isReachable) reach.reachable += count;
       if (isCarried) reach.carried += count;
       const isFetched = isCarried === 1 && !facts.isReachable;
-      if (isFetched) reach.fetch += count;
+      const isShown = about?.type !== PUSH || knownAppOf(facts.userAgent) !== null;
+      if (isFetched) reach[isShown ? 'fetch' : 'unknown'] += count;
       else Object.assign(reach, addWays(reach, [{ ...facts, count }], rules));
     }
     return { ...reach, isAtLeast: counted === rowsMax };

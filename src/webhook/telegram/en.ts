@@ -108,6 +108,7 @@ export const EN = {
     failed: 'Failed',
     reachable: 'Can get messages',
     atNextFetch: 'At the next fetch',
+    notKnown: 'Apps that may not show it',
     carried: 'Sent with the subscription',
     lastSeen: 'Last seen',
     timeLeft: 'Time left',

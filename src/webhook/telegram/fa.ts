@@ -93,6 +93,7 @@ export const FA: Words = {
     failed: 'ناموفق',
     reachable: 'قادر به دریافت',
     atNextFetch: 'هنگام به‌روزرسانی بعدی اشتراک',
+    notKnown: 'برنامه‌هایی که معلوم نیست نشان دهند',
     carried: 'همراه اشتراک ارسال شده',
     lastSeen: 'آخرین فعالیت',
     timeLeft: 'زمان باقی‌مانده',

@@ -119,6 +119,7 @@ const LINES: readonly Line[] = [
   (lines) => lines.field('failed', 'failed', 'number'),
   reachable,
   (lines) => lines.count('atNextFetch', 'at_next_fetch'),
+  (lines) => lines.count('notKnown', 'not_known'),
   (lines) => lines.count('carried', 'carried'),
   (lines) => lines.word('quota', 'quota'),
   used,

@@ -93,6 +93,7 @@ export const ZH: Words = {
     failed: '失败',
     reachable: '可接收的设备',
     atNextFetch: '下次更新订阅时',
+    notKnown: '不确定是否显示的应用',
     carried: '已随订阅发出',
     lastSeen: '上次活动时间',
     timeLeft: '剩余时间',

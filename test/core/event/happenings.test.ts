@@ -22,6 +22,7 @@ const REACH = {
   stream: 0,
   push: 0,
   fetch: 0,
+  unknown: 0,
   none: 0,
 };
 const DEED = { action: 'provider.set', object: {}, change: { plan: ['basic', 'pro'] } } as const;

@@ -161,7 +161,7 @@ test('the ledger has each device, and its counts are those of its slices', async
   await post(app, '/device/ack', { items: [{ id, state: 'opened' }] }, token);
   expect((await browser.get('messages.show', { at, id })).reach).toMatchObject({
     recipients: 2,
-    ways: { inbox: 1, stream: 0, push: 0, fetch: 0, none: 1 },
+    ways: { inbox: 1, stream: 0, push: 0, fetch: 0, unknown: 0, none: 1 },
     isAtLeast: false,
   });
   const { totals, nextId } = await browser.get('messages.count', { at, id, afterId: null });

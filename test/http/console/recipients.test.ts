@@ -19,11 +19,12 @@ import { openStream } from '../../support/stream.ts';
 import { until } from '../../support/until.ts';
 
 /** The devices of each kind, so that no two counts are equal. */
-const EXPECTED: ReachWays = { inbox: 4, stream: 3, push: 2, fetch: 5, none: 1 };
+const EXPECTED: ReachWays = { inbox: 4, stream: 3, push: 2, fetch: 5, unknown: 6, none: 1 };
 const names = (way: keyof ReachWays) =>
   Array.from({ length: EXPECTED[way] }, (_, n) => `${way}-${n}`);
-const ONE_EACH: ReachWays = { inbox: 1, stream: 1, push: 1, fetch: 1, none: 1 };
-const HWIDS = WAYS.map((way) => `${way}-0`).join(',');
+const ONE_EACH: ReachWays = { inbox: 0, stream: 1, push: 1, fetch: 1, unknown: 1, none: 1 };
+/** A send names five HWIDs at most. */
+const HWIDS = WAYS.flatMap((way) => (ONE_EACH[way] > 0 ? `${way}-0` : [])).join(',');
 
 let app: TestApp;
 let own: Credentials;
@@ -60,6 +61,7 @@ beforeAll(async () => {
   );
   streams = await Promise.all(held);
   for (const hwid of names('fetch')) await fetchBy(hwid, 'Happ/3.1');
+  for (const hwid of names('unknown')) await fetchBy(hwid, 'Shadowrocket/2701');
   for (const hwid of names('none')) await fetchBy(hwid, 'Karing/2.0');
   browser = new ConsoleBrowser(app.url);
   await browser.get('session.key', { code: own.code, key: own.authKey });
@@ -95,13 +97,15 @@ function recount(id: number): ReachWays {
       LEFT JOIN device_token t ON t.id = p.token_id
       WHERE r.distribution_id = ${id} AND ${where}`);
   const asks = 't.id IS NOT NULL AND r.push_state IS NULL';
-  const happ = `t.id IS NULL AND p.user_agent LIKE 'Happ/%' AND p.slot_count > 0`;
+  const rides = (agent: string) =>
+    ofLedger(`t.id IS NULL AND p.user_agent LIKE '${agent}/%' AND p.slot_count > 0`);
   return {
     inbox: ofLedger(`${asks} AND t.has_stream = 0`),
     stream: ofLedger(`${asks} AND t.has_stream = 1`),
     push: ofLedger('r.push_state IS NOT NULL'),
-    fetch: ofLedger(happ),
-    none: ofLedger(`t.id IS NULL AND NOT (p.user_agent LIKE 'Happ/%')`),
+    fetch: rides('Happ'),
+    unknown: rides('Shadowrocket'),
+    none: rides('Karing'),
   };
 }
 
@@ -118,12 +122,19 @@ interface Facts {
   by_stream: number;
   by_push: number;
   at_next_fetch: number;
+  not_known: number;
   cannot: number;
 }
 const waysIn = (json: string): ReachWays => {
   const facts: Facts = JSON.parse(json);
-  const { by_inbox, by_stream, by_push, at_next_fetch, cannot } = facts;
-  return { inbox: by_inbox, stream: by_stream, push: by_push, fetch: at_next_fetch, none: cannot };
+  return {
+    inbox: facts.by_inbox,
+    stream: facts.by_stream,
+    push: facts.by_push,
+    fetch: facts.at_next_fetch,
+    unknown: facts.not_known,
+    none: facts.cannot,
+  };
 };
 
 /** The table of the command line. */
@@ -133,6 +144,7 @@ function tableOf(ways: ReachWays): string {
     `by stream          ${ways.stream}           at once while their apps hold a stream, else when they ask`,
     `by push            ${ways.push}           a gateway wakes their apps`,
     `at the next fetch  ${ways.fetch}           within 6 hours`,
+    `not known          ${ways.unknown}           with their next fetch too; whether their apps show it is not known`,
     `never              ${ways.none}           their apps neither ask for messages nor show any of a subscription`,
   ];
   return ['HOW                RECIPIENTS  WHEN', ...rows, ''].join('\n');
@@ -166,7 +178,7 @@ test('a move to a host that is not allowed rides nowhere, before the send and af
   const at = own.code;
   const command = { action_type: 'sub-change', change_type: 'domain', change_value: 'a.example' };
   const body = { ...command, specific_device_toggle: true, hwid: HWIDS, os: null };
-  const ways = { ...ONE_EACH, fetch: 0, none: 2 };
+  const ways = { ...ONE_EACH, fetch: 0, unknown: 0, none: 3 };
   expect((await browser.get('send.check', { at, kind: 'command', body })).count).toMatchObject({
     ways,
   });

@@ -36,7 +36,7 @@ const sending =
   ({ send }: { send(bytes: Uint8Array): Promise<void> }) =>
     send(answer(200, body, { ...PANEL_HEADERS, ...headers }));
 
-describe.each(APP_MOVES.map(({ header }) => header))('%s', (header) => {
+describe.each(APP_MOVES)('%s', (header) => {
   const isUrl = !header.endsWith('domain');
   const to = (host: string) => (isUrl ? `https://${host}/sub/x` : host);
 

@@ -14,7 +14,7 @@ import {
   seen,
   TEXTS,
 } from '../../support/rides.ts';
-import { NOTHING, RIDING_APPS } from '../../support/riding-apps.ts';
+import { LINKED_APPS, NOTHING, RIDING_APPS, SHOWING_APPS } from '../../support/riding-apps.ts';
 import { exchange, type Fronted, type Got, KEY } from '../../support/upstream.ts';
 
 let fronted: Fronted | null = null;
@@ -41,9 +41,6 @@ const textOf = (got: Got) =>
   Buffer.from(got.headers.get('announce')?.replace('base64:', '') ?? '', 'base64').toString();
 
 describe('a notification', () => {
-  const LINKED = ['INCY', 'Koala Clash'];
-  const SHOWING = ['Happ', 'FlClashX', ...LINKED];
-
   test('is what each app shows, in the language of its user, also to one that is new', async () => {
     const at = await front(undefined, { defaultLimit: 100 });
     await ride(at.app, at.own);
@@ -64,8 +61,8 @@ describe('a notification', () => {
           name,
           {
             ...NOTHING,
-            announcement: SHOWING.includes(name) ? TEXTS[language] : null,
-            link: LINKED.includes(name) ? LINK_URL : null,
+            announcement: SHOWING_APPS.includes(name) ? TEXTS[language] : null,
+            link: LINKED_APPS.includes(name) ? LINK_URL : null,
           },
         ]);
       }

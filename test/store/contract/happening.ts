@@ -249,8 +249,8 @@ const distributions: Suite = (opened) => {
     const of = (distribution_id: number, status: number, counts: [number, number, number]) => {
       const [recipients, sent, failed] = counts;
       const type = distribution_id === blocked ? 'command' : 'notification';
-      const silent = { now: 0, by_push: 0, at_next_fetch: 0, cannot: recipients, carried: 0 };
-      const reach = { reachable: 0, ...silent, at_least: false };
+      const late = { at_next_fetch: 0, not_known: 0, cannot: recipients, carried: 0 };
+      const reach = { reachable: 0, now: 0, by_push: 0, ...late, at_least: false };
       return { distribution_id, type, status, recipients, sent, failed, ...reach };
     };
     expect((await told()).slice(1)).toEqual([

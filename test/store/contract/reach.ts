@@ -118,6 +118,7 @@ export const reachSuite: Suite = (opened) => {
       stream: 1,
       push: 0,
       fetch: 3,
+      unknown: 0,
       none: 2,
     });
     const named = await send(store, providerId, to(...hwids));
@@ -129,7 +130,9 @@ export const reachSuite: Suite = (opened) => {
       none: 2,
     });
     // Apps that show nothing of this message are no way, though their parts ride.
-    expect(await store.countReach(named, 99, new Set(['INCY']))).toMatchObject({
+    expect(
+      await store.countReach(named, 99, { apps: new Set(['INCY']), others: 'none' }),
+    ).toMatchObject({
       fetch: 0,
       none: 3,
     });
@@ -148,5 +151,30 @@ export const reachSuite: Suite = (opened) => {
     await store.blockDistribution(general, [10], NOW_MS + 1, ACT);
     CLOCK.set(NOW_MS + 1);
     expect(await store.countReach(general, 99)).toMatchObject({ carried: 1, fetch: 1, none: 4 });
+  });
+
+  test('apps of which nothing is known count apart, also once they carried a message', async () => {
+    const { store } = opened();
+    const { installId, providerId } = await addDoor(store);
+    await store.updateLink(providerId, installId, { installLimit: 9 }, ACT);
+    const agents = ['Happ/1.0', 'Shadowrocket/2701', 'NewApp/1', 'Karing/2.0'];
+    for (const agent of agents) await knock(store, agent.replace('/', '-'), CODE, by(agent));
+    const general = await send(store, providerId);
+    await ride(store, general);
+    const counts = { fetch: 1, unknown: 2, none: 1 };
+    expect(await store.countReach(general, 99)).toMatchObject(counts);
+    const known = { apps: new Set(['Karing']), others: 'none' } as const;
+    const fewer = { fetch: 1, unknown: 0, none: 3 };
+    expect(await store.countReach(general, 99, known)).toMatchObject(fewer);
+    for (const hwid of ['Happ-1.0', 'NewApp-1']) {
+      const stamp = { distributionId: general, hwid: '', atMs: NOW_MS, carried: 'x: announce' };
+      store.noteCarried([{ ...stamp, deviceId: await deviceId(store, providerId, hwid) }]);
+    }
+    await store.saveFigures();
+    expect(await store.countReach(general, 99)).toMatchObject({ ...counts, carried: 2 });
+    await store.blockDistribution(general, [10], NOW_MS + 1, ACT);
+    CLOCK.set(NOW_MS + 1);
+    const ended = { carried: 2, fetch: 1, unknown: 1, none: 2 };
+    expect(await store.countReach(general, 99)).toMatchObject(ended);
   });
 };

@@ -59,6 +59,7 @@ export const receiptContract: Record<Method & keyof Store, Suite> = {
         stream: 0,
         push: 0,
         fetch: 0,
+        unknown: 0,
         none: 1,
       });
       await store.acknowledge(busy, received(id), NOW_MS);

@@ -92,6 +92,7 @@ const messages = {
     push: 'by push',
     fetch: (hours: number) => `at the next fetch, within ${count(hours, 'hour', 'hours')}`,
     fetchGuess: (hours: number) => `at the next fetch, about ${count(hours, 'hour', 'hours')}`,
+    unknown: 'at the next fetch, if the app shows messages: that is not known',
     none: 'never: the app does not ask, and shows no messages of a subscription',
   },
   carried: (n: string) => `Carried by subscriptions: ${n}`,

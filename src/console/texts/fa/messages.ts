@@ -95,6 +95,7 @@ const messages: Like<typeof english.messages> = {
     push: 'با پوش',
     fetch: (hours) => `در به‌روزرسانی بعدی، تا ${number.format(hours)} ساعت`,
     fetchGuess: (hours) => `در به‌روزرسانی بعدی، حدود ${number.format(hours)} ساعت`,
+    unknown: 'در به‌روزرسانی بعدی؛ معلوم نیست برنامه آن را نشان دهد',
     none: 'هرگز: برنامه نه پیام‌ها را درخواست می‌کند و نه پیام اشتراک را نشان می‌دهد',
   },
   carried: (n) => `همراه اشتراک ارسال شد: ${n}`,

@@ -92,6 +92,7 @@ const messages: Like<typeof english.messages> = {
     push: '通过推送',
     fetch: (hours) => `下次更新订阅时，${hours} 小时内`,
     fetchGuess: (hours) => `下次更新订阅时，约 ${hours} 小时`,
+    unknown: '下次更新订阅时，但不确定其应用是否显示',
     none: '无法送达：其应用不来取，也不显示订阅中的消息',
   },
   carried: (n) => `随订阅发出：${n}`,
