@@ -138,6 +138,8 @@ export const provider = sqliteTable(
     /** The UTC day of its last copied HWIDs, and the number of those found on it. */
     copied_day: integer().notNull().default(0),
     copied_count: integer().notNull().default(0),
+    /** 1: the figures of its customers' subscriptions are kept. */
+    subscription_figures: integer().$type<0 | 1>().notNull().default(0),
     /** Grows with each change of what rides to all devices; until when anything does. */
     ride_version: integer().notNull().default(0),
     ride_until_ms: integer().notNull().default(0),

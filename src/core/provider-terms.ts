@@ -17,6 +17,7 @@ import { addProvider, type Credentials, changeProvider, rotateKey } from './prov
 import {
   BOT_TERMS,
   MY_CUT_TERMS,
+  FIGURE_TERMS,
   MY_TERMS,
   OWN_POLICY_TERMS,
   PROVIDER_FIELDS,
@@ -53,6 +54,7 @@ export const FORM_TERMS = {
   ...OWN_POLICY_TERMS,
   ...RIDE_TERMS,
   ...BOT_TERMS,
+  ...FIGURE_TERMS,
 } satisfies Fields<FormTerms>;
 
 /** The form with the page of users, which is a form of its own in the console. */

@@ -3,17 +3,8 @@
  * subscription: `upload=1; download=2; total=3; expire=1766000000`.
  */
 
-import { DAY_MS } from './calendar.ts';
-
-/** What a panel says of a subscription. */
-export interface Figures {
-  /** When it ends; null: never, or not known. */
-  endsAtMs: number | null;
-  /** The traffic that it has; null: unlimited, or not known. */
-  totalBytes: number | null;
-  /** The traffic that was used, up and down; null: not known. */
-  usedBytes: number | null;
-}
+import { DAY_MS, HOUR_MS, MINUTE_MS, sameUtcDay } from './calendar.ts';
+import type { Figures, FiguresSource, KeptFigures } from './port/subscription-figures.ts';
 
 /** The characters of the header that are read; panels send some 100. */
 const LENGTH_MAX = 1_000;
@@ -74,15 +65,75 @@ function dateIn(text: string): number | null {
   return Number.isNaN(ms) ? null : ms;
 }
 
+/** The figures of a link are kept for so long after they were last read. */
+export const FIGURES_KEPT_MS = 30 * DAY_MS;
+
+/** Two reads that are so far apart agree on what they say alike. */
+const AGREES_MS = HOUR_MS;
+/** The least time between two writes of one link: panels may say another end at each fetch. */
+const WRITE_GAP_MS = 10 * MINUTE_MS;
+/** An end that moves by less, and a total by less than this share, is the same one. */
+const SAME_END_MS = HOUR_MS;
+const SAME_SHARE = 0.01;
+/** An end that moves by this, or a total by this share, begins a further period. */
+const RENEWED_MS = DAY_MS;
+const RENEWED_SHARE = 0.1;
+
+/** The end and the total of a subscription: what its user pays for. */
+type Period = Pick<Figures, 'endsAtMs' | 'totalBytes'>;
+
+/** Returns whether two values of a period are the same, but for what panels round. */
+const isAlike = (one: number | null, other: number | null, apart: number) =>
+  one === other || (one !== null && other !== null && Math.abs(one - other) < apart);
+
+const isSamePeriod = (one: Period, other: Period) =>
+  isAlike(one.endsAtMs, other.endsAtMs, SAME_END_MS) &&
+  isAlike(one.totalBytes, other.totalBytes, (one.totalBytes ?? 0) * SAME_SHARE);
+
+/** Returns whether a period is longer or larger; null stands for one without an end. */
+const isRenewal = (before: Period, now: Period) =>
+  (before.endsAtMs !== null && (now.endsAtMs ?? Infinity) >= before.endsAtMs + RENEWED_MS) ||
+  (before.totalBytes !== null &&
+    (now.totalBytes ?? Infinity) >= before.totalBytes * (1 + RENEWED_SHARE));
+
 /** The tenths of the traffic that were used; 10 and more: all of it. Null: there is no total. */
 const tenthsOf = ({ totalBytes, usedBytes }: Figures) =>
   totalBytes === null || usedBytes === null ? null : Math.floor((usedBytes / totalBytes) * 10);
 
-/** Returns true if figures that are stored are out of date: an end, a total, or a tenth moved. */
-export function figuresMoved(before: Figures, now: Figures): boolean {
-  return (
-    before.endsAtMs !== now.endsAtMs ||
-    before.totalBytes !== now.totalBytes ||
-    tenthsOf(before) !== tenthsOf(now)
-  );
+/** What a read makes of the figures of a link. */
+export interface AfterRead {
+  figures: KeptFigures;
+  /** True: the user paid, as far as two reads agree. */
+  isRenewed: boolean;
+}
+
+/**
+ * Returns what a read changes; null: nothing worth a write. Writes an end, a total or a tenth of
+ * the traffic that moved, and the UTC day of the read. A period moves when two reads that are an
+ * hour apart agree, so that a panel that alternates renews nobody.
+ */
+export function afterRead(
+  kept: KeptFigures | null,
+  read: Figures,
+  source: FiguresSource,
+  nowMs: number,
+): AfterRead | null {
+  const now = { ...read, readAtMs: nowMs, source };
+  const { endsAtMs, totalBytes } = read;
+  const period = { periodEndsAtMs: endsAtMs, periodTotalBytes: totalBytes };
+  if (kept === null) return { figures: { ...now, sinceMs: nowMs, ...period }, isRenewed: false };
+  if (nowMs - kept.readAtMs < WRITE_GAP_MS) return null;
+  const before = { endsAtMs: kept.periodEndsAtMs, totalBytes: kept.periodTotalBytes };
+  const isSteady = isSamePeriod(kept, read);
+  const isFurther = !isSamePeriod(before, read);
+  const agrees = isFurther && isSteady && nowMs - kept.sinceMs >= AGREES_MS;
+  const moves = !isSteady || tenthsOf(kept) !== tenthsOf(read);
+  if (!agrees && !moves && sameUtcDay(kept.readAtMs, nowMs)) return null;
+  const figures = {
+    ...now,
+    sinceMs: isSteady ? kept.sinceMs : nowMs,
+    periodEndsAtMs: agrees ? endsAtMs : kept.periodEndsAtMs,
+    periodTotalBytes: agrees ? totalBytes : kept.periodTotalBytes,
+  };
+  return { figures, isRenewed: agrees && isRenewal(before, read) };
 }

@@ -46,6 +46,7 @@ export const labels = {
   page_cut_off: 'cutting off on the page',
   rc2_body: 'body of rc 2',
   short_codes: 'short codes of new links',
+  subscription_figures: 'figures of subscriptions',
   name: 'name',
   plan: 'plan',
   active_until: 'end of the plan',
@@ -82,6 +83,7 @@ export const choices = {
   buttons: { missing: 'if the panel sends none', always: 'always' },
   discovery: { 0: 'no', 1: 'if they ask' },
   page_cut_off: { 0: 'no', 1: 'users may cut off a device' },
+  subscription_figures: { 0: 'are not kept', 1: 'are kept' },
 };
 
 export type Labels = Record<keyof typeof labels, string>;
@@ -201,6 +203,11 @@ export const explained: Readonly<
     option: ['answer', ': whether add-install accepts codes of 8 to 11 signs'],
     about:
       '1: add-install accepts an `install_code` of 8 to 11 characters that mixes digits and letters, or both cases of letters.',
+  },
+  subscriptionFigures: {
+    option: ['state', ': whether end and traffic of subscriptions are kept'],
+    about:
+      "1: the end and the traffic of your customers' subscriptions, as their panel tells them, are kept for lists and messages. 0: they are deleted.",
   },
   myColor: {
     option: ['color', ', such as #1a2b3c, or none'],

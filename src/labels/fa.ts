@@ -26,6 +26,7 @@ export const labels: Labels = {
   page_cut_off: 'قطع دسترسی در صفحه',
   rc2_body: 'بدنهٔ پاسخ rc 2',
   short_codes: 'کدهای کوتاه لینک‌های تازه',
+  subscription_figures: 'پایان و ترافیک اشتراک‌ها',
   name: 'نام',
   plan: 'پلن',
   active_until: 'پایان پلن',
@@ -69,4 +70,5 @@ export const choices: Choices = {
   buttons: { missing: 'وقتی پنل دکمه‌ای نمی‌فرستد', always: 'همیشه' },
   discovery: { 0: 'خیر', 1: 'اگر بپرسند' },
   page_cut_off: { 0: 'نه', 1: 'کاربر می‌تواند دستگاه را قطع کند' },
+  subscription_figures: { 0: 'نگه‌داشته نمی‌شود', 1: 'نگه‌داشته می‌شود' },
 };

@@ -26,6 +26,7 @@ export const labels: Labels = {
   page_cut_off: 'смена доступа на странице',
   rc2_body: 'тело ответа rc 2',
   short_codes: 'короткие коды новых ссылок',
+  subscription_figures: 'срок и трафик подписок',
   name: 'название',
   plan: 'тариф',
   active_until: 'конец тарифа',
@@ -65,4 +66,5 @@ export const choices: Choices = {
   buttons: { missing: 'если панель не передаёт своих', always: 'всегда' },
   discovery: { 0: 'нет', 1: 'если спрашивают' },
   page_cut_off: { 0: 'нет', 1: 'клиент может отключить устройство' },
+  subscription_figures: { 0: 'не хранятся', 1: 'хранятся' },
 };

@@ -26,6 +26,7 @@ export const labels: Labels = {
   page_cut_off: '页面上的切断',
   rc2_body: 'rc 2 的响应正文',
   short_codes: '新链接的短代码',
+  subscription_figures: '订阅的到期与流量',
   name: '名称',
   plan: '套餐',
   active_until: '套餐到期',
@@ -61,4 +62,5 @@ export const choices: Choices = {
   buttons: { missing: '面板没有提供时', always: '始终' },
   discovery: { 0: '否', 1: '应用询问时' },
   page_cut_off: { 0: '否', 1: '用户可切断设备' },
+  subscription_figures: { 0: '不保存', 1: '保存' },
 };

@@ -1,7 +1,8 @@
 /** `subscription-userinfo` in the spellings that panels send. */
 
 import { describe, expect, test } from 'bun:test';
-import { type Figures, figuresIn, figuresMoved } from '../../src/core/subscription-figures.ts';
+import type { Figures, KeptFigures } from '../../src/core/port/subscription-figures.ts';
+import { afterRead, figuresIn } from '../../src/core/subscription-figures.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 29);
 const END_S = 1_766_000_000 + 365 * 86_400;
@@ -75,21 +76,97 @@ describe('parts that are absent or can not be', () => {
   });
 });
 
-describe('what moved', () => {
-  const moved = (change: Partial<Figures>) => figuresMoved(WHOLE, { ...WHOLE, ...change });
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
 
-  test('an end, a total and a tenth of the traffic', () => {
-    expect(moved({})).toBe(false);
-    expect(moved({ endsAtMs: END_MS + 1_000 })).toBe(true);
-    expect(moved({ endsAtMs: null })).toBe(true);
-    expect(moved({ totalBytes: 20 * GB })).toBe(true);
-    expect(moved({ usedBytes: 3.9 * GB })).toBe(false);
-    expect(moved({ usedBytes: 4 * GB })).toBe(true);
-    expect(moved({ usedBytes: null })).toBe(true);
+/** Reads figures of one link in turn; returns the times of writes and of renewals. */
+function read(reads: readonly (readonly [afterMs: number, figures: Partial<Figures>])[]) {
+  let kept: KeptFigures | null = null;
+  const writes: number[] = [];
+  const renewals: number[] = [];
+  for (const [afterMs, figures] of reads) {
+    const after = afterRead(kept, { ...WHOLE, ...figures }, 'proxy', NOW_MS + afterMs);
+    if (after === null) continue;
+    kept = after.figures;
+    writes.push(afterMs);
+    if (after.isRenewed) renewals.push(afterMs);
+  }
+  return { kept: kept as KeptFigures | null, writes, renewals };
+}
+
+describe('a read writes', () => {
+  const after = (ms: number, change: Partial<Figures>) =>
+    read([
+      [0, {}],
+      [ms, change],
+    ]).writes.length === 2;
+
+  test('an end, a total and a tenth of the traffic that moved', () => {
+    expect(after(HOUR_MS, {})).toBe(false);
+    expect(after(HOUR_MS, { endsAtMs: END_MS + DAY_MS })).toBe(true);
+    expect(after(HOUR_MS, { endsAtMs: null })).toBe(true);
+    expect(after(HOUR_MS, { totalBytes: 20 * GB })).toBe(true);
+    expect(after(HOUR_MS, { usedBytes: 3.9 * GB })).toBe(false);
+    expect(after(HOUR_MS, { usedBytes: 4 * GB })).toBe(true);
+    expect(after(HOUR_MS, { usedBytes: null })).toBe(true);
   });
 
-  test('traffic without a total moves nothing', () => {
-    const open = { ...WHOLE, totalBytes: null };
-    expect(figuresMoved(open, { ...open, usedBytes: 9 * GB })).toBe(false);
+  test('the UTC day', () => {
+    expect(after(23 * HOUR_MS, {})).toBe(false);
+    expect(after(24 * HOUR_MS, {})).toBe(true);
+  });
+
+  test('nothing that a panel rounds', () => {
+    expect(after(HOUR_MS, { endsAtMs: END_MS + 1_000 })).toBe(false);
+    expect(after(HOUR_MS, { totalBytes: 10 * GB + 1, usedBytes: 3.5 * GB })).toBe(false);
+  });
+
+  test('at most every ten minutes, whatever the panel says', () => {
+    const ends = Array.from({ length: 720 }, (_, n) => n).map(
+      (n) => [n * 10_000, { endsAtMs: END_MS + (n % 2) * 30 * DAY_MS }] as const,
+    );
+    expect(read(ends).writes.length).toBeLessThanOrEqual(13);
+  });
+});
+
+describe('a renewal', () => {
+  const paid = { endsAtMs: END_MS + 30 * DAY_MS };
+
+  test('is an end that two reads an hour apart agree on', () => {
+    const { kept, renewals } = read([
+      [0, {}],
+      [DAY_MS, paid],
+      [DAY_MS + 50 * MINUTE_MS, paid],
+      [DAY_MS + HOUR_MS, paid],
+      [DAY_MS + 2 * HOUR_MS, paid],
+    ]);
+    expect(renewals).toEqual([DAY_MS + HOUR_MS]);
+    expect(kept?.periodEndsAtMs).toBe(paid.endsAtMs);
+  });
+
+  const renews = (change: Partial<Figures>, before: Partial<Figures> = {}) =>
+    read([
+      [0, before],
+      [HOUR_MS, change],
+      [2 * HOUR_MS, change],
+    ]).renewals.length === 1;
+
+  test('is at least a day, or a tenth of the total; or no bound where there was one', () => {
+    expect(renews({ endsAtMs: END_MS + DAY_MS })).toBe(true);
+    expect(renews({ endsAtMs: END_MS + 23 * HOUR_MS })).toBe(false);
+    expect(renews({ endsAtMs: END_MS - 30 * DAY_MS })).toBe(false);
+    expect(renews({ totalBytes: 11 * GB })).toBe(true);
+    expect(renews({ totalBytes: 10.9 * GB })).toBe(false);
+    expect(renews({ endsAtMs: null })).toBe(true);
+    expect(renews({ totalBytes: null })).toBe(true);
+    expect(renews({}, { endsAtMs: null })).toBe(false);
+  });
+
+  test('is none where a panel, or two, alternate', () => {
+    const turns = Array.from({ length: 24 * 30 }, (_, n) => n).map(
+      (n) => [n * 40 * MINUTE_MS, n % 2 === 0 ? {} : paid] as const,
+    );
+    expect(read(turns).renewals).toEqual([]);
   });
 });

@@ -151,6 +151,7 @@ test('each field of a provider is set where it was in 0.20.0, and the page by th
     myCutOff: 'provider set, page.set',
     rc2Body: OWN,
     shortCodes: OWN,
+    subscriptionFigures: OWN,
   };
   expect(ofProvider).toEqual(expected);
 });

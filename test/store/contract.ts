@@ -83,6 +83,7 @@ import { samePhoneContract } from './contract/same-phone.ts';
 import { sessionContract } from './contract/session.ts';
 import { sightingContract } from './contract/sighting.ts';
 import { slotContract } from './contract/slot.ts';
+import { subscriptionFiguresContract } from './contract/subscription-figures.ts';
 import { targetContract } from './contract/target.ts';
 import { timeContract } from './contract/time.ts';
 import { upkeepContract } from './contract/upkeep.ts';
@@ -113,6 +114,7 @@ export const PARTS = {
     ...namedHwidContract,
     ...cutOffContract,
     ...cutListContract,
+    ...subscriptionFiguresContract,
     ...domainContract,
     ...idempotencyContract,
     ...myContract,

@@ -52,6 +52,7 @@ import type { RideStore } from './ride.ts';
 import type { SessionStore } from './session.ts';
 import type { SightingStore } from './sighting.ts';
 import type { SlotStore } from './slot.ts';
+import type { SubscriptionFiguresStore } from './subscription-figures.ts';
 import type { TimeStore } from './time.ts';
 import type { UpkeepStore } from './upkeep.ts';
 import type { UpstreamStore } from './upstream.ts';
@@ -94,6 +95,7 @@ export interface Store
     RefusedStore,
     SightingStore,
     FollowStore,
+    SubscriptionFiguresStore,
     KeepingStore,
     IdempotencyStore,
     OutboxStore,

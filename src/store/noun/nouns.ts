@@ -61,6 +61,7 @@ import { sessionNoun } from './session.ts';
 import { sightingNoun } from './sighting.ts';
 import { slotNoun } from './slot.ts';
 import { strangerNoun } from './stranger.ts';
+import { subscriptionFiguresNoun } from './subscription-figures.ts';
 import { targetNoun } from './targets.ts';
 import { timeNoun } from './time.ts';
 import { tokenNoun } from './token.ts';
@@ -136,6 +137,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...webhookNoun(backend),
     ...upkeepNoun(backend),
     ...upstreamNoun(backend),
+    ...subscriptionFiguresNoun(backend),
     ...refusedDeviceNoun(backend),
     ...sightings,
     ...figureNoun(backend, figures, events, { carried, saveSightings }),
