@@ -100,7 +100,7 @@ const isRenewal = (before: Period, now: Period) =>
 const tenthsOf = ({ totalBytes, usedBytes }: Figures) =>
   totalBytes === null || usedBytes === null ? null : Math.floor((usedBytes / totalBytes) * 10);
 
-/** What a read makes of the figures of a link. */
+/** Figures of a link after a read. */
 export interface AfterRead {
   figures: KeptFigures;
   /** True: the user paid, as far as two reads agree. */
@@ -110,7 +110,7 @@ export interface AfterRead {
 /**
  * Returns what a read changes; null: nothing worth a write. Writes an end, a total or a tenth of
  * the traffic that moved, and the UTC day of the read. A period moves when two reads that are an
- * hour apart agree, so that a panel that alternates renews nobody.
+ * hour apart agree, so that a panel that alternates renews no subscription.
  */
 export function afterRead(
   kept: KeptFigures | null,

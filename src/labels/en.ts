@@ -207,7 +207,7 @@ export const explained: Readonly<
   subscriptionFigures: {
     option: ['state', ': whether end and traffic of subscriptions are kept'],
     about:
-      "1: the end and the traffic of your customers' subscriptions, as their panel tells them, are kept for lists and messages. 0: they are deleted.",
+      '1: the end and the traffic of subscriptions, as the panel tells them, are kept for lists and messages. 0: they are deleted.',
   },
   myColor: {
     option: ['color', ', such as #1a2b3c, or none'],

@@ -4,10 +4,11 @@
  * that it stands in.
  */
 
+import { withoutUnseen } from '../../base/visible.ts';
 import { DAY_MS } from '../calendar.ts';
 import { languageOf, SCRIPTS, tidyTag } from './locale.ts';
 
-/** What is known of a device's link; null: not known, never, or without a limit. */
+/** The facts of a device's link; null: not known, never, or without a limit. */
 export interface FillValues {
   endsAtMs: number | null;
   totalBytes: number | null;
@@ -44,7 +45,7 @@ const PLACEHOLDERS = {
   traffic_used: ({ usedBytes }, forms) => (usedBytes === null ? null : forms.bytes(usedBytes)),
   devices: ({ deviceCount }, forms) => (deviceCount === null ? null : forms.number(deviceCount)),
   limit: ({ installLimit }, forms) => (installLimit === null ? null : forms.number(installLimit)),
-  greeting: ({ greeting }) => greeting,
+  greeting: ({ greeting }) => greeting && withoutUnseen(greeting).trim(),
 } as const satisfies Record<
   string,
   (values: FillValues, forms: Forms, time: FillTime) => string | 0 | null
@@ -55,7 +56,7 @@ export const PLACEHOLDER_NAMES = Object.keys(PLACEHOLDERS) as readonly Placehold
 
 /** The most characters of a fallback. */
 const FALLBACK_MAX = 60;
-/** The most characters that a filled placeholder has: a greeting of 40, or a text of the languages. */
+/** The most characters of a filled placeholder: of a fallback, a greeting, or a date in words. */
 export const FILLED_LENGTH_MAX = FALLBACK_MAX;
 /** Stands where a device has no value, and the text no fallback. */
 const MISSING = '–';
@@ -90,7 +91,7 @@ export function fillText(text: string, values: FillValues, time: FillTime, tag?:
   return text.replace(FOUND, (found, name: string, fallback?: string) => {
     if (!isKnown(name)) return found;
     const value = PLACEHOLDERS[name](values, forms, time);
-    return value ? clean(value) : (fallback ?? MISSING);
+    return value || (fallback ?? MISSING);
   });
 }
 
@@ -111,10 +112,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '"': '&quot;',
 };
 const escaped = (text: string) => text.replace(/[&<>"]/g, (sign) => ENTITIES[sign] ?? '');
-
-/** Controls, line breaks, and signs that change the direction of what follows. */
-const UNSAFE = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
-const clean = (value: string) => value.replace(UNSAFE, ' ').trim();
 
 const kept = new Map<string, Forms>();
 

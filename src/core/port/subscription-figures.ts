@@ -5,7 +5,7 @@
 
 import type { Maybe } from './maybe.ts';
 
-/** What a panel says of a subscription. */
+/** Figures as a panel says them. */
 export interface Figures {
   /** When it ends; null: never, or not known. */
   endsAtMs: number | null;
@@ -16,7 +16,7 @@ export interface Figures {
 }
 
 /** Where figures were read: in the answer to an app, or from the API of the panel. */
-export const FIGURES_SOURCES = ['proxy', 'panel'] as const;
+const FIGURES_SOURCES = ['proxy', 'panel'] as const;
 export type FiguresSource = (typeof FIGURES_SOURCES)[number];
 
 /** The figures of a link. */

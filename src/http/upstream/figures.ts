@@ -27,7 +27,7 @@ const AT_ONCE = 64;
 export class FiguresNotes {
   /** By the code of the provider. */
   readonly #keeps = new Map<string, { untilMs: number; keeps: boolean }>();
-  /** What is kept, by the id of the link. */
+  /** The kept figures, by the id of the link. */
   readonly #known = new Map<string, KeptFigures | null>();
   readonly #inFlight = new Set<number>();
 

@@ -320,7 +320,6 @@ async function exchange(
   const isAdmitted = admitted !== null && !isEnd && isSuccess(response);
   const fetched = request.method === 'GET' && response.status === 200 ? forwarding.slot : null;
   if (isAdmitted) noteFetch(deps, admitted, fetched?.call.hwid ?? null, nowMs);
-  if (isAdmitted) deps.figures.noteLater(admitted, response.headers);
   const rider = isAdmitted ? { ...fetch, link: admitted } : null;
   const given = { response, forwarding, hasLink, rider, isStrange };
   const responded = await respond(deps, request, panel, given);

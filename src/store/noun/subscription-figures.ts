@@ -14,14 +14,17 @@ const FIELDS = `endsAtMs, totalBytes, usedBytes, readAtMs, source, sinceMs, peri
 export function subscriptionFiguresNoun(backend: Backend): SubscriptionFiguresStore {
   const { prepare, join } = backend;
   const isOver = sql`(f.read_at_ms < :readBeforeMs
-    OR EXISTS (SELECT 1 FROM provider o WHERE o.id = f.provider_id AND o.subscription_figures = 0))`;
+    OR EXISTS (SELECT 1 FROM provider o
+      WHERE o.id = f.provider_id AND o.subscription_figures = 0))`;
   const on = {
     find: prepare(sql`
-        SELECT ${columns('subscription_figures', FIELDS)} FROM subscription_figures
+        SELECT ${columns('subscription_figures', FIELDS)}
+        FROM subscription_figures
         WHERE install_id = :installId`),
     owner: prepare(sql`
         SELECT ${columns({ i: 'install' }, 'i.providerId')} FROM install i
-        ${join} provider o ON o.id = i.provider_id AND o.subscription_figures = 1 WHERE i.id = :installId`),
+        ${join} provider o ON o.id = i.provider_id AND o.subscription_figures = 1
+        WHERE i.id = :installId`),
     save: prepare(sql`
         ${insertInto('subscription_figures', `installId, providerId, ${FIELDS}`)}
         ON CONFLICT (install_id) DO UPDATE SET
