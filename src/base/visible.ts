@@ -24,6 +24,3 @@ export const visibleLines = (text: string): string =>
 
 /** Replaces each invisible character by a blank: for a person, who needs no code of it. */
 export const withoutUnseen = (text: string): string => text.replace(UNSEEN, ' ');
-
-/** Returns a text with blanks for the characters that nobody sees. */
-export const withoutUnseen = (text: string): string => text.replace(UNSEEN, ' ');

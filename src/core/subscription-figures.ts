@@ -101,7 +101,7 @@ const tenthsOf = ({ totalBytes, usedBytes }: Figures) =>
   totalBytes === null || usedBytes === null ? null : Math.floor((usedBytes / totalBytes) * 10);
 
 /** Figures of a link after a read. */
-export interface AfterRead {
+interface AfterRead {
   figures: KeptFigures;
   /** True: the user paid, as far as two reads agree. */
   isRenewed: boolean;

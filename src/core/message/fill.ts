@@ -4,7 +4,6 @@
  * that it stands in.
  */
 
-import { withoutUnseen } from '../../base/visible.ts';
 import { DAY_MS } from '../calendar.ts';
 import { languageOf, SCRIPTS, tidyTag } from './locale.ts';
 
@@ -15,12 +14,12 @@ export interface FillValues {
   usedBytes: number | null;
   deviceCount: number | null;
   installLimit: number | null;
-  /** A text of the provider's about the link's user, of one line. */
+  /** A text of the provider's about the link's user, of one line: its format has no other signs. */
   greeting: string | null;
 }
 
 /** The moment of filling, and the zone of dates. */
-export interface FillTime {
+interface FillTime {
   nowMs: number;
   /** A name of the IANA database, or an offset like `+03:00`. */
   timeZone: string;
@@ -45,7 +44,7 @@ const PLACEHOLDERS = {
   traffic_used: ({ usedBytes }, forms) => (usedBytes === null ? null : forms.bytes(usedBytes)),
   devices: ({ deviceCount }, forms) => (deviceCount === null ? null : forms.number(deviceCount)),
   limit: ({ installLimit }, forms) => (installLimit === null ? null : forms.number(installLimit)),
-  greeting: ({ greeting }) => greeting && withoutUnseen(greeting).trim(),
+  greeting: ({ greeting }) => greeting,
 } as const satisfies Record<
   string,
   (values: FillValues, forms: Forms, time: FillTime) => string | 0 | null
