@@ -197,6 +197,8 @@ export const install = sqliteTable(
     /** 1: the proxy made the link for a key that no link had. */
     of_gate: integer().$type<0 | 1>().notNull().default(0),
     ...newcomers(),
+    /** What placeholders of messages show as the user's name. */
+    greeting: text(),
   },
   (t) => [
     index('install_by_provider').on(t.provider_id),

@@ -14,6 +14,7 @@ import {
   DOMAIN_HASH,
   ENFORCE,
   FLAG,
+  GREETING,
   INACTIVE_DAYS,
   INSTALL_LIMIT,
   INSTALL_STATUS,
@@ -88,6 +89,7 @@ export const BUTTON_TERMS = {
 export const LINK_TERMS: Terms<LinkTerms> = {
   ...OWN_POLICY_TERMS,
   ...BUTTON_TERMS,
+  greeting: { format: GREETING, usual: null, audit: 'text', may: ALL },
 };
 
 export const LINK_FIELDS = {

@@ -24,6 +24,7 @@ export const labels = {
   install_limit: 'device limit',
   status: 'status',
   note: 'note',
+  greeting: 'greeting',
   subscription_key: 'subscription key',
   inactive_days: 'days without use',
   when_full: 'new device on a full link',
@@ -145,6 +146,11 @@ export const explained: Readonly<
     option: ['way', ' on a link: refuse admits only HWIDs that were named for it'],
     about:
       'What the link does with a HWID that is not on it: `admit` it to a free slot, or `refuse` it, so that only HWIDs of `add-hwid` come in. A link that only counts admits it.',
+  },
+  greeting: {
+    option: ['text', ': what {greeting} of messages shows, or none'],
+    about:
+      'What `{greeting}` of a message with `fill` shows on the devices of the link: one line of at most 40 characters, without signs of direction. No import from a panel sets it, and a note is never shown.',
   },
   supportUrl: {
     option: ['url', ' in apps: its address, or none'],

@@ -4,6 +4,7 @@ export const labels: Labels = {
   install_limit: 'محدودیت دستگاه',
   status: 'وضعیت',
   note: 'یادداشت',
+  greeting: 'نام در پیام‌ها',
   subscription_key: 'شناسهٔ اشتراک',
   inactive_days: 'روزهای بدون استفاده',
   when_full: 'دستگاه جدید روی لینک پر',

@@ -4,6 +4,7 @@ export const labels: Labels = {
   install_limit: 'лимит устройств',
   status: 'состояние',
   note: 'заметка',
+  greeting: 'обращение',
   subscription_key: 'ключ подписки',
   inactive_days: 'дней без использования',
   when_full: 'новое устройство на заполненной ссылке',

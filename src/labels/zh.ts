@@ -4,6 +4,7 @@ export const labels: Labels = {
   install_limit: '设备数上限',
   status: '状态',
   note: '备注',
+  greeting: '称呼',
   subscription_key: '订阅 ID',
   inactive_days: '未使用天数',
   when_full: '链接已满时的新设备',

@@ -28,6 +28,7 @@ import { domainContract } from './contract/domain.ts';
 import { endedContract } from './contract/ended.ts';
 import { eventContract } from './contract/event.ts';
 import { figureContract } from './contract/figure.ts';
+import { fillContract } from './contract/fill.ts';
 import {
   ALL,
   addDoor,
@@ -115,6 +116,7 @@ export const PARTS = {
     ...cutOffContract,
     ...cutListContract,
     ...subscriptionFiguresContract,
+    ...fillContract,
     ...domainContract,
     ...idempotencyContract,
     ...myContract,

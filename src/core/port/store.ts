@@ -26,6 +26,7 @@ import type { DomainStore } from './domain.ts';
 import type { EndedStore } from './ended.ts';
 import type { EventStore } from './event.ts';
 import type { FigureStore, RefusedStore } from './figure.ts';
+import type { FillStore } from './fill.ts';
 import type { FollowStore } from './follow.ts';
 import type { HealthStore } from './health.ts';
 import type { IdempotencyStore } from './idempotency.ts';
@@ -94,6 +95,7 @@ export interface Store
     FigureStore,
     RefusedStore,
     SightingStore,
+    FillStore,
     FollowStore,
     SubscriptionFiguresStore,
     KeepingStore,

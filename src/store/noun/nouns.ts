@@ -24,6 +24,7 @@ import { eventNoun } from './event.ts';
 import type { EventStatements } from './event-notes.ts';
 import { figureNoun } from './figure.ts';
 import type { FigureCounter } from './figure-counter.ts';
+import { fillNoun } from './fill.ts';
 import { followNoun } from './follow.ts';
 import { forgettingNoun } from './forgetting.ts';
 import { glanceNoun } from './glance.ts';
@@ -96,6 +97,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...changeNoun(backend),
     ...inboxNoun(backend),
     ...glanceNoun(backend),
+    ...fillNoun(backend),
     ...acknowledgementNoun(backend),
     ...tokenNoun(backend),
     ...endedNoun(backend),

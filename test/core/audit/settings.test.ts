@@ -83,6 +83,7 @@ const OF_LINK: Table<OwnLink> = {
   ...POLICY,
   installLimit: [2, 5, { install_limit: [2, 5] }],
   note: [null, 'Anna', { note: 'changed' }],
+  greeting: [null, 'Anna', { greeting: 'changed' }],
   status: [10, 5, { status: [10, 5] }],
   subscriptionKeyHash: [null, KEY_HASH, { subscription_key: 'changed' }],
 };

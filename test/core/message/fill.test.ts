@@ -1,12 +1,13 @@
 /** Placeholders of messages, filled. */
 
 import { describe, expect, test } from 'bun:test';
+import { texts } from '../../../src/console/texts/en/messages.ts';
+import { byteLength } from '../../../src/core/json-input.ts';
 import {
-  FILLED_LENGTH_MAX,
   fillHtml,
   fillText,
+  longestFilled,
   PLACEHOLDER_NAMES,
-  placeholdersIn,
   unknownPlaceholder,
 } from '../../../src/core/message/fill.ts';
 
@@ -90,11 +91,20 @@ describe('what has no value', () => {
 });
 
 describe('what is no placeholder stays', () => {
-  const others = ['{', '{}', '{Days_left}', '{days_left', '{ days_left }', '{days left}', '{{x1}}'];
-  for (const text of [...others, '{"json": 1}', 'plain']) {
+  const others = ['{', '{}', '{days_left', '{"json": 1}', '{ 1 }', 'plain'];
+  for (const text of others) {
     test(text, () => {
       expect(fill(text)).toBe(text);
       expect(unknownPlaceholder(text)).toBeNull();
+    });
+  }
+
+  // A sender who asks to fill placeholders meant one; other messages have them as they are.
+  const slips = ['{Days_left}', '{ days_left }', '{days left}', '{x1}', '{осталось}'];
+  for (const slip of [...slips, `{days_left|${'x'.repeat(61)}}`]) {
+    test(slip, () => {
+      expect(fill(slip)).toBe(slip);
+      expect(unknownPlaceholder(`{days_left|soon} ${slip}`)).toBe(slip);
     });
   }
 
@@ -102,7 +112,6 @@ describe('what is no placeholder stays', () => {
     expect(unknownPlaceholder('{days_left} {note}')).toBe('{note}');
     expect(unknownPlaceholder('{constructor}')).toBe('{constructor}');
     expect(fill('{note} {constructor}')).toBe('{note} {constructor}');
-    expect(placeholdersIn('{limit} {limit|x} {note} {devices}')).toEqual(['limit', 'devices']);
   });
 });
 
@@ -121,13 +130,37 @@ describe('values are text', () => {
     expect(fillText('{greeting}', { ...VALUES, greeting: '{limit}' }, before(3))).toBe('{limit}');
   });
 
-  test('a filled placeholder has a bound', () => {
-    const huge = { ...VALUES, usedBytes: 2 ** 52, totalBytes: 2 ** 53 - 1, deviceCount: 100 };
-    for (const tag of ['en', 'ru', 'zh', 'fa', 'de', 'ar', 'ml']) {
+  test('no value is longer than the bound of its language', () => {
+    const samples = [0, 1, 3, 5, 22, 101, 999, 1_234, 3_652].flatMap((days) =>
+      [1, 700, 2 ** 20 * 999.4, 2 ** 40 * 1.5, 2 ** 53 - 1].map((usedBytes, n) => ({
+        endsAtMs: END_MS + (days - n / 5) * DAY_MS,
+        totalBytes: 2 ** 53 - 1,
+        usedBytes,
+        deviceCount: 100,
+        installLimit: 99,
+        greeting: '"'.repeat(40),
+      })),
+    );
+    for (const tag of ['en', 'ru', 'zh', 'fa', 'de', 'ar', 'ml', 'pl', 'pt_BR', 'xx']) {
       for (const name of PLACEHOLDER_NAMES) {
-        const filled = fillText(`{${name}}`, huge, { nowMs: 0, timeZone: '+03:00' }, tag);
-        expect(filled.length).toBeLessThanOrEqual(FILLED_LENGTH_MAX);
+        const bound = byteLength(longestFilled(`{${name}}`, tag));
+        for (const values of samples) {
+          const time = { nowMs: END_MS - DAY_MS, timeZone: '+03:00' };
+          const filled = fillHtml(`{${name}}`, values, time, tag);
+          expect(byteLength(filled)).toBeLessThanOrEqual(bound);
+        }
+        expect(bound).toBeLessThanOrEqual(240);
       }
     }
   });
+
+  test('a fallback counts if it is longer', () => {
+    const fallback = 'я'.repeat(60);
+    expect(longestFilled(`{limit|${fallback}}`, 'ru')).toHaveLength(120);
+    expect(longestFilled('<b>{limit}</b> {note}', 'ru')).toBe('<b>xxx</b> {note}');
+  });
+});
+
+test('the console explains each placeholder', () => {
+  expect(Object.keys(texts.compose.placeholders)).toEqual([...PLACEHOLDER_NAMES]);
 });
