@@ -16,8 +16,8 @@ import type {
 import { addProvider, type Credentials, changeProvider, rotateKey } from './provider.ts';
 import {
   BOT_TERMS,
-  MY_CUT_TERMS,
   FIGURE_TERMS,
+  MY_CUT_TERMS,
   MY_TERMS,
   OWN_POLICY_TERMS,
   PROVIDER_FIELDS,
