@@ -318,6 +318,33 @@ export const keyProof = sqliteTable(
   (t) => [primaryKey({ columns: [t.install_id, t.host] })],
 );
 
+/** What a panel says of the subscription of a link: src/core/subscription-figures.ts. */
+export const subscriptionFigures = sqliteTable(
+  'subscription_figures',
+  {
+    install_id: integer()
+      .primaryKey()
+      .references(() => install.id, { onDelete: 'cascade' }),
+    provider_id: integer().notNull(),
+    /** Null: never, or not known. */
+    ends_at_ms: integer(),
+    total_bytes: integer(),
+    used_bytes: integer(),
+    read_at_ms: integer().notNull(),
+    source: text({ enum: ['proxy', 'panel'] }).notNull(),
+    /** Since when end and total are read alike. */
+    since_ms: integer().notNull(),
+    /** End and total that two reads agreed on. */
+    period_ends_at_ms: integer(),
+    period_total_bytes: integer(),
+  },
+  (t) => [
+    index('subscription_figures_by_end').on(t.provider_id, t.ends_at_ms),
+    index('subscription_figures_by_time').on(t.read_at_ms),
+    check('subscription_figures_source', sql`${t.source} IN ('proxy', 'panel')`),
+  ],
+);
+
 /**
  * A call that succeeded, by the key that the provider gave it: the same call again gets the same
  * answer. Kept for a day.

@@ -138,6 +138,8 @@ export const provider = sqliteTable(
     /** The UTC day of its last copied HWIDs, and the number of those found on it. */
     copied_day: integer().notNull().default(0),
     copied_count: integer().notNull().default(0),
+    /** 1: the figures of its customers' subscriptions are kept. */
+    subscription_figures: integer().$type<0 | 1>().notNull().default(0),
     /** Grows with each change of what rides to all devices; until when anything does. */
     ride_version: integer().notNull().default(0),
     ride_until_ms: integer().notNull().default(0),
@@ -195,6 +197,8 @@ export const install = sqliteTable(
     /** 1: the proxy made the link for a key that no link had. */
     of_gate: integer().$type<0 | 1>().notNull().default(0),
     ...newcomers(),
+    /** What placeholders of messages show as the user's name. */
+    greeting: text(),
   },
   (t) => [
     index('install_by_provider').on(t.provider_id),

@@ -17,7 +17,7 @@ import {
   rotateKeyFor,
   searchProviders,
 } from '../core/provider-terms.ts';
-import { POLICY_FIELDS, RIDE_TERMS } from '../core/terms.ts';
+import { FIGURE_TERMS, POLICY_FIELDS, RIDE_TERMS } from '../core/terms.ts';
 import { type Doer, sharedOperatorCall, watchCall } from './call.ts';
 import { anyOf, inputOf, inputsOf, nullable, text, whole } from './inputs.ts';
 
@@ -60,7 +60,7 @@ export const operatorProviderCalls = {
       ...viewOf(found, nowMs),
       createdAtMs: found.createdAtMs,
       own: only(found, POLICY_FIELDS),
-      rides: only(found, fieldsOf(RIDE_TERMS)),
+      rides: only(found, fieldsOf({ ...RIDE_TERMS, ...FIGURE_TERMS })),
       linkCountDefault: core.limits.linksPerProviderMax,
       oldKeyUntilMs: oldKeyUntilMs > nowMs ? oldKeyUntilMs : null,
     };

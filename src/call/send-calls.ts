@@ -5,7 +5,9 @@ import { SEND } from '../core/account/roles.ts';
 import { findDevices, SEARCHED_HWIDS_MAX } from '../core/device-search.ts';
 import { LINK_SEARCH, PUSH_ENCODED_MAX } from '../core/formats.ts';
 import { findMade, readKeyedCall } from '../core/idempotency.ts';
-import { encodePayload, type NotificationPayload } from '../core/message/notification.ts';
+import { lengthOf } from '../core/message/fill-form.ts';
+import { fillExamples, type StoredNotification } from '../core/message/filling.ts';
+import type { NotificationPayload } from '../core/message/notification.ts';
 import { readCommand, readNotification } from '../core/message/order.ts';
 import { SETTING_KEYS } from '../core/message/setting-table.ts';
 import { settingRule } from '../core/message/settings.ts';
@@ -94,8 +96,8 @@ async function command(
   return { id: sent.id, count: sent.count, dueAtMs: order.dueAtMs, notes };
 }
 
-/** Returns a notification as a phone shows it, in each language. */
-function previewOf(payload: NotificationPayload) {
+/** Returns the texts of a notification as a phone shows them, in each language. */
+function textsOf(payload: NotificationPayload) {
   const { body: main, link_for_open: link = '', locales = {}, title = '' } = payload;
   const texts = Object.entries(locales).map(([locale, one]) => ({
     locale,
@@ -103,10 +105,18 @@ function previewOf(payload: NotificationPayload) {
     link: one['link-for-open'] ?? link,
     tree: bodyTree(one.body ?? main),
   }));
+  return [{ locale: '', title, link, tree: bodyTree(main) }, ...texts];
+}
+
+/** Returns a notification as phones show it; one with placeholders also as some links get it. */
+async function previewOf({ core, nowMs, provider }: DoerOf, payload: StoredNotification) {
+  const examples = await fillExamples(core.store, provider.id, payload, nowMs);
   return {
-    texts: [{ locale: '', title, link, tree: bodyTree(main) }, ...texts],
-    bytes: encodePayload(payload).length,
+    texts: textsOf(payload),
+    examples: examples.map((one) => ({ id: one.installId, texts: textsOf(one.payload) })),
+    bytes: lengthOf(payload),
     bytesMax: PUSH_ENCODED_MAX,
+    isFilled: payload.fill === 1,
     hasImage: payload.background_image !== undefined,
   };
 }
@@ -124,9 +134,9 @@ const SENDING_COMMANDS = ['notify', ...COMMANDS] as const;
 
 export const sendCalls = {
   /** Returns the preview of a notification. Refuses as its send would, except for its devices. */
-  'send.preview': lookCall(SEND, previewing, ({ nowMs }, given) => {
-    const order = readNotification({ ...given.body, ...ANY_TARGET }, nowMs);
-    return isRefused(order) ? order : previewOf(order.payload);
+  'send.preview': lookCall(SEND, previewing, async (staff, given) => {
+    const order = readNotification({ ...given.body, ...ANY_TARGET }, staff.nowMs);
+    return isRefused(order) ? order : previewOf(staff, order.payload);
   }),
   /** Counts the devices that a send would reach now, by way. Sends nothing. */
   'send.check': sharedStaffCall(

@@ -203,7 +203,7 @@ export function addAddCommands(link: Command, context: CliContext): void {
   const importing = link
     .command('import')
     .description(
-      'make links, and give keys to links that exist, from a CSV file with the columns key, code, limit and note',
+      'make links, and give keys to links that exist, from a CSV file with the columns key, code, limit, note and greeting',
     )
     .argument(
       '<file>',

@@ -118,6 +118,7 @@ function text(shown: ShownLink): string {
       has_subscription_key: facts.has_subscription_key,
       ...policySheet(link, provider),
       ...buttonSheet(link, provider),
+      greeting: link.greeting,
       replaced_at: facts.replaced_at,
       refusals:
         refusals && `${refusals.count}, last ${refusals.last_at}: ${REASON_WORDS[refusals.reason]}`,

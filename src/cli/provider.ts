@@ -10,10 +10,12 @@ import type { OwnMy, OwnMyCut } from '../core/port/my.ts';
 import type { OwnBot, OwnTerms, Provider } from '../core/port/provider.ts';
 import type { OwnRideTerms } from '../core/port/ride.ts';
 import type { OwnPolicy } from '../core/port/slot.ts';
+import type { OwnFigures } from '../core/port/subscription-figures.ts';
 import { isActive } from '../core/provider.ts';
 import { NO_POLICY } from '../core/slot.ts';
 import {
   BOT_TERMS,
+  FIGURE_TERMS,
   MY_CUT_TERMS,
   MY_TERMS,
   OWN_POLICY_TERMS,
@@ -32,17 +34,23 @@ import { addTerms, givenTerms, policySheet, termsView } from './term-options.ts'
 import { EXPIRES, MAX_LINKS, NAME, orNull, PLAN, planNote, type Terms } from './terms.ts';
 import { authKeyValue, durationValue, providerCodeValue, showExpires, showTime } from './values.ts';
 
-type OwnOthers = OwnRideTerms & OwnMy & OwnMyCut & OwnBot;
+type OwnOthers = OwnRideTerms & OwnMy & OwnMyCut & OwnBot & OwnFigures;
 const OTHERS: TermTable<OwnOthers> = {
   ...RIDE_TERMS,
   ...MY_TERMS,
   ...MY_CUT_TERMS,
   ...BOT_TERMS,
+  ...FIGURE_TERMS,
 };
 const SET_TERMS: TermTable<OwnTerms & OwnMyCut> = { ...OWN_TERMS, ...MY_CUT_TERMS };
 /** The terms of a new provider: all but those of its page. */
-type NewTerms = OwnPolicy & OwnRideTerms & OwnBot;
-const NEW_TERMS: TermTable<NewTerms> = { ...OWN_POLICY_TERMS, ...RIDE_TERMS, ...BOT_TERMS };
+type NewTerms = OwnPolicy & OwnRideTerms & OwnBot & OwnFigures;
+const NEW_TERMS: TermTable<NewTerms> = {
+  ...OWN_POLICY_TERMS,
+  ...RIDE_TERMS,
+  ...BOT_TERMS,
+  ...FIGURE_TERMS,
+};
 
 interface AddOptions extends CommonOptions, KeyOptions, Terms {
   name: string;

@@ -2,6 +2,8 @@
 
 import { visible } from '../base/visible.ts';
 import { ridesAt } from '../core/device-reach.ts';
+import type { FillExample } from '../core/message/filling.ts';
+import { plainText } from '../core/message/plain-text.ts';
 import type { DistributionType } from '../core/port/distribution.ts';
 import type { Provider } from '../core/port/provider.ts';
 import type { Ways } from '../core/port/way.ts';
@@ -15,6 +17,7 @@ export function previewOf(
   payload: RidingPayload,
   provider: Provider,
   ways: Ways,
+  examples: readonly FillExample[],
 ) {
   const terms = ridingOf(ways, provider);
   const apps = previewsOf(type, payload, terms);
@@ -23,8 +26,30 @@ export function previewOf(
     rides: ridesAt(type, terms.level),
     within_hours: terms.withinHours,
     apps,
+    ...(examples.length > 0 && {
+      examples: examples.map((one) => ({ link_id: one.installId, payload: one.payload })),
+    }),
   };
-  return { facts, text: [...apps.flatMap(appLines), ...lastLines(type, apps, terms)].join('\n') };
+  const lines = [...apps.flatMap(appLines), ...lastLines(type, apps, terms)];
+  return { facts, text: [...lines, ...examples.flatMap(exampleLines)].join('\n') };
+}
+
+/** Returns the texts as the devices of a link get them. */
+function exampleLines({ installId, payload }: FillExample): string[] {
+  const { body, locales = {} } = payload;
+  const others = Object.entries(locales).flatMap(([tag, one]) =>
+    one.body === undefined ? [] : [[`  in ${visible(tag)}`, one.body] as const],
+  );
+  const all = [['', body] as const, ...others];
+  return [
+    `As link #${installId} gets it:`,
+    ...all.flatMap(([head, html]) => [
+      ...(head === '' ? [] : [head]),
+      ...plainText(html)
+        .split('\n')
+        .map((line) => `    ${visible(line)}`),
+    ]),
+  ];
 }
 
 const appName = ({ app }: Preview) => app ?? 'any other app';

@@ -5,6 +5,7 @@ import { UsageError } from '../base/operator-error.ts';
 import { EXPIRE_DAYS, PUSH_TYPE } from '../core/formats.ts';
 import { isRecord } from '../core/json-input.ts';
 import { noteOn } from '../core/message/command.ts';
+import { fillExamples } from '../core/message/filling.ts';
 import { COMMAND, type DistributionType, PUSH } from '../core/port/distribution.ts';
 import type { Provider } from '../core/port/provider.ts';
 import type { RidingPayload } from '../core/ride/parts.ts';
@@ -36,6 +37,7 @@ interface NotifyOptions extends SendOptions {
   type?: string;
   expireDays?: number;
   replaces?: number;
+  fill?: boolean;
 }
 
 interface CommandOptions extends SendOptions {
@@ -76,9 +78,10 @@ function formOf(options: NotifyOptions): Body {
 
 async function notify(context: CliContext, options: NotifyOptions): Promise<void> {
   const form = { ...formOf(options), ...scheduleFields(context, options) };
-  const { replaces = null } = options;
+  const { fill = false, replaces = null } = options;
   const { readNotification } = await orders();
-  const body = { PushNotificationForm: form, ...targetFields(options), replaces };
+  const rest = { replaces, ...(fill && { fill: 1 }) };
+  const body = { PushNotificationForm: form, ...targetFields(options), ...rest };
   const read = (provider: Provider, nowMs: number) => sent(readNotification(body, nowMs), provider);
   if (options.preview) return printPreview(context, options, PUSH, read);
   await run(context, options, 'send.notification', body);
@@ -102,7 +105,10 @@ async function printPreview(
   const { facts, text } = await withCore(context, options, async (core) => {
     const provider = await providerOf(core, options);
     const { payload } = read(provider, context.nowMs());
-    return previewOf(type, payload, provider, core.limits);
+    const stored = 'action_type' in payload ? null : payload;
+    const examples =
+      stored && (await fillExamples(core.store, provider.id, stored, context.nowMs()));
+    return previewOf(type, payload, provider, core.limits, examples ?? []);
   });
   print(context, options, facts, text);
 }
@@ -200,6 +206,7 @@ export function addSendCommands(program: Command, context: CliContext): void {
       'an earlier notification to the same recipients, which this one replaces without a push',
       distributionIdValue,
     )
+    .option('--fill', 'fill placeholders of the text, such as {days_left|soon}, for each device')
     .action((options: NotifyOptions) => notify(context, options));
 
   const group = program.command('command').description('send a command to devices of a provider');

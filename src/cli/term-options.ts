@@ -26,6 +26,7 @@ const WORDS: { readonly [F in keyof Own]?: Readonly<Record<string, number>> } = 
   myCutOff: { on: 1, off: 0 },
   shortCodes: { yes: 1, no: 0 },
   discovery: { on: 1, off: 0 },
+  subscriptionFigures: { on: 1, off: 0 },
 };
 
 /** The rows of a table as this file reads them; `option` is the name in the options of commands. */

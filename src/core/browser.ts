@@ -8,9 +8,12 @@ import { tidyFacts } from './device.ts';
 import { NO_FACTS } from './device-facts.ts';
 import { readDeviceToken } from './formats.ts';
 import { LOCALE } from './message/device-input.ts';
+import { fillMessage, isFilled, withoutFigures } from './message/filling.ts';
 import { readPush } from './message/push-address.ts';
 import { isRefused, type Misfit, malformed, Refused } from './outcome.ts';
+import type { BrowserMessage } from './port/browser.ts';
 import type { DeviceFacts } from './port/device.ts';
+import { PUSH } from './port/distribution.ts';
 import type { MyLink } from './port/my.ts';
 import { withoutPrivate } from './privacy.ts';
 import { hashKey, randomCode, randomToken } from './secret.ts';
@@ -95,4 +98,22 @@ export async function registerBrowser(
 export function tokenHashOf(shown: string | null): Uint8Array | null {
   const token = readDeviceToken(shown);
   return isRefused(token) ? null : hashKey(token);
+}
+
+/**
+ * Lists the unexpired notifications of a browser of a link, latest first. A browser has no slot,
+ * and the code alone attaches it: placeholders show it no figures.
+ */
+export async function listNews(
+  core: Core,
+  { installId }: Pick<MyLink, 'installId'>,
+  tokenHash: Uint8Array,
+  nowMs: number,
+  countMax: number,
+): Promise<BrowserMessage[]> {
+  const found = await core.store.listNews(tokenHash, nowMs, countMax);
+  const news = found.map((message) => ({ ...message, notificationType: PUSH }));
+  if (!news.some(isFilled)) return found;
+  const facts = withoutFigures(await core.store.findLinkFacts(installId));
+  return news.map((message) => fillMessage(message, facts, nowMs));
 }

@@ -235,6 +235,20 @@ export const NOTE = text(
   tidyNote,
 );
 
+/** The most code points of a greeting. */
+export const GREETING_LENGTH_MAX = 40;
+/**
+ * A text that `{greeting}` of messages shows. Users see it in pages, headers and pushes, so it has
+ * no sign that changes their lines or directions; joiners stay, which emoji and Persian need.
+ */
+export const GREETING = text(
+  new RegExp(
+    `^(?=.*\\S)(?:[^\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\uFFFD]|[\\u200C\\u200D]){1,${GREETING_LENGTH_MAX}}$`,
+    'u',
+  ),
+  `one line of 1 to ${GREETING_LENGTH_MAX} characters in UTF-8, without signs of direction`,
+);
+
 /** The most characters of a button's address. */
 export const BUTTON_URL_LENGTH_MAX = 255;
 

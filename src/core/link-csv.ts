@@ -7,6 +7,7 @@
  * | `code` | the code of the link, 8 to 12 letters and digits; a random one if empty |
  * | `limit` | the most HWIDs on it; that of the command if empty |
  * | `note` | a note |
+ * | `greeting` | what `{greeting}` of messages shows |
  *
  * A row has a key, a code or both, by which a repeated import knows its link. The other columns of
  * a file from the console are ignored.

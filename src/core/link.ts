@@ -33,7 +33,7 @@ export function newLink(core: Core, provider: Provider, draft: LinkDraft, nowMs:
   const { coolDownHours = null, inactiveDays = null, whenFull = null } = draft;
   const { enforce = null, withoutHwid = null, samePhone = null } = draft;
   const { samePhoneHours = null, copiedHwid = null, whenNew = null } = draft;
-  const { supportUrl = null, webPageUrl = null } = draft;
+  const { greeting = null, supportUrl = null, webPageUrl = null } = draft;
   // Written out: copying an object takes longer than a look-up in the database.
   return {
     installLimit,
@@ -49,6 +49,7 @@ export function newLink(core: Core, provider: Provider, draft: LinkDraft, nowMs:
     whenNew,
     supportUrl,
     webPageUrl,
+    greeting,
     providerId: provider.id,
     installCode: installCode ?? randomCode(12),
     subscriptionKeyHash: subscriptionKey && subscriptionKeyHash(subscriptionKey),

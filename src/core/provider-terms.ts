@@ -16,6 +16,7 @@ import type {
 import { addProvider, type Credentials, changeProvider, rotateKey } from './provider.ts';
 import {
   BOT_TERMS,
+  FIGURE_TERMS,
   MY_CUT_TERMS,
   MY_TERMS,
   OWN_POLICY_TERMS,
@@ -53,6 +54,7 @@ export const FORM_TERMS = {
   ...OWN_POLICY_TERMS,
   ...RIDE_TERMS,
   ...BOT_TERMS,
+  ...FIGURE_TERMS,
 } satisfies Fields<FormTerms>;
 
 /** The form with the page of users, which is a form of its own in the console. */

@@ -5,7 +5,7 @@ import { DAY_MS } from './calendar.ts';
 import type { Core } from './core.ts';
 import { isKeyRefusal, refusedKey } from './idempotency.ts';
 import type { CommandPayload } from './message/command.ts';
-import type { NotificationPayload } from './message/notification.ts';
+import type { StoredNotification } from './message/filling.ts';
 import type { Order } from './message/order.ts';
 import { isReplaceRefusal, refusedReplacing } from './message/replacing.ts';
 import { isRefused, Refused, saving } from './outcome.ts';
@@ -70,7 +70,7 @@ export function rehearsing(core: Core): Core {
 export async function sendNotification(
   core: Core,
   provider: Provider,
-  order: Order<NotificationPayload>,
+  order: Order<StoredNotification>,
   nowMs: number,
 ): Promise<
   | Accepted

@@ -14,6 +14,7 @@ import {
   DOMAIN_HASH,
   ENFORCE,
   FLAG,
+  GREETING,
   INACTIVE_DAYS,
   INSTALL_LIMIT,
   INSTALL_STATUS,
@@ -37,6 +38,7 @@ import type { OwnMy, OwnMyCut } from './port/my.ts';
 import type { OwnBot, OwnTerms, ProviderTerms } from './port/provider.ts';
 import type { Buttons, OwnRideTerms } from './port/ride.ts';
 import type { OwnPolicy, Policy } from './port/slot.ts';
+import type { OwnFigures } from './port/subscription-figures.ts';
 
 /**
  * A party that may set a field: the operator, on the command line and in the console; the provider,
@@ -87,6 +89,7 @@ export const BUTTON_TERMS = {
 export const LINK_TERMS: Terms<LinkTerms> = {
   ...OWN_POLICY_TERMS,
   ...BUTTON_TERMS,
+  greeting: { format: GREETING, usual: null, audit: 'text', may: ALL },
 };
 
 export const LINK_FIELDS = {
@@ -137,12 +140,23 @@ export const BOT_TERMS = {
   shortCodes: { format: FLAG, usual: 0, may: TERMS, audit: (is: 0 | 1) => is || null },
 } as const satisfies Terms<OwnBot>;
 
+/** A provider's terms of the figures of subscriptions. */
+export const FIGURE_TERMS = {
+  subscriptionFigures: {
+    format: FLAG,
+    usual: 0,
+    may: TERMS,
+    audit: (is: 0 | 1) => (is ? 'on' : null),
+  },
+} as const satisfies Terms<OwnFigures>;
+
 /** The fields that a provider itself may set, for all of its links. */
 export const OWN_TERMS = {
   ...OWN_POLICY_TERMS,
   ...RIDE_TERMS,
   ...MY_TERMS,
   ...BOT_TERMS,
+  ...FIGURE_TERMS,
 } as const satisfies Terms<OwnTerms>;
 
 const END = { format: whole(0, TIME_MAX_MS), usual: null, may: OPERATOR, audit: isoTime } as const;
@@ -160,6 +174,7 @@ export const PROVIDER_FIELDS = {
   ...page,
   ...MY_CUT_TERMS,
   ...BOT_TERMS,
+  ...FIGURE_TERMS,
   name: { format: PROVIDER_NAME, may: OPERATOR, audit: 'text' },
   myName,
   suspendedAtMs: { name: 'suspended_at', ...END },

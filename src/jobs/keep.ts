@@ -19,6 +19,7 @@ import { ENDED_TOKEN_MS } from '../core/message/ended.ts';
 import { PHONE_KEPT_MS } from '../core/phones.ts';
 import type { EventCursor } from '../core/port/event.ts';
 import type { FinishedCursor, ModelCursor, StrangerCursor } from '../core/port/keeping.ts';
+import { FIGURES_KEPT_MS } from '../core/subscription-figures.ts';
 import { nextTurn } from '../core/turn.ts';
 
 /** Settings that bound what is kept, in days or entries. */
@@ -80,6 +81,7 @@ export async function prune(
   const { fromDay } = lastDays(FIGURE_DAYS, ageMs);
   await repeat(() => core.store.forgetFigures(fromDay), signal);
   await repeat(() => core.store.forgetBotFetches(utcDay(ageMs)), signal);
+  await repeat(() => core.store.forgetSubscriptionFigures(ageMs - FIGURES_KEPT_MS), signal);
   await repeat(() => core.store.forgetDestinations(), signal);
   await repeat(() => core.store.forgetMade(ageMs - ANSWER_KEPT_MS), signal);
   await repeat(() => core.store.forgetJobs(ageMs - JOB_DAYS * DAY_MS), signal);

@@ -24,6 +24,7 @@ export const labels = {
   install_limit: 'device limit',
   status: 'status',
   note: 'note',
+  greeting: 'greeting',
   subscription_key: 'subscription key',
   inactive_days: 'days without use',
   when_full: 'new device on a full link',
@@ -46,6 +47,7 @@ export const labels = {
   page_cut_off: 'cutting off on the page',
   rc2_body: 'body of rc 2',
   short_codes: 'short codes of new links',
+  subscription_figures: 'figures of subscriptions',
   name: 'name',
   plan: 'plan',
   active_until: 'end of the plan',
@@ -81,6 +83,7 @@ export const choices = {
   ride_desktop: { 0: 'do not ride', 1: 'ride too' },
   buttons: { missing: 'if the panel sends none', always: 'always' },
   discovery: { 0: 'no', 1: 'if they ask' },
+  subscription_figures: { 0: 'are not kept', 1: 'are kept' },
 };
 
 export type Labels = Record<keyof typeof labels, string>;
@@ -143,6 +146,11 @@ export const explained: Readonly<
     about:
       'What the link does with a HWID that is not on it: `admit` it to a free slot, or `refuse` it, so that only HWIDs of `add-hwid` come in. A link that only counts admits it.',
   },
+  greeting: {
+    option: ['text', ': what {greeting} of messages shows, or none'],
+    about:
+      'What `{greeting}` of a message with `fill` shows on the devices of the link: one line of at most 40 characters, without signs of direction. No import from a panel sets it, and a note is never shown.',
+  },
   supportUrl: {
     option: ['url', ' in apps: its address, or none'],
     about: 'The address of the button for support in apps that have one.',
@@ -200,6 +208,11 @@ export const explained: Readonly<
     option: ['answer', ': whether add-install accepts codes of 8 to 11 signs'],
     about:
       '1: add-install accepts an `install_code` of 8 to 11 characters that mixes digits and letters, or both cases of letters.',
+  },
+  subscriptionFigures: {
+    option: ['state', ': whether end and traffic of subscriptions are kept'],
+    about:
+      '1: the end and the traffic of subscriptions, as the panel tells them, are kept for lists and messages. 0: they are deleted.',
   },
   myColor: {
     option: ['color', ', such as #1a2b3c, or none'],

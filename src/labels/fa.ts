@@ -4,6 +4,7 @@ export const labels: Labels = {
   install_limit: 'محدودیت دستگاه',
   status: 'وضعیت',
   note: 'یادداشت',
+  greeting: 'نام در پیام‌ها',
   subscription_key: 'شناسهٔ اشتراک',
   inactive_days: 'روزهای بدون استفاده',
   when_full: 'دستگاه جدید روی لینک پر',
@@ -26,6 +27,7 @@ export const labels: Labels = {
   page_cut_off: 'قطع دسترسی در صفحه',
   rc2_body: 'بدنهٔ پاسخ rc 2',
   short_codes: 'کدهای کوتاه لینک‌های تازه',
+  subscription_figures: 'پایان و ترافیک اشتراک‌ها',
   name: 'نام',
   plan: 'پلن',
   active_until: 'پایان پلن',
@@ -68,4 +70,5 @@ export const choices: Choices = {
   ride_desktop: { 0: 'همراه اشتراک ارسال نمی‌شوند', 1: 'همراه اشتراک ارسال می‌شوند' },
   buttons: { missing: 'وقتی پنل دکمه‌ای نمی‌فرستد', always: 'همیشه' },
   discovery: { 0: 'خیر', 1: 'اگر بپرسند' },
+  subscription_figures: { 0: 'نگه‌داشته نمی‌شود', 1: 'نگه‌داشته می‌شود' },
 };

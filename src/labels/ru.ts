@@ -4,6 +4,7 @@ export const labels: Labels = {
   install_limit: 'лимит устройств',
   status: 'состояние',
   note: 'заметка',
+  greeting: 'обращение',
   subscription_key: 'ключ подписки',
   inactive_days: 'дней без использования',
   when_full: 'новое устройство на заполненной ссылке',
@@ -26,6 +27,7 @@ export const labels: Labels = {
   page_cut_off: 'смена доступа на странице',
   rc2_body: 'тело ответа rc 2',
   short_codes: 'короткие коды новых ссылок',
+  subscription_figures: 'срок и трафик подписок',
   name: 'название',
   plan: 'тариф',
   active_until: 'конец тарифа',
@@ -64,4 +66,5 @@ export const choices: Choices = {
   ride_desktop: { 0: 'не передаются', 1: 'тоже передаются' },
   buttons: { missing: 'если панель не передаёт своих', always: 'всегда' },
   discovery: { 0: 'нет', 1: 'если спрашивают' },
+  subscription_figures: { 0: 'не хранятся', 1: 'хранятся' },
 };

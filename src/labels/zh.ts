@@ -4,6 +4,7 @@ export const labels: Labels = {
   install_limit: '设备数上限',
   status: '状态',
   note: '备注',
+  greeting: '称呼',
   subscription_key: '订阅 ID',
   inactive_days: '未使用天数',
   when_full: '链接已满时的新设备',
@@ -26,6 +27,7 @@ export const labels: Labels = {
   page_cut_off: '页面上的切断',
   rc2_body: 'rc 2 的响应正文',
   short_codes: '新链接的短代码',
+  subscription_figures: '订阅的到期与流量',
   name: '名称',
   plan: '套餐',
   active_until: '套餐到期',
@@ -60,4 +62,5 @@ export const choices: Choices = {
   ride_desktop: { 0: '不下发', 1: '同样下发' },
   buttons: { missing: '面板没有提供时', always: '始终' },
   discovery: { 0: '否', 1: '应用询问时' },
+  subscription_figures: { 0: '不保存', 1: '保存' },
 };

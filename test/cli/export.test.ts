@@ -98,7 +98,7 @@ async function setTerms(): Promise<void> {
     };
     await store.updateProvider('Provide1', { ...policy, inactiveDays: 7 }, ACT);
     const [newest] = await store.listLinksOf(providerId, ALL);
-    const terms = { ...policy, subscriptionKeyHash: HASH };
+    const terms = { ...policy, subscriptionKeyHash: HASH, greeting: 'Анна 😀' };
     await store.updateLink(providerId, newest?.id ?? 0, terms, ACT);
   });
   const db = openBeside(from.dataDir);

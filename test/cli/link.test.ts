@@ -204,6 +204,16 @@ test('show has the devices that were refused, and why the last', async () => {
 });
 
 describe('set', () => {
+  test('takes a greeting, which show says, and none takes it back', async () => {
+    await json('set', CODE, '--greeting', 'Anna');
+    expect(await json('show', CODE)).toMatchObject({ greeting: 'Anna' });
+    expect((await link('show', CODE)).stdout).toMatch(/^greeting +Anna$/m);
+    const { code, stderr } = await link('set', CODE, '--greeting', 'a\u202Eb');
+    expect([code, stderr]).toMatchObject([2, expect.stringContaining('signs of direction')]);
+    await json('set', CODE, '--greeting', 'none');
+    expect(await json('show', CODE)).toMatchObject({ greeting: null });
+  });
+
   test('takes buttons, which show says beside those of the provider', async () => {
     const mine = ['--support-url', 'tg://resolve?domain=a', '--web-page-url', 'none'];
     await json('set', CODE, ...mine);

@@ -186,6 +186,7 @@ test('list and show tell everything but keys', async () => {
     ride_desktop: 'no',
     rc2_body: 'default',
     short_codes: 'no',
+    subscription_figures: 'off',
     buttons: 'missing',
     support_url: null,
     web_page_url: null,

@@ -115,3 +115,26 @@ test('what the core refuses has no preview', async () => {
   expect({ code, stderr }).toMatchObject({ code: 1 });
   expect(stderr).toContain('body is required');
 });
+
+test('placeholders, also as three links get them', async () => {
+  const set = await line.run('link', 'set', 'LinkCode0001', '--greeting', 'Anna');
+  expect(set.code).toBe(0);
+  const form = file(
+    'form.json',
+    JSON.stringify({
+      body: '<b>{greeting}</b>, {days_left|soon}',
+      locales: { ru: { body: '{limit}' } },
+    }),
+  );
+  const told = await json('notify', '--form', form, '--fill');
+  expect(told.examples).toMatchObject([
+    { link_id: 1, payload: { body: '<b>Anna</b>, soon', locales: { ru: {} } } },
+  ]);
+  expect(told.examples[0].payload).not.toHaveProperty('fill');
+  const { stdout } = await line.run('notify', '--form', form, '--fill', '--preview');
+  expect(stdout).toContain('As link #1 gets it:\n    Anna, soon\n  in ru\n    ');
+  expect(await json('notify', '--form', form)).not.toHaveProperty('examples');
+  const wrong = await line.run('notify', '--body', '{note}', '--fill', '--preview');
+  expect(wrong.code).not.toBe(0);
+  expect(wrong.stderr).toContain('body has an unknown placeholder {note}');
+});

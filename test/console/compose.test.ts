@@ -41,6 +41,30 @@ testChromium('a message is previewed, tested, checked and sent', async () => {
   ]);
 });
 
+testChromium(
+  'placeholders are explained, previewed for links, and sent with the mark',
+  async () => {
+    const { page, sent } = await open('/console/compose');
+    const words = en.compose;
+    await page.getByLabel(words.body).first().fill('Hello {greeting|friend}');
+    await page.locator('.phone').first().getByText('{greeting|friend}').waitFor();
+    await becomes(() => page.locator('.phone').count(), 1);
+    await page.getByLabel(words.fill).selectOption('1');
+    await page.getByText(words.placeholders.days_left).waitFor();
+    await page.locator('.phone').nth(1).getByText('Hello friend').waitFor();
+    await page.getByLabel(words.body).first().fill('Hello {note}');
+    await page.getByText('unknown placeholder {note}').waitFor();
+    await page.getByLabel(words.body).first().fill('Hello {greeting|friend}');
+    await page.getByRole('button', { name: words.check }).click();
+    await page.getByRole('button', { name: words.sendTo('2', 2) }).click();
+    await page.waitForURL(/\/console\/messages\?.*message=\d+/);
+    await page.getByText(en.messages.filled).waitFor();
+    expect((await sent()).map(({ payload }) => payload)).toMatchObject([
+      { body: 'Hello {greeting|friend}', fill: 1 },
+    ]);
+  },
+);
+
 testChromium('a command has its fields, and a copy has those of the first', async () => {
   const { page, sent } = await open('/console/commands');
   const words = en.command;

@@ -43,6 +43,7 @@ const provider: Provider = {
   ...usualOf<OwnMy>(MY_TERMS),
   myCutOff: 0,
   ...usualOf<OwnBot>(BOT_TERMS),
+  subscriptionFigures: 0,
 };
 
 /** A core that knows one provider and remembers what it was asked for. */

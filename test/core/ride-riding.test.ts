@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import { PUSH } from '../../src/core/port/distribution.ts';
+import type { LinkFacts } from '../../src/core/port/fill.ts';
 import type { AdmittedDevice } from '../../src/core/port/link.ts';
 import type { Maybe } from '../../src/core/port/maybe.ts';
 import type { DoorRides, ProviderRides, Ride } from '../../src/core/port/ride.ts';
@@ -41,6 +42,8 @@ function storeWith(rides: readonly Ride[], more: Partial<ProviderRides> = {}) {
   const state = {
     found: { ...terms, buttonsAlways: false, version: 1, rides, ...more } as ProviderRides,
     named: [] as readonly Ride[],
+    facts: null as LinkFacts | null,
+    factReads: 0,
     reads: { general: 0, named: 0 },
   };
   const store = {
@@ -51,6 +54,10 @@ function storeWith(rides: readonly Ride[], more: Partial<ProviderRides> = {}) {
     findNamedRides: (): Maybe<readonly Ride[]> => {
       state.reads.named += 1;
       return state.named;
+    },
+    findLinkFacts: (): Maybe<LinkFacts | null> => {
+      state.factReads += 1;
+      return state.facts;
     },
   };
   return Object.assign(state, { store, rides: new Rides(store) });
@@ -238,4 +245,49 @@ test('what is kept is bounded: languages of callers, and messages of providers',
   const before = at.reads.general;
   for (const id of [11, 12, 13, 11, 12, 13]) await of(id);
   expect(at.reads.general - before).toBe(3 + 3);
+});
+
+describe('placeholders', () => {
+  const DAY_MS = 86_400_000;
+  const facts = (greeting: string): LinkFacts => ({
+    endsAtMs: 3 * DAY_MS,
+    totalBytes: 2 ** 31,
+    usedBytes: 2 ** 30,
+    readAtMs: 0,
+    deviceCount: 2,
+    installLimit: 3,
+    greeting,
+  });
+  const body = '{greeting|friend}: {days_left|soon}, {traffic_left|some}, {devices}/{limit}';
+  const asked = (more: object) => JSON.stringify({ body, type_push: 'optional', ...more });
+
+  test('are filled with the link of each answer, which no other answer has', async () => {
+    const at = storeWith([ride(1, { payload: asked({ fill: 1 }) })]);
+    const of = async (greeting: string, more: Partial<Fetch> = {}) => {
+      at.facts = facts(greeting);
+      return said(await at.rides.on(fetchOf({}, more), WAY, 150));
+    };
+    expect(await of('Anna')).toBe('Anna: 3 days, 1 GB, 2/3');
+    expect(await of('Boris')).toBe('Boris: 3 days, 1 GB, 2/3');
+    // Apps without a HWID share a device: the address alone shows no figures.
+    expect(await of('Anna', { isShared: true })).toBe('Anna: soon, some, 2/3');
+    at.facts = null;
+    expect(said(await at.rides.on(fetchOf(), WAY, 150))).toBe('friend: soon, some, –/–');
+    expect(at.reads).toEqual({ general: 1, named: 0 });
+  });
+
+  test('stay as they are without the mark, and nothing more is read', async () => {
+    const at = storeWith([ride(1, { payload: asked({}) })]);
+    expect(said(await at.rides.on(fetchOf(), WAY, 150))).toBe(body);
+    expect(at.factReads).toBe(0);
+  });
+
+  test('keep the bound of what apps show once they are filled', async () => {
+    const long = `${'word '.repeat(36)}{greeting} {greeting} {greeting}`;
+    const at = storeWith([ride(1, { payload: asked({ body: long, fill: 1 }) })]);
+    at.facts = facts('G'.repeat(40));
+    const text = said(await at.rides.on(fetchOf(), WAY, 150)) ?? '';
+    expect(text.length).toBeLessThanOrEqual(200);
+    expect(text).toEndWith('…');
+  });
 });

@@ -103,6 +103,7 @@ test('each field of a link is set where it was in 0.20.0', () => {
   const expected: Record<keyof OwnLink, string> = {
     installLimit: `${TERM}, links.add, links.add-many, links.edit, links.bulk, CSV`,
     note: 'add-install, update-install, link add, link set, links.add, links.add-many, links.edit, links.bulk, CSV',
+    greeting: `${TERM}, links.add, links.add-many, links.edit, links.bulk, CSV`,
     status: 'update-install, link set, links.edit, links.bulk',
     subscriptionKeyHash: 'add-install, update-install, link add, link set, links.add-many, CSV',
     inactiveDays: TERM,
@@ -151,6 +152,7 @@ test('each field of a provider is set where it was in 0.20.0, and the page by th
     myCutOff: 'provider set, page.set',
     rc2Body: OWN,
     shortCodes: OWN,
+    subscriptionFigures: OWN,
   };
   expect(ofProvider).toEqual(expected);
 });

@@ -28,6 +28,7 @@ import { domainContract } from './contract/domain.ts';
 import { endedContract } from './contract/ended.ts';
 import { eventContract } from './contract/event.ts';
 import { figureContract } from './contract/figure.ts';
+import { fillContract } from './contract/fill.ts';
 import {
   ALL,
   addDoor,
@@ -83,6 +84,7 @@ import { samePhoneContract } from './contract/same-phone.ts';
 import { sessionContract } from './contract/session.ts';
 import { sightingContract } from './contract/sighting.ts';
 import { slotContract } from './contract/slot.ts';
+import { subscriptionFiguresContract } from './contract/subscription-figures.ts';
 import { targetContract } from './contract/target.ts';
 import { timeContract } from './contract/time.ts';
 import { upkeepContract } from './contract/upkeep.ts';
@@ -113,6 +115,8 @@ export const PARTS = {
     ...namedHwidContract,
     ...cutOffContract,
     ...cutListContract,
+    ...subscriptionFiguresContract,
+    ...fillContract,
     ...domainContract,
     ...idempotencyContract,
     ...myContract,

@@ -124,7 +124,7 @@ export class FakeOutbox implements Part {
     const nowMs = this.clock.nowMs();
     const payload = { body: 'Hello', type_push: 'optional', expire_days: 1 };
     const times = { createdAtMs: nowMs, expiresAtMs: nowMs + HOUR_MS };
-    return { id, notificationType: PUSH, ...times, payload };
+    return { id, providerId: 1, notificationType: PUSH, ...times, payload };
   };
 
   settleDispatches: Part['settleDispatches'] = async (lease, settlements, health, disables) => {

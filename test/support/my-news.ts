@@ -55,7 +55,7 @@ export async function pushed(app: TestApp, hwid: string, to: Subscriber, message
   };
   const gateway = new WebPush(VAPID, 'mailto:a@example.org', { outgoing, clock: app.clock });
   const { distribution } = found;
-  const message = { ...distribution, payload: JSON.parse(distribution.payload) };
+  const message = { ...distribution, providerId: 0, payload: JSON.parse(distribution.payload) };
   const content = renderPush(message, address.locale, {
     gatewayCarryMessages: false,
     outputOffsetMinutes: 180,

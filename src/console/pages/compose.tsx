@@ -54,6 +54,8 @@ function formOf(given: Given) {
   };
 }
 
+const fillIn = (given: Given) => (given['fill'] === '1' ? { fill: 1 } : {});
+
 const textIn = (value: unknown) => (typeof value === 'string' ? value : '');
 const recordIn = (value: unknown) =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
@@ -97,12 +99,62 @@ function TextFields({ from, locale, onRemove }: TextsProps) {
   );
 }
 
+/** The switch that has placeholders filled, with the list of them. */
+function Fill({ isChosen }: { isChosen: boolean }) {
+  const words = texts.compose;
+  const isOn = useSignal(isChosen);
+  return (
+    <>
+      <Select
+        label={words.fill}
+        name="fill"
+        options={[
+          ['', words.fillOff],
+          ['1', words.fillOn],
+        ]}
+        value={isChosen ? '1' : ''}
+        onChoice={(value) => (isOn.value = value === '1')}
+      />
+      {isOn.value && (
+        <div class="hint">
+          <p>{words.fillHint}</p>
+          <ul>
+            {Object.entries(words.placeholders).map(([name, about]) => (
+              <li key={name}>
+                <bdi class="code">{`{${name}}`}</bdi> {about}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** The message as the devices of some links get it. */
+function Examples({ of }: { of: Preview['examples'] }) {
+  return (
+    <>
+      {of.map((one) => (
+        <section key={one.id}>
+          <h2>{texts.compose.exampleOf(number(one.id))}</h2>
+          {one.texts.map((text) => (
+            <Phone key={text.locale} of={text} />
+          ))}
+        </section>
+      ))}
+    </>
+  );
+}
+
 function Bytes({ of }: { of: Preview }) {
   const share = of.bytes / of.bytesMax;
+  const words = texts.compose;
+  const say = of.isFilled ? words.bytesAtMost : words.bytes;
   return (
     <div class="bytes">
       <Share of={share} isHigh={share > 0.9} />
-      <span class="number">{texts.compose.bytes(number(of.bytes), number(of.bytesMax))}</span>
+      <span class="number">{say(number(of.bytes), number(of.bytesMax))}</span>
     </div>
   );
 }
@@ -132,6 +184,7 @@ function Compose({ at, source }: { at: string; source: Source | null }) {
   const words = texts.compose;
   const bodyOf = (given: Given) => ({
     PushNotificationForm: formOf(given),
+    ...fillIn(given),
     ...targetsIn(given),
   });
   const show = (given: Given) => {
@@ -145,7 +198,8 @@ function Compose({ at, source }: { at: string; source: Source | null }) {
         return;
       }
       try {
-        const found = await call('send.preview', { at, body: { PushNotificationForm: form } });
+        const body = { PushNotificationForm: form, ...fillIn(given) };
+        const found = await call('send.preview', { at, body });
         if (round !== asked.current) return;
         preview.value = found;
         problem.value = null;
@@ -171,6 +225,7 @@ function Compose({ at, source }: { at: string; source: Source | null }) {
         </div>
         <Hidden name="locales" value={locales.value.join(' ')} />
         <AddLanguage locales={locales} />
+        <Fill isChosen={payload['fill'] === 1} />
         <Field
           label={words.background}
           hint={words.backgroundHint}
@@ -208,6 +263,7 @@ function Compose({ at, source }: { at: string; source: Source | null }) {
           <Phone key={one.locale} of={one} />
         ))}
         {preview.value && <Bytes of={preview.value} />}
+        {preview.value && <Examples of={preview.value.examples} />}
       </aside>
     </div>
   );

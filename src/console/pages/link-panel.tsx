@@ -48,20 +48,21 @@ function Edit({ at, acts, shown }: { at: string; acts: Acts; shown: Shown }) {
         beside={
           <Curl
             at={at}
-            call={({ leave = '', limit = '', note = '' }) => ({
+            call={({ greeting = '', leave = '', limit = '', note = '' }) => ({
               path: '/api/update-install',
               params: {
                 id: shown.id,
                 install_limit: limit,
                 ...(leave !== '' && { as_they_leave: leave }),
                 note,
+                greeting: greeting.trim() || 'default',
               },
             })}
           />
         }
-        onSubmit={async ({ leave, limit, note = '' }) => {
-          const asTheyLeave = leave === '1';
-          await call('links.edit', { at, id: shown.id, limit: Number(limit), asTheyLeave, note });
+        onSubmit={async ({ greeting = '', leave, limit, note = '' }) => {
+          const change = { asTheyLeave: leave === '1', greeting: greeting.trim() || null, note };
+          await call('links.edit', { at, id: shown.id, limit: Number(limit), ...change });
           await acts.run(async () => undefined);
         }}
       >
@@ -73,6 +74,14 @@ function Edit({ at, acts, shown }: { at: string; acts: Acts; shown: Shown }) {
           maxLength={255}
           dir="auto"
           defaultValue={shown.note ?? ''}
+        />
+        <Field
+          label={texts.heads.greeting}
+          hint={texts.links.greetingHint}
+          name="greeting"
+          maxLength={80}
+          dir="auto"
+          defaultValue={shown.own.greeting ?? ''}
         />
       </Form>
     </details>

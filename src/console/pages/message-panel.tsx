@@ -119,6 +119,7 @@ function Says({ content }: { content: Shown['content'] }) {
           ))}
         </details>
       )}
+      {content.isFilled && <p class="hint">{words.filled}</p>}
       {content.image !== '' && (
         <p class="hint">
           {words.image}: <bdi>{content.image}</bdi>

@@ -133,6 +133,7 @@ const rideControls = (words = texts.providers): Controls<Shown['rides']> => {
       ],
     },
     discovery: { ...choice('discovery'), isNumber: true },
+    subscriptionFigures: { ...choice('subscription_figures'), isNumber: true },
   };
 };
 

@@ -4,6 +4,7 @@ import type { Core } from '../core.ts';
 import type { AuthenticDevice } from '../device.ts';
 import { Refused } from '../outcome.ts';
 import type { AckItem, Glance, Message, TokenHolder } from '../port/inbox.ts';
+import { fillGlances, fillMessages } from './filling.ts';
 
 /**
  * Most messages of a look into an inbox, and bytes of payload after which no more are read: one
@@ -74,7 +75,9 @@ export async function readInbox(
       const { messages, isCut } = await core.store.listInbox(device, core.leastMs(nowMs), limits);
       const left = messages.filter(({ id }) => !acknowledged.has(id));
       // All of them are acknowledged, but the inbox has more.
-      if (left.length > 0 || !isCut) return { messages: left, isCut };
+      if (left.length > 0 || !isCut) {
+        return { messages: await fillMessages(core.store, device.id, left, nowMs), isCut };
+      }
     }
   } finally {
     stopListening();
@@ -89,7 +92,7 @@ export async function glanceInboxes(
   core: Core,
   devices: readonly AuthenticDevice[],
   nowMs: number,
-): Promise<Glance[]> {
+): Promise<readonly Glance[]> {
   const acknowledged = new Map<AuthenticDevice, Set<number>>();
   const listeners = devices.map((device) =>
     core.signals.onAcknowledged(device.id, (id) => {
@@ -97,7 +100,8 @@ export async function glanceInboxes(
     }),
   );
   try {
-    const glances = await core.store.glanceInboxes(devices, core.leastMs(nowMs));
+    const found = await core.store.glanceInboxes(devices, core.leastMs(nowMs));
+    const glances = await fillGlances(core.store, devices, found, nowMs);
     if (acknowledged.size === 0) return glances;
     return glances.map((glance, n) => {
       const gone = acknowledged.get(devices[n] as AuthenticDevice);
@@ -107,6 +111,19 @@ export async function glanceInboxes(
   } finally {
     for (const stopListening of listeners) stopListening();
   }
+}
+
+/** Finds a message that waits for a device, however long it is; null: none has the id. */
+export async function findInInbox(
+  core: Core,
+  device: TokenHolder,
+  id: number,
+  nowMs: number,
+): Promise<Message | null> {
+  const found = await core.store.findWaiting(device, id, core.leastMs(nowMs));
+  const [message = null] =
+    (found && (await fillMessages(core.store, device.id, [found], nowMs))) || [];
+  return message;
 }
 
 /**

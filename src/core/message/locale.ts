@@ -13,7 +13,7 @@ export function tidyTag(tag: string): string {
 export const languageOf = (tag: string): string => tag.split('-', 1)[0] ?? '';
 
 /** Languages of panel users that do not use Latin letters, with their scripts. */
-const SCRIPTS: ReadonlyMap<string, RegExp> = new Map([
+export const SCRIPTS: ReadonlyMap<string, RegExp> = new Map([
   ...['ru', 'uk', 'be', 'kk'].map((tag) => [tag, /\p{Script=Cyrillic}/u] as const),
   ...['fa', 'ar'].map((tag) => [tag, /\p{Script=Arabic}/u] as const),
   ['zh', /\p{Script=Han}/u],

@@ -4,7 +4,9 @@ import { isRecord } from '../json-input.ts';
 import { isRefused, type Refused } from '../outcome.ts';
 import type { KeyedCall } from '../port/idempotency.ts';
 import { type CommandPayload, composeCommand, readActionType } from './command.ts';
-import { composeNotification, type NotificationPayload } from './notification.ts';
+import { markFilled, readFill } from './fill-form.ts';
+import type { StoredNotification } from './filling.ts';
+import { composeNotification } from './notification.ts';
 import { readReplaces } from './replacing.ts';
 import { readSchedule, type Schedule } from './schedule.ts';
 import { readCommandTargets, readNotificationTargets, type Targets } from './target.ts';
@@ -23,17 +25,21 @@ type Body = Readonly<Record<string, unknown>>;
 
 /**
  * Reads the body of `POST /remote/notification`: content, schedule, targets, and the replaced
- * notification. Returns a misfit or a refusal of the targets.
+ * notification, and whether placeholders are filled. Returns a misfit or a refusal of the targets.
  */
 export function readNotification(
   body: Body,
   nowMs: number,
   hwidCountMax?: number,
 ):
-  | Order<NotificationPayload>
+  | Order<StoredNotification>
   | Refused<'malformed' | 'message_too_large' | 'device_not_found' | 'no_devices_found'> {
   const form = body['PushNotificationForm'];
-  const payload = composeNotification(form);
+  const isFilled = readFill(body['fill']);
+  const plain = composeNotification(form);
+  if (isRefused(plain)) return plain;
+  if (isRefused(isFilled)) return isFilled;
+  const payload = isFilled ? markFilled(plain) : plain;
   if (isRefused(payload)) return payload;
   const schedule = readSchedule(isRecord(form) ? form : {}, nowMs);
   if (isRefused(schedule)) return schedule;

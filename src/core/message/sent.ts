@@ -13,6 +13,7 @@ import type { Receipt, ReceiptsAfter } from '../port/receipt.ts';
 import { wordOf } from '../status-word.ts';
 import { nextTurn } from '../turn.ts';
 import { CANCEL_CUTOFF_MS } from './cancel.ts';
+import { isFilled } from './filling.ts';
 import { plainText } from './plain-text.ts';
 import {
   FAILED,
@@ -107,7 +108,8 @@ interface SentText {
 
 /** The content of a message. */
 type SentContent =
-  | { kind: 'push'; texts: SentText[]; image: string }
+  /** `isFilled`: the texts have placeholders, which each device gets filled. */
+  | { kind: 'push'; texts: SentText[]; image: string; isFilled: boolean }
   /** `text`: the first characters of a command's content; `isCut`: there are more. */
   | { kind: 'command'; action: string; text: string; isCut: boolean };
 
@@ -130,7 +132,12 @@ export function contentOf({ notificationType, payload }: DistributionDetail): Se
   const locales = isRecord(form['locales']) ? Object.entries(form['locales']) : [];
   const texts = locales.map(([locale, one]) => sentText(locale, isRecord(one) ? one : {}));
   const base = sentText('', { ...form, 'link-for-open': form['link_for_open'] });
-  return { kind: 'push', texts: [base, ...texts], image: text(form['background_image']) };
+  return {
+    kind: 'push',
+    texts: [base, ...texts],
+    image: text(form['background_image']),
+    isFilled: isFilled({ notificationType, payload: form }),
+  };
 }
 
 function sentText(locale: string, form: Readonly<Record<string, unknown>>): SentText {

@@ -24,7 +24,13 @@ export interface Link {
 }
 
 /** Terms of a link that lists do not show, without its key. */
-export interface LinkTerms extends OwnPolicy, Buttons {}
+export interface LinkTerms extends OwnPolicy, Buttons {
+  /**
+   * A text about the user that placeholders of messages show on the user's devices; null: none. No
+   * import from a panel sets it.
+   */
+  greeting: string | null;
+}
 
 export interface LinkTermsAndKey extends LinkTerms {
   /** SHA-256 of the panel's subscription key, hexadecimal; null: the link has none. */

@@ -135,6 +135,7 @@ export type Settlement = { id: number } & (
 /** The message of a push: the same for all recipients. */
 export interface PushMessage {
   id: number;
+  providerId: number;
   notificationType: DistributionType;
   createdAtMs: number;
   expiresAtMs: number;

@@ -5,6 +5,7 @@ import type { Maybe } from './maybe.ts';
 import type { OwnMy, OwnMyCut } from './my.ts';
 import type { OwnRideTerms } from './ride.ts';
 import type { OwnPolicy } from './slot.ts';
+import type { OwnFigures } from './subscription-figures.ts';
 
 export const PLANS = ['basic', 'pro', 'enterprise'] as const;
 
@@ -24,7 +25,7 @@ export interface OwnBot {
 }
 
 /** The fields that a provider itself may set. */
-export interface OwnTerms extends OwnPolicy, OwnRideTerms, OwnMy, OwnBot {}
+export interface OwnTerms extends OwnPolicy, OwnRideTerms, OwnMy, OwnBot, OwnFigures {}
 
 /** The fields of a provider that can be set. */
 export interface ProviderTerms extends OwnTerms, OwnMyCut {

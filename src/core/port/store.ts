@@ -26,6 +26,7 @@ import type { DomainStore } from './domain.ts';
 import type { EndedStore } from './ended.ts';
 import type { EventStore } from './event.ts';
 import type { FigureStore, RefusedStore } from './figure.ts';
+import type { FillStore } from './fill.ts';
 import type { FollowStore } from './follow.ts';
 import type { HealthStore } from './health.ts';
 import type { IdempotencyStore } from './idempotency.ts';
@@ -52,6 +53,7 @@ import type { RideStore } from './ride.ts';
 import type { SessionStore } from './session.ts';
 import type { SightingStore } from './sighting.ts';
 import type { SlotStore } from './slot.ts';
+import type { SubscriptionFiguresStore } from './subscription-figures.ts';
 import type { TimeStore } from './time.ts';
 import type { UpkeepStore } from './upkeep.ts';
 import type { UpstreamStore } from './upstream.ts';
@@ -93,7 +95,9 @@ export interface Store
     FigureStore,
     RefusedStore,
     SightingStore,
+    FillStore,
     FollowStore,
+    SubscriptionFiguresStore,
     KeepingStore,
     IdempotencyStore,
     OutboxStore,

@@ -1,7 +1,7 @@
 /** The parts of a message that ride. Each part rides, ends and is replaced on its own. */
 
 import type { CommandPayload } from '../message/command.ts';
-import type { NotificationPayload } from '../message/notification.ts';
+import type { StoredNotification } from '../message/filling.ts';
 import { PUSH } from '../port/distribution.ts';
 import { isSettingRidden } from './setting.ts';
 
@@ -17,7 +17,7 @@ import { isSettingRidden } from './setting.ts';
  */
 export type Part = 'message' | 'domain' | 'url' | 'update' | `set:${string}`;
 
-export type RidingPayload = NotificationPayload | CommandPayload;
+export type RidingPayload = StoredNotification | CommandPayload;
 
 /**
  * Returns the parts of a message that can ride in any app. Of `set-settings` only keys in the table

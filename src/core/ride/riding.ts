@@ -5,7 +5,9 @@
 
 import { appOf } from '../app/find.ts';
 import type { App } from '../app/record.ts';
+import { fillMessage, isFilled, withoutFigures } from '../message/filling.ts';
 import type { DeviceFacts } from '../port/device.ts';
+import type { FillStore, LinkFacts } from '../port/fill.ts';
 import type { AdmittedDevice } from '../port/link.ts';
 import { after, type Maybe } from '../port/maybe.ts';
 import type {
@@ -68,6 +70,16 @@ interface Known extends Omit<ProviderRides, 'rides'> {
   hosts: readonly string[];
 }
 
+/** The answer that rides are added to. */
+interface Answered {
+  fetch: Fetch;
+  facts: DeviceFacts;
+  way: RideWay;
+  known: Known;
+  /** True: the texts are those of the link, which no other answer may have. */
+  isFilled?: boolean;
+}
+
 /** The most characters of cached messages, of all providers together. */
 const SIZE_MAX = 16 * 1024 * 1024;
 /** The most providers in the cache. */
@@ -94,7 +106,10 @@ export class Rides {
   /** Renderings since the cache was emptied. */
   #renderedCount = 0;
 
-  constructor(private readonly store: Pick<RideStore, 'findNamedRides' | 'findRides'>) {}
+  constructor(
+    private readonly store: Pick<RideStore, 'findNamedRides' | 'findRides'> &
+      Pick<FillStore, 'findLinkFacts'>,
+  ) {}
 
   /** Returns the additions to the answer to a fetch; null: none. */
   on(fetch: Fetch, way: RideWay, nowMs: number): Maybe<Riders | null> {
@@ -109,15 +124,20 @@ export class Rides {
         const device = { os: facts.os, homeSinceMs: isHome ? door.homeSinceMs : null };
         const terms = { level, ridesOnDesktop: known.ridesOnDesktop };
         const due = dueRides([...own, ...known.rides], device, terms, nowMs);
-        return this.#ridersOf(due, { fetch, facts, way, known });
+        const of = { fetch, facts, way, known };
+        if (!due.some(({ phase, ride }) => phase === 'rides' && asksToFill(ride))) {
+          return this.#ridersOf(due, of);
+        }
+        // The link that the answer is for: the address of another one shows nothing of its own.
+        return after(this.store.findLinkFacts(fetch.link.installId), (found) => {
+          const shown = fetch.isShared ? withoutFigures(found) : found;
+          return this.#ridersOf(filled(due, shown, nowMs), { ...of, isFilled: true });
+        });
       });
     });
   }
 
-  #ridersOf(
-    due: readonly DueRide<ParsedRide>[],
-    of: { fetch: Fetch; facts: DeviceFacts; way: RideWay; known: Known },
-  ): Riders | null {
+  #ridersOf(due: readonly DueRide<ParsedRide>[], of: Answered): Riders | null {
     const { fetch, facts, known } = of;
     const ofLink = fetch.link.rides ?? NO_BUTTONS;
     const buttons = {
@@ -137,10 +157,12 @@ export class Rides {
   #carriage(
     due: readonly DueRide<ParsedRide>[],
     app: App | null,
-    { fetch, way, known }: { fetch: Fetch; way: RideWay; known: Known },
+    { fetch, isFilled: isOwn = false, way, known }: Answered,
   ): Carriage {
     const languages = fetch.languages();
     const { hosts, providerId } = way;
+    const render = () => rideHeaders(due.map(ridingOf), { app, languages, providerId, hosts });
+    if (isOwn) return render();
     if (known.hosts !== hosts) {
       known.rendered.clear();
       known.hosts = hosts;
@@ -149,7 +171,7 @@ export class Rides {
     const key = [app?.name, providerId, ...languages, '', ...names].join('\n');
     const found = known.rendered.get(key);
     if (found !== undefined) return found;
-    const carriage = rideHeaders(due.map(ridingOf), { app, languages, providerId, hosts });
+    const carriage = render();
     if (key.length > KEY_LENGTH_MAX) return carriage;
     if (known.rendered.size >= RENDERED_MAX) known.rendered.clear();
     if (this.#renderedCount >= RENDERED_ALL_MAX) {
@@ -215,6 +237,21 @@ function parsed(rides: readonly Ride[]): ParsedRide[] {
     return { ...ride, parsed: before };
   });
 }
+
+const asksToFill = ({ notificationType, parsed }: ParsedRide) =>
+  isFilled({ notificationType, payload: parsed });
+
+/** Fills the texts of rides with the facts of a link. */
+const filled = (
+  due: readonly DueRide<ParsedRide>[],
+  facts: LinkFacts | null,
+  nowMs: number,
+): DueRide<ParsedRide>[] =>
+  due.map(({ ride, phase }) => {
+    const { notificationType, parsed: payload } = ride;
+    const { payload: parsed } = fillMessage({ notificationType, payload }, facts, nowMs);
+    return { phase, ride: { ...ride, parsed } };
+  });
 
 const ridingOf = ({ ride, phase }: DueRide<ParsedRide>): Riding => ({
   distributionId: ride.distributionId,

@@ -6,7 +6,13 @@ import { DEVICE_TOKEN, readInstallCode } from '../../core/formats.ts';
 import { byteLength } from '../../core/json-input.ts';
 import { readAckItems, readRegistration } from '../../core/message/device-input.ts';
 import { noteNotified } from '../../core/message/ended.ts';
-import { acknowledge, FRAME_BYTES, fetchInbox, INBOX_LIMITS } from '../../core/message/inbox.ts';
+import {
+  acknowledge,
+  FRAME_BYTES,
+  fetchInbox,
+  findInInbox,
+  INBOX_LIMITS,
+} from '../../core/message/inbox.ts';
 import { POLL_SECONDS_MAX } from '../../core/message/patience.ts';
 import { type Registration, registerDevice } from '../../core/message/registration.ts';
 import { TYPE_NAMES } from '../../core/message/status.ts';
@@ -206,7 +212,7 @@ export const inboxEndpoint = deviceEndpoint({
     const headers = waitMax(settings);
     if (params.id !== null) {
       await limits.turns.next(callerName({ device }));
-      const message = await core.store.findWaiting(device, params.id, core.leastMs(nowMs));
+      const message = await findInInbox(core, device, params.id, nowMs);
       const found = message === null ? [] : [message];
       const data = found.map((one) => messageView(one, settings));
       return { says: 'ok', body: { data }, headers, sender: senderOf(found) };

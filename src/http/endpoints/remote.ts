@@ -5,6 +5,7 @@ import { nowOf } from '../../core/device-reach.ts';
 import { isAbsent } from '../../core/json-input.ts';
 import { cancelDistribution } from '../../core/message/cancel.ts';
 import { noteOn } from '../../core/message/command.ts';
+import { PLACEHOLDER_NAMES } from '../../core/message/fill.ts';
 import { readCommand, readNotification } from '../../core/message/order.ts';
 import { STATUS_NAMES, TYPE_NAMES } from '../../core/message/status.ts';
 import { isRefused, malformed } from '../../core/outcome.ts';
@@ -116,6 +117,9 @@ function reachOf(count: TargetCount) {
   return { 'x-reach': `${all}; ${late}${within}${bound}` };
 }
 
+/** The placeholders in one line. */
+const PLACEHOLDERS_ABOUT = PLACEHOLDER_NAMES.map((name) => `\`{${name}}\``).join(', ');
+
 /** The key of a call may also be a field of the body. */
 const IN_BODY = ' It may also be a field of the body.';
 
@@ -133,6 +137,10 @@ const notificationEndpoint = providerEndpoint({
     replaces: optional(forms.id, {
       misfit: 'unknown_error',
       about: `The \`id\` of an earlier notification of the provider, with the same recipients, which this one corrects: the earlier one expires at once, gateways push this one to no device, and the five minutes are not for the first correction of a notification.${IN_BODY} An extension of the public contract.`,
+    }),
+    fill: optional(forms.flag, {
+      misfit: 'unknown_error',
+      about: `1: placeholders in the texts of bodies are filled for each device (${PLACEHOLDERS_ABOUT}); \`{days_left|soon}\` has a text for devices without a value. Refused: an unknown placeholder; one in a title, link, image or tag; and a message that could exceed its bound once it is filled. Without it braces are delivered as they are.${IN_BODY} An extension of the public contract.`,
     }),
   },
   input: NotificationInput,
@@ -152,11 +160,15 @@ const notificationEndpoint = providerEndpoint({
   ],
   handle: (call) => {
     const { core, provider, params, nowMs } = call;
-    const body = params.replaces === null ? call.body : { ...call.body, replaces: params.replaces };
-    const inBody = call.body['replaces'];
-    if (!isAbsent(inBody) && `${inBody}` !== `${body.replaces}`) {
-      return malformed('replaces was given twice with different values');
+    const { fill, replaces } = params;
+    const given = { ...(replaces !== null && { replaces }), ...(fill !== null && { fill }) };
+    for (const [name, value] of Object.entries(given)) {
+      const inBody = call.body[name];
+      if (!isAbsent(inBody) && `${inBody}` !== `${value}`) {
+        return malformed(`${name} was given twice with different values`);
+      }
     }
+    const body = { ...call.body, ...given };
     return sendOnce({ core, provider, params, body, nowMs }, 'notification', async (keyed) => {
       const order = readNotification(body, nowMs);
       if (isRefused(order)) return order;

@@ -9,6 +9,8 @@ import {
   BUTTON_URL,
   BUTTON_URL_LENGTH_MAX,
   type ChoiceFormat,
+  GREETING,
+  GREETING_LENGTH_MAX,
   type ListFormat,
   PAGE_COLOR,
   PAGE_NAME,
@@ -34,10 +36,12 @@ const DOCUMENTED = new Map<unknown, object>([
     },
   ],
   [PAGE_NAME, { minLength: 1, maxLength: 64 }],
+  [GREETING, { minLength: 1, maxLength: GREETING_LENGTH_MAX }],
 ]);
 const EXAMPLES = new Map<unknown, string>([
   [BUTTON_URL, 'https://example.com/support'],
   [PAGE_NAME, 'Northwind'],
+  [GREETING, 'Anna'],
   [PAGE_COLOR, '#0f766e'],
   [PROVIDER_KINDS, 'link.full,device.admitted'],
 ]);

@@ -2,7 +2,7 @@
  * Answers the page of news: registers browsers, shows their messages, and takes acknowledgements.
  */
 
-import { registerBrowser, tokenHashOf } from '../../core/browser.ts';
+import { listNews, registerBrowser, tokenHashOf } from '../../core/browser.ts';
 import type { Core } from '../../core/core.ts';
 import { authenticateDevice } from '../../core/device.ts';
 import { readAckItems } from '../../core/message/device-input.ts';
@@ -106,7 +106,7 @@ async function show(deps: NewsDeps, part: NewsPart, request: Request): Promise<A
   const hash = tokenHashOf(cookieIn(request.headers, COOKIE));
   const own = hash && (await core.store.findBrowser(hash));
   const isHere = hash !== null && own?.installId === link.installId;
-  const news = isHere ? await core.store.listNews(hash, view.nowMs, NEWS_MAX) : null;
+  const news = isHere ? await listNews(core, link, hash, view.nowMs, NEWS_MAX) : null;
   const browserCount = await core.store.countBrowsers(link.installId);
   const languages = [...languagesOf(request.headers), view.language];
   const made = newsView({ link, news, browserCount, key, languages }, view);

@@ -30,6 +30,7 @@ import type { EndpointTally, Traffic } from '../traffic.ts';
 import { admissionOf, isSuccess, passesUnproven } from './admission.ts';
 import { decide, type SubscriptionRequest } from './decision.ts';
 import { Failure, type UpstreamResponse } from './exchange.ts';
+import { FiguresNotes } from './figures.ts';
 import { type ForwardDeps, forward, meansUnknown } from './forward.ts';
 import { BY_OTHER_PATH, type Denied, FOR_ALL, type Forwarding } from './forwarding.ts';
 import { codeIn, guessedCode, guessesCode } from './guesses.ts';
@@ -66,6 +67,7 @@ interface ProxyDeps extends ProxyOptions, ForwardDeps {
   moves: MoveGuard;
   inspection: Inspection;
   newLinks: NewLinks;
+  figures: FiguresNotes;
 }
 
 export interface PanelProxy {
@@ -97,6 +99,7 @@ export function makeProxy(options: ProxyOptions): PanelProxy {
     moves,
     inspection: new Inspection({ store: options.core.store, moves }),
     newLinks: new NewLinks(options),
+    figures: new FiguresNotes(options),
   };
   return {
     answer: (request, exposure, startMs = options.clock.steadyMs()) => {

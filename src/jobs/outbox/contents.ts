@@ -1,10 +1,12 @@
 /**
  * A cache of messages as gateways show them: a send to many devices reads its message once and
- * renders it once for each language.
+ * renders it once for each language. A message with placeholders is rendered for each device.
  */
 
+import { fillMessages, isFilled } from '../../core/message/filling.ts';
 import { type PushSettings, renderPush } from '../../core/message/push.ts';
 import type { PushContent, PushMessage } from '../../core/port/outbox.ts';
+import type { Store } from '../../core/port/store.ts';
 
 /** Bounds of the cache: messages, and languages of each, which devices choose freely. */
 const MESSAGES_MAX = 64;
@@ -22,7 +24,7 @@ export class PushContents {
   readonly #reads = new Map<number, Promise<PushMessage | null>>();
 
   constructor(
-    private readonly find: (distributionId: number) => Promise<PushMessage | null>,
+    private readonly store: Pick<Store, 'findFillFacts' | 'findPushMessage'>,
     private readonly settings: PushSettings,
   ) {}
 
@@ -31,21 +33,29 @@ export class PushContents {
     return this.#entries.get(distributionId)?.byLocale.get(locale);
   }
 
-  /** Returns a message in a language, or null if it was deleted. */
-  async render(distributionId: number, locale: string | null): Promise<PushContent | null> {
+  /** Returns a message in a language for a device, or null if it was deleted. */
+  async render(
+    { distributionId, deviceId }: { distributionId: number; deviceId: number },
+    locale: string | null,
+    nowMs: number,
+  ): Promise<PushContent | null> {
     const message =
       this.#entries.get(distributionId)?.message ?? (await this.#read(distributionId));
     if (message === null) return null;
     const entry = this.#entries.get(distributionId) ?? { message, byLocale: new Map() };
     const known = entry.byLocale.get(locale);
     if (known !== undefined) return known;
-    const content = renderPush(message, locale, this.settings);
-    if (entry.byLocale.size >= LOCALES_MAX) entry.byLocale.clear();
-    entry.byLocale.set(locale, content);
     this.#entries.delete(distributionId);
     this.#entries.set(distributionId, entry);
     const [oldest] = this.#entries.keys();
     if (this.#entries.size > MESSAGES_MAX && oldest !== undefined) this.#entries.delete(oldest);
+    if (isFilled(message)) {
+      const [own = message] = await fillMessages(this.store, deviceId, [message], nowMs);
+      return renderPush(own, locale, this.settings);
+    }
+    const content = renderPush(message, locale, this.settings);
+    if (entry.byLocale.size >= LOCALES_MAX) entry.byLocale.clear();
+    entry.byLocale.set(locale, content);
     return content;
   }
 
@@ -57,7 +67,9 @@ export class PushContents {
   #read(distributionId: number): Promise<PushMessage | null> {
     const present = this.#reads.get(distributionId);
     if (present !== undefined) return present;
-    const read = this.find(distributionId).finally(() => this.#reads.delete(distributionId));
+    const read = this.store
+      .findPushMessage(distributionId)
+      .finally(() => this.#reads.delete(distributionId));
     this.#reads.set(distributionId, read);
     return read;
   }

@@ -76,15 +76,16 @@ export class Dispatcher {
   }
 
   /** Sends a push once. Returns null if its gateway is no longer configured. Never rejects. */
-  async sendPush({ distributionId, token }: PushDispatch): Promise<AttemptResult | null> {
+  async sendPush({ deviceId, distributionId, token }: PushDispatch): Promise<AttemptResult | null> {
     if (token?.push == null) return GONE;
     const { push, locale } = token;
     const gateway = this.deps.gateways()[push.gateway];
     if (gateway === undefined) return null;
-    const { contents } = this;
+    const { contents, deps } = this;
     return this.#attempt(push.gateway, async (signal) => {
       const content =
-        contents.known(distributionId, locale) ?? (await contents.render(distributionId, locale));
+        contents.known(distributionId, locale) ??
+        (await contents.render({ distributionId, deviceId }, locale, deps.clock.nowMs()));
       if (content === null) return GONE;
       const verdict = await gateway.send(push, content, signal);
       const isReplaced = this.deps.gateways()[push.gateway] !== gateway;

@@ -78,7 +78,7 @@ export class Outbox {
   constructor(private readonly deps: OutboxDeps) {
     const { core, clock, settings } = deps;
     const onFault = (fault: unknown) => this.#onFault(fault);
-    this.#contents = new PushContents((id) => core.store.findPushMessage(id), settings);
+    this.#contents = new PushContents(core.store, settings);
     this.#dispatcher = new Dispatcher(deps, this.#contents, this.#aborting.signal, onFault);
     this.#loop = new WakeLoop({ core, clock, work: () => this.#work(), onFault });
     core.signals.onOutbox(() => this.wake());

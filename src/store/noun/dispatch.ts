@@ -52,7 +52,10 @@ export function dispatchNoun(backend: Backend): DispatchNoun {
         )}
         FROM outbox o ${join} event e ON e.id = o.event_id WHERE ${behind}`),
     message: prepare(sql`
-        SELECT ${columns('distribution', 'id, notificationType, createdAtMs, expiresAtMs, payload')}
+        SELECT ${columns(
+          'distribution',
+          'id, providerId, notificationType, createdAtMs, expiresAtMs, payload',
+        )}
         FROM distribution WHERE id = :id`),
   };
   return {

@@ -24,6 +24,7 @@ import { eventNoun } from './event.ts';
 import type { EventStatements } from './event-notes.ts';
 import { figureNoun } from './figure.ts';
 import type { FigureCounter } from './figure-counter.ts';
+import { fillNoun } from './fill.ts';
 import { followNoun } from './follow.ts';
 import { forgettingNoun } from './forgetting.ts';
 import { glanceNoun } from './glance.ts';
@@ -61,6 +62,7 @@ import { sessionNoun } from './session.ts';
 import { sightingNoun } from './sighting.ts';
 import { slotNoun } from './slot.ts';
 import { strangerNoun } from './stranger.ts';
+import { subscriptionFiguresNoun } from './subscription-figures.ts';
 import { targetNoun } from './targets.ts';
 import { timeNoun } from './time.ts';
 import { tokenNoun } from './token.ts';
@@ -95,6 +97,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...changeNoun(backend),
     ...inboxNoun(backend),
     ...glanceNoun(backend),
+    ...fillNoun(backend),
     ...acknowledgementNoun(backend),
     ...tokenNoun(backend),
     ...endedNoun(backend),
@@ -136,6 +139,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...webhookNoun(backend),
     ...upkeepNoun(backend),
     ...upstreamNoun(backend),
+    ...subscriptionFiguresNoun(backend),
     ...refusedDeviceNoun(backend),
     ...sightings,
     ...figureNoun(backend, figures, events, { carried, saveSightings }),

@@ -71,6 +71,7 @@ const OF_PROVIDER: Table<ProviderChange> = {
   rc2Body: [null, 'on', { rc2_body: [null, 'on'] }],
   shortCodes: [0, 1, { short_codes: [null, 1] }],
   discovery: [0, 1, { discovery: [null, 'on'] }],
+  subscriptionFigures: [0, 1, { subscription_figures: [null, 'on'] }],
   my: [0, 1, { page: [null, 'on'] }],
   myName: [null, 'Northwind', { page_name: 'changed' }],
   myColor: [null, '#0f766e', { page_color: [null, '#0f766e'] }],
@@ -82,6 +83,7 @@ const OF_LINK: Table<OwnLink> = {
   ...POLICY,
   installLimit: [2, 5, { install_limit: [2, 5] }],
   note: [null, 'Anna', { note: 'changed' }],
+  greeting: [null, 'Anna', { greeting: 'changed' }],
   status: [10, 5, { status: [10, 5] }],
   subscriptionKeyHash: [null, KEY_HASH, { subscription_key: 'changed' }],
 };

@@ -12,6 +12,7 @@ const CREATED_MS = Date.UTC(2026, 10, 22, 12, 0, 0);
 function notification(payload: Record<string, unknown>): PushMessage {
   return {
     id: 7,
+    providerId: 1,
     notificationType: PUSH,
     createdAtMs: CREATED_MS,
     expiresAtMs: CREATED_MS + 86_400_000,

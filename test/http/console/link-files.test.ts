@@ -43,7 +43,7 @@ test('a file that is written makes the same links elsewhere; no cell of it is a 
   const file = await here.browser.get('links.csv', { at: here.at, filter: EVERY, beyondId: null });
   expect([file.count, file.nextId]).toEqual([CELLS.length, null]);
   const [head, ...lines] = file.text.trimEnd().split('\r\n');
-  expect(head).toBe('id,code,limit,note,devices,status,created_at');
+  expect(head).toBe('id,code,limit,note,devices,status,created_at,greeting');
   const rest = await here.browser.get('links.csv', {
     at: here.at,
     filter: EVERY,
@@ -67,6 +67,20 @@ test('a file that is written makes the same links elsewhere; no cell of it is a 
   });
   const notes = (await listed(there)).map(({ note }) => note);
   expect<(string | null)[]>(notes).toEqual(CELLS.map(([note]) => note));
+});
+
+test('a greeting is in the file, and a file sets it; no cell of it is a formula', async () => {
+  const { at, browser } = await signedIn();
+  const draft = { ...draftOf(null), greeting: '=Анна, 1' };
+  const { made } = await browser.get('links.add-many', { at, drafts: [draft] });
+  const { text } = await browser.get('links.csv', { at, filter: EVERY, beyondId: null });
+  expect(text).toEndWith(`,"'=Анна, 1"\r\n`);
+  const code = made[0]?.code ?? '';
+  const other = text.replace(code, `${code.slice(2)}zz`);
+  const read = await browser.get('links.csv-read', { at, text: other });
+  expect(read).toMatchObject({ mistakes: [], rows: [{ greeting: '=Анна, 1', why: null }] });
+  const wrong = await browser.get('links.csv-read', { at, text: 'key,greeting\na,x\u202Ey\n' });
+  expect(wrong.mistakes[0]?.what).toContain('greeting is not one line');
 });
 
 test('mistakes are said by line; a first row that names other columns ends it', async () => {

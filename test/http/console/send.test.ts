@@ -47,6 +47,23 @@ test('a preview is filtered, sized, and in each language', async () => {
   expect(await browser.refusal('send.preview', { at, body: large })).toBe('message_too_large');
 });
 
+test('a preview with placeholders shows three links of the provider, and the longest size', async () => {
+  const body = { ...form('<b>{greeting|you}</b> {limit}'), fill: 1 };
+  const [{ id } = { id: 0 }] = (await call(app, '/api/list-install', of)).json.data;
+  await browser.get('links.edit', { at, id, greeting: 'Anna <3' });
+  for (let n = 0; n < 3; n++) await browser.get('links.add', { at, limit: 9, note: '' });
+  const preview = await browser.get('send.preview', { at, body });
+  expect(preview.texts).toMatchObject([{ tree: [{ children: ['{greeting|you}'] }, ' {limit}'] }]);
+  expect(preview).toMatchObject({ isFilled: true, bytesMax: 4096 });
+  expect(preview.examples).toHaveLength(3);
+  expect(preview.examples[0]?.texts).toMatchObject([{ tree: [{ children: ['you'] }, ' 9'] }]);
+  const bare = await browser.get('send.preview', { at, body: { ...body, fill: 0 } });
+  expect([bare.examples, bare.isFilled, bare.bytes < preview.bytes]).toEqual([[], false, true]);
+  const unknown = { ...form('{note}'), fill: 1 };
+  expect(await browser.refusal('send.preview', { at, body: unknown })).toBe('malformed');
+  await browser.get('links.edit', { at, id, greeting: null });
+});
+
 test('a check counts and sends nothing; a send is the API’s', async () => {
   const body = { ...form('hello'), ...TO_ANDROID };
   const checked = await browser.get('send.check', { at, kind: 'push', body });
@@ -230,4 +247,19 @@ test('imported data may be as long as in the API; more is refused in words', asy
     detail: expect.stringContaining('large bodies'),
   });
   expect(await stranger.refusal('send.settings', { at })).toBe('signed_out');
+});
+
+test('a message that was sent says that it has placeholders, and shows them', async () => {
+  app.clock.advance(10 * 60_000);
+  const body = { ...form('{greeting} {x}'), ...TO_ANDROID };
+  const { id: plain } = await browser.get('send.notification', { at, body });
+  app.clock.advance(10 * 60_000);
+  const asked = { ...form('{greeting}'), ...TO_ANDROID, fill: 1 };
+  const { id } = await browser.get('send.notification', { at, body: asked });
+  const shown = (await browser.get('messages.show', { at, id })).content;
+  expect(shown).toMatchObject({ isFilled: true, texts: [{ body: '{greeting}' }] });
+  const other = (await browser.get('messages.show', { at, id: plain })).content;
+  expect(other).toMatchObject({ isFilled: false, texts: [{ body: '{greeting} {x}' }] });
+  // A copy asks for it again.
+  expect((await browser.get('send.source', { at, id })).payload).toMatchObject({ fill: 1 });
 });

@@ -58,6 +58,7 @@ const termMisfits = (
       ['same_phone', 'yes', 'one of off, ask, replace and default'],
       ['when_new', 'yes', 'one of admit, refuse and default'],
       ['support_url', 'javascript:alert(1)', URL_RULE],
+      ['greeting', 'a\u202Eb', GREETING_RULE],
     ] as const
   ).map(([name, value, rule]) => ({
     name: `${name}=${value}`,
@@ -69,6 +70,8 @@ const termMisfits = (
     detail: `${name} must be ${rule}`,
   }));
 
+const GREETING_RULE =
+  'one line of 1 to 40 characters in UTF-8, without signs of direction, or default';
 const URL_RULE = 'an http, https or tg URL of up to 255 ASCII characters, or default';
 const buttons = { support_url: 'tg://resolve?domain=a', web_page_url: 'https://example.com/' };
 

@@ -399,6 +399,7 @@ const linkTerms = {
   whenNew: null,
   supportUrl: null,
   webPageUrl: null,
+  greeting: null,
   createdAtMs: 0,
   installCountMax: 100,
 } as const;

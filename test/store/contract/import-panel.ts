@@ -29,6 +29,18 @@ export const panelContract: Suite = (opened) => {
     expect(await store.listLinksOf(id, ALL)).toMatchObject([{ installLimit: 5, note: 'theirs' }]);
   });
 
+  test('no import sets a greeting, and none takes that of the provider away', async () => {
+    const { store } = opened();
+    const { id } = await addProvider(store, 'Provide1');
+    await bring(store, id, user('anna'));
+    const link = (await store.listLinksOf(id, ALL))[0]?.id ?? 0;
+    const greeting = async () => (await store.findLinkFacts(link))?.greeting;
+    expect(await greeting()).toBeNull();
+    await store.updateLink(id, link, { greeting: 'Anna' }, ACT);
+    await bring(store, id, user('anna', { installLimit: 5, note: 'theirs' }), true);
+    expect(await greeting()).toBe('Anna');
+  });
+
   test('a link that has the key already is adopted with its terms', async () => {
     const { store } = opened();
     const { id } = await addProvider(store, 'Provide1');

@@ -261,6 +261,7 @@ export const outboxContract: Record<keyof OutboxStore, Suite> = {
       const { notificationType, createdAtMs, expiresAtMs } = draft(providerId);
       expect(await store.findPushMessage(id)).toEqual({
         id,
+        providerId,
         notificationType,
         createdAtMs,
         expiresAtMs,

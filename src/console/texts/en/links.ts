@@ -23,6 +23,7 @@ const links = {
   add: 'New link',
   howMany: 'How many',
   noteHint: 'Only you see it: a name, an order.',
+  greetingHint: 'Its user reads it where a message has {greeting}. Empty: none.',
   patternHint: 'A number is added after the note, or in place of {n}.',
   notesAre: (first: string, last: string) => `${first} … ${last}`,
   create: 'Create',

@@ -28,6 +28,7 @@ const links: Like<typeof english.links> = {
   add: 'لینک جدید',
   howMany: 'تعداد',
   noteHint: 'فقط شما می‌بینید: نام، سفارش.',
+  greetingHint: 'کاربر آن را در جایی از پیام که {greeting} دارد می‌بیند. خالی: هیچ.',
   patternHint: 'شماره پس از یادداشت می‌آید، یا جایی که \u2066{n}\u2069 بنویسید.',
   notesAre: (first, last) => `از «\u2068${first}\u2069» تا «\u2068${last}\u2069»`,
   create: 'ایجاد',

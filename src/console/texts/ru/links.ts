@@ -29,6 +29,7 @@ const links: Like<typeof english.links> = {
   add: 'Новая ссылка',
   howMany: 'Сколько',
   noteHint: 'Только для вас: имя, заказ.',
+  greetingHint: 'Пользователь видит его там, где в сообщении стоит {greeting}. Пусто: нет.',
   patternHint: 'Номер встанет после заметки или там, где вы напишете {n}.',
   notesAre: (first, last) => `от «${first}» до «${last}»`,
   create: 'Создать',

@@ -24,6 +24,7 @@ const links: Like<typeof english.links> = {
   add: '新建链接',
   howMany: '数量',
   noteHint: '仅您可见：姓名、订单。',
+  greetingHint: '消息中写有 {greeting} 时用户会看到它。留空表示没有。',
   patternHint: '编号接在备注之后，或写在 {n} 处。',
   notesAre: (first, last) => `${first} 至 ${last}`,
   create: '创建',

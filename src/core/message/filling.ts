@@ -1,0 +1,161 @@
+/**
+ * Messages whose sender asked to fill placeholders (`fill`). The stored payload has the mark
+ * `fill`; each way to a device takes it off and fills the texts with the facts of the device's
+ * link. A message without the mark stays as it is, braces included.
+ */
+
+import { PUSH } from '../port/distribution.ts';
+import type { FillReader, FillStore, LinkFacts } from '../port/fill.ts';
+import type { Glance, Message } from '../port/inbox.ts';
+import { type FillValues, fillHtml } from './fill.ts';
+import type { NotificationPayload } from './notification.ts';
+
+/** A notification as it is stored. */
+export interface StoredNotification extends NotificationPayload {
+  /** 1: the sender asked to fill placeholders. */
+  fill?: 1;
+}
+
+/** A message as far as filling reads it. */
+interface Fillable {
+  notificationType: number;
+  payload: unknown;
+}
+
+/** The zone of dates, as in the contract. */
+const TIME_ZONE = '+03:00';
+/** The time after which a read of traffic shows nothing; an end stays true. */
+const TRAFFIC_MS = 48 * 3_600_000;
+
+/** Returns true if the sender asked to fill the placeholders of a message. */
+export const isFilled = ({ notificationType, payload }: Fillable): boolean =>
+  notificationType === PUSH && (payload as StoredNotification | null)?.fill === 1;
+
+/** Returns a notification with other bodies; `tag` is the language of a body, if it has one. */
+export function mapBodies(
+  payload: NotificationPayload,
+  map: (html: string, tag: string | undefined) => string,
+): NotificationPayload {
+  const { locales } = payload;
+  const others = Object.entries(locales ?? {}).map(([tag, { body, ...rest }]) => {
+    return [tag, { ...rest, ...(body !== undefined && { body: map(body, tag) }) }] as const;
+  });
+  return {
+    ...payload,
+    body: map(payload.body, undefined),
+    ...(locales !== undefined && { locales: Object.fromEntries(others) }),
+  };
+}
+
+/** Returns facts for a reader without a slot on the link: figures are for those with one. */
+export const withoutFigures = (facts: LinkFacts | null): LinkFacts | null =>
+  facts && { ...facts, endsAtMs: null, totalBytes: null, usedBytes: null, readAtMs: null };
+
+/** Returns the values of a link's placeholders; null: there is no link. */
+function valuesOf(facts: LinkFacts | null, nowMs: number): FillValues {
+  const { deviceCount = null, endsAtMs = null, greeting = null, installLimit = null } = facts ?? {};
+  const isFresh = facts?.readAtMs != null && facts.readAtMs > nowMs - TRAFFIC_MS;
+  const { totalBytes = null, usedBytes = null } = isFresh ? (facts ?? {}) : {};
+  return { deviceCount, endsAtMs, greeting, installLimit, totalBytes, usedBytes };
+}
+
+/** Takes the mark off a stored notification, and fills it with the facts of a link. */
+export function fillPayload(
+  { fill: _, ...payload }: StoredNotification,
+  facts: LinkFacts | null,
+  nowMs: number,
+): NotificationPayload {
+  const values = valuesOf(facts, nowMs);
+  const time = { nowMs, timeZone: TIME_ZONE };
+  return mapBodies(payload, (html, tag) => fillHtml(html, values, time, tag));
+}
+
+/** Fills a message with the facts of a link; one without the mark is returned as it is. */
+export const fillMessage = <M extends Fillable>(
+  message: M,
+  facts: LinkFacts | null,
+  nowMs: number,
+): M =>
+  isFilled(message)
+    ? { ...message, payload: fillPayload(message.payload as StoredNotification, facts, nowMs) }
+    : message;
+
+/**
+ * Fills the messages of several devices: `of` has those of each. Reads the facts of all links at
+ * once.
+ */
+async function fillAll<M extends Fillable & { providerId: number }>(
+  store: Pick<FillStore, 'findFillFacts'>,
+  of: readonly { deviceId: number; messages: readonly M[] }[],
+  nowMs: number,
+): Promise<M[][]> {
+  const readers = new Map<string, FillReader & { n: number }>();
+  const keyOf = (deviceId: number, { providerId }: M) => `${deviceId} ${providerId}`;
+  for (const { deviceId, messages } of of) {
+    for (const message of messages) {
+      const key = keyOf(deviceId, message);
+      if (!isFilled(message) || readers.has(key)) continue;
+      readers.set(key, { deviceId, providerId: message.providerId, n: readers.size });
+    }
+  }
+  const wanted = [...readers.values()].map(({ n: _, ...reader }) => reader);
+  const facts = await store.findFillFacts(wanted);
+  return of.map(({ deviceId, messages }) =>
+    messages.map((message) => {
+      const n = readers.get(keyOf(deviceId, message))?.n;
+      return n === undefined ? message : fillMessage(message, facts[n] ?? null, nowMs);
+    }),
+  );
+}
+
+/** Fills the messages of a device. */
+export async function fillMessages<M extends Fillable & { providerId: number }>(
+  store: Pick<FillStore, 'findFillFacts'>,
+  deviceId: number,
+  messages: M[],
+  nowMs: number,
+): Promise<M[]> {
+  if (!messages.some(isFilled)) return messages;
+  const [filled = []] = await fillAll(store, [{ deviceId, messages }], nowMs);
+  return filled;
+}
+
+/** Fills what glances found, each of the device at its place. */
+export async function fillGlances(
+  store: Pick<FillStore, 'findFillFacts'>,
+  devices: readonly { id: number }[],
+  glances: readonly Glance[],
+  nowMs: number,
+): Promise<readonly Glance[]> {
+  const has = (glance: Glance) => typeof glance !== 'string' && glance.some(isFilled);
+  if (!glances.some(has)) return glances;
+  const of = glances.map((glance, n) => ({
+    deviceId: devices[n]?.id ?? 0,
+    messages: typeof glance === 'string' ? [] : glance,
+  }));
+  const filled: Message[][] = await fillAll(store, of, nowMs);
+  return glances.map((glance, n) => (typeof glance === 'string' ? glance : (filled[n] ?? glance)));
+}
+
+/** The most links that a preview is filled for. */
+const EXAMPLES_MAX = 3;
+
+/** A notification as the devices of a link get it. */
+export interface FillExample {
+  installId: number;
+  payload: NotificationPayload;
+}
+
+/** Fills a notification for some links of its provider; returns none without the mark. */
+export async function fillExamples(
+  store: Pick<FillStore, 'listFillExamples'>,
+  providerId: number,
+  payload: StoredNotification,
+  nowMs: number,
+): Promise<FillExample[]> {
+  if (payload.fill !== 1) return [];
+  const links = await store.listFillExamples(providerId, nowMs, EXAMPLES_MAX);
+  return links.map(({ installId, ...facts }) => {
+    return { installId, payload: fillPayload(payload, facts, nowMs) };
+  });
+}

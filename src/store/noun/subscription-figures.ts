@@ -1,0 +1,60 @@
+/** The figures of subscriptions, one row for a link. */
+
+import type { SubscriptionFiguresStore } from '../../core/port/subscription-figures.ts';
+import { afterRead } from '../../core/subscription-figures.ts';
+import type { Backend } from '../backend.ts';
+import { columns, insertInto, sql } from '../statement-text.ts';
+
+/** Rows that a step deletes. */
+const FORGET_COUNT = 1_000;
+
+const FIELDS = `endsAtMs, totalBytes, usedBytes, readAtMs, source, sinceMs, periodEndsAtMs,
+  periodTotalBytes` as const;
+
+export function subscriptionFiguresNoun(backend: Backend): SubscriptionFiguresStore {
+  const { prepare, join } = backend;
+  const isOver = sql`(f.read_at_ms < :readBeforeMs
+    OR EXISTS (SELECT 1 FROM provider o
+      WHERE o.id = f.provider_id AND o.subscription_figures = 0))`;
+  const on = {
+    find: prepare(sql`
+        SELECT ${columns('subscription_figures', FIELDS)}
+        FROM subscription_figures
+        WHERE install_id = :installId`),
+    owner: prepare(sql`
+        SELECT ${columns({ i: 'install' }, 'i.providerId')} FROM install i
+        ${join} provider o ON o.id = i.provider_id AND o.subscription_figures = 1
+        WHERE i.id = :installId`),
+    save: prepare(sql`
+        ${insertInto('subscription_figures', `installId, providerId, ${FIELDS}`)}
+        ON CONFLICT (install_id) DO UPDATE SET
+          ends_at_ms = excluded.ends_at_ms, total_bytes = excluded.total_bytes,
+          used_bytes = excluded.used_bytes, read_at_ms = excluded.read_at_ms,
+          source = excluded.source, since_ms = excluded.since_ms,
+          period_ends_at_ms = excluded.period_ends_at_ms,
+          period_total_bytes = excluded.period_total_bytes`),
+    oldest: prepare(sql`
+        SELECT ${columns({ f: 'subscription_figures' }, 'f.installId')}
+        FROM subscription_figures f WHERE ${isOver} LIMIT 1`),
+    /** Leaves rows to another node that is deleting them. */
+    forget: prepare(sql`
+        DELETE FROM subscription_figures WHERE install_id IN (
+          SELECT f.install_id FROM subscription_figures f WHERE ${isOver}
+          ORDER BY f.install_id LIMIT ${FORGET_COUNT} ${backend.deletableUnlessBusy})`),
+  };
+  return {
+    findSubscriptionFigures: (installId) => backend.read(() => on.find.get({ installId })),
+    keepSubscriptionFigures: (installId, read, source, nowMs) =>
+      backend.write(function* () {
+        yield* backend.lockRows({ install: [installId] });
+        const owner = yield* on.owner.get({ installId });
+        if (owner === null) return;
+        const after = afterRead(yield* on.find.get({ installId }), read, source, nowMs);
+        if (after !== null) yield* on.save.run({ installId, ...owner, ...after.figures });
+      }),
+    forgetSubscriptionFigures: async (readBeforeMs) => {
+      if ((await backend.read(() => on.oldest.get({ readBeforeMs }))) === null) return false;
+      return (await backend.change(() => on.forget.run({ readBeforeMs }))) > 0;
+    },
+  };
+}
