@@ -1,4 +1,4 @@
-/** The HWIDs of a limited link: list-hwid, add-hwid, delete-hwid, list-refused, ignore-copies. */
+/** The HWIDs of a limited link: list-hwid, add-hwid, delete-hwid, list-refused. */
 
 import { DAY_MS } from '../../../src/core/calendar.ts';
 import {
@@ -260,38 +260,6 @@ const deleteHwid: Scenario[] = [
     request: { install_code: `${CODE}!`, hwid: 'a' },
     answer: CODE_ERROR,
     detail: 'install_code must be 8 to 12 letters and digits',
-  },
-];
-
-const IGNORE = '/api/ignore-copies';
-
-const ignoreCopies: Scenario[] = [
-  ...gateScenarios(IGNORE, { install_id: 1, hwid: 'a' }, [aLink()], 'ignorePhones'),
-  {
-    name: 'a HWID of one phone: nothing changes',
-    path: IGNORE,
-    says: 'ok',
-    given: [aLink(), aBinding(), aDevice('a')],
-    request: { install_code: CODE, hwid: 'a' },
-    answer: '{"rc":1,"msg":"Ok","ignored":false}',
-  },
-  {
-    name: "another provider's link",
-    path: IGNORE,
-    says: 'install_code_error',
-    given: [aLink(CODE, 2, FOREIGN)],
-    request: { install_code: CODE, hwid: 'a' },
-    answer: CODE_ERROR,
-    detail: CODE_ERROR_DETAIL,
-  },
-  {
-    name: 'no HWID',
-    path: IGNORE,
-    says: 'invalid_parameters',
-    given: [aLink()],
-    request: { install_id: 1 },
-    answer: INVALID,
-    detail: `hwid is required: ${HWID_RULE}`,
   },
 ];
 

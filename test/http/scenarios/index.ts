@@ -9,6 +9,7 @@ import { linkEndScenarios } from './link-end.ts';
 import { linkNameScenarios } from './link-names.ts';
 import { linkTermScenarios } from './link-terms.ts';
 import { messagingScenarios } from './messaging.ts';
+import { phoneScenarios } from './phone.ts';
 import { policyScenarios } from './policy.ts';
 import { registerScenarios } from './register.ts';
 import { remoteScenarios } from './remote.ts';
@@ -29,6 +30,7 @@ export const scenarios: readonly Scenario[] = [
   ...tieScenarios,
   ...cutOffScenarios,
   ...hwidScenarios,
+  ...phoneScenarios,
   ...policyScenarios,
   ...domainScenarios,
   ...deviceScenarios,
