@@ -99,8 +99,9 @@ export function admitDevice(
     return after(orUnsaved(isKnown, core.store.takeSlot(key, facts, nowMs)), (taken) => {
       if (taken === null) return withFacts(link, device, facts, hwid);
       const answer = answerOf<AdmittedDevice>(core, taken, caller, nowMs);
-      if (isRefused(answer) || link.rides === undefined) return answer;
-      return withFacts({ ...answer, rides: link.rides }, device, facts, hwid);
+      if (isRefused(answer)) return answer;
+      const { rides } = link;
+      return withFacts(rides ? { ...answer, rides } : answer, device, facts, hwid);
     });
   };
   return after(findDoor(core, { key, call }, reported, nowMs), (found) =>
@@ -148,14 +149,17 @@ export function factsFrom(reported: DeviceFacts, known: DeviceFacts | null): Dev
   return isHidden ? { ...facts, userAgent: '' } : facts;
 }
 
-/** Adds the device's facts if any message may ride; `known` is null for a device without a slot. */
+/**
+ * Adds the device's facts if any message may ride, and its HWID if the link waits for its fetch;
+ * `known` is null for a device without a slot.
+ */
 function withFacts<Link extends AdmittedLink>(
   link: Link,
   known: DeviceAtProvider | null,
   facts: DeviceFacts,
   hwid: string,
 ): Link & Pick<AdmittedDevice, 'facts' | 'hwid'> {
-  if (link.rides === undefined) return link;
+  if (link.rides === undefined) return link.awaitsFetch ? { ...link, hwid } : link;
   return { ...link, hwid, facts: known === null ? facts : mergeUnproven(known, facts) };
 }
 

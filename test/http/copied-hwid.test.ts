@@ -3,11 +3,15 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { DAY_MS, HOUR_MS } from '../../src/core/calendar.ts';
 import { hostHash } from '../../src/core/host-name.ts';
+import type { Cut } from '../../src/core/port/cut-off.ts';
+import { subscriptionKeyHash } from '../../src/core/secret.ts';
 import { parseTrustedProxies } from '../../src/http/request/address.ts';
+import { ACT } from '../support/actor.ts';
 import { call } from '../support/app.ts';
 import { order } from '../support/messaging.ts';
 import { answer, behaveWell, type PanelCall } from '../support/panel.ts';
 import { expectOk } from '../support/shop.ts';
+import { until } from '../support/until.ts';
 import { type Fronted, HOST, KEY, keyPath, startFronted } from '../support/upstream.ts';
 
 const OPTIONS = {
@@ -169,6 +173,32 @@ const free = (hwid: string) =>
 
 describe('a device of a further phone', () => {
   beforeEach(() => set({ copied_hwid: 'count', install_limit: '2' }));
+
+  test.each([
+    ['/gate', gate],
+    ['the proxy', proxy],
+  ])('fetches for its own slot after a cut-off: %s', async (_, door) => {
+    await set({ copied_hwid: 'count' });
+    expect(await tellApart(door)).toBe('ok');
+    const { store } = at.app.core;
+    const [installId, providerId] = [1, 1];
+    const nowMs = at.app.clock.nowMs();
+    const act = { ...ACT, atMs: nowMs };
+    const whole = { installId, hwid: null, keyHash: subscriptionKeyHash(KEY), host: HOST };
+    await store.askCut(providerId, { ...whole, why: null, isByUser: false }, act);
+    const turn = { owner: 'one', nowMs, leaseUntilMs: nowMs + HOUR_MS, perHourMax: 1 };
+    const { id } = (await store.claimCut(HOST, turn)) as Cut;
+    const done = { state: 'done', fetchUntilMs: nowMs + DAY_MS } as const;
+    await store.endCutAttempt({ id, owner: 'one' }, done, act);
+    const bounds = { providerId, installId, isWaiting: false, beforeId: null, countMax: 1 };
+    const waiting = async () => (await store.listCuts(bounds))[0]?.waitingCount;
+    expect(await waiting()).toBe(2);
+    // Twice: the second time the device of the HWID still waits.
+    for (let n = 0; n < 2; n++) expect(await door(IPHONE)).toBe('ok');
+    await until('one device waits', async () => (await waiting()) === 1);
+    expect(await door(PIXEL)).toBe('ok');
+    await until('no device waits', async () => (await waiting()) === 0);
+  });
 
   test('is freed and comes back as any device', async () => {
     expect(await tellApart()).toBe('ok');

@@ -92,7 +92,7 @@ interface EnteredLink extends AdmittedLink {
 export interface AdmittedDevice extends EnteredLink {
   /** The facts of the device, which decide what rides; absent: nothing rides. */
   facts?: DeviceFacts;
-  /** The HWID; present if the facts are. */
+  /** The HWID of its slot; present if the facts are, or if the link waits for fetches. */
   hwid?: string;
 }
 

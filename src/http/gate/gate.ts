@@ -239,7 +239,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
         // The path of nearly all requests.
         const isPlain = link.facts === undefined && link.awaitsFetch === undefined;
         if (isPlain && settings.gateUpdateIntervalHours === 0) return ADMITTED;
-        noteFetch(deps, link, call.hwid, nowMs);
+        noteFetch(deps, link, nowMs);
         const { gateKey: key, gateProviderIdFile: providerIdFile, gateRide: ride } = settings;
         const panel = panelOf({ panel: settings.gatePanel, key });
         const isShared = call.isShared === true;

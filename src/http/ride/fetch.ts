@@ -2,7 +2,7 @@
 
 import type { Log } from '../../base/log.ts';
 import type { Core } from '../../core/core.ts';
-import type { AdmittedLink } from '../../core/port/slot.ts';
+import type { AdmittedDevice } from '../../core/port/link.ts';
 import { reportFault } from '../interpreter.ts';
 
 /**
@@ -11,11 +11,10 @@ import { reportFault } from '../interpreter.ts';
  */
 export function noteFetch(
   { core, log }: { core: Core; log: Log },
-  { awaitsFetch = false, installId }: AdmittedLink,
-  hwid: string | null,
+  { awaitsFetch = false, hwid, installId }: AdmittedDevice,
   beganAtMs: number,
 ): void {
-  if (!awaitsFetch || hwid === null) return;
+  if (!awaitsFetch || hwid === undefined) return;
   core.store.noteFetched(installId, hwid, beganAtMs).catch((fault) => {
     reportFault(log, 'fetch', fault, crypto.randomUUID());
   });

@@ -318,8 +318,8 @@ async function exchange(
   await deps.moves.check(response.headers, upstream, nowMs);
   const isEnd = await addEnd(deps, request, upstream, forwarding, response);
   const isAdmitted = admitted !== null && !isEnd && isSuccess(response);
-  const fetched = request.method === 'GET' && response.status === 200 ? forwarding.slot : null;
-  if (isAdmitted) noteFetch(deps, admitted, fetched?.call.hwid ?? null, nowMs);
+  const isFetch = request.method === 'GET' && response.status === 200 && forwarding.slot !== null;
+  if (isAdmitted && isFetch) noteFetch(deps, admitted, nowMs);
   const rider = isAdmitted ? { ...fetch, link: admitted } : null;
   const given = { response, forwarding, hasLink, rider, isStrange };
   const responded = await respond(deps, request, panel, given);
