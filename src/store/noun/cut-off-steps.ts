@@ -170,7 +170,9 @@ export const barSteps = shared((backend: Backend) => {
       for (const { hwidHash, madeAtMs, untilMs } of bars) {
         yield* on.addBar.run({ installId, hwidHash, nowMs: madeAtMs, untilMs });
       }
-      if (bars.length > 0) yield* on.markBars.run({ installId });
+      if (bars.length === 0) return;
+      yield* on.trimBars.run({ installId });
+      yield* on.markBars.run({ installId });
     },
 
     /** Forgets a HWID: some of its bars, and the hash at cut-offs. Returns their number. */
@@ -191,6 +193,7 @@ export const barSteps = shared((backend: Backend) => {
     /** Gives a link the bars of one that ends. */
     *moveBars(fromId: number, toId: number): Step<void> {
       if ((yield* on.moveBars.run({ fromId, toId })) > 0) {
+        yield* on.trimBars.run({ installId: toId });
         yield* on.markBars.run({ installId: toId });
       }
     },

@@ -172,6 +172,35 @@ export const cutOffContract: Record<Attempts, Suite> = {
       expect(whole.id).toBeGreaterThan(id);
     });
 
+    test('a named HWID that has not come loses its place, in each spelling', async () => {
+      const { store } = opened();
+      const { ask, installId, providerId } = await addKeyed(store, ['b']);
+      const selector = { installCode: null, installId };
+      await store.nameHwids(providerId, selector, ['aa-bb', 'AABB', 'c'], 10, ACT);
+      expect(await ask({ hwid: 'aabb' })).toMatchObject({ deviceCount: 2, freedCount: 2 });
+      const left = await store.listNamed(installId);
+      expect(left.map(({ hwid }) => hwid)).toEqual(['c']);
+      expect(await knock(store, 'aa-bb')).toBe('barred');
+    });
+
+    test('a link that takes over another one has as many bars as any', async () => {
+      const { store } = opened();
+      const { installId, providerId } = await addKeyed(store, []);
+      const ending = subscriptionKeyHash('ending');
+      const more = { installCode: 'Ending000001', subscriptionKeyHash: ending };
+      const added = await store.addLink(linkDraft(providerId, more), ACT);
+      const endingId = typeof added === 'object' ? added.id : 0;
+      const none = { keyHash: null, host: null, why: 'none', isByUser: false };
+      for (const id of [installId, endingId]) {
+        for (let n = 0; n < BARS_MAX; n++) {
+          const wanted = { installId: id, hwid: `${id} ${n}`.replace(' ', 'n'), ...none };
+          await store.askCut(providerId, wanted, ACT);
+        }
+      }
+      await store.joinLinks({ providerId, installId, keyHash: ending }, ACT);
+      expect(await store.listBars(installId, NOW_MS)).toHaveLength(BARS_MAX);
+    });
+
     test('bars and cut-offs of a link are bounded', async () => {
       const { store } = opened();
       const { ask, installId, list } = await addKeyed(store, []);
