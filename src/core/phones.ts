@@ -160,6 +160,10 @@ function difference(one: PhoneTraits, other: PhoneTraits): 'family' | 'model' | 
   return isComparable && a.startsWith('i:') === b.startsWith('i:') ? 'model' : 'hint';
 }
 
+/** Returns whether two, of any doors, have one model, and no two systems. */
+export const areAlike = (one: PhoneTraits, other: PhoneTraits): boolean =>
+  saysAnything(one) && one.modelHash === other.modelHash && difference(one, other) === null;
+
 const isFurther = (one: PhoneTraits, other: PhoneTraits) =>
   ['family', 'model'].includes(difference(one, other) ?? '');
 

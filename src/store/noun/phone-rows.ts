@@ -38,7 +38,7 @@ export interface PhonesDoor extends Omit<Door, 'byHash'> {
 
 const ofSlot = sql`install_id = :installId AND device_id = :deviceId`;
 
-export const phoneStatements = shared(({ prepare, join, once }: Statements) => {
+export const phoneStatements = shared(({ among, prepare, join, once }: Statements) => {
   return {
     key: prepare(sql`SELECT ${columns('signing_key', 'key')} FROM signing_key`),
     phones: prepare(sql`
@@ -67,6 +67,20 @@ export const phoneStatements = shared(({ prepare, join, once }: Statements) => {
               WHERE f.own_device_id = d.id AND f.install_id = :installId) AS integer)`,
         })}
         FROM device d WHERE d.hwid = :hwid`),
+    /** The slots of some HWIDs of which no phone is known any more. */
+    left: prepare(sql`
+        SELECT ${columns({ d: 'device' }, 'd.hwid')},
+          ${columns(
+            { p: 'device_provider' },
+            'p.os, p.osVersion, p.deviceName, p.appVersion, p.userAgent',
+          )}
+        FROM device d ${join} install_device s ON s.device_id = d.id
+          ${join} device_provider p
+            ON p.device_id = s.device_id AND p.provider_id = s.provider_id
+        WHERE d.hwid ${among('hwids', 'text')} AND s.install_id = ${once('installId')}
+          AND NOT EXISTS (SELECT 1 FROM slot_phone f
+            WHERE f.own_device_id = d.id AND f.install_id = s.install_id)
+        ORDER BY d.id`),
     save: prepare(sql`
         INSERT INTO slot_phone AS f (install_id, device_id, number, door, family, app, model_hash,
           state, first_seen_at_ms, last_seen_at_ms)

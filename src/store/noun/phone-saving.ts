@@ -27,9 +27,11 @@ export const phoneSavingSteps = shared((backend: Statements) => {
     if (isDoubtful) yield* on.doubt.run({ ...slot, untilMs: doubtUntil(nowMs) });
     for (const number of of.drops) yield* on.drop.run({ ...slot, number });
     const self = of.phone;
-    const isNewOwn =
-      isOwn && phones.find(({ number }) => number === self.number)?.ownHwid !== phone.hwid;
-    const saves = isNewOwn && !of.saves.some((one) => one.number === self.number);
+    const isSaved = of.saves.some((one) => one.number === self.number);
+    const known = phones.find(({ number }) => number === self.number);
+    // One beyond the bound of a slot is not saved; its name is found by its facts.
+    const isNewOwn = isOwn && (known !== undefined || isSaved) && known?.ownHwid !== phone.hwid;
+    const saves = isNewOwn && !isSaved;
     for (const one of saves ? [...of.saves, self] : of.saves) {
       const { number, door, family, app, state } = one;
       const { modelHash: hash, firstSeenAtMs, lastSeenAtMs } = one;

@@ -2,9 +2,9 @@
 
 import { sameUtcDay } from '../../core/calendar.ts';
 import { copyRule, derivedHwids, isDue, sharedSighting } from '../../core/copied-hwid.ts';
-import { derivedFrom } from '../../core/formats.ts';
+import { derivedFrom, isSharedHwid } from '../../core/formats.ts';
 import { sightingOf } from '../../core/phone-traits.ts';
-import { type Judged, judgeSighting, type Sighting } from '../../core/phones.ts';
+import { areAlike, type Judged, judgeSighting, type Sighting } from '../../core/phones.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
 import type { Phone } from '../../core/port/phone.ts';
 import type { NoLink, PhoneSight, Policy, SlotKey } from '../../core/port/slot.ts';
@@ -25,6 +25,10 @@ export const newsOf = ({
     return known && (known.state !== phone.state || !sameUtcDay(known.lastSeenAtMs, nowMs));
   });
 
+/** Returns the further phone with a slot of its own that a phone of another door is. */
+const twinOf = (phone: Phone, phones: readonly PhoneRow[]): PhoneRow | undefined =>
+  phones.find((one) => one.ownHwid !== null && one.door !== phone.door && areAlike(one, phone));
+
 /** Returns the steps that find the door for a phone. */
 export const phoneSteps = shared((backend: Statements) => {
   const on = phoneStatements(backend);
@@ -43,8 +47,21 @@ export const phoneSteps = shared((backend: Statements) => {
     return isShared ? sharedSighting({ ...seen, door }) : { ...seen, door };
   }
 
+  /** Finds the slot that a phone had before it was forgotten: one with its traits, and its name. */
+  function* formerName(installId: number, hwid: string, phone: Phone): Step<string | null> {
+    const hwids = derivedHwids(hwid, 2);
+    for (const { hwid: name, ...facts } of yield* on.left.all({ installId, hwids })) {
+      const former = yield* sighting('', facts, isSharedHwid(hwid));
+      if (areAlike(former, phone)) return name;
+    }
+    return null;
+  }
+
   /** Returns the HWID for a phone that has no slot of its own; null: all names are taken. */
-  function* freeName(installId: number, hwid: string, deviceId: number, number: number) {
+  function* freeName(installId: number, hwid: string, deviceId: number, phone: Phone) {
+    const former = yield* formerName(installId, hwid, phone);
+    if (former !== null) return former;
+    const { number } = phone;
     for (const name of derivedHwids(hwid, number)) {
       const named = yield* on.named.get({ hwid: name, deviceId, installId });
       if (named === null || named.isTaken === 0) return name;
@@ -118,7 +135,7 @@ export const phoneSteps = shared((backend: Statements) => {
       const isNewsOfKnown = newsOf(facts).length > 0;
       const here = { ...facts, hwid, isNews, isNewsOfKnown };
       const isFurther = of.phone.state === 'certain' && nowMs >= doubtUntilMs;
-      const own = row?.ownHwid ?? null;
+      const own = row?.ownHwid ?? twinOf(of.phone, phones)?.ownHwid ?? null;
       if (own === null && !(isFurther && (rule === 'count' || rule === 'refuse'))) {
         return { ...door, phone: { ...here, isRefused: false, isOwn: false } };
       }
@@ -126,7 +143,9 @@ export const phoneSteps = shared((backend: Statements) => {
         const its = yield* doorOf(own);
         if (typeof its === 'string') return its;
         const isCounted = rule === 'count' && of.phone.state !== 'ignored';
-        if (its.device !== null || (isCounted && isFurther)) {
+        // A bar holds under each rule until it ends or is lifted.
+        const isBarred = its.barredUntilMs !== undefined && nowMs < its.barredUntilMs;
+        if (isBarred || its.device !== null || (isCounted && isFurther)) {
           return { ...its, phone: { ...here, hwid: own, isRefused: false, isOwn: true } };
         }
         const isRefused = rule === 'refuse' && isFurther;
@@ -134,9 +153,7 @@ export const phoneSteps = shared((backend: Statements) => {
       }
       const isKept = of.saves.length > 0 || row !== undefined;
       const name =
-        rule === 'count' && isKept
-          ? yield* freeName(installId, hwid, deviceId, of.phone.number)
-          : null;
+        rule === 'count' && isKept ? yield* freeName(installId, hwid, deviceId, of.phone) : null;
       if (name === null) return { ...door, phone: { ...here, isRefused: true, isOwn: false } };
       const its = yield* doorOf(name);
       if (typeof its === 'string') return its;

@@ -6,6 +6,7 @@ import { tidyFacts } from '../../../src/core/device.ts';
 import { hwidOfHash } from '../../../src/core/formats.ts';
 import { PHONE_KEPT_MS } from '../../../src/core/phones.ts';
 import type { DeviceFacts } from '../../../src/core/port/device.ts';
+import type { PhoneDoor } from '../../../src/core/port/phone.ts';
 import type { Policy, SlotKey } from '../../../src/core/port/slot.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { hwidHash, subscriptionKeyHash } from '../../../src/core/secret.ts';
@@ -47,12 +48,18 @@ const PIXEL = phone('Android', 'Pixel 9');
 const IPHONE = phone('iOS', 'iPhone17,1');
 const GALAXY = phone('Android', 'SM-S921B');
 
-const keyOf = (hwid: string, facts: DeviceFacts, nowMs: number, installCode = CODE): SlotKey => ({
+const keyOf = (
+  hwid: string,
+  facts: DeviceFacts,
+  nowMs: number,
+  installCode = CODE,
+  door: PhoneDoor = 'subscription',
+): SlotKey => ({
   installCode,
   domainHash: HASH,
   hwid,
   reported: facts,
-  sight: { door: 'subscription', facts, isShared: false, isUnproved: false, nowMs },
+  sight: { door, facts, isShared: false, isUnproved: false, nowMs },
 });
 
 /** Asks as a phone does; returns the HWID that it has, or the refusal. */
@@ -62,8 +69,9 @@ async function ask(
   nowMs: number,
   hwid = 'x',
   installCode = CODE,
+  at: PhoneDoor = 'subscription',
 ): Promise<string> {
-  const key = keyOf(hwid, facts, nowMs, installCode);
+  const key = keyOf(hwid, facts, nowMs, installCode, at);
   const door = await store.findSlot(key);
   if (typeof door === 'string') return door;
   const verdict = judge(door, nowMs);
@@ -255,6 +263,49 @@ export function copiedHwidContract(opened: () => OpenedStore): void {
     expect(await ask(store, PIXEL, laterMs + 4)).toBe('x');
     expect(await ask(store, GALAXY, laterMs + 5)).toBe('link_limit_reached');
     expect(await hwidsOn(store, providerId)).toEqual(['x', 'x~2']);
+  });
+
+  test('a further phone has one slot at all doors, and its bar holds at all, under each rule', async () => {
+    const { store } = opened();
+    const { installId, providerId, laterMs } = await copied(opened(), 'count', { installLimit: 5 });
+    expect(await ask(store, IPHONE, laterMs)).toBe('x~2');
+    const other = ['install', 'device'] as const;
+    const takeTurns = async (fromMs: number) => {
+      const heardIt: string[] = [];
+      for (const [n, at] of other.entries()) {
+        for (let turn = 0; turn < 3; turn++) {
+          const nowMs = fromMs + (3 * n + turn) * HOUR_MS;
+          expect(await ask(store, PIXEL, nowMs, 'x', CODE, at)).toBe('x');
+          heardIt.push(await ask(store, IPHONE, nowMs + HOUR_MS / 2, 'x', CODE, at));
+        }
+      }
+      return [...new Set(heardIt)];
+    };
+    expect(await takeTurns(laterMs + HOUR_MS)).toEqual(['x~2']);
+    expect(await hwidsOn(store, providerId)).toEqual(['x', 'x~2']);
+    const none = { keyHash: null, host: null, why: 'none', isByUser: false };
+    await store.askCut(providerId, { installId, hwid: 'x~2', ...none }, ACT);
+    for (const copiedHwid of ['count', 'tell', 'off', 'refuse'] as const) {
+      await store.updateLink(providerId, installId, { copiedHwid }, ACT);
+      expect(await takeTurns(laterMs + 8 * HOUR_MS)).toEqual(['barred']);
+      expect(await ask(store, IPHONE, laterMs + 15 * HOUR_MS)).toBe('barred');
+    }
+    expect(await hwidsOn(store, providerId)).toEqual(['x']);
+  });
+
+  test('a further phone that was forgotten has the slot that it had when it comes back', async () => {
+    const { store } = opened();
+    const { providerId, laterMs } = await copied(opened(), 'count', { installLimit: 5 });
+    expect(await ask(store, IPHONE, laterMs)).toBe('x~2');
+    for (let day = 1; day <= 31; day++) await ask(store, PIXEL, laterMs + day * DAY_MS);
+    const backMs = laterMs + 32 * DAY_MS;
+    await store.forgetPhones(backMs - PHONE_KEPT_MS);
+    for (const [n, facts] of [IPHONE, PIXEL, GALAXY, PIXEL].entries()) {
+      expect(await ask(store, facts, backMs + n * HOUR_MS)).toBe('x');
+    }
+    expect(await ask(store, GALAXY, backMs + 4 * HOUR_MS)).toBe('x~3');
+    expect(await ask(store, IPHONE, backMs + 5 * HOUR_MS)).toBe('x~2');
+    expect(await hwidsOn(store, providerId)).toEqual(['x', 'x~2', 'x~3']);
   });
 
   test('refuse keeps the slot for the phone that came first', async () => {
