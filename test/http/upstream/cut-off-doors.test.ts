@@ -135,6 +135,9 @@ async function doors(hwid: string, code: string) {
   const {
     free_url: _,
     limit: __,
+    // Of its own, like `x-error-detail`.
+    reason,
+    text: ___,
     ...registered
   } = (await register.json()) as Record<string, unknown>;
   const names = ['x-hwid-max-devices-reached', 'x-hwid-limit', 'x-hwid-active'];
@@ -148,6 +151,7 @@ async function doors(hwid: string, code: string) {
     proxy: (await at.get(`/sub/${KEY}`, hwid)).status,
     register: registered,
     detail: install.headers.get('x-error-detail'),
+    reason,
   };
 }
 
@@ -161,11 +165,11 @@ test.each(['Copied-HWID', 'copied-hwid', 'COPIEDHWID'])(
     expect(barred.proxy).toBe(404);
     const update = { id: link.id, install_limit: 1 };
     expect((await call(at.app, '/api/update-install', at.own, update)).json.rc).toBe(1);
-    const { detail, ...full } = await doors('another', link.installCode);
+    expect(barred.reason).toBe('barred');
+    const { detail, reason, ...full } = await doors('another', link.installCode);
     expect(detail).not.toContain('cut off');
-    const { register, ...others } = full;
-    expect(barred).toMatchObject(others);
-    expect(barred.register).toMatchObject({ rc: register.rc, msg: register.msg, reason: 'barred' });
+    expect(reason).toBe('link_limit_reached');
+    expect(barred).toMatchObject(full);
     await at.app.core.store.saveFigures();
     const refused = await call(at.app, '/api/list-refused', at.own, { install_id: link.id });
     const ofBarred = refused.json.data.find((row: { hwid: string }) => row.hwid === spelling);
