@@ -20,7 +20,13 @@ import { barHashesOf } from './bar.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from './calendar.ts';
 import type { Core } from './core.ts';
 import { fromStore, isRefused, Refused, saving } from './outcome.ts';
-import { type CutOutcome, type CutUpstream, canCut, isSamePanel } from './panel/cut-off.ts';
+import {
+  type CutOutcome,
+  type CutUpstream,
+  canCut,
+  isSamePanel,
+  proverOf,
+} from './panel/cut-off.ts';
 import { panelOf } from './panel/kind.ts';
 import { isProvedBy } from './panel/proof.ts';
 import type { AskedCut, Cut, CutEnd, CutFacts } from './port/cut-off.ts';
@@ -31,7 +37,10 @@ import type { Way } from './port/way.ts';
 
 /** The life of a cut-off that waits. */
 export const CUT_WAITS_MS = DAY_MS;
-/** The most cut-offs of a provider that wait: as many as the hours of a day allow by default. */
+/**
+ * The most cut-offs of a provider that wait, and of its users: as many as the hours of a day allow
+ * by default.
+ */
 export const CUTS_WAITING_MAX = 480;
 /** The most cut-offs that the history of a link keeps. */
 export const CUTS_OF_LINK_MAX = 20;
@@ -66,7 +75,7 @@ function isProvedAt(
   ofProvider: readonly CutUpstream[],
 ): boolean {
   const { host } = upstream;
-  if (facts.provedBy.includes(host) || facts.followedBy.includes(host)) return true;
+  if (facts.provedBy.includes(proverOf(upstream)) || facts.followedBy.includes(host)) return true;
   const panel = panelOf(upstream);
   if (panel === null || facts.facts === null) return false;
   const tie = { ...facts, subscriptionKeyHash: facts.keyHash };

@@ -8,7 +8,12 @@ import { type Log, reasonOf } from '../base/log.ts';
 import { SYSTEM } from '../core/audit/entry.ts';
 import { actingAs, type Core } from '../core/core.ts';
 import { cutHosts, cutPlaceOf, endAttempt, endOldCut } from '../core/cut-off.ts';
-import type { CutOutcome, CutUpstream, PanelCuts } from '../core/panel/cut-off.ts';
+import {
+  type CutOutcome,
+  type CutUpstream,
+  isSamePanel,
+  type PanelCuts,
+} from '../core/panel/cut-off.ts';
 import type { Cut } from '../core/port/cut-off.ts';
 import { isAway } from '../core/port/store.ts';
 import { nextTurn } from '../core/turn.ts';
@@ -33,9 +38,10 @@ export interface Cutter {
   stop(): Promise<void>;
 }
 
-/** The time of an attempt, and that after which another node makes it, ms. */
+/** The time within which an attempt may change something, ms. */
 const ATTEMPT_MS = 60_000;
-const LEASE_MS = 2 * ATTEMPT_MS;
+/** The time after which another node makes it, ms: reading back takes up to 1.5 minutes more. */
+const LEASE_MS = 3 * ATTEMPT_MS;
 /** Attempts that a tick makes at one upstream. */
 const ATTEMPTS_MAX = 50;
 
@@ -59,6 +65,10 @@ export function makeCutter({ core: any, clock, log, cuts, settings }: CutterDeps
     }
     const place = cutPlaceOf(core, facts);
     if (place.host === null) return { is: 'impossible', why: place.why };
+    const proved = cutHosts(core).find(({ host }) => host === place.host);
+    if (proved === undefined || !isSamePanel(proved, upstream)) {
+      return { is: 'impossible', why: 'another panel has proved the key of the link since' };
+    }
     const deadline = AbortSignal.any([stopping.signal, AbortSignal.timeout(ATTEMPT_MS)]);
     return cuts.changeCredentials(upstream, { subscriptionKeyHash: keyHash, seen }, deadline);
   }

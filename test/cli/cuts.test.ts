@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { barHashOf } from '../../src/core/bar.ts';
 import { hwidOfHash } from '../../src/core/formats.ts';
+import { proverOf } from '../../src/core/panel/cut-off.ts';
 import { subscriptionKeyHash } from '../../src/core/secret.ts';
 import { CODE, knock } from '../store/contract/fixture.ts';
 import { ACT } from '../support/actor.ts';
@@ -34,7 +35,8 @@ cut_off = true
   await makeLink(line.dataDir, async ({ store }, { installId, providerId }) => {
     await store.updateLink(providerId, installId, { subscriptionKeyHash: KEY }, ACT);
     for (const hwid of ['Phone-A', 'b']) await knock(store, hwid);
-    await store.noteKeyProof(providerId, KEY, HOST, 0);
+    const prover = proverOf({ host: HOST, url: 'http://127.0.0.1:9', panelUrl: '' });
+    await store.noteKeyProof(providerId, KEY, prover, 0);
   });
 });
 afterEach(() => line.close());

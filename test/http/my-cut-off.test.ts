@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { DAY_MS } from '../../src/core/calendar.ts';
+import { proverOf } from '../../src/core/panel/cut-off.ts';
 import { subscriptionKeyHash } from '../../src/core/secret.ts';
 import { ACT } from '../support/actor.ts';
 import { call } from '../support/app.ts';
@@ -29,7 +30,9 @@ async function linkWith(phones: string[], key = KEY) {
   const [link] = await at.app.core.store.findLinksByKey(subscriptionKeyHash(key));
   if (link === undefined) throw new Error('there is no such link');
   const { providerId } = link;
-  await at.app.core.store.noteKeyProof(providerId, subscriptionKeyHash(key), 'sub.example.org', 0);
+  const [upstream] = at.app.settings.gateUpstreams;
+  const prover = upstream === undefined ? '' : proverOf(upstream);
+  await at.app.core.store.noteKeyProof(providerId, subscriptionKeyHash(key), prover, 0);
   return link;
 }
 

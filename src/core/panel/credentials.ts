@@ -127,6 +127,10 @@ export const countersIn = (
     }),
   );
 
+/** Returns the numbers in a `panel_admin` such as `inbound:1,2`; none: it is no list of inbounds. */
+export const inboundsIn = (panelAdmin: string): string[] =>
+  /^inbound:(\d+(?:,\d+)*)$/.exec(panelAdmin)?.[1]?.split(',') ?? [];
+
 /** The credentials in the settings of a protocol. */
 const SECRETS = ['id', 'password', 'auth', 'private_key', 'public_key'];
 

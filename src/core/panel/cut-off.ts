@@ -4,7 +4,9 @@
  * `http/upstream/panel-cuts.ts` asks the panels.
  */
 
+import { createHash } from 'node:crypto';
 import { bareHost } from '../outbox/address.ts';
+import { inboundsIn } from './credentials.ts';
 import { PANEL_TRAITS } from './index.ts';
 import { knowsUsersOf, type PanelKey, type PanelKind, panelOf } from './kind.ts';
 
@@ -111,8 +113,29 @@ function isShared(upstream: CutUpstream, upstreams: readonly CutUpstream[]): boo
     (other) =>
       other.provider !== provider &&
       isSamePanel(upstream, other) &&
-      (panelAdmin === '' || other.panelAdmin === panelAdmin),
+      (panelAdmin === '' || overlap(other.panelAdmin, panelAdmin)),
   );
+}
+
+/** Returns whether users may belong to both: a list of inbounds may share some with another one. */
+function overlap(one: string, other: string): boolean {
+  const inbounds = inboundsIn(one);
+  return one === other || inboundsIn(other).some((id) => inbounds.includes(id));
+}
+
+/**
+ * Returns the name under which proofs by an upstream are kept, which ends with the panel behind its
+ * host: another panel there has proved nothing.
+ */
+export function proverOf({
+  host,
+  panelUrl,
+  url,
+}: Pick<CutUpstream, 'host' | 'panelUrl' | 'url'>): string {
+  const hash = createHash('sha256')
+    .update(JSON.stringify([url, panelUrl]))
+    .digest('hex');
+  return `${host} ${hash.slice(0, 16)}`;
 }
 
 /** Returns whether two upstreams may lead to one panel: paths and schemes decide nothing. */

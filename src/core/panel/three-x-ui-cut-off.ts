@@ -5,7 +5,13 @@
 
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import { type AskPanel, type PanelApi, Silent, segmentOf, unexpected } from './api.ts';
-import { countersIn, type PanelCutOff, type TiedPanelUser, without } from './credentials.ts';
+import {
+  countersIn,
+  inboundsIn,
+  type PanelCutOff,
+  type TiedPanelUser,
+  without,
+} from './credentials.ts';
 import { countIn, idIn, only, type PanelRecord, recordIn } from './record.ts';
 
 /** The most clients of a page, and the most pages that are read to find a client. */
@@ -111,9 +117,9 @@ function clientToSend(client: PanelRecord, credentials: Record<string, string>):
 
 /** Returns whether all inbounds of a client are among those of `inbound:1,2`. */
 function isOfInbounds(panelAdmin: string, inboundIds: unknown): boolean {
-  const [, list] = /^inbound:(\d+(?:,\d+)*)$/.exec(panelAdmin) ?? [];
+  const list = inboundsIn(panelAdmin);
   const ids = Array.isArray(inboundIds) ? inboundIds.map(String) : [];
-  return list !== undefined && ids.length > 0 && ids.every((id) => list.split(',').includes(id));
+  return ids.length > 0 && ids.every((id) => list.includes(id));
 }
 
 /** `service/client_crud.go`, `Update`. */

@@ -63,7 +63,7 @@ export interface CutFacts {
   /** `panel:user` of the operator's import or of an answer, and the facts of the import. */
   panelUser: string | null;
   facts: PanelFacts | null;
-  /** Hosts of upstreams whose panels answered the key with a subscription. */
+  /** Upstreams, by `proverOf`, whose panels answered the key with a subscription. */
   provedBy: readonly string[];
   /** Hosts whose last pass of `follow` saw the key. */
   followedBy: readonly string[];
@@ -146,8 +146,8 @@ export interface CutOffStore {
    * began before the credentials changed.
    */
   noteFetched(installId: number, hwid: string, beganAtMs: number): Promise<void>;
-  /** Notes that the panel of an upstream proved the key of the provider's link. */
-  noteKeyProof(providerId: number, keyHash: string, host: string, nowMs: number): Promise<void>;
+  /** Notes that an upstream, by `proverOf`, proved the key of the provider's link. */
+  noteKeyProof(providerId: number, keyHash: string, prover: string, nowMs: number): Promise<void>;
   /** Lists the bars of a link that have not ended, newest first. */
   listBars(installId: number, nowMs: number): Maybe<Bar[]>;
   /** Lifts the bars of these hashes on the provider's link. Returns their number. */

@@ -5,7 +5,9 @@
 
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
+import { HOUR_MS } from '../../core/calendar.ts';
 import type { Core } from '../../core/core.ts';
+import { proverOf } from '../../core/panel/cut-off.ts';
 import { subscriptionKeyHash } from '../../core/secret.ts';
 import { reportFault } from '../interpreter.ts';
 import { remember } from './panel-api.ts';
@@ -17,9 +19,12 @@ interface Deps {
   log: Log;
 }
 
+/** The time for which a proof is not looked at again: the key may come to another link meanwhile. */
+const KEPT_MS = HOUR_MS;
+
 export class KeyProofs {
-  /** Keys whose proof is kept, by host, the oldest first. */
-  readonly #kept = new Map<string, true>();
+  /** Steady times at which proofs were kept, by upstream and key, the oldest first. */
+  readonly #kept = new Map<string, number>();
 
   constructor(private readonly deps: Deps) {}
 
@@ -28,18 +33,22 @@ export class KeyProofs {
    * if the upstream may change users.
    */
   noteLater(
-    { cutOff, host }: Upstream,
+    upstream: Upstream,
     providerId: number,
     key: string,
     servesStrangers: () => Promise<boolean>,
   ): void {
-    const name = `${host}\n${providerId}\n${key}`;
-    if (!cutOff || this.#kept.has(name)) return;
-    remember(this.#kept, name, true);
+    if (!upstream.cutOff) return;
+    const { clock, core } = this.deps;
+    const prover = proverOf(upstream);
+    const name = `${prover}\n${providerId}\n${key}`;
+    const nowMs = clock.steadyMs();
+    const keptAtMs = this.#kept.get(name);
+    if (keptAtMs !== undefined && nowMs < keptAtMs + KEPT_MS) return;
+    remember(this.#kept, name, nowMs);
     const note = async () => {
       if (await servesStrangers()) return this.#kept.delete(name);
-      const { clock, core } = this.deps;
-      return core.store.noteKeyProof(providerId, subscriptionKeyHash(key), host, clock.nowMs());
+      return core.store.noteKeyProof(providerId, subscriptionKeyHash(key), prover, clock.nowMs());
     };
     note().catch((fault) => {
       this.#kept.delete(name);

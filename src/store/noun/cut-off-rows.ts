@@ -53,6 +53,9 @@ function besides(backend: Statements) {
             ORDER BY made_at_ms DESC, hwid_hash LIMIT ${BARS_MAX} OFFSET ${BARS_MAX}) x)`),
     dropBar: prepare(sql`
         DELETE FROM slot_bar WHERE ${ofLink} AND hwid_hash = ${bytes('hwidHash')}`),
+    dropOldBar: prepare(sql`
+        DELETE FROM slot_bar WHERE ${ofLink} AND hwid_hash = ${bytes('hwidHash')}
+          AND until_ms <= :nowMs`),
     moveBars: prepare(sql`
         INSERT INTO slot_bar (install_id, hwid_hash, made_at_ms, until_ms)
         SELECT CAST(:toId AS bigint), hwid_hash, made_at_ms, until_ms FROM slot_bar
@@ -80,16 +83,20 @@ function besides(backend: Statements) {
     proof: prepare(sql`
         SELECT ${columns({ i: 'install' }, 'i.id AS installId')},
           ${values<{ host: string | null }>({ host: sql`p.host` })}
-        FROM install i LEFT JOIN key_proof p ON p.install_id = i.id AND p.host = :host
+        FROM install i LEFT JOIN key_proof p ON p.install_id = i.id AND p.host = :prover
           AND p.subscription_key_hash = i.subscription_key_hash
         WHERE i.subscription_key_hash = ${bytes('keyHash')} AND i.${ofProvider}`),
     addProof: prepare(sql`
-        ${insertInto('key_proof', 'installId, host, provedAtMs = :nowMs', {
+        ${insertInto('key_proof', 'installId, host = :prover, provedAtMs = :nowMs', {
           subscriptionKeyHash: bytes('keyHash'),
         })}
         ON CONFLICT (install_id, host) DO UPDATE SET
           subscription_key_hash = excluded.subscription_key_hash,
           proved_at_ms = excluded.proved_at_ms`),
+    /** Drops what the panels before proved that were behind the same host. */
+    dropProofs: prepare(sql`
+        DELETE FROM key_proof WHERE ${ofLink} AND host <> :prover
+          AND substr(host, 1, CAST(:length AS int)) = :start`),
     provedBy: prepare(sql`
         SELECT ${columns('key_proof', 'host')} FROM key_proof
         WHERE ${ofLink} AND subscription_key_hash = ${bytes('keyHash')}
@@ -207,7 +214,8 @@ function cutOffStatements(backend: Backend) {
         AND (:isWaiting = 0 OR ${isWaiting}) ORDER BY c.id DESC LIMIT :countMax`),
     waitingCount: prepare(sql`
         SELECT ${values<{ count: number }>({ count: sql`count(*)` })} FROM (
-          SELECT 1 FROM cut_off c WHERE c.${ofProvider} AND ${isWaiting}
+          SELECT 1 FROM cut_off c
+          WHERE c.${ofProvider} AND ${isWaiting} AND c.is_by_user = :isByUser
           LIMIT ${CUTS_WAITING_MAX}) x`),
     add: prepare(sql`
         ${insertInto(

@@ -21,7 +21,7 @@ interface End {
   fetchUntilMs: number | null;
 }
 
-/** The reason of one beyond the bound. */
+/** The reason of one beyond the bound; those of users have one of their own. */
 const TOO_MANY = `${CUTS_WAITING_MAX} cut-offs of the provider wait already`;
 
 export const cutSteps = shared((backend: Backend) => {
@@ -56,12 +56,14 @@ export const cutSteps = shared((backend: Backend) => {
   /** Returns the reason for which no panel is asked; null: one is. */
   function* whyNot(
     providerId: number,
-    { host, keyHash, why }: WantedCut,
+    { host, isByUser, keyHash, why }: WantedCut,
     keyHashNow: string | null,
   ): Step<string | null> {
     if (host === null) return why;
     if (keyHash !== keyHashNow) return 'the link has got another subscription key meanwhile';
-    const { count } = (yield* on.waitingCount.get({ providerId })) ?? { count: 0 };
+    const { count } = (yield* on.waitingCount.get({ providerId, isByUser: isByUser ? 1 : 0 })) ?? {
+      count: 0,
+    };
     return count >= CUTS_WAITING_MAX ? TOO_MANY : null;
   }
 
@@ -91,7 +93,9 @@ export const cutSteps = shared((backend: Backend) => {
       const { deviceCount, keyHash } = link;
       const waiting = yield* on.waiting.get({ installId });
       const last = waiting ?? (wasBarred ? yield* on.last.get({ installId }) : null);
-      if (last !== null && (last.state === 'waiting' || last.state === 'done')) {
+      // One of another key changed, or will not change, the credentials that the link has now.
+      const isOfKey = last?.keyHash === keyHash;
+      if (last !== null && isOfKey && (last.state === 'waiting' || last.state === 'done')) {
         if (freedCount > 0 || !wasBarred) {
           notes.audit(act, deeds.askCut(last, hwidHash), providerId);
         }

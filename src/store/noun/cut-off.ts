@@ -174,14 +174,18 @@ function barring(backend: Backend): Pick<CutOffStore, Barring> {
         yield* on.markAwaits.run({ installId });
       }),
 
-    noteKeyProof: async (providerId, keyHash, host, nowMs) => {
-      const link = await backend.read(() => on.proof.get({ providerId, keyHash, host }));
+    noteKeyProof: async (providerId, keyHash, prover, nowMs) => {
+      const link = await backend.read(() => on.proof.get({ providerId, keyHash, prover }));
       if (link === null || link.host !== null) return;
       await backend.write(function* () {
         yield* backend.lockRows({ install: [link.installId] });
-        const now = yield* on.proof.get({ providerId, keyHash, host });
+        const now = yield* on.proof.get({ providerId, keyHash, prover });
         if (now === null || now.installId !== link.installId || now.host !== null) return;
-        yield* on.addProof.run({ installId: now.installId, host, keyHash, nowMs });
+        const { installId } = now;
+        const [host = ''] = prover.split(' ', 1);
+        const start = `${host} `;
+        yield* on.dropProofs.run({ installId, prover, start, length: start.length });
+        yield* on.addProof.run({ installId, prover, keyHash, nowMs });
       });
     },
 
@@ -227,7 +231,8 @@ function keeping(backend: Backend): Pick<CutOffStore, Keeping> {
       const installIds = [...bars, ...waits].map(({ installId }) => installId);
       const isOver = await backend.write(function* () {
         yield* backend.lockRows({ install: [...new Set(installIds)] });
-        for (const one of bars) yield* on.dropBar.run({ ...one });
+        // Another node may have barred the HWID again.
+        for (const one of bars) yield* on.dropOldBar.run({ ...one, nowMs });
         for (const { installId } of waits) yield* on.dropWaits.run({ installId, nowMs });
         for (const installId of new Set(installIds)) {
           yield* on.markBars.run({ installId });

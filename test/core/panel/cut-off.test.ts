@@ -63,6 +63,15 @@ describe('cut-off', () => {
     expect(at({ panelAdmin: 'a' }, { cutOff: false, ...other })).toBe('possible');
   });
 
+  test.each([
+    ['inbound:1,2', 'inbound:2,1', OF_TWO],
+    ['inbound:1,2', 'inbound:2', OF_TWO],
+    ['inbound:1,2', 'inbound:3,12', 'possible'],
+    ['inbound:1,2', '2', 'possible'],
+  ])('panel_admin %s beside %s: %s', (own, other, said) => {
+    expect(at({ panelAdmin: own }, { panelAdmin: other })).toBe(said);
+  });
+
   test('two upstreams of which one has no URL of an API are compared by all that they have', () => {
     const one = upstream({ url: 'http://b.example.org:8000', panelUrl: '' });
     const two = upstream({

@@ -6,7 +6,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { barHashOf } from '../../../src/core/bar.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/calendar.ts';
-import type { CutOutcome } from '../../../src/core/panel/cut-off.ts';
+import { type CutOutcome, proverOf } from '../../../src/core/panel/cut-off.ts';
 import type { Scope } from '../../../src/core/port/provider-key.ts';
 import { hashKey, subscriptionKeyHash } from '../../../src/core/secret.ts';
 import { parseTrustedProxies } from '../../../src/http/request/address.ts';
@@ -278,7 +278,7 @@ test('one slow panel delays no other', async () => {
     await call(at.app, '/api/add-install', at.own, { install_code: CODE });
     const made = await store.addLink({ ...linkTerms, ...draft, subscriptionKeyHash: keyHash }, ACT);
     const installId = typeof made === 'object' ? made.id : 0;
-    await store.noteKeyProof(draft.providerId, keyHash, 'two.example.org', 0);
+    await store.noteKeyProof(draft.providerId, keyHash, proverOf(other), 0);
     const wanted = { installId, hwid: null, keyHash, host: 'two.example.org', why: null };
     await store.askCut(
       draft.providerId,

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { BAR_MS, BARS_MAX, barHashOf } from '../../../src/core/bar.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/core/calendar.ts';
-import { CUTS_OF_LINK_MAX, FETCH_WAIT_MS } from '../../../src/core/cut-off.ts';
+import { CUTS_OF_LINK_MAX, CUTS_WAITING_MAX, FETCH_WAIT_MS } from '../../../src/core/cut-off.ts';
 import { hwidOfHash } from '../../../src/core/formats.ts';
 import type { CutEnd, CutOffStore } from '../../../src/core/port/cut-off.ts';
 import { hwidHash, subscriptionKeyHash } from '../../../src/core/secret.ts';
@@ -64,10 +64,30 @@ export const cutOffContract: Record<Attempts, Suite> = {
       expect(await by()).toEqual([]);
       await store.noteKeyProof(providerId, other, HOST, NOW_MS + 2);
       expect(await by()).toEqual([HOST]);
+      // Another panel behind the same host: the last one counts.
+      for (const panel of ['1', '2']) {
+        await store.noteKeyProof(providerId, other, `h.example.org ${panel}`, NOW_MS + 3);
+      }
+      expect(await by()).toEqual(['h.example.org 2', HOST]);
     });
   },
 
   askCut(opened) {
+    test('so many of a provider wait; those of its users have a bound of their own', async () => {
+      const { store } = opened();
+      const { installId, list, providerId } = await addKeyed(store, []);
+      const ask = async (nth: number, isByUser = false) => {
+        const keyHash = subscriptionKeyHash(`key ${nth}`);
+        await store.updateLink(providerId, installId, { subscriptionKeyHash: keyHash }, ACT);
+        const wanted = { ...cutWanted(installId), keyHash, isByUser };
+        return cutIn(await store.askCut(providerId, wanted, { ...ACT, atMs: NOW_MS }));
+      };
+      for (let nth = 0; nth < CUTS_WAITING_MAX; nth++) await ask(nth);
+      expect(await list(true)).toHaveLength(50);
+      expect(await ask(CUTS_WAITING_MAX)).toMatchObject({ state: 'impossible' });
+      expect(await ask(CUTS_WAITING_MAX + 1, true)).toMatchObject({ state: 'waiting' });
+    });
+
     test('frees the slot, bars the HWID, and waits', async () => {
       const { store } = opened();
       const { ask, installId, list, providerId } = await addKeyed(store, ['a', 'b', 'c']);
