@@ -97,6 +97,21 @@ describe('the names that are known', () => {
   });
 });
 
+test('a few links with many names push out the names of no others', () => {
+  const { parties } = makeParties();
+  for (let link = 0; link < 16_384; link += 1) {
+    for (const n of [1, 2]) parties.found(at(`/sub/${link}?${n}`), link);
+  }
+  for (let link = 20_000; link < 22_048; link += 1) {
+    for (let n = 0; n < 16; n += 1) parties.found(at(`/sub/${link}?${n}`), link);
+  }
+  expect(parties.nameCount).toBe(32_768);
+  const isKnown = (link: number) => parties.of(at(`/sub/${link}?1`)) === `link ${link}`;
+  const kept = Array.from({ length: 16_384 }, (_, link) => link).filter(isKnown);
+  // Each of 2,048 links may push out four names, of two a link.
+  expect(kept).toHaveLength(16_384 - 4_096);
+});
+
 test('a party is given up for another one, for the rest of its call alone', async () => {
   const parties = ['a', 'b'].map((name) =>
     onBehalfOf(name, String, async () => {

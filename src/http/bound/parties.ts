@@ -22,6 +22,8 @@ const TURNS = SHARED_TIMES;
 /** Names that are known at a time, some 150 bytes each, and of one link: its devices differ. */
 const NAMES_MAX = 32_768;
 const NAMES_PER_LINK_MAX = 16;
+/** Those of a link that may push out another one's: a few links with many names push out nobody. */
+const NAMES_PER_LINK_FULL = 4;
 const HASH_BYTES = 12;
 
 /** Settings that are read for each request, so that a change applies at once. */
@@ -52,7 +54,9 @@ class KnownNames {
   set(name: string, party: string): void {
     this.delete(name);
     const names = this.#namesOf.get(party) ?? new Set();
-    const [oldest] = names.size >= NAMES_PER_LINK_MAX ? names : this.#oldest();
+    const isFull = this.#partyOf.size >= NAMES_MAX;
+    const ownMax = isFull ? NAMES_PER_LINK_FULL : NAMES_PER_LINK_MAX;
+    const [oldest] = names.size >= ownMax ? names : isFull ? this.#partyOf.keys() : [];
     if (oldest !== undefined) this.delete(oldest);
     this.#namesOf.set(party, names.add(name));
     this.#partyOf.set(name, party);
@@ -65,10 +69,6 @@ class KnownNames {
     const names = this.#namesOf.get(party);
     names?.delete(name);
     if (names?.size === 0) this.#namesOf.delete(party);
-  }
-
-  #oldest(): Iterable<string> {
-    return this.#partyOf.size >= NAMES_MAX ? this.#partyOf.keys() : [];
   }
 }
 
