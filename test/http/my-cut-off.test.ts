@@ -61,7 +61,8 @@ test('a user removes a device, and the panel changes the credentials, once a day
   const html = await pageOf(installCode);
   const references = cutsIn(html);
   expect(references).toHaveLength(3);
-  expect(html).toContain('every other device must then update the subscription');
+  // On a card: it stands over the coloured head of the page.
+  expect(html).toMatch(/<p class="card">[^<]+every other device must then update the subscription/);
   expect(await post(installCode, { cut: references[0] ?? '' })).toBe('cut');
   expect(await pageOf(`${installCode}&said=cut`)).toContain('The servers change within minutes');
   expect(await cuts()).toMatchObject([{ state: 'waiting', by_user: true }]);

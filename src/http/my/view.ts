@@ -188,7 +188,7 @@ function placeList(page: OpenedMy, view: ViewOf, from: number): Html {
     : texts.next(inText(freeFromMs - view.nowMs, view.language));
   return html`<form method="post" action="${view.path}">
 <input type="hidden" name="link" value="${myNameOf(link)}">
-${mayCut ? html`<p class="hint">${texts.cut}: ${texts.cutAsk}</p>` : ''}<ul>
+${mayCut ? html`<p class="card">${texts.cut}: ${texts.cutAsk}</p>` : ''}<ul>
 ${shown.map((place) => placeItem(place, texts, view, { free: mayFree, cut: mayCut }))}</ul></form>
 ${turning(page, view, from)}<p class="hint">${rule}</p>
 `;
