@@ -450,10 +450,4 @@ const listRefused: Scenario[] = [
   ),
 ];
 
-export const hwidScenarios = [
-  ...listRefused,
-  ...ignoreCopies,
-  ...addHwid,
-  ...listHwid,
-  ...deleteHwid,
-];
+export const hwidScenarios = [...listRefused, ...addHwid, ...listHwid, ...deleteHwid];
