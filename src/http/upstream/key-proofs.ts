@@ -19,7 +19,7 @@ interface Deps {
   log: Log;
 }
 
-/** The time for which a proof is not looked at again: the key may come to another link meanwhile. */
+/** The time for which a proof is not looked at again: the key may come to another link. */
 const KEPT_MS = HOUR_MS;
 
 export class KeyProofs {

@@ -31,7 +31,7 @@ const cutColumns = ({ hex, join }: Statements) => sql`
   })}`;
 
 /** Statements about bars, proofs and devices that must fetch. */
-function besides(backend: Statements) {
+function besideStatements(backend: Statements) {
   const { prepare, bytes, hex, join } = backend;
   const bar = sql`
     SELECT ${values<{ hwidHash: string }>({ hwidHash: hex('hwid_hash') })},
@@ -177,7 +177,7 @@ function cutOffStatements(backend: Backend) {
     AND c.asked_at_ms > :askedAfterMs AND ${isFree} AND ${isInTime}
     AND NOT EXISTS (SELECT 1 FROM cut_stop x WHERE x.host = c.host)`;
   return {
-    ...besides(backend),
+    ...besideStatements(backend),
     ...ofHosts(backend),
     ...stops(backend),
     link: prepare(sql`

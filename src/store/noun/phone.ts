@@ -61,8 +61,7 @@ export const phoneSteps = shared((backend: Statements) => {
   function* freeName(installId: number, hwid: string, deviceId: number, phone: Phone) {
     const former = yield* formerName(installId, hwid, phone);
     if (former !== null) return former;
-    const { number } = phone;
-    for (const name of derivedHwids(hwid, number)) {
+    for (const name of derivedHwids(hwid, phone.number)) {
       const named = yield* on.named.get({ hwid: name, deviceId, installId });
       if (named === null || named.isTaken === 0) return name;
     }
@@ -121,9 +120,8 @@ export const phoneSteps = shared((backend: Statements) => {
         }
       }
       const link = yield* policyOn(installId);
-      if (link === null) return door;
-      const found = yield* judged(door, sight, link.policy, deviceId);
-      if (found === null) return door;
+      const found = link && (yield* judged(door, sight, link.policy, deviceId));
+      if (link === null || found === null) return door;
       const { judged: of, phones, doubtUntilMs, isDoubtful } = found;
       const { nowMs } = sight;
       const rule = copyRule(link.policy, sight.isShared);
