@@ -51,7 +51,7 @@ function statements(backend: Backend) {
 export const linkMergeSteps = shared((backend: Backend) => {
   const on = statements(backend);
   const { lockSlots } = slotEndSteps(backend);
-  const { moveDevices, slotsOf } = deviceMoveSteps(backend);
+  const { allowOver, moveDevices, slotsOf } = deviceMoveSteps(backend);
   const tombstones = tombstoneSteps(backend);
   const names = namedSteps(backend);
   const { moveBars } = barSteps(backend);
@@ -86,7 +86,11 @@ export const linkMergeSteps = shared((backend: Backend) => {
       const allRoom = room + heldCount;
       const held = { ...to, deviceCount: to.deviceCount - heldCount };
       const moved = yield* moveDevices(notes, from, held, { room: allRoom, nowMs: act.atMs });
-      yield* names.move(from.id, to.id, providerId, allRoom - moved.movedIds.length);
+      const movedCount = moved.movedIds.length;
+      const named = yield* names.moving(from.id, to.id, allRoom - movedCount);
+      const overMax = held.deviceCount + movedCount + named.length;
+      if (named.length > 0 && overMax > to.installLimit) yield* allowOver(to.id, overMax);
+      yield* names.move(named, to.id, providerId);
       if (from.hasHashes === 1) yield* on.markHashes.run({ id: to.id });
       const ended = { ...from, providerId, subscriptionKeyHash: null, nowMs: act.atMs };
       yield* tombstones.add({ ...ended, why: 'removed' });

@@ -51,6 +51,9 @@ async function hwidsOn(store: Store, providerId: number, installCode: string) {
   return typeof listed === 'string' ? listed : listed.map(({ hwid }) => hwid).sort();
 }
 
+const name = (store: Store, providerId: number, installId: number, hwids: string[]) =>
+  store.nameHwids(providerId, { installCode: null, installId }, hwids, 100, ACT);
+
 const deedsAfter = async (store: Store, count: number) =>
   (await auditEntries({ store })).slice(count).map(deedOf);
 
@@ -148,6 +151,36 @@ export const linkJoinContract: Record<'joinLinks', Suite> = {
       await join(store, { providerId, installId: oldId });
       for (const hwid of ['a', 'x']) await knockAt(store, FOLDED, hwid);
       expect(await hwidsOn(store, providerId, OLD)).toEqual(['a', 'x']);
+    });
+
+    test('named HWIDs come too, over the limit like devices, and one place holds each', async () => {
+      const { store } = opened();
+      const { providerId, oldId, newId } = await addBoth(store, [[], ['a', 'c']]);
+      await store.updateLink(providerId, newId, { installLimit: 5 }, ACT);
+      await name(store, providerId, oldId, ['a', 'b']);
+      await name(store, providerId, newId, ['b', 'd', 'e']);
+      await join(store, { providerId, installId: oldId });
+      expect(await hwidsOn(store, providerId, OLD)).toEqual(['a', 'b', 'c', 'd', 'e']);
+      expect(await store.findLink(OLD)).toMatchObject({ deviceCount: 5, installLimit: 2 });
+      expect((await store.listNamed(oldId)).map(({ hwid }) => hwid).sort()).toEqual([
+        'b',
+        'd',
+        'e',
+      ]);
+      expect(heard(await knockAt(store, FOLDED, 'd'))).toMatchObject({ deviceCount: 5 });
+      expect(heard(await knockAt(store, FOLDED, 'f'))).toBe('link_limit_reached');
+    });
+
+    test('a named HWID and a slot of its hash, on two links, become one place', async () => {
+      const { store } = opened();
+      const hashed = ['a', 'b'].map((hwid) => hwidOfHash(hwidHash(hwid)));
+      const [a, b] = hashed as [string, string];
+      const { providerId, oldId, newId } = await addBoth(store, [[a], [b]]);
+      await name(store, providerId, oldId, ['b']);
+      await name(store, providerId, newId, ['a']);
+      await join(store, { providerId, installId: oldId });
+      expect(await hwidsOn(store, providerId, OLD)).toEqual(hashed.toSorted());
+      expect(await store.findLink(OLD)).toMatchObject({ deviceCount: 2 });
     });
 
     test('at most 100 devices, those that were seen last; the others end', async () => {
