@@ -1,4 +1,7 @@
-/** Settings of `proxy_protocol` and `server.socket` that contradict each other, with the reason. */
+/**
+ * Settings of `proxy_protocol`, `server.socket` and `limits.shared_addresses` that contradict each
+ * other, with the reason.
+ */
 
 import type { TrustedProxies } from '../http/request/address.ts';
 import type { Config } from './settings/index.ts';
@@ -16,14 +19,25 @@ export function frontConflicts(config: Config, proxies: readonly string[]): stri
   const bases = texts.map(addressIn);
   const here = ['127.0.0.1', '::1', ...bases.filter(isLoopback)];
   const hasLoopback = here.some((address) => proxyNetworks.includes(address));
-  const { gateProxies, trustedProxies } = config;
+  const { gateProxies, sharedAddresses, trustedProxies } = config;
   const isBoth = (at: number) => (proxies: TrustedProxies | null) =>
     proxies?.includes(bases[at] ?? '');
   const shared = [
     ...texts.filter((_, at) => [trustedProxies, gateProxies].some(isBoth(at))),
     ...proxies.filter((network) => proxyNetworks.includes(addressIn(network))),
   ];
+  const isTrusted = (address: string) =>
+    trustedProxies.includes(address) || gateProxies?.includes(address) === true;
+  const exits = [
+    ...sharedAddresses.texts.filter((network) => isTrusted(addressIn(network))),
+    ...proxies.filter((network) => sharedAddresses.includes(addressIn(network))),
+  ];
   const sentences: [boolean, string][] = [
+    [
+      exits.length > 0,
+      `${exits[0] ?? ''} is in limits.shared_addresses, and in server.trusted_proxies or gate.proxies: ` +
+        'what a customer of that exit writes into headers would count as the word of a proxy',
+    ],
     [
       hasLoopback && !proxyLoopback,
       'proxy_protocol.networks has addresses of this machine, from which customers of a tunnel ' +

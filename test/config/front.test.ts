@@ -79,3 +79,15 @@ test('a socket and headers by it go together with any address', () => {
   const config = load({ GATEPOST_SOCKET: '/run/gatepost/gatepost.sock', [BY_SOCKET]: 'true' });
   expect(config).toMatchObject({ host: '127.0.0.1', proxySocket: true });
 });
+
+test.each([
+  ['GATEPOST_TRUSTED_PROXIES', '203.0.113.0/24', '203.0.113.5', '203.0.113.5'],
+  ['GATEPOST_TRUSTED_PROXIES', '203.0.113.5', '203.0.113.0/24', '203.0.113.5'],
+  ['GATEPOST_GATE_PROXIES', '2001:db8::1', '2001:db8::/64', '2001:db8::1'],
+])('no exit is a proxy: %s %s beside %s', (name, proxies, exits, said) => {
+  const env = { [name]: proxies, GATEPOST_SHARED_ADDRESSES: exits };
+  expect(refusal(env)).toContain(
+    `${said} is in limits.shared_addresses, and in server.trusted_pro`,
+  );
+  load({ ...env, GATEPOST_SHARED_ADDRESSES: '198.51.100.7' });
+});

@@ -127,7 +127,7 @@ export const countersIn = (
     }),
   );
 
-/** Returns the numbers in a `panel_admin` such as `inbound:1,2`; none: it is another one. */
+/** Returns the numbers in a `panel_admin` such as `inbound:1,2`; none: it lists no inbounds. */
 export const inboundsIn = (panelAdmin: string): string[] =>
   /^inbound:(\d+(?:,\d+)*)$/.exec(panelAdmin)?.[1]?.split(',') ?? [];
 

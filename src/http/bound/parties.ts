@@ -22,7 +22,7 @@ const TURNS = SHARED_TIMES;
 /** Names that are known at a time, some 150 bytes each, and of one link: its devices differ. */
 const NAMES_MAX = 32_768;
 const NAMES_PER_LINK_MAX = 16;
-/** Those of a link that may push out another one's, so that a few links push out no others. */
+/** Names of a link that may push out those of others: a few links push out few. */
 const NAMES_PER_LINK_FULL = 4;
 const HASH_BYTES = 12;
 

@@ -24,6 +24,7 @@ main{max-width:34rem;margin-inline:auto}
 h1{font-size:1.375rem;line-height:1.3}
 header p{margin-block-start:.25rem}
 main{padding:0 1rem 2rem;margin-block-start:-2rem;display:grid;gap:.75rem}
+form>.card{margin-block-end:.75rem}
 .card,li{
   background:var(--card);border:1px solid var(--line);border-radius:.75rem;padding:1rem
 }

@@ -43,6 +43,8 @@ function readNetwork(network: string): NetworkParts {
 /** Networks of exits: each of their addresses is that of many customers. */
 export interface SharedAddresses {
   readonly isNone: boolean;
+  /** The networks, as the setting has them. */
+  readonly texts: readonly string[];
   /** Returns the network of a client, as the setting has it; null: it is in none. */
   networkOf(client: string): string | null;
   /** Returns whether a client, as {@link countedAs} names it, is in one of the networks. */
@@ -51,6 +53,7 @@ export interface SharedAddresses {
 
 const NONE_SHARED: SharedAddresses = {
   isNone: true,
+  texts: [],
   networkOf: () => null,
   includes: () => false,
 };
@@ -82,7 +85,12 @@ export function parseSharedAddresses(networks: readonly string[]): SharedAddress
     const family = isIPv6(address) ? 'ipv6' : 'ipv4';
     return lists.find(({ list }) => list.check(address, family))?.text ?? null;
   };
-  return { isNone: false, networkOf, includes: (client) => networkOf(client) !== null };
+  return {
+    isNone: false,
+    texts: networks,
+    networkOf,
+    includes: (client) => networkOf(client) !== null,
+  };
 }
 
 /**

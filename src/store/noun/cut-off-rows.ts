@@ -30,8 +30,35 @@ const cutColumns = ({ hex, join }: Statements) => sql`
       WHERE w.install_id = c.install_id) END`,
   })}`;
 
-/** Statements about bars, proofs and devices that must fetch. */
-function besideStatements(backend: Statements) {
+/** Statements about proofs of keys. */
+function proofs({ prepare, bytes }: Statements) {
+  return {
+    proof: prepare(sql`
+        SELECT ${columns({ i: 'install' }, 'i.id AS installId')},
+          ${values<{ host: string | null }>({ host: sql`p.host` })}
+        FROM install i LEFT JOIN key_proof p ON p.install_id = i.id AND p.host = :prover
+          AND p.subscription_key_hash = i.subscription_key_hash
+        WHERE i.subscription_key_hash = ${bytes('keyHash')} AND i.${ofProvider}`),
+    addProof: prepare(sql`
+        ${insertInto('key_proof', 'installId, host = :prover, provedAtMs = :nowMs', {
+          subscriptionKeyHash: bytes('keyHash'),
+        })}
+        ON CONFLICT (install_id, host) DO UPDATE SET
+          subscription_key_hash = excluded.subscription_key_hash,
+          proved_at_ms = excluded.proved_at_ms`),
+    /** Drops what the panels before proved that were behind the same host. */
+    dropProofs: prepare(sql`
+        DELETE FROM key_proof WHERE ${ofLink} AND host <> :prover
+          AND substr(host, 1, CAST(:length AS int)) = :start`),
+    provedBy: prepare(sql`
+        SELECT ${columns('key_proof', 'host')} FROM key_proof
+        WHERE ${ofLink} AND subscription_key_hash = ${bytes('keyHash')}
+        ORDER BY proved_at_ms DESC, host`),
+  };
+}
+
+/** Statements about bars, devices that must fetch, and users that are followed. */
+function besides(backend: Statements) {
   const { prepare, bytes, hex, join } = backend;
   const bar = sql`
     SELECT ${values<{ hwidHash: string }>({ hwidHash: hex('hwid_hash') })},
@@ -80,27 +107,6 @@ function besideStatements(backend: Statements) {
           OR EXISTS (SELECT 1 FROM cut_wait w WHERE w.install_id = install.id AND ${isHeld})
           THEN 1 ELSE 0 END
         WHERE id = :installId`),
-    proof: prepare(sql`
-        SELECT ${columns({ i: 'install' }, 'i.id AS installId')},
-          ${values<{ host: string | null }>({ host: sql`p.host` })}
-        FROM install i LEFT JOIN key_proof p ON p.install_id = i.id AND p.host = :prover
-          AND p.subscription_key_hash = i.subscription_key_hash
-        WHERE i.subscription_key_hash = ${bytes('keyHash')} AND i.${ofProvider}`),
-    addProof: prepare(sql`
-        ${insertInto('key_proof', 'installId, host = :prover, provedAtMs = :nowMs', {
-          subscriptionKeyHash: bytes('keyHash'),
-        })}
-        ON CONFLICT (install_id, host) DO UPDATE SET
-          subscription_key_hash = excluded.subscription_key_hash,
-          proved_at_ms = excluded.proved_at_ms`),
-    /** Drops what the panels before proved that were behind the same host. */
-    dropProofs: prepare(sql`
-        DELETE FROM key_proof WHERE ${ofLink} AND host <> :prover
-          AND substr(host, 1, CAST(:length AS int)) = :start`),
-    provedBy: prepare(sql`
-        SELECT ${columns('key_proof', 'host')} FROM key_proof
-        WHERE ${ofLink} AND subscription_key_hash = ${bytes('keyHash')}
-        ORDER BY proved_at_ms DESC, host`),
     followedBy: prepare(sql`
         SELECT ${columns({ f: 'follow' }, 'f.host, f.source')}
         FROM followed_user u ${join} follow f ON f.id = u.follow_id
@@ -177,7 +183,8 @@ function cutOffStatements(backend: Backend) {
     AND c.asked_at_ms > :askedAfterMs AND ${isFree} AND ${isInTime}
     AND NOT EXISTS (SELECT 1 FROM cut_stop x WHERE x.host = c.host)`;
   return {
-    ...besideStatements(backend),
+    ...besides(backend),
+    ...proofs(backend),
     ...ofHosts(backend),
     ...stops(backend),
     link: prepare(sql`
@@ -193,11 +200,9 @@ function cutOffStatements(backend: Backend) {
     idByCode: prepare(sql`
         SELECT ${columns('install', 'id')} FROM install
         WHERE install_code = :installCode AND ${ofProvider}`),
-    /** All HWIDs of a link, with the named ones. */
     hwids: prepare(sql`
         SELECT ${columns({ d: 'device' }, 'd.hwid')}
-        FROM install_device s ${join} device d ON d.id = s.device_id WHERE s.${ofLink}
-        UNION ALL SELECT hwid FROM named_hwid WHERE ${ofLink}`),
+        FROM install_device s ${join} device d ON d.id = s.device_id WHERE s.${ofLink}`),
     find: cuts(sql`c.id = :id`),
     last: cuts(sql`c.${ofLink} ORDER BY c.id DESC LIMIT 1`),
     waiting: cuts(sql`c.${ofLink} AND ${isWaiting} ORDER BY c.id DESC LIMIT 1`),
