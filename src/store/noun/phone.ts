@@ -130,8 +130,7 @@ export const phoneSteps = shared((backend: Statements) => {
       const sentId = door.byHash ? null : deviceId;
       const isNews = of.saves.length > 0 || of.drops.length > 0 || isDoubtful;
       const facts = { sentId, judged: of, phones, isTold, isDoubtful, nowMs };
-      const isNewsOfKnown = newsOf(facts).length > 0;
-      const here = { ...facts, hwid, isNews, isNewsOfKnown };
+      const here = { ...facts, hwid, isNews, isNewsOfKnown: newsOf(facts).length > 0 };
       const isFurther = of.phone.state === 'certain' && nowMs >= doubtUntilMs;
       const own = row?.ownHwid ?? twinOf(of.phone, phones)?.ownHwid ?? null;
       if (own === null && !(isFurther && (rule === 'count' || rule === 'refuse'))) {
