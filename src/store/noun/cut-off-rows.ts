@@ -200,9 +200,11 @@ function cutOffStatements(backend: Backend) {
     idByCode: prepare(sql`
         SELECT ${columns('install', 'id')} FROM install
         WHERE install_code = :installCode AND ${ofProvider}`),
+    /** All HWIDs of a link, with the named ones. */
     hwids: prepare(sql`
         SELECT ${columns({ d: 'device' }, 'd.hwid')}
-        FROM install_device s ${join} device d ON d.id = s.device_id WHERE s.${ofLink}`),
+        FROM install_device s ${join} device d ON d.id = s.device_id WHERE s.${ofLink}
+        UNION ALL SELECT hwid FROM named_hwid WHERE ${ofLink}`),
     find: cuts(sql`c.id = :id`),
     last: cuts(sql`c.${ofLink} ORDER BY c.id DESC LIMIT 1`),
     waiting: cuts(sql`c.${ofLink} AND ${isWaiting} ORDER BY c.id DESC LIMIT 1`),

@@ -139,6 +139,21 @@ export const namedHwidContract: Record<'nameHwids' | 'listNamed', Suite> = {
       expect(await store.listNamed(installId)).toEqual([]);
     });
 
+    test('goes with its HWID, which has no other row, and its bar too', async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addDoor(store);
+      await name(store, providerId, ['a', 'b']);
+      expect(await store.forgetDevice('a', ACT)).toBe('ok');
+      expect(await hwidsOn(store, providerId)).toEqual(['b?']);
+      expect(await countOn(store)).toBe(1);
+      const none = { keyHash: null, host: null, why: 'none', isByUser: false };
+      await store.askCut(providerId, { installId, hwid: 'b', ...none }, ACT);
+      expect(await store.listBars(installId, NOW_MS)).toHaveLength(1);
+      expect(await store.forgetDevice('b', ACT)).toBe('ok');
+      expect(await store.listBars(installId, NOW_MS)).toEqual([]);
+      expect(await countOn(store)).toBe(0);
+    });
+
     test('is bounded for a provider, and names no link of another one', async () => {
       const { store } = opened();
       const { providerId } = await addDoor(store);
