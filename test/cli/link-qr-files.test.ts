@@ -91,7 +91,7 @@ test('the SVG holds the same', async () => {
 
 test('all forms at once', async () => {
   const drawn: { app: string }[] = await json('qr', CODE, '--url', URL_, '--app', 'all');
-  expect(new Set(drawn.map(({ app }) => app)).size).toBe(14);
+  expect(new Set(drawn.map(({ app }) => app)).size).toBe(15);
 });
 
 test('the keys of a file are in the paths, and no code', async () => {
