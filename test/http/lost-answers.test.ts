@@ -39,6 +39,7 @@ const CALLS: Readonly<Record<string, Asked>> = {
   '/api/list-hwid': { query: { install_id: 1 } },
   '/api/add-hwid': { query: { install_id: 1, hwid: 'named' } },
   '/api/delete-hwid': { query: { install_id: 1, hwid: 'phone' } },
+  '/api/ignore-copies': { query: { install_id: 1, hwid: 'phone' } },
   '/api/policy': { query: { when_full: 'refuse', inactive_days: 9 } },
   '/api/add-domain': { query: { domain_hash: 'b'.repeat(64) } },
   '/api/delete-domain': { query: { id: 1 } },

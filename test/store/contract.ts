@@ -195,7 +195,7 @@ const MORE: Partial<Record<Part, Suite>> = {
 };
 
 /** Parts that show what a store keeps in its own memory: who it is, and what it will save. */
-const IN_MEMORY: ReadonlySet<Part> = new Set(['delivery', 'node', 'provider']);
+const IN_MEMORY: ReadonlySet<Part> = new Set(['delivery', 'node', 'provider', 'serving']);
 
 /** Tests one part of the contract on the kind of store that `TEST_STORE` names. */
 export function storeContract(part: Part): void {
