@@ -56,7 +56,11 @@ async function snapshotOf({ sql }: TestDatabase): Promise<Snapshot> {
       const parts = columns.includes('id') ? ['id'] : key;
       for (const row of await transaction.unsafe(`SELECT * FROM ${name}`)) {
         const plain = withNumbers(row);
-        snapshot.set(`${name} ${parts.map((part) => plain[part]).join('/')}`, plain);
+        const values = parts.map((part) => plain[part]);
+        // The file has numbers for rows with a hash in their key.
+        const words = values.filter((value) => !(value instanceof Uint8Array)).join('/');
+        const id = snapshot.has(`${name} ${words}`) ? values.join('/') : words;
+        snapshot.set(`${name} ${id}`, plain);
       }
     }
   });
