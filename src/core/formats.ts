@@ -188,7 +188,7 @@ export const hashInHwid = (hwid: string) => /^sha256:([0-9a-f]{64})$/.exec(hwid)
  */
 export function readOwnHwid(value: unknown): string | Misfit {
   const hwid = readHwid(value);
-  if (isRefused(hwid)) return hwid;
+  if (isRefused(hwid)) return malformed(`hwid must be ${HWID.rule}`);
   if (isSharedHwid(hwid)) return malformed(`hwid must not begin with ${SHARED_HWID}`);
   return hashInHwid(hwid) ? malformed('hwid must not be a hash: send the HWID itself') : hwid;
 }

@@ -7,7 +7,7 @@
 
 import { actAt } from './audit/entry.ts';
 import type { Core } from './core.ts';
-import { HWID, readOwnHwid } from './formats.ts';
+import { readOwnHwid } from './formats.ts';
 import { isRefused, type Misfit, malformed, Refused } from './outcome.ts';
 import type { LinkSelector } from './port/link.ts';
 import type { NamedHwids } from './port/named-hwid.ts';
@@ -21,8 +21,7 @@ const NAMED_PER_PROVIDER = 10_000;
 
 /** Reads a HWID that may be named: one that a device sends, and not one that the gate makes. */
 export function readNamedHwid(value: unknown): string | Misfit {
-  const hwid =
-    HWID.read(value) === value ? readOwnHwid(value) : malformed(`hwid must be ${HWID.rule}`);
+  const hwid = readOwnHwid(value);
   if (isRefused(hwid)) return hwid;
   return hwid.includes('~') ? malformed('a HWID with ~ cannot be named') : hwid;
 }
