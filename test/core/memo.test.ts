@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { remembering } from '../../src/core/ride/memo.ts';
+import { remembering } from '../../src/core/memo.ts';
 
 /** A memory of two texts, and how often it made something of one. */
 function memory() {

@@ -7,6 +7,7 @@
 import { DAY_MS } from '../calendar.ts';
 import { GREETING_LENGTH_MAX } from '../formats.ts';
 import { byteLength } from '../json-input.ts';
+import { remembering } from '../memo.ts';
 import { languageOf, SCRIPTS, tidyTag } from './locale.ts';
 
 /** The facts of a device's link; null: not known, never, or without a limit. */
@@ -142,19 +143,15 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 const escaped = (text: string) => text.replace(/[&<>"]/g, (sign) => ENTITIES[sign] ?? '');
 
-/** By language: ICU has some two hundred. */
-const kept = new Map<string, Forms>();
+/** More than ICU has languages; one that it does not have shares the forms of English. */
+const LANGUAGES_MAX = 1_024;
 
-/** Returns the forms of a language, which are made once; English for an unknown one. */
-function formsOf(tag: string): Forms {
-  const language = languageOf(tidyTag(tag));
-  const found = kept.get(language);
-  if (found !== undefined) return found;
-  if (!isSupported(language)) return formsOf('en');
-  const forms = makeForms(language);
-  kept.set(language, forms);
-  return forms;
-}
+const formsIn: (language: string) => Forms = remembering(LANGUAGES_MAX, (language) =>
+  isSupported(language) ? makeForms(language) : formsIn('en'),
+);
+
+/** Returns the forms of the language of a tag. */
+const formsOf = (tag: string): Forms => formsIn(languageOf(tidyTag(tag)));
 
 function isSupported(tag: string): boolean {
   try {
@@ -166,34 +163,25 @@ function isSupported(tag: string): boolean {
 
 const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte', 'petabyte'] as const;
 const KIB = 1024;
+/** Zones whose dates are remembered for a language. */
+const ZONES_MAX = 64;
 
 /** ICU leaves units of bytes in Latin letters for some languages that write their own. */
 const OWN_UNITS: Readonly<Record<string, readonly string[]>> = {
   fa: ['بایت', 'کیلوبایت', 'مگابایت', 'گیگابایت', 'ترابایت', 'پتابایت'],
 };
 
-/** Returns `make` with a memory of what it made: formats of Intl take long to make. */
-function once<K, V>(make: (key: K) => V): (key: K) => V {
-  const made = new Map<K, V>();
-  return (key) => {
-    const known = made.get(key);
-    if (known !== undefined) return known;
-    const value = make(key);
-    made.set(key, value);
-    return value;
-  };
-}
-
 function makeForms(tag: string): Forms {
   const number = new Intl.NumberFormat(tag, { maximumFractionDigits: 1 });
   const days = new Intl.NumberFormat(tag, { style: 'unit', unit: 'day', unitDisplay: 'long' });
   const own = OWN_UNITS[tag];
-  const dates = once(
-    (timeZone: string) => new Intl.DateTimeFormat(tag, { dateStyle: 'long', timeZone }),
+  const dates = remembering(
+    ZONES_MAX,
+    (timeZone) => new Intl.DateTimeFormat(tag, { dateStyle: 'long', timeZone }),
   );
-  const sizes = once((power: number) => {
+  const sizes = remembering(UNITS.length, (unit) => {
     const form = { style: 'unit', unitDisplay: 'short', maximumFractionDigits: 1 } as const;
-    return new Intl.NumberFormat(tag, { ...form, unit: UNITS[power] as string });
+    return new Intl.NumberFormat(tag, { ...form, unit });
   });
   const forms: Omit<Forms, 'longest'> = {
     number: (count) => number.format(count),
@@ -205,7 +193,9 @@ function makeForms(tag: string): Forms {
         Math.floor(Math.log(Math.max(1, count)) / Math.log(KIB)),
       );
       const amount = count / KIB ** power;
-      return own ? `${number.format(amount)} ${own[power]}` : sizes(power).format(amount);
+      return own
+        ? `${number.format(amount)} ${own[power]}`
+        : sizes(UNITS[power] as string).format(amount);
     },
   };
   let longest: ReturnType<Forms['longest']> | null = null;

@@ -1,7 +1,7 @@
 /** Reads the preferred languages of a request. */
 
+import { remembering } from '../memo.ts';
 import { tidyTag } from '../message/locale.ts';
-import { remembering } from './memo.ts';
 
 /** The most ranges of `Accept-Language` that are read. */
 const RANGES_MAX = 16;

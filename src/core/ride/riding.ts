@@ -5,6 +5,7 @@
 
 import { appOf } from '../app/find.ts';
 import type { App } from '../app/record.ts';
+import { remembering } from '../memo.ts';
 import { fillMessage, isFilled, withoutFigures } from '../message/filling.ts';
 import type { DeviceFacts } from '../port/device.ts';
 import type { FillStore, LinkFacts } from '../port/fill.ts';
@@ -20,7 +21,6 @@ import type {
 } from '../port/ride.ts';
 import { type DueRide, dueRides, lowerLevel } from './due.ts';
 import { type Carriage, type Riding, rideHeaders } from './headers.ts';
-import { remembering } from './memo.ts';
 import type { RidingPayload } from './parts.ts';
 
 /** The operator's terms for one upstream or the gate. */
