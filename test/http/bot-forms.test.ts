@@ -68,7 +68,7 @@ test.each(BOT_FORMS.filter(({ upstream }) => upstream.keyPaths?.length !== 0))(
     at = await start(bot.upstream);
     const address = await handsOut(bot, bot.isKey ? CODE : KEY);
     expect(await served(bot, address)).toBe(3);
-    // One link, however often the bot asked, also for a phone that has the address without the code.
+    // One link, however often the bot asked, also for an address without the code.
     expect(await at.links()).toEqual([{ count: 3, limit: 3, note: 'anna' }]);
     expect(await fetches(address.split(/[?#]/, 1)[0] ?? '', 'four')).toBe(404);
     expect(await fetches(address, 'one')).toBe(200);

@@ -16,7 +16,7 @@ const BYTES_MAX: usize = 4 << 20;
 
 pub(crate) struct Socket {
     pub stream: Upgraded,
-    /// What was read of the next frame.
+    /// The bytes that came after the last frame.
     pub buffer: Vec<u8>,
     /// The fragments of the next message.
     pub message: Vec<u8>,
