@@ -70,6 +70,7 @@ import { operatorContract } from './contract/operator.ts';
 import { outboxContract } from './contract/outbox.ts';
 import { panelTieContract } from './contract/panel-tie.ts';
 import { partyContract } from './contract/party.ts';
+import { firstPhoneContract } from './contract/first-phone.ts';
 import { copiedHwidContract, phoneContract } from './contract/phone.ts';
 import { providerContract } from './contract/provider.ts';
 import { pushingSuite } from './contract/pushing.ts';
@@ -185,6 +186,7 @@ const MORE: Partial<Record<Part, Suite>> = {
     visibleContract(opened);
     describe('the same phone', () => samePhoneContract(opened));
     describe('a copied HWID', () => copiedHwidContract(opened));
+    describe('a HWID on several links', () => firstPhoneContract(opened));
   },
   move: (opened) => {
     describe('links that move in at once', () => importTogetherContract(opened));

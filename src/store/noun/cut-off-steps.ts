@@ -45,9 +45,11 @@ export const cutSteps = shared((backend: Backend) => {
   }
 
   /** Bars a HWID. Returns whether it was barred before. */
-  function* bar(installId: number, hwidHash: string, nowMs: number): Step<boolean> {
+  function* bar(installId: number, hwid: string, nowMs: number): Step<boolean> {
+    const hwidHash = barHashOf(hwid);
     const before = yield* on.barOf.get({ installId, hwidHash });
     yield* on.addBar.run({ installId, hwidHash, nowMs, untilMs: nowMs + BAR_MS });
+    yield* on.barPhone.run({ installId, hwidHash, hwid });
     if (before === null) yield* on.trimBars.run({ installId });
     yield* on.markBars.run({ installId });
     return before !== null && before.untilMs > backend.leastMs(nowMs);
@@ -87,7 +89,7 @@ export const cutSteps = shared((backend: Backend) => {
       const freedCount =
         hwid === null ? 0 : yield* free(notes, { providerId, installId }, hwid, act);
       const hwidHash = hwid === null ? null : barHashOf(hwid);
-      const wasBarred = hwidHash !== null && (yield* bar(installId, hwidHash, nowMs));
+      const wasBarred = hwid !== null && (yield* bar(installId, hwid, nowMs));
       const link = yield* on.link.get({ providerId, installId });
       if (link === null) return 'install_code_error';
       const { deviceCount, keyHash } = link;
