@@ -23,7 +23,7 @@
 
 import { appNameOf } from './app/find.ts';
 import { DAY_MS } from './calendar.ts';
-import { tidyFacts } from './device.ts';
+import { osName, tidyFacts } from './device.ts';
 import { derivedFrom, derivedHwid } from './formats.ts';
 import type { Sighting } from './phones.ts';
 import type { DeviceFacts } from './port/device.ts';
@@ -82,6 +82,12 @@ export function dependsOnPhone(
   if (hasPhones) return true;
   if (mayBeDerived && derivedFrom(hwid) !== null) return true;
   if (device === null) return hasBars === true;
+  // Cleaning the facts of each call would cost as much as reading the door.
+  const isSaid =
+    reported.userAgent === device.userAgent &&
+    reported.deviceName === device.deviceName &&
+    osName(reported.os) === device.os;
+  if (isSaid) return false;
   const { os, deviceName, userAgent } = tidyFacts(reported);
   const differs = (said: string, known: string) => said !== '' && said !== known;
   if (differs(os, device.os) || differs(deviceName, device.deviceName)) return true;
