@@ -161,6 +161,24 @@ describe.each(DOORS)('through %s', (name, door) => {
     expect(await hwids()).toEqual(['x']);
   });
 
+  test('privacy.keep = "less" keeps no phone and no model, of named HWIDs neither', async () => {
+    Object.assign(at.app.core.limits, { privacyKeep: 'less' });
+    await set({ copied_hwid: 'count' });
+    const named = { install_code: code, hwid: 'named' };
+    await expectOk(call(at.app, '/api/add-hwid', at.own, named));
+    expect((await rounds(door, FIVE, 3)).flat()).toEqual(Array(15).fill('ok'));
+    expect(await door(PIXEL, 'named')).toBe('ok');
+    const { store } = at.app.core;
+    const devices = await store.listLinkDevices(1, 1, 10);
+    expect(devices.map(({ hwid, deviceName }) => [hwid, deviceName]).sort()).toEqual([
+      ['named', ''],
+      ['x', ''],
+    ]);
+    expect(await store.listPhones(1)).toEqual([]);
+    await at.app.core.store.saveFigures();
+    expect(JSON.stringify(await store.listRefused(1))).not.toMatch(/Pixel|iPhone|DESKTOP|Mac14|SM-/);
+  });
+
   test.each(['tell', 'count', 'refuse'])('two links of a provider: %s', async (rule) => {
     const terms = { install_limit: '2', copied_hwid: rule };
     const links = [];
