@@ -139,7 +139,8 @@ const isOwed = (phone: Phone, kept: readonly Phone[], saves: readonly Phone[]) =
       number === phone.number && !sameUtcDay(lastSeenAtMs, phone.lastSeenAtMs),
   );
 
-export const saysAnything = ({ family, modelHash }: PhoneTraits) => family !== '' || modelHash !== '';
+export const saysAnything = ({ family, modelHash }: PhoneTraits) =>
+  family !== '' || modelHash !== '';
 
 /** Returns whether two have the same facts, at the same door as far as it is known. */
 export const isSame = (one: PhoneTraits, other: PhoneTraits) =>

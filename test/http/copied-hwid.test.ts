@@ -176,7 +176,9 @@ describe.each(DOORS)('through %s', (name, door) => {
     ]);
     expect(await store.listPhones(1)).toEqual([]);
     await at.app.core.store.saveFigures();
-    expect(JSON.stringify(await store.listRefused(1))).not.toMatch(/Pixel|iPhone|DESKTOP|Mac14|SM-/);
+    expect(JSON.stringify(await store.listRefused(1))).not.toMatch(
+      /Pixel|iPhone|DESKTOP|Mac14|SM-/,
+    );
   });
 
   test.each(['tell', 'count', 'refuse'])('two links of a provider: %s', async (rule) => {

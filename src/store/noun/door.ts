@@ -101,9 +101,7 @@ export const selectDoor = (
     `i.id AS installId, i.providerId, i.status, i.installLimit, i.deviceCount, i.supportUrl,
       i.webPageUrl, i.hasHashes, i.hasBars, i.awaitsFetch, b.status AS domainStatus,
       b.rideVersion, b.rideUntilMs, d.id AS deviceId, p.rideUntilMs AS namedUntilMs`,
-  )}, ${values<
-    Pick<DoorRow, 'homeSinceMs' | 'slotSeenAtMs' | 'phones' | 'isKnown' | 'whenNew'>
-  >({
+  )}, ${values<Pick<DoorRow, 'homeSinceMs' | 'slotSeenAtMs' | 'phones' | 'isKnown' | 'whenNew'>>({
     homeSinceMs: sql`CASE WHEN p.home_install_id = i.id THEN CASE WHEN ${NOTHING_RIDES} THEN 0
       ELSE ${dialect.greatest(
         sql.raw('s.registered_at_ms'),

@@ -168,7 +168,10 @@ export function firstPhoneContract(opened: () => OpenedStore): void {
   test('one call keeps a bounded number of first phones; the other slots begin anew', async () => {
     const { store } = opened();
     const { providerId } = await addDoor(store);
-    const codes = Array.from({ length: 40 }, (_, n) => `shared-links-${String(n).padStart(4, '0')}`);
+    const codes = Array.from(
+      { length: 40 },
+      (_, n) => `shared-links-${String(n).padStart(4, '0')}`,
+    );
     const ids: number[] = [];
     for (const installCode of codes) {
       ids.push(await addLink(store, providerId, { installCode, copiedHwid: 'refuse' }));

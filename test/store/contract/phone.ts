@@ -97,7 +97,11 @@ export async function copied(
   return { ...door, laterMs: NOW_MS + 3 * HOUR_MS };
 }
 
-export async function hwidsOn(store: Store, providerId: number, installCode = CODE): Promise<string[]> {
+export async function hwidsOn(
+  store: Store,
+  providerId: number,
+  installCode = CODE,
+): Promise<string[]> {
   const selector = { installCode, installId: null };
   const slots = await store.listSlots(providerId, selector, null, 100);
   return typeof slots === 'string' ? [] : slots.map(({ hwid }) => hwid).sort();
