@@ -62,7 +62,13 @@ test('devices of a panel are named, come, and are first phones by what the panel
   expect(`${os}${deviceName}`).not.toBe('');
   const copy = { ...phone, os: os === 'ios' ? 'android' : 'ios', deviceName: 'Copy 1' };
   const ask = async (hwid: string, facts: typeof phone, nowMs: number) => {
-    const sight = { door: 'subscription', facts, isShared: false, isUnproved: false, nowMs } as const;
+    const sight = {
+      door: 'subscription',
+      facts,
+      isShared: false,
+      isUnproved: false,
+      nowMs,
+    } as const;
     const key: SlotKey = { installCode, domainHash: HASH, hwid, reported: facts, sight };
     const at = await here.findSlot(key);
     if (typeof at === 'string') return at;
