@@ -29,6 +29,7 @@ import { endedContract } from './contract/ended.ts';
 import { eventContract } from './contract/event.ts';
 import { figureContract } from './contract/figure.ts';
 import { fillContract } from './contract/fill.ts';
+import { firstPhoneContract } from './contract/first-phone.ts';
 import {
   ALL,
   addDoor,
@@ -70,7 +71,6 @@ import { operatorContract } from './contract/operator.ts';
 import { outboxContract } from './contract/outbox.ts';
 import { panelTieContract } from './contract/panel-tie.ts';
 import { partyContract } from './contract/party.ts';
-import { firstPhoneContract } from './contract/first-phone.ts';
 import { copiedHwidContract, phoneContract } from './contract/phone.ts';
 import { providerContract } from './contract/provider.ts';
 import { pushingSuite } from './contract/pushing.ts';

@@ -2,6 +2,7 @@
 
 import * as deeds from '../../core/audit/cut-deeds.ts';
 import { BAR_MS, barHashesOf, barHashOf } from '../../core/bar.ts';
+import { derivedHwids } from '../../core/copied-hwid.ts';
 import { CUTS_WAITING_MAX, FETCH_WAIT_MS, USER_CUT_MS } from '../../core/cut-off.ts';
 import * as happenings from '../../core/event/happenings.ts';
 import type { Act } from '../../core/port/audit.ts';
@@ -181,10 +182,14 @@ export const barSteps = shared((backend: Backend) => {
       yield* on.markBars.run({ installId });
     },
 
-    /** Forgets a HWID: some of its bars, and the hash at cut-offs. Returns their number. */
+    /**
+     * Forgets a HWID and its further phones: some of their bars, and the hash at cut-offs. Returns
+     * their number.
+     */
     *dropBars(hwid: string): Step<number> {
       let count = 0;
-      for (const hwidHash of new Set(barHashesOf(hwid))) {
+      const ofPhones = derivedHwids(hwid, 2).map(barHashOf);
+      for (const hwidHash of new Set([...barHashesOf(hwid), ...ofPhones])) {
         const barred = yield* on.barsOfHwid.all({ hwidHash });
         yield* backend.lockRows({ install: barred.map(({ installId }) => installId) });
         for (const { installId } of barred) {

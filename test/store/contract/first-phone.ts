@@ -236,6 +236,16 @@ export function firstPhoneContract(opened: () => OpenedStore): void {
     expect(await ask(store, IPHONE, laterMs + 91 * DAY_MS)).toBe('x');
   });
 
+  test('a HWID that is forgotten takes the bars of its phones with it', async () => {
+    const { store } = opened();
+    const { installId, providerId, laterMs } = await copied(opened(), 'count', { installLimit: 5 });
+    expect(await ask(store, IPHONE, laterMs)).toBe('x~2');
+    await barred(store, providerId, installId, 'x~2');
+    for (const hwid of ['x~2', 'x']) await store.forgetDevice(hwid, ACT);
+    expect(await store.listBars(installId, laterMs)).toEqual([]);
+    expect(await ask(store, IPHONE, laterMs)).toBe('x');
+  });
+
   test('refuse keeps the first place for an owner who is away for long', async () => {
     const { store } = opened();
     const { laterMs } = await copied(opened(), 'refuse');
