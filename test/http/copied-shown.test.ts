@@ -272,8 +272,8 @@ test.skipIf(STORE === 'postgres')(
     const fill = async (from: number, to: number) => {
       for (let n = from; n < to; n++) await fetchAs(PIXEL, `device-${n}`);
       db.query(
-        `INSERT INTO slot_phone (install_id, device_id, number, door, family, app, model_hash, state,
-         first_seen_at_ms, last_seen_at_ms)
+        `INSERT INTO slot_phone (install_id, device_id, number, door, family, app, model_hash,
+         state, first_seen_at_ms, last_seen_at_ms)
        SELECT s.install_id, s.device_id, n.value, 'install', 'android', 'Happ', 'ab' || n.value,
          CASE n.value WHEN 1 THEN 'first' ELSE 'certain' END, 1, ?1
        FROM install_device s, json_each('[1,2,3,4,5,6,7,8]') n WHERE true

@@ -1,4 +1,4 @@
-/** An installation on PostgreSQL from before phones, and from before the first phones of each slot. */
+/** An installation on PostgreSQL from before phones, and before the first phones of slots. */
 
 import { expect } from 'bun:test';
 import { MIGRATIONS } from '../../migrations/postgres/index.ts';
@@ -20,7 +20,8 @@ async function inMigrated(
     await withConnection({ adapter: 'postgres', url, database: name }, async (ask) => {
       await ask(`CREATE TABLE gatepost_schema (id bigint PRIMARY KEY, version bigint NOT NULL,
           readable_from bigint NOT NULL, move text COLLATE "C");
-        INSERT INTO gatepost_schema (id, version, readable_from) VALUES (1, ${version}, ${version})`);
+        INSERT INTO gatepost_schema (id, version, readable_from)
+        VALUES (1, ${version}, ${version})`);
       for (const migration of MIGRATIONS.slice(0, version)) await ask(migration);
       await ask(rows);
       await migrate(ask, { create: false, migrates: true });

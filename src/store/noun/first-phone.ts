@@ -90,13 +90,13 @@ export const firstPhoneSteps = shared((backend: Statements) => {
      * Keeps the first phones of the device's slots on other links, before its facts become those
      * of another phone. The write has locked these links.
      */
-    *keepOthers(door: PhonesDoor, sight: PhoneSight, told: DeviceFacts): Step<void> {
+    *keepOthers(door: PhonesDoor, sight: PhoneSight, reported: DeviceFacts): Step<void> {
       const { knownId, link } = door;
       const others = yield* sharing(door);
       if (knownId === undefined || others.length === 0) return;
       const { providerId, installId } = link;
       const before = yield* factsOf(knownId, providerId, sight.isShared);
-      const seen = yield* sighting(sight.door, told, sight.isShared);
+      const seen = yield* sighting(sight.door, reported, sight.isShared);
       if (before === null || !areApart(before, seen)) return;
       const kept = others.slice(0, KEPT_MAX).filter(({ isOff }) => isOff === 0);
       for (const { installId: otherId, lastSeenAtMs } of kept) {
@@ -107,14 +107,14 @@ export const firstPhoneSteps = shared((backend: Statements) => {
     },
 
     /** Keeps the first phone of a new slot whose device has facts of another phone. */
-    *keepOwn(door: PhonesDoor, sight: PhoneSight, told: DeviceFacts): Step<void> {
+    *keepOwn(door: PhonesDoor, sight: PhoneSight, reported: DeviceFacts): Step<void> {
       const { byHash, device, isNamed, knownId, phone } = door;
       const isNew = device === null || byHash !== undefined || isNamed === true;
       if (!isNew || knownId === undefined) return;
       if (phone?.isOwn || (phone?.judged.saves.length ?? 0) > 0) return;
       const { installId, providerId } = door.link;
       const all = yield* factsOf(knownId, providerId, sight.isShared);
-      const own: Sighting = yield* sighting(sight.door, told, sight.isShared);
+      const own: Sighting = yield* sighting(sight.door, reported, sight.isShared);
       if (all === null || isSame(all, own)) return;
       const link = yield* policyOn(installId);
       const isOff = link === null || copyRule(link.policy, sight.isShared) === 'off';

@@ -12,12 +12,12 @@ import { newsOf } from './phone.ts';
 import { type PhoneHere, type PhonesDoor, phoneStatements } from './phone-rows.ts';
 import { shared } from './shared.ts';
 
-/** What a call says. */
-interface Told {
+/** The report of a call. */
+interface Report {
   /** Undefined: phones of the HWID are not distinguished. */
   sight: PhoneSight | undefined;
   /** The facts that change those of the device. */
-  told: DeviceFacts;
+  reported: DeviceFacts;
 }
 
 /** Returns the steps of writes that have locked the link. */
@@ -84,9 +84,9 @@ export const phoneSavingSteps = shared((backend: Statements) => {
      * that it told: a trigger takes a change without phones for a doubt. The write has locked the
      * door.
      */
-    *saveBefore(notes: Notes, door: PhonesDoor, { sight, told }: Told): Step<void> {
+    *saveBefore(notes: Notes, door: PhonesDoor, { sight, reported }: Report): Step<void> {
       const { link, phone } = door;
-      if (sight) yield* firsts.keepOthers(door, sight, told);
+      if (sight) yield* firsts.keepOthers(door, sight, reported);
       if (!phone || phone.isOwn || phone.sentId === null) return;
       yield* save(notes, { link, phone }, phone.sentId);
     },
@@ -95,11 +95,11 @@ export const phoneSavingSteps = shared((backend: Statements) => {
     *saveAfter(
       notes: Notes,
       door: PhonesDoor,
-      { sight, told }: Told,
+      { sight, reported }: Report,
       askingId: number,
     ): Step<void> {
       const { link, phone } = door;
-      if (sight) yield* firsts.keepOwn(door, sight, told);
+      if (sight) yield* firsts.keepOwn(door, sight, reported);
       if (!phone || !(phone.isOwn || phone.sentId === null)) return;
       yield* save(notes, { link, phone }, askingId);
     },

@@ -172,7 +172,7 @@ export function registrationNoun(backend: Backend): Pick<Store, 'registerDevice'
     }
     const told = entry === null ? facts : factsAt(entry.door, facts);
     if (entry !== null) {
-      yield* phones.saveBefore(notes, entry.door, { sight: entry.sight, told });
+      yield* phones.saveBefore(notes, entry.door, { sight: entry.sight, reported: told });
     }
     yield* known.seeAt(notes, deviceId, providerId, told, nowMs, mergeFacts);
     if (entry === null) yield* known.checkIn(deviceId, providerId, nowMs);
@@ -181,7 +181,7 @@ export function registrationNoun(backend: Backend): Pick<Store, 'registerDevice'
       const { admission, door, hwid, sight } = entry;
       const visitor = { deviceId, hwid, isNewHere: true };
       yield* takeSlot(notes, { ...door, isAway: false }, admission, visitor, nowMs);
-      yield* phones.saveAfter(notes, door, { sight, told }, deviceId);
+      yield* phones.saveAfter(notes, door, { sight, reported: told }, deviceId);
     }
     if (domainId !== null) yield* known.tie(deviceId, providerId, domainId, nowMs);
   }

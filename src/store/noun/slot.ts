@@ -138,11 +138,11 @@ export const slotSteps = shared((backend: Backend) => {
       const hwid = door.phone?.hwid ?? key.hwid;
       const verdict = judge(door, backend.leastMs(nowMs));
       if (!isAdmitted(verdict)) return { says: verdict, link };
-      const told = factsAt(door, facts);
-      const says = { sight: key.sight, told };
+      const reported = factsAt(door, facts);
+      const says = { sight: key.sight, reported };
       yield* phones.saveBefore(notes, door, says);
       const who = { hwid, knownId: door.knownId };
-      const visitor = yield* keep.visit(notes, who, link.providerId, told, nowMs);
+      const visitor = yield* keep.visit(notes, who, link.providerId, reported, nowMs);
       const taken = yield* takeSlot(notes, door, verdict, visitor, nowMs);
       yield* phones.saveAfter(notes, door, says, visitor.deviceId);
       return taken;
