@@ -13,6 +13,8 @@ export interface OwnMy {
   myName: string | null;
   /** The colour, such as `#1a2b3c`; null: the default. */
   myColor: string | null;
+  /** 1: users see the traffic of their subscription beside its end. */
+  myTraffic: 0 | 1;
 }
 
 /** The right of users beside freeing a slot. The keys of bots do not set it. */
@@ -42,7 +44,7 @@ interface MyReference {
 }
 
 /** A link with an open page: it is active, and its provider is active and has pages. */
-export interface MyLink extends Pick<OwnMy, 'myName' | 'myColor'> {
+export interface MyLink extends Pick<OwnMy, 'myName' | 'myColor' | 'myTraffic'> {
   installId: number;
   installCode: string;
   installLimit: number;
@@ -52,6 +54,8 @@ export interface MyLink extends Pick<OwnMy, 'myName' | 'myColor'> {
   /** SHA-256 of the provider's key. */
   keyHash: Uint8Array;
   supportUrl: string | null;
+  /** 1: figures of its subscription are kept. */
+  subscriptionFigures: 0 | 1;
   /** Time at which the user last freed a slot; null: never. */
   freedAtMs: number | null;
   /** The effective cool-down, hours. */

@@ -192,6 +192,7 @@ const staff = {
     send: 'messages',
     ties: 'ties',
     cuts: 'links and cutting off',
+    figures: 'messages, ends and traffic of subscriptions',
   },
   roleOf: (name: string) => `Role of ${name}`,
   in: (days: number) => `in ${count(days, 'day', 'days')}`,

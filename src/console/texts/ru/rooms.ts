@@ -192,6 +192,7 @@ const staff: Like<typeof english.staff> = {
     send: 'отправлять сообщения',
     ties: 'привязывать подписки',
     cuts: 'ссылки и смена доступа',
+    figures: 'сообщения, срок и трафик подписок',
   },
   roleOf: (name) => `Роль: ${name}`,
   in: (days) => `через ${count(days, 'день', 'дня', 'дней')}`,

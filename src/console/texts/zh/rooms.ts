@@ -186,6 +186,7 @@ const staff: Like<typeof english.staff> = {
     send: '消息',
     ties: '订阅绑定',
     cuts: '链接和更换凭据',
+    figures: '消息、订阅的到期与流量',
   },
   roleOf: (name) => `${name} 的角色`,
   in: (days) => `${days} 天后`,
