@@ -12,20 +12,15 @@ import { FullLinkRefused } from './door-refusals.ts';
 import { isShortCode } from './formats.ts';
 import { hostHash, hostName } from './host-name.ts';
 import { type KeyReading, keyIn, readRequestPath } from './key-path.ts';
+import { figuresOfMine, figuresProof, type MyFigures, namesSubscription } from './my-figures.ts';
+import { findReferred, LINK_MINUTES, makeReference, type Signing } from './my-reference.ts';
 import { isRefused, saving } from './outcome.ts';
 import type { KeptRefusal } from './port/figure.ts';
 import type { Link } from './port/link.ts';
 import type { LinkDevice } from './port/link-view.ts';
 import { after, type Maybe, settle } from './port/maybe.ts';
-import { figuresOfMine, figuresProof, type MyFigures, namesSubscription } from './my-figures.ts';
 import type { FreeRefusal, MyLink, MyName, MySites } from './port/my.ts';
 import type { Provider } from './port/provider.ts';
-import {
-  findReferred,
-  LINK_MINUTES,
-  makeReference,
-  type Signing,
-} from './my-reference.ts';
 import { isActive } from './provider.ts';
 import { subscriptionKeyHash } from './secret.ts';
 import { codesAreKeys } from './secret-code.ts';

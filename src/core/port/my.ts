@@ -2,6 +2,7 @@
 
 import type { Act } from './audit.ts';
 import type { Maybe } from './maybe.ts';
+import type { Buttons } from './ride.ts';
 import type { LinkName } from './slot.ts';
 import type { WantedCut } from './wanted-cut.ts';
 
@@ -44,7 +45,7 @@ interface MyReference {
 }
 
 /** A link with an open page: it is active, and its provider is active and has pages. */
-export interface MyLink extends Pick<OwnMy, 'myName' | 'myColor' | 'myTraffic'> {
+export interface MyLink extends Pick<OwnMy, 'myName' | 'myColor' | 'myTraffic'>, Buttons {
   installId: number;
   installCode: string;
   installLimit: number;
@@ -53,7 +54,6 @@ export interface MyLink extends Pick<OwnMy, 'myName' | 'myColor' | 'myTraffic'> 
   providerCode: string;
   /** SHA-256 of the provider's key. */
   keyHash: Uint8Array;
-  supportUrl: string | null;
   /** 1: figures of its subscription are kept. */
   subscriptionFigures: 0 | 1;
   /** Time at which the user last freed a slot; null: never. */

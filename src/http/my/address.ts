@@ -14,12 +14,6 @@ export function originOf(
   return `${isForwarded ? 'https' : scheme}://${headers.get('host') ?? ''}`;
 }
 
-/** Returns the code that a request to a panel's host has; `target` is path and query. */
-export function codeIn(target: string): string | null {
-  const code = valueIn(parseQuery(target, true), 'installid');
-  return typeof code === 'string' ? code : null;
-}
-
 /** Returns the address of the page for a request to a panel's host; `target` is path and query. */
 export function myUrlOfRequest(
   settings: Pick<MySites, 'myPath'>,
@@ -27,9 +21,11 @@ export function myUrlOfRequest(
   host: string,
   target: string,
 ): string | null {
+  const code = valueIn(parseQuery(target, true), 'installid');
+  const installCode = typeof code === 'string' ? code : null;
   return myUrlOfFetch(settings, origin, {
     host,
-    installCode: codeIn(target),
+    installCode,
     path: pathOf(target),
   });
 }

@@ -19,7 +19,7 @@ import type { AdmittedLink } from '../../core/port/slot.ts';
 import type { Ways } from '../../core/port/way.ts';
 import { readDeviceHeaders } from '../gate/device-headers.ts';
 import { reportFault, whyNotNow } from '../interpreter.ts';
-import { codeIn, myUrlOfRequest, originOf } from '../my/address.ts';
+import { myUrlOfRequest, originOf } from '../my/address.ts';
 import { dropBody } from '../request/body.ts';
 import { botOf } from '../request/bot.ts';
 import { pathOf, REPEATED } from '../request/query.ts';
@@ -273,7 +273,8 @@ async function exchange(
   const myUrl = (of: AdmittedLink) => {
     const origin = originAt(deps, asked);
     const plain = () => myUrlOfRequest(settings, origin, upstream.host, target);
-    const how = { plain, isByCode: codeIn(target) !== null, nowMs: clock.nowMs() };
+    const isByCode = typeof codeIn(target) === 'string';
+    const how = { plain, isByCode, nowMs: clock.nowMs() };
     return forwarding.opensMy ? myUrlOfLink(deps.core, settings, origin, of, how) : null;
   };
   const fetch = { request, isShared, namesLink: forwarding.opensMy, myUrl };

@@ -3,6 +3,7 @@
 import { freeFromMs } from '../../core/my.ts';
 import { INSTALL_ACTIVE } from '../../core/port/link.ts';
 import type { MyLink, MyStore } from '../../core/port/my.ts';
+import type { Buttons } from '../../core/port/ride.ts';
 import { NO_POLICY, policyOf } from '../../core/slot.ts';
 import type { Backend } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
@@ -24,11 +25,13 @@ export function myNoun(backend: Backend): MyStore {
     SELECT ${columns(
       { i: 'install', o: 'provider' },
       `i.id AS installId, i.installCode, i.installLimit, i.deviceCount,
-      o.id AS providerId, o.code AS providerCode, o.keyHash, o.myName, o.myColor, o.myCutOff`,
+      o.id AS providerId, o.code AS providerCode, o.keyHash, o.myName, o.myColor, o.myTraffic,
+      o.myCutOff, o.subscriptionFigures`,
     )},
       ${columns({ i: 'install' }, 'i.freedAtMs')},
-      ${values<{ supportUrl: string | null; coolDownHours: number | null }>({
+      ${values<Buttons & { coolDownHours: number | null }>({
         supportUrl: sql`coalesce(i.support_url, o.support_url)`,
+        webPageUrl: sql`coalesce(i.web_page_url, o.web_page_url)`,
         coolDownHours: sql`coalesce(i.cool_down_hours, o.cool_down_hours)`,
       })}
     FROM install i ${join} provider o ON o.id = i.provider_id`;
