@@ -1,0 +1,27 @@
+/** Who sees figures of subscriptions in the console. */
+
+import { figuresNotKept } from '../core/figures-filter.ts';
+import type { Refused } from '../core/outcome.ts';
+import type { FiguresFilter } from '../core/port/subscription-figures.ts';
+import { keyed, type Staff } from './call.ts';
+
+/** Why a page shows no figures; `shown`: it does. */
+export type FiguresState = 'shown' | 'not_kept' | 'no_account';
+
+/** The key of a bot opens the console, too: it tells nobody when each customer pays. */
+export function figuresStateOf(staff: Pick<Staff, 'provider' | 'signedIn'>): FiguresState {
+  if (figuresNotKept(staff.provider) !== null) return 'not_kept';
+  return keyed(staff) === null ? 'shown' : 'no_account';
+}
+
+/** Returns whether a filter has a condition about figures. */
+export const isFigured = (filter: FiguresFilter): boolean =>
+  [filter.endsFromMs, filter.endsBeforeMs, filter.usedPercent, filter.unreadSinceMs].some(
+    (one) => one != null,
+  );
+
+/** Refuses a session by the key of the provider a filter of figures, whose answers would tell them. */
+export const refusedFilter = (
+  staff: Pick<Staff, 'provider' | 'signedIn'>,
+  filter: FiguresFilter,
+): Refused<'no_account'> | null => (isFigured(filter) ? keyed(staff) : null);
