@@ -33,7 +33,9 @@ function figureFacts(figures: Shown['figures']): (readonly [string, string])[] {
   const { endsAtMs, readAtMs, totalBytes, usedBytes } = figures;
   const isOver = endsAtMs !== null && endsAtMs < nowMs();
   return [
-    ...(endsAtMs === null ? [] : [[isOver ? words.endedOn : words.ends, time(endsAtMs)] as const]),
+    ...(endsAtMs === null
+      ? []
+      : [[isOver ? words.endedOn : words.endsOn, time(endsAtMs)] as const]),
     ...(usedBytes === null
       ? []
       : [

@@ -24,12 +24,6 @@ type Compare = (a: Link, b: Link) => number;
 /** Links without an end are the last of those that end. */
 const endOf = ({ figures }: Link) => figures?.endsAtMs ?? Number.MAX_SAFE_INTEGER;
 
-/** Returns the share of the traffic that was used; -1: it is not known. */
-export function shareOf({ figures }: Pick<Link, 'figures'>): number {
-  const { totalBytes = null, usedBytes = null } = figures ?? {};
-  return totalBytes === null || usedBytes === null ? -1 : usedBytes / totalBytes;
-}
-
 function comparing({ by, isDown }: Order): Compare {
   const { compare } = new Intl.Collator(texts.tag, { numeric: true });
   const orders: Record<Order['by'], Compare> = {
@@ -37,7 +31,6 @@ function comparing({ by, isDown }: Order): Compare {
     note: (a, b) => compare(a.note ?? '', b.note ?? ''),
     devices: (a, b) => a.deviceCount / a.limit - b.deviceCount / b.limit || a.limit - b.limit,
     ends: (a, b) => endOf(a) - endOf(b),
-    traffic: (a, b) => shareOf(a) - shareOf(b),
     status: (a, b) => a.status - b.status,
     made: (a, b) => a.id - b.id,
   };

@@ -126,7 +126,7 @@ export function filterOf(text: string, nowMs: number): LinkFilter {
 export const isEvery = (filter: LinkFilter) =>
   Object.values(filter).every((one) => one === null || one === false);
 
-export const COLUMNS = ['code', 'note', 'devices', 'ends', 'traffic', 'status', 'made'] as const;
+export const COLUMNS = ['code', 'note', 'devices', 'ends', 'status', 'made'] as const;
 export type Column = (typeof COLUMNS)[number];
 
 /** The order of a list: a column, with `-` before it for descending. */

@@ -4,8 +4,8 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { goHere, nowMs, query, texts } from '../state.ts';
 import { traffic } from './bytes.ts';
-import { date, number } from './format.ts';
-import { type Link, type LinkList, shareOf } from './link-list.ts';
+import { date, nearDate, number, percent } from './format.ts';
+import type { Link, LinkList } from './link-list.ts';
 import { type Column, type Order, writeOrder } from './link-query.ts';
 import { Share } from './share.tsx';
 
@@ -22,8 +22,7 @@ const cells: Record<Column, (link: Link) => preact.ComponentChildren> = {
   devices: ({ deviceCount, isCopied, limit }) => (
     <Devices count={deviceCount} limit={limit} isCopied={isCopied} />
   ),
-  ends: ({ figures }) => figures?.endsAtMs != null && <End atMs={figures.endsAtMs} />,
-  traffic: (link) => link.figures !== null && <Traffic link={link} />,
+  ends: ({ figures }) => figures !== null && <Subscription of={figures} />,
   status: ({ status }) => (
     <span class={status === DISABLED ? 'badge' : 'badge good'}>
       {status === DISABLED ? texts.links.off : texts.links.active}
@@ -35,27 +34,29 @@ const cells: Record<Column, (link: Link) => preact.ComponentChildren> = {
 export const columnName = (column: Column) =>
   column === 'note' || column === 'status' ? texts.heads[column] : texts.links[column];
 
-/** The date on which a subscription ends, with a mark once it has ended. */
-function End({ atMs }: { atMs: number }) {
+/** The traffic from which it is marked. */
+const MUCH = 0.9;
+
+/** The end of a subscription, and how much of its traffic was used. */
+function Subscription({ of }: { of: NonNullable<Link['figures']> }) {
+  const { endsAtMs, totalBytes, usedBytes } = of;
+  const isOver = endsAtMs !== null && endsAtMs < nowMs();
+  const used = totalBytes === null || usedBytes === null ? null : usedBytes / totalBytes;
   return (
     <>
-      {date(atMs)}
-      {atMs < nowMs() && <span class="badge bad">{texts.links.endedMark}</span>}
+      {endsAtMs !== null && (
+        <bdi class={isOver ? 'badge bad' : ''}>
+          {nearDate(endsAtMs)}
+          {isOver && <span class="visually-hidden">{texts.links.endedMark}</span>}
+        </bdi>
+      )}
+      {endsAtMs !== null && usedBytes !== null && ' · '}
+      {usedBytes !== null && (
+        <bdi class={!isOver && used !== null && used >= MUCH ? 'badge warm' : ''}>
+          {used === null ? traffic(usedBytes) : percent(used)}
+        </bdi>
+      )}
     </>
-  );
-}
-
-/** The traffic of a subscription: its share, where it has a bound. */
-function Traffic({ link }: { link: Link }) {
-  const { totalBytes = null, usedBytes = null } = link.figures ?? {};
-  if (usedBytes === null) return null;
-  if (totalBytes === null) return <bdi>{traffic(usedBytes)}</bdi>;
-  const share = shareOf(link);
-  return (
-    <span class="share">
-      <Share of={Math.min(1, share)} isHigh={share >= 0.9} width={60} />
-      <bdi>{texts.links.ofLimit(traffic(usedBytes), traffic(totalBytes))}</bdi>
-    </span>
   );
 }
 

@@ -41,12 +41,11 @@ function choose(column: Column, isShown: boolean): void {
   }
 }
 
-/** Returns the columns of a list; those of figures only where figures are shown. */
+/** Returns the columns of a list; that of figures only where figures are shown. */
 export const knownColumns = (
   wanted: readonly Column[],
   figures: LinkList['figures'],
-): readonly Column[] =>
-  wanted.filter((name) => (name !== 'ends' && name !== 'traffic') || figures.value === 'shown');
+): readonly Column[] => wanted.filter((name) => name !== 'ends' || figures.value === 'shown');
 
 /** The text of the filter. */
 export const filterText = () => query.value.get('search') ?? '';
