@@ -282,6 +282,13 @@ export const LINK_SEARCH = text(
 );
 export const readLinkSearch = LINK_SEARCH.read;
 
+/** A time of the day, and a zone as its distance from UTC. */
+export const DAY_TIME = text(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'a time of the day, 00:00 to 23:59');
+export const TIME_ZONE = text(
+  /^(?:[+-](?:0\d|1[0-3]):(?:00|15|30|45)|\+14:00)$/,
+  'a distance from UTC in quarters of an hour, as +03:00',
+);
+
 /** The id of a record in a request. */
 export const RECORD_ID = whole(0, 999_999_999_999_999, 'a whole number of 1 to 15 digits');
 export const readRecordId = RECORD_ID.read;

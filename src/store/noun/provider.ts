@@ -13,7 +13,7 @@ import { ridesChanged } from './terms.ts';
 const FIELDS = fieldsOf(PROVIDER_FIELDS);
 
 export const PROVIDER_COLUMNS = columns('provider', [
-  ...(['id', 'code', 'installCount', 'createdAtMs'] as const),
+  ...(['id', 'code', 'installCount', 'createdAtMs', 'confirmedAtMs'] as const),
   ...(['keyHash', 'previousKeyHash', 'previousKeyUntilMs'] as const),
   ...FIELDS,
 ]);
