@@ -59,7 +59,7 @@ export function whole(
 }
 
 /** Makes a format of a few values; numbers may come as digits. */
-function choice<T extends string | number>(values: readonly T[]) {
+export function choice<T extends string | number>(values: readonly T[]) {
   const last = values.at(-1);
   const rule = values.length < 2 ? `${last}` : `${values.slice(0, -1).join(', ')} or ${last}`;
   const misfit = malformed(`must be ${rule}`);
