@@ -287,6 +287,8 @@ export const DAY_TIME = text(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'a time of the day, 
 export const TIME_ZONE = text(
   /^(?:[+-](?:0\d|1[0-3]):(?:00|15|30|45)|\+14:00)$/,
   'a distance from UTC in quarters of an hour, as +03:00',
+  // A plus sign in a query is a blank.
+  (written) => written.replace(/^ /, '+'),
 );
 
 /** The id of a record in a request. */
