@@ -77,6 +77,7 @@ import { makeCalls, RACERS, type Race } from './contract/race.ts';
 import { RACES } from './contract/races.ts';
 import { receiptContract } from './contract/receipt.ts';
 import { recipientContract } from './contract/recipient.ts';
+import { reminderContract } from './contract/reminder.ts';
 import { refusedContract } from './contract/refused.ts';
 import { registrationContract } from './contract/registration.ts';
 import { rideContract } from './contract/ride.ts';
@@ -125,6 +126,7 @@ export const PARTS = {
   account: {
     ...accountContract,
     ...botContract,
+    ...reminderContract,
     ...sessionContract,
     ...upstreamContract,
     ...upkeepContract,
