@@ -55,7 +55,9 @@ describe('texts', () => {
     expect(detailOf({ en: 'Hi', 'pt-br': '<b>Oi</b> {days_left}', RU: 'Привет' })).toBe('ok');
     expect(detailOf('Hi')).toBe('texts must be an object with a text for each language');
     expect(detailOf({})).toBe('texts must have 1 to 16 languages');
-    const many = Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`l${'abcdefghijklmnopq'[n]}`, 'x']));
+    const many = Object.fromEntries(
+      Array.from({ length: 17 }, (_, n) => [`l${'abcdefghijklmnopq'[n]}`, 'x']),
+    );
     expect(detailOf(many)).toBe('texts must have 1 to 16 languages');
     expect(detailOf({ 'e n': 'Hi' })).toContain('is not a language');
     expect(detailOf({ en: 'Hi', ru: '<script>x</script>' })).toContain('is empty');

@@ -388,7 +388,7 @@ const owners: Suite = (opened) => {
       { ...of, changed: 'support_url', install_id: installId },
       { ...of, changed: 'texts', reminder_id: 1 },
       { ...of, changed: 'texts', reminder_id: 1, old_host: 'evil.example', new_host: null },
-    ].map((data) => ['change.waiting', data]);
+    ].map((data): Told => ['change.waiting', data]);
     const ofChanges = ([kind]: unknown[]) => kind === 'change.waiting';
     expect((await toldOperator()).filter(ofChanges)).toEqual(waiting);
     expect((await told()).filter(ofChanges)).toEqual(waiting);
