@@ -71,6 +71,9 @@ const newcomers = () => ({
 const buttons = () => ({
   support_url: text(),
   web_page_url: text(),
+  /** The addresses before a key changed them, as JSON, and when it did: core/unconfirmed.ts. */
+  former_buttons: text(),
+  buttons_at_ms: integer().notNull().default(0),
 });
 
 export const provider = sqliteTable(
@@ -150,6 +153,12 @@ export const provider = sqliteTable(
     /** 1: fetches may tie keys to links: core/link-tie.ts. */
     ties: integer().$type<0 | 1>().notNull().default(1),
     ...newcomers(),
+    /** Hours without pushes of reminders, `HH:MM`, and the zone of its dates, as `+03:00`. */
+    quiet_from: text(),
+    quiet_to: text(),
+    time_zone: text(),
+    /** Until when a person looked through what keys changed: core/unconfirmed.ts. */
+    confirmed_at_ms: integer().notNull().default(0),
   },
   (t) => [
     check('provider_plan', sql`${t.plan} IN ('basic', 'pro', 'enterprise')`),

@@ -11,6 +11,7 @@ import {
   BUTTONS,
   COOL_DOWN_HOURS,
   COPIED_HWID,
+  DAY_TIME,
   DOMAIN_HASH,
   ENFORCE,
   FLAG,
@@ -28,6 +29,7 @@ import {
   RIDE,
   SAME_PHONE,
   SAME_PHONE_HOURS,
+  TIME_ZONE,
   WHEN_FULL,
   WHEN_NEW,
   WITHOUT_HWID,
@@ -36,6 +38,7 @@ import {
 import type { LinkTerms, OwnLink } from './port/link.ts';
 import type { OwnMy, OwnMyCut } from './port/my.ts';
 import type { OwnBot, OwnTerms, ProviderTerms } from './port/provider.ts';
+import type { OwnQuiet } from './port/reminder.ts';
 import type { Buttons, OwnRideTerms } from './port/ride.ts';
 import type { OwnPolicy, Policy } from './port/slot.ts';
 import type { OwnFigures } from './port/subscription-figures.ts';
@@ -157,6 +160,13 @@ export const FIGURE_TERMS = {
   },
 } as const satisfies Terms<OwnFigures>;
 
+/** A provider's terms of reminders. */
+export const QUIET_TERMS = {
+  quietFrom: { format: DAY_TIME, usual: null, may: ALL },
+  quietTo: { format: DAY_TIME, usual: null, may: ALL },
+  timeZone: { format: TIME_ZONE, usual: null, may: ALL },
+} as const satisfies Terms<OwnQuiet>;
+
 /** The fields that a provider itself may set, for all of its links. */
 export const OWN_TERMS = {
   ...OWN_POLICY_TERMS,
@@ -164,6 +174,7 @@ export const OWN_TERMS = {
   ...MY_TERMS,
   ...BOT_TERMS,
   ...FIGURE_TERMS,
+  ...QUIET_TERMS,
 } as const satisfies Terms<OwnTerms>;
 
 const END = { format: whole(0, TIME_MAX_MS), usual: null, may: OPERATOR, audit: isoTime } as const;
@@ -182,6 +193,7 @@ export const PROVIDER_FIELDS = {
   ...MY_CUT_TERMS,
   ...BOT_TERMS,
   ...FIGURE_TERMS,
+  ...QUIET_TERMS,
   name: { format: PROVIDER_NAME, may: OPERATOR, audit: 'text' },
   myName,
   suspendedAtMs: { name: 'suspended_at', ...END },

@@ -23,8 +23,8 @@ interface Fillable {
   payload: unknown;
 }
 
-/** The zone of dates, as in the contract. */
-const TIME_ZONE = '+03:00';
+/** The zone of dates of providers without one, as in the contract. */
+export const USUAL_TIME_ZONE = '+03:00';
 
 /** Returns true if the sender asked to fill the placeholders of a message. */
 export const isFilled = ({ notificationType, payload }: Fillable): boolean =>
@@ -65,7 +65,7 @@ export function fillPayload(
   nowMs: number,
 ): NotificationPayload {
   const values = valuesOf(facts, nowMs);
-  const time = { nowMs, timeZone: TIME_ZONE };
+  const time = { nowMs, timeZone: facts?.timeZone ?? USUAL_TIME_ZONE };
   return mapBodies(payload, (html, tag) => fillHtml(html, values, time, tag));
 }
 

@@ -44,7 +44,10 @@ interface MyReference {
   providerCode: string | null;
 }
 
-/** A link with an open page: it is active, and its provider is active and has pages. */
+/**
+ * A link with an open page: it is active, and its provider is active and has pages. Addresses that
+ * a key changed are the former ones for a day: core/unconfirmed.ts.
+ */
 export interface MyLink extends Pick<OwnMy, 'myName' | 'myColor' | 'myTraffic'>, Buttons {
   installId: number;
   installCode: string;
@@ -54,6 +57,8 @@ export interface MyLink extends Pick<OwnMy, 'myName' | 'myColor' | 'myTraffic'>,
   providerCode: string;
   /** SHA-256 of the provider's key. */
   keyHash: Uint8Array;
+  /** The zone of dates, as `+03:00`; null: that of the contract. */
+  timeZone: string | null;
   /** 1: figures of its subscription are kept. */
   subscriptionFigures: 0 | 1;
   /** Time at which the user last freed a slot; null: never. */

@@ -1,12 +1,10 @@
 /** The end and the traffic of a subscription on the page of its user, with the way to pay. */
 
 import { type FillValues, fillText } from '../../core/message/fill.ts';
+import { USUAL_TIME_ZONE } from '../../core/message/filling.ts';
 import type { OpenedMy } from '../../core/my.ts';
 import { html, type Part } from '../document/html.ts';
 import { MY_TEXTS, type MyLanguage } from './texts.ts';
-
-/** The zone of dates, as in the contract. */
-const TIME_ZONE = '+03:00';
 
 const NOTHING: FillValues = {
   deviceCount: null,
@@ -26,7 +24,7 @@ export function figuresCard(
   const { endsAtMs, totalBytes, usedBytes } = figures;
   if (endsAtMs === null && usedBytes === null) return '';
   const texts = MY_TEXTS[language];
-  const time = { nowMs, timeZone: TIME_ZONE };
+  const time = { nowMs, timeZone: link.timeZone ?? USUAL_TIME_ZONE };
   const day = (form: string) => fillText(form, { ...NOTHING, endsAtMs }, time, language);
   const bytes = (count: number) =>
     fillText('{traffic_used}', { ...NOTHING, usedBytes: count }, time, language);
