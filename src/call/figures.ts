@@ -1,4 +1,4 @@
-/** Who sees figures of subscriptions in the console. */
+/** Decides which sessions of the console see figures of subscriptions. */
 
 import { figuresNotKept } from '../core/figures-filter.ts';
 import type { Refused } from '../core/outcome.ts';
@@ -6,16 +6,19 @@ import type { FiguresFilter } from '../core/port/subscription-figures.ts';
 import { keyed, type Staff } from './call.ts';
 
 /** Why a page shows no figures; `shown`: it does. */
-export type FiguresState = 'shown' | 'not_kept' | 'no_account';
+type FiguresState = 'shown' | 'not_kept' | 'no_account';
 
-/** The key of a bot opens the console, too: it tells nobody when each customer pays. */
+/**
+ * Returns whether a page shows figures. The key of a bot opens the console, too, and a stolen one
+ * must not tell when each customer pays.
+ */
 export function figuresStateOf(staff: Pick<Staff, 'provider' | 'signedIn'>): FiguresState {
   if (figuresNotKept(staff.provider) !== null) return 'not_kept';
   return keyed(staff) === null ? 'shown' : 'no_account';
 }
 
 /** Returns whether a filter has a condition about figures. */
-export const isFigured = (filter: FiguresFilter): boolean =>
+const isFigured = (filter: FiguresFilter): boolean =>
   [filter.endsFromMs, filter.endsBeforeMs, filter.usedPercent, filter.unreadSinceMs].some(
     (one) => one != null,
   );

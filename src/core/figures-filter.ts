@@ -29,16 +29,14 @@ export interface FiguresWish {
 export const FIGURES_DAYS = whole(1, 365);
 export const TRAFFIC_PERCENT = whole(1, 100);
 
-export const FIGURES_WISH: Fields<FiguresWish> = {
+const FIGURES_WISH: Fields<FiguresWish> = {
   endsInDays: { format: FIGURES_DAYS },
   ended: { format: FLAG },
   trafficOver: { format: TRAFFIC_PERCENT },
   unreadDays: { format: FIGURES_DAYS },
 };
 
-export type WishName = 'ends_in_days' | 'ended' | 'traffic_over' | 'unread_days';
-
-/** The refusal of a filter that would find nobody for this reason alone. */
+/** The refusal of a filter that would find no link for this reason alone. */
 const NOT_KEPT = malformed(
   'no figures of subscriptions are kept for this provider: set subscription_figures to 1',
 );

@@ -277,7 +277,7 @@ export const findMine = (
     return findReferred(link, 'link', signed, of) ?? null;
   });
 
-/** What opens a page: the name of its link, and references in its address. */
+/** The parts of an address that open a page: the name of its link, and references. */
 interface OpenedBy {
   name: MyName;
   /** Of a device; null: none. */

@@ -99,7 +99,7 @@ test('a message to what a filter finds says its size, and goes after a yes', asy
   expect(shown.target_hwid.split(',')).toHaveLength(count);
 });
 
-test('a filter that would find nobody for lack of figures says so', async () => {
+test('a filter that would find no link for lack of figures says so', async () => {
   const refused = async (...words: string[]) => {
     const { code, stderr } = await line.run(...words);
     expect(code).not.toBe(0);
@@ -111,8 +111,8 @@ test('a filter that would find nobody for lack of figures says so', async () => 
     'no figures',
   );
   expect(await refused('notify', '--ended', '--body', 'x', ...other)).toContain('no figures');
-  const nobody = ['--traffic-over', '100', '--ended', '--unread', '29'];
-  expect(await refused('notify', '--provider', 'Provide1', '--body', 'x', ...nobody)).toContain(
+  const none = ['--traffic-over', '100', '--ended', '--unread', '29'];
+  expect(await refused('notify', '--provider', 'Provide1', '--body', 'x', ...none)).toContain(
     'the filter finds no device',
   );
   expect(await refused('link', 'list', '--ended', '--ends-in', '3d')).toContain('exclude');

@@ -18,7 +18,7 @@ export type Need = Scope | 'main';
 /** The needs that the main key does not fit, because a bot has it. */
 const BEYOND_MAIN: readonly Need[] = ['ties', 'cuts', 'figures'];
 
-/** What a scope opens beside itself and reading. */
+/** Further needs that a scope fits, beside itself and reading. */
 const ALSO: Partial<Record<Need, Need>> = { cuts: 'links', figures: 'send' };
 
 /**

@@ -1,6 +1,7 @@
 /** Messages to the devices of links that a filter of figures finds. */
 
 import type { Core } from '../core.ts';
+import { counted } from '../counted.ts';
 import { ANY_DEVICE, findDevices, SEARCHED_HWIDS_MAX } from '../device-search.ts';
 import { figuresFilterOf, figuresNotKept, readFiguresWish } from '../figures-filter.ts';
 import { isAbsent } from '../json-input.ts';
@@ -12,7 +13,7 @@ type Body = Readonly<Record<string, unknown>>;
 /**
  * Returns the body of a notification with the HWIDs that its filter finds now, in place of the
  * filter; a body without a filter is returned as it is. Refuses a filter beside other targets, one
- * where no figures are kept, one that finds nobody, and one that finds more than
+ * where no figures are kept, one that finds no device, and one that finds more than
  * {@link SEARCHED_HWIDS_MAX}.
  */
 export async function withSegment(
@@ -37,7 +38,7 @@ export async function withSegment(
   }
   if (hwids === null) {
     return malformed(
-      `the filter finds ${count} devices, and a message goes to at most ${SEARCHED_HWIDS_MAX}`,
+      `the filter finds ${counted(count, 'device')}, and a message goes to at most ${SEARCHED_HWIDS_MAX}`,
     );
   }
   return { ...body, hwid: hwids.join(',') };

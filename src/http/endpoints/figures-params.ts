@@ -10,7 +10,7 @@ import type { ShownFigures } from '../../core/port/subscription-figures.ts';
 import { optional } from '../endpoint.ts';
 import { forms, orNull, WireTime } from './params.ts';
 
-/** What figures need: a key that leaks from a bot must not tell when each customer pays. */
+/** The needs of figures: a key that leaks from a bot must not tell when each customer pays. */
 export const NEEDS_FIGURES =
   'Needs a key with the scope `figures`, and `subscription_figures` of `policy`. An extension of the public contract.';
 
@@ -50,7 +50,7 @@ export const figuresParams = (ending = '') => ({
 
 const Bytes = Type.Integer({ minimum: 0, examples: [53_687_091_200] });
 
-/** What is known of the subscription of a link. */
+/** The figures of the subscription of a link. */
 export const Subscription = Type.Object(
   {
     ends_at: orNull(WireTime),

@@ -23,7 +23,7 @@ const IS_USED = figureOf(
   'CASE WHEN f.total_bytes > 0 AND f.used_bytes * 100 >= f.total_bytes * :usedPercent THEN 1 END',
 );
 
-/** Since when figures of the link `i` are kept: what nobody wanted to read is not unread. */
+/** The time since when figures of the link `i` are kept: before it no link was unread. */
 const FIGURES_SINCE = sql.raw(`(SELECT w.figures_since_ms FROM provider w
   WHERE w.id = i.provider_id AND w.subscription_figures = 1)`);
 
