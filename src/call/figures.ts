@@ -23,7 +23,7 @@ const isFigured = (filter: FiguresFilter): boolean =>
     (one) => one != null,
   );
 
-/** Refuses a session by the key of the provider a filter of figures, whose answers would tell them. */
+/** Refuses a filter of figures to a session by the provider's key: its answers would tell them. */
 export const refusedFilter = (
   staff: Pick<Staff, 'provider' | 'signedIn'>,
   filter: FiguresFilter,

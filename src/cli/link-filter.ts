@@ -45,7 +45,7 @@ export function addFilter(command: Command): Command {
   return addFigures(command, 'only links');
 }
 
-/** Reads the filter at a time. Throws `provider_not_found`, and where nothing is known to filter. */
+/** Reads the filter at a time. Throws `provider_not_found`, and where no figures are kept. */
 export async function filterOf(
   core: Core,
   options: FilterOptions,

@@ -1,6 +1,6 @@
 /**
- * Chooses links by the figures of their subscriptions, in words that lists and messages share: "ends
- * in three days", "ended", "used 90 per cent of its traffic", "not read for 30 days".
+ * Chooses links by the figures of their subscriptions, in words that lists and messages share: "it
+ * ends within three days", "it has ended", "it used 90 per cent of its traffic".
  */
 
 import { DAY_MS } from './calendar.ts';

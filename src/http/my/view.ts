@@ -228,11 +228,12 @@ export function linkView(
   const { link, waiting } = page;
   const { myColor: color, supportUrl } = link;
   const refused = waiting && isFull(link) ? waitingText(page, waiting, view) : null;
-  const cards = html`${said === null ? '' : note('status', texts[said === 'cut' ? 'cutDone' : said])}${
+  const head = html`${said === null ? '' : note('status', texts[said === 'cut' ? 'cutDone' : said])}${
     refused !== null && said === null ? note('status', html`<bdi>${refused}</bdi>`) : ''
-  }${figuresCard(page, view)}${placeList(page, view, from)}${hasNews ? newsCard(myNameOf(link), view) : ''}${
-    supportUrl === null ? '' : wayTo(supportUrl, texts.support)
-  }`;
+  }${figuresCard(page, view)}`;
+  const cards = html`${head}${placeList(page, view, from)}${
+    hasNews ? newsCard(myNameOf(link), view) : ''
+  }${supportUrl === null ? '' : wayTo(supportUrl, texts.support)}`;
   const number = (count: number) => count.toLocaleString(view.language);
   const lead = html`<p>${texts.taken(number(link.deviceCount), number(link.installLimit))}</p>`;
   return documentOf(view, { title: link.myName ?? texts.title, color, lead }, cards);
