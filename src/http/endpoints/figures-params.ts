@@ -30,7 +30,6 @@ export const figuresParams = (ending = '') => ({
   ends_in_days: optional(forms.figuresDays, {
     misfit: 'unknown_error',
     about: `Links whose subscription ends within so many days.${ending} ${NEEDS_FIGURES}`,
-    example: 3,
   }),
   ended: optional(forms.flag, {
     misfit: 'unknown_error',
@@ -39,12 +38,10 @@ export const figuresParams = (ending = '') => ({
   traffic_over: optional(forms.trafficPercent, {
     misfit: 'unknown_error',
     about: `Links that used at least so many per cent of their traffic.${ending} ${NEEDS_FIGURES}`,
-    example: 90,
   }),
   unread_days: optional(forms.figuresDays, {
     misfit: 'unknown_error',
     about: `Links that are older than so many days, and whose figures were not read for so long.${ending} ${NEEDS_FIGURES}`,
-    example: 30,
   }),
 });
 
