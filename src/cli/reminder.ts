@@ -50,6 +50,12 @@ const UNITS: Readonly<Record<ReminderKind, Readonly<Record<string, number>>>> = 
   inactive: { d: 1 },
 };
 
+/** Checks the form of an amount, whose kind is not known yet. */
+function amountValue(given: string): string {
+  if (/^\d{1,3}[hd%]?$/.test(given)) return given;
+  throw new InvalidArgumentError('It is a number, as 3d, 12h or 80%.');
+}
+
 /** Reads an amount of a kind: `3d` before the end are 72. */
 function amountIn(kind: ReminderKind, given: string): number {
   const [, digits, unit = ''] = /^(\d{1,3})([hd%]?)$/.exec(given) ?? [];
@@ -248,7 +254,11 @@ export function addReminderCommands(program: Command, context: CliContext): void
           ...REMINDER_KINDS,
         ]),
       )
-      .argument('[amount]', 'as 3d or 12h before the end, 80% of the traffic, 14d without a fetch')
+      .argument(
+        '[amount]',
+        'as 3d or 12h before the end, 80% of the traffic, 14d without a fetch',
+        amountValue,
+      )
       .option('--defaults', 'add the five default reminders in four languages, switched off'),
   ).action((kind: ReminderKind | undefined, amount: string | undefined, options: AddOptions) =>
     add(context, kind, amount, options),
@@ -259,7 +269,7 @@ export function addReminderCommands(program: Command, context: CliContext): void
       .command('set')
       .description('change a reminder; an empty --text removes a language')
       .argument('<reminder>', 'its id', reminderIdValue)
-      .option('--amount <amount>', 'another amount, as 2d'),
+      .option('--amount <amount>', 'another amount, as 2d', amountValue),
   ).action((id: number, options: SetOptions) => set(context, id, options));
 
   reminder

@@ -3,7 +3,12 @@
 import { updateProvider } from '../../core/audit/deeds.ts';
 import * as deeds from '../../core/audit/reminder-deeds.ts';
 import type { Act } from '../../core/port/audit.ts';
-import type { Reminder, ReminderStore, ReminderTexts } from '../../core/port/reminder.ts';
+import type {
+  OwnReminder,
+  Reminder,
+  ReminderStore,
+  ReminderTexts,
+} from '../../core/port/reminder.ts';
 import { textsJson } from '../../core/reminder-fields.ts';
 import { addressesIn, hostOf } from '../../core/reminder-links.ts';
 import { formerOf } from '../../core/unconfirmed.ts';
@@ -13,8 +18,8 @@ import { PROVIDER_COLUMNS } from './provider.ts';
 import { noteWaiting } from './unconfirmed.ts';
 
 const SET = ['amount', 'texts', 'formerTexts', 'textsAtMs', 'pushText', 'enabled'] as const;
-const COLUMNS = columns('reminder', ['id', 'kind', ...SET, 'createdAtMs']);
-type Row = RowsOf<[typeof COLUMNS]>;
+export const REMINDER_COLUMNS = columns('reminder', ['id', 'kind', ...SET, 'createdAtMs']);
+type Row = RowsOf<[typeof REMINDER_COLUMNS]>;
 
 const textsOf = (json: string) => JSON.parse(json) as ReminderTexts;
 
@@ -22,6 +27,15 @@ const reminderOf = ({ texts, formerTexts, ...row }: Row): Reminder => ({
   ...row,
   texts: textsOf(texts),
   formerTexts: formerTexts === null ? null : textsOf(formerTexts),
+});
+
+/** Returns the fields of a row that can be set. */
+export const ownReminder = ({ kind, amount, texts, pushText, enabled }: Row): OwnReminder => ({
+  kind,
+  amount,
+  texts: textsOf(texts),
+  pushText,
+  enabled,
 });
 
 const rowOf = ({ texts, formerTexts, ...own }: Omit<Reminder, 'id'>) => ({
@@ -38,7 +52,7 @@ const hostsIn = (texts: ReminderTexts) =>
 
 export function reminderNoun(backend: Backend): ReminderStore {
   const { prepare } = backend;
-  const ofProvider = sql`SELECT ${COLUMNS} FROM reminder WHERE provider_id = :providerId`;
+  const ofProvider = sql`SELECT ${REMINDER_COLUMNS} FROM reminder WHERE provider_id = :providerId`;
   const on = {
     find: prepare(sql`${ofProvider} AND id = :id`),
     list: prepare(sql`${ofProvider} ORDER BY id`),
