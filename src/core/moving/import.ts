@@ -12,7 +12,6 @@ import type { ImportedAs, ImportedDomain, ImportedLink } from '../port/moving.ts
 import type { NewProvider, Provider } from '../port/provider.ts';
 import type { OwnReminder } from '../port/reminder.ts';
 import { isKeyOf } from '../provider.ts';
-import { addReminder } from '../reminder.ts';
 import { hashKey, randomAuthKey } from '../secret.ts';
 import { byRows, past, pastLink } from './fit.ts';
 import { type AskSource, Source, type SourceOptions } from './source.ts';
@@ -66,9 +65,11 @@ export async function settle(
   if (suspendedAtMs !== null) await core.store.updateProvider(code, { suspendedAtMs }, act);
   const provider = await core.store.findProvider(code);
   if (provider === null) throw new Error(`provider ${code} was removed meanwhile`);
+  // Loaded for the few that have any: the filter of HTML takes long to start.
+  const rules = reminders.length > 0 ? await import('../reminder.ts') : null;
   for (const one of reminders) {
     // Off: the other server may go on sending. Texts that lead to no page of the provider stay out.
-    await addReminder(core, provider, { ...one, enabled: 0 }, nowMs);
+    await rules?.addReminder(core, provider, { ...one, enabled: 0 }, nowMs);
   }
   return { provider, newKey };
 }

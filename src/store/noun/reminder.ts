@@ -3,6 +3,7 @@
 import { updateProvider } from '../../core/audit/deeds.ts';
 import * as deeds from '../../core/audit/reminder-deeds.ts';
 import type { Act } from '../../core/port/audit.ts';
+import type { Provider } from '../../core/port/provider.ts';
 import type {
   OwnReminder,
   Reminder,
@@ -50,6 +51,20 @@ const hostsIn = (texts: ReminderTexts) =>
     .flatMap(addressesIn)
     .flatMap((address) => hostOf(address) ?? []);
 
+/** Notes the event of texts that a key wrote. */
+function tellOfTexts(
+  notes: Notes,
+  { code, id: providerId }: Pick<Provider, 'code' | 'id'>,
+  before: Reminder | null,
+  { id, texts, textsAtMs }: Reminder,
+  { atMs }: Act,
+): void {
+  if (textsAtMs !== atMs) return;
+  const [oldHosts, newHosts] = [hostsIn(before?.texts ?? {}), hostsIn(texts)];
+  const about = { providerCode: code, reminderId: id, changed: 'texts' } as const;
+  noteWaiting(notes, providerId, { ...about, oldHosts, newHosts }, atMs);
+}
+
 export function reminderNoun(backend: Backend): ReminderStore {
   const { prepare } = backend;
   const ofProvider = sql`SELECT ${REMINDER_COLUMNS} FROM reminder WHERE provider_id = :providerId`;
@@ -88,20 +103,6 @@ export function reminderNoun(backend: Backend): ReminderStore {
       notes.audit(act, deed, owner.id);
     }
     return true;
-  }
-
-  /** Tells about texts that a key wrote. */
-  function tellOfTexts(
-    notes: Notes,
-    { code, id: providerId }: Owner,
-    before: Reminder | null,
-    { id, texts, textsAtMs }: Reminder,
-    { atMs }: Act,
-  ): void {
-    if (textsAtMs !== atMs) return;
-    const [oldHosts, newHosts] = [hostsIn(before?.texts ?? {}), hostsIn(texts)];
-    const about = { providerCode: code, reminderId: id, changed: 'texts' } as const;
-    noteWaiting(notes, providerId, { ...about, oldHosts, newHosts }, atMs);
   }
 
   const isTaken = (all: readonly Row[], { kind, amount }: Pick<Row, 'kind' | 'amount'>) =>
