@@ -21,6 +21,7 @@ import {
   MY_TERMS,
   OWN_POLICY_TERMS,
   PROVIDER_FIELDS,
+  QUIET_TERMS,
   RIDE_TERMS,
 } from './terms.ts';
 import { nextTurn } from './turn.ts';
@@ -55,6 +56,7 @@ export const FORM_TERMS = {
   ...RIDE_TERMS,
   ...BOT_TERMS,
   ...FIGURE_TERMS,
+  ...QUIET_TERMS,
 } satisfies Fields<FormTerms>;
 
 /** The form with the page of users, which is a form of its own in the console. */
