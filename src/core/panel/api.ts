@@ -1,5 +1,6 @@
 /** The form in which the table of panels describes their APIs. */
 
+import type { Figures } from '../port/subscription-figures.ts';
 import type { PanelSignIn } from './account.ts';
 import type { PanelLimit } from './limit-rule.ts';
 import type { PanelRecord } from './record.ts';
@@ -33,15 +34,16 @@ export class Silent extends Error {
   }
 }
 
-/** A user as the API of a panel describes it. */
-export interface PanelApiUser {
+/**
+ * A user as the API of a panel describes it, with its figures: the numbers are as they came, see
+ * `plausible` of core/subscription-figures.ts.
+ */
+export interface PanelApiUser extends Figures {
   /** The permanent id, by which a link remembers its user; null: the key is the id. */
   readonly id: string | null;
   /** True if the panel lets the user in. */
   readonly isActive: boolean;
   readonly createdAtMs: number | null;
-  /** The end, ms; null: it has none, or it has not begun. */
-  readonly endsAtMs: number | null;
   /** The address of the subscription with a new token; empty: the API has none. */
   readonly subscriptionUrl: string;
   /** The fields from which {@link PanelApi.limitOf} reads the limit, and no other. */

@@ -16,7 +16,7 @@ import {
 } from './cells.ts';
 import { type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn } from './lists.ts';
-import { countIn, idIn, isEmpty, only, recordIn } from './record.ts';
+import { bytesIn, countIn, idIn, isEmpty, only, recordIn } from './record.ts';
 import { NOT_FOUND } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
 
@@ -45,6 +45,9 @@ function endOfDays(row: Cells): number | null {
 
 /** `current_usage_GB` and `usage_limit_GB` of its API, as rows have them. */
 const [USED_GB, ALLOWED_GB] = ['current_usage__g_b', 'usage_limit__g_b'] as const;
+
+const GB = 1024 ** 3;
+const gigabytesIn = (value: unknown) => bytesIn(typeof value === 'number' ? value * GB : null);
 
 /** Returns the state of a user; only the API says whether days or traffic are left. */
 function stateOfUser(row: Cells): PanelUserState {
@@ -117,6 +120,9 @@ const api: PanelApi = {
       isActive: enable && isActive === true,
       createdAtMs: null,
       endsAtMs: endOfDays(record),
+      // It has no user without a limit.
+      totalBytes: gigabytesIn(record['usage_limit_GB']),
+      usedBytes: gigabytesIn(record['current_usage_GB']),
       subscriptionUrl: '',
       record: only(record, 'max_ips'),
     };

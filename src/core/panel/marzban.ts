@@ -15,7 +15,7 @@ import {
 import { countersIn, type PanelCutOff, splitProtocols, without } from './credentials.ts';
 import type { SignedForm } from './key-form.ts';
 import { type ListReader, usersAt } from './lists.ts';
-import { idIn, isEmpty, recordIn, timeIn } from './record.ts';
+import { bytesIn, idIn, isEmpty, recordIn, timeIn, zeroIsNone } from './record.ts';
 import { NOT_FOUND } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
 
@@ -99,6 +99,8 @@ const api: PanelApi = {
       isActive: status === 'active' || status === 'on_hold',
       createdAtMs: timeIn(record['created_at']),
       endsAtMs: asEnd(record['expire']),
+      totalBytes: zeroIsNone(record['data_limit']),
+      usedBytes: bytesIn(record['used_traffic']),
       subscriptionUrl: idIn(record['subscription_url']),
       record: {},
     };

@@ -25,6 +25,7 @@ import type { SignedForm } from './key-form.ts';
 import { type HwidSettings, type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn, usersAt } from './lists.ts';
 import {
+  bytesIn,
   countIn,
   idIn,
   isEmpty,
@@ -33,6 +34,7 @@ import {
   type PanelRecord,
   recordIn,
   timeIn,
+  zeroIsNone,
 } from './record.ts';
 import type { PanelReason } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
@@ -261,6 +263,8 @@ const api: PanelApi = {
       isActive: status === 'active' || status === 'on_hold',
       createdAtMs: timeIn(record['created_at']),
       endsAtMs: asEnd(record['expire']),
+      totalBytes: zeroIsNone(record['data_limit']),
+      usedBytes: bytesIn(record['used_traffic']),
       subscriptionUrl: idIn(record['subscription_url']),
       record: {
         ...only(record, 'hwid_limit'),

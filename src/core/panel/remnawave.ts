@@ -20,7 +20,16 @@ import {
 import { countersIn, type PanelCutOff, without } from './credentials.ts';
 import { type HwidSettings, type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn, PAGE } from './lists.ts';
-import { countIn, idIn, isEmpty, only, recordIn, timeIn } from './record.ts';
+import {
+  bytesIn,
+  countIn,
+  idIn,
+  isEmpty,
+  only,
+  recordIn,
+  timeIn,
+  zeroIsNone,
+} from './record.ts';
 import { NOT_FOUND } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
 
@@ -148,6 +157,11 @@ const api: PanelApi = {
       isActive: record['status'] === 'ACTIVE',
       createdAtMs: timeIn(record['createdAt']),
       endsAtMs: asEnd(record['expireAt']),
+      totalBytes: zeroIsNone(record['trafficLimitBytes']),
+      // Older versions have it beside the limit.
+      usedBytes: bytesIn(
+        recordIn(record['userTraffic'])['usedTrafficBytes'] ?? record['usedTrafficBytes'],
+      ),
       subscriptionUrl: '',
       record: only(record, 'hwidDeviceLimit', 'externalSquadUuid'),
     };

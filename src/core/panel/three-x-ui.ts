@@ -1,5 +1,6 @@
 /** 3x-ui after 3.6.0 (`sub/`, `service/client_hwid.go`, main of 2026-08-23). */
 
+import type { Figures } from '../port/subscription-figures.ts';
 import { bearer, type PanelApi, Silent, unexpected } from './api.ts';
 import {
   asEnd,
@@ -18,7 +19,7 @@ import {
 } from './cells.ts';
 import { type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn } from './lists.ts';
-import { countIn, only, recordIn, timeIn } from './record.ts';
+import { bytesIn, countIn, only, type PanelRecord, recordIn, timeIn, zeroIsNone } from './record.ts';
 import { NOT_FOUND } from './refusal.ts';
 import { threeXUiCutOff } from './three-x-ui-cut-off.ts';
 import type { PanelTraits } from './traits.ts';
@@ -58,6 +59,25 @@ function endOfClients(clients: readonly Cells[]): number | null {
   const ends = clients.map((client) => asEnd(client['expiry_time']) ?? Infinity);
   const lastMs = ends.reduce((last, endMs) => Math.max(last, endMs), 0);
   return Number.isFinite(lastMs) && lastMs > 0 ? lastMs : null;
+}
+
+/**
+ * Returns the traffic of a subscription, as `AggregateTrafficByEmails` of `sub/service.go` sums it:
+ * one client without a total has the subscription unlimited.
+ */
+function trafficOf(clients: readonly PanelRecord[]): Pick<Figures, 'totalBytes' | 'usedBytes'> {
+  const sum = (counts: readonly (number | null)[]): number | null =>
+    counts.reduce((all, one) => (all === null || one === null ? null : all + one), 0);
+  const used = clients.flatMap(({ traffic }) => {
+    // A client that nobody has used may have no row.
+    const { up = 0, down = 0 } = recordIn(traffic);
+    return [bytesIn(up), bytesIn(down)];
+  });
+  return {
+    // In bytes, whatever its name says.
+    totalBytes: sum(clients.map(({ totalGB }) => zeroIsNone(totalGB))),
+    usedBytes: sum(used),
+  };
 }
 
 const database: PanelSchema = {
@@ -160,6 +180,7 @@ const api: PanelApi = {
       isActive: clients.some((client) => client['enable'] === true),
       createdAtMs: Number.isFinite(createdAtMs) ? createdAtMs : null,
       endsAtMs: Number.isFinite(endsAtMs) ? endsAtMs : null,
+      ...trafficOf(clients),
       subscriptionUrl: '',
       record: { clients: clients.map((client) => only(client, 'enable', 'limitHwid')) },
     };
