@@ -124,6 +124,10 @@ interface AfterRead {
   isRenewed: boolean;
 }
 
+/** Returns whether kept figures were read so lately that no read changes them. */
+export const isJustRead = ({ readAtMs }: KeptFigures, nowMs: number): boolean =>
+  nowMs - readAtMs < WRITE_GAP_MS;
+
 /**
  * Returns what a read changes; null: nothing worth a write. Writes an end, a total or a tenth of
  * the traffic that moved, and the UTC day of the read. A period moves when two reads that are an
@@ -139,7 +143,7 @@ export function afterRead(
   const { endsAtMs, totalBytes } = read;
   const period = { periodEndsAtMs: endsAtMs, periodTotalBytes: totalBytes };
   if (kept === null) return { figures: { ...now, sinceMs: nowMs, ...period }, isRenewed: false };
-  if (nowMs - kept.readAtMs < WRITE_GAP_MS) return null;
+  if (isJustRead(kept, nowMs)) return null;
   const before = { endsAtMs: kept.periodEndsAtMs, totalBytes: kept.periodTotalBytes };
   const isSteady = isSamePeriod(kept, read);
   const isFurther = !isSamePeriod(before, read);

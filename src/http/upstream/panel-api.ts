@@ -266,7 +266,7 @@ export async function lookAtApi(
 }
 
 /** Remembers a value as the newest; forgets the oldest beyond the bound. */
-export function remember<T>(map: Map<string, T>, key: string, value: T): void {
+export function remember<K, T>(map: Map<K, T>, key: K, value: T): void {
   map.delete(key);
   map.set(key, value);
   const oldest = map.size > REMEMBERED_MAX ? map.keys().next().value : undefined;

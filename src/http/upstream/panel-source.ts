@@ -16,6 +16,10 @@ export interface PanelSource {
   readonly headersFile: string;
 }
 
+/** Returns whether figures of subscriptions are read from the API of an upstream's panel. */
+export const readsFigures = ({ limits, read }: Pick<Upstream, 'limits' | 'read'>): boolean =>
+  limits === 'panel' || read === 'panel';
+
 /** Returns the API of the panel of an upstream; null: the settings name none for its keys. */
 export function sourceOf(upstream: Upstream): PanelSource | null {
   const { host, key, panelTokenFile: tokenFile, panelUrl, url } = upstream;
