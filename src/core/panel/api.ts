@@ -66,6 +66,13 @@ export interface PanelApi {
   readonly view: PanelTokenView | null;
   /** Returns the id in a key, null if the key is the id; undefined: only the API knows it. */
   idIn(key: string): string | null | undefined;
+  /**
+   * Yields keys, among them that of the user whom a link notes, if the panel has it: by its id, or
+   * those of all users. Throws {@link Silent}.
+   */
+  keysFor(id: string, ask: AskPanel): AsyncIterable<string>;
+  /** True if those are the keys of all users. */
+  readonly listsKeys: boolean;
   /** Returns the path at which the API describes the user of a key; null: it knows no such key. */
   userPath(key: string): string | null;
   /** The text of its 403 there for a user of another admin than that of the token; null: none. */

@@ -88,9 +88,11 @@ const database: PanelSchema = {
       })),
 };
 
+const USERS = '/api/v2/admin/user/';
+
 async function readAll(reader: ListReader): Promise<void> {
   reader.table('user');
-  for (const user of listIn(await reader.get('/api/v2/admin/user/'))) reader.add('user', user);
+  for (const user of listIn(await reader.get(USERS))) reader.add('user', user);
 }
 
 const LACKS = ['Hiddify stores no devices: each device takes a slot when it first comes.'];
@@ -106,6 +108,10 @@ const api: PanelApi = {
     },
   },
   idIn: () => undefined,
+  async *keysFor(_, ask) {
+    for (const { uuid } of listIn(await ask(USERS))) yield idIn(uuid).toLowerCase();
+  },
+  listsKeys: true,
   // To another key it answers 500.
   userPath: (key) => (UUID.test(key) ? `/api/v2/admin/user/${key}/` : null),
   ofOtherAdmin: /^You don't have permission to access this user$/,

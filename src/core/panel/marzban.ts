@@ -83,6 +83,10 @@ const api: PanelApi = {
     },
   },
   idIn: nameIn,
+  async *keysFor(id) {
+    yield keyOf(id);
+  },
+  listsKeys: false,
   userPath(key) {
     const name = segmentOf(nameIn(key) ?? '');
     return name ? `/api/user/${name}` : null;

@@ -244,6 +244,10 @@ const api: PanelApi = {
     },
   },
   idIn: (key) => KEY.exec(key)?.[1],
+  async *keysFor(id) {
+    yield keys.keyOfUser(id);
+  },
+  listsKeys: false,
   userPath(key) {
     const [, id, name = ''] = KEY.exec(key) ?? [];
     const segment = id === undefined ? segmentOf(name) : `by-id/${id}`;

@@ -142,6 +142,12 @@ const api: PanelApi = {
   signIn: null,
   view: null,
   idIn: () => undefined,
+  async *keysFor(id, ask) {
+    const segment = segmentOf(id);
+    const answer = segment ? await ask(`/api/users/${segment}`) : null;
+    if (answer !== null) yield idIn(recordIn(recordIn(answer)['response'])['shortUuid']);
+  },
+  listsKeys: false,
   userPath(key) {
     const segment = segmentOf(key);
     return segment ? `/api/users/by-short-uuid/${segment}` : null;

@@ -40,20 +40,25 @@ function pageIn(answer: unknown): ClientPage {
   return { items: items.map(recordIn), filtered: count };
 }
 
-/** Finds the key of a link, of which only the hash is known; null: no client has it. */
-async function findKey({ hasKey }: TiedPanelUser, ask: AskPanel): Promise<string | null> {
+/** Yields the keys of all clients, page by page. */
+export async function* clientKeys(ask: AskPanel): AsyncGenerator<string> {
   let first: number | null = null;
   for (let page = 1; page <= PAGES_MAX; page++) {
     const path = `/panel/api/clients/list/paged?page=${page}&pageSize=${PAGE_CLIENTS}`;
     const { items, filtered } = pageIn(await ask(path));
-    const found = items.map(({ subId }) => idIn(subId)).find((subId) => subId && hasKey(subId));
-    if (found !== undefined) return found;
+    yield* items.map(({ subId }) => idIn(subId)).filter((subId) => subId !== '');
     first ??= filtered;
     // A client that was deleted moves all later ones, and one of them past this reading.
     if (filtered < first) throw new Silent('API_CHANGED');
-    if (page * PAGE_CLIENTS >= filtered) return null;
+    if (page * PAGE_CLIENTS >= filtered) return;
   }
   throw new Silent('API_MANY');
+}
+
+/** Finds the key of a link, of which only the hash is known; null: no client has it. */
+async function findKey({ hasKey }: TiedPanelUser, ask: AskPanel): Promise<string | null> {
+  for await (const key of clientKeys(ask)) if (hasKey(key)) return key;
+  return null;
 }
 
 /** The form of a secret of MTProto: its host stays. */

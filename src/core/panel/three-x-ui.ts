@@ -21,7 +21,7 @@ import { type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn } from './lists.ts';
 import { bytesIn, countIn, only, type PanelRecord, recordIn, timeIn, zeroIsNone } from './record.ts';
 import { NOT_FOUND } from './refusal.ts';
-import { threeXUiCutOff } from './three-x-ui-cut-off.ts';
+import { clientKeys, threeXUiCutOff } from './three-x-ui-cut-off.ts';
 import type { PanelTraits } from './traits.ts';
 
 /**
@@ -159,6 +159,8 @@ const api: PanelApi = {
   signIn: null,
   view: null,
   idIn: () => null,
+  keysFor: (_, ask) => clientKeys(ask),
+  listsKeys: true,
   // The search also matches names and comments.
   userPath: (key) => `/panel/api/clients/list/paged?search=${searchFor(key)}&pageSize=200`,
   ofOtherAdmin: null,

@@ -1,11 +1,11 @@
-/** Reads figures of subscriptions from the APIs of panels, for reminders. */
+/** The way to the figures of one link that does not wait for its app's next fetch. */
 
 import type { Figures } from './subscription-figures.ts';
 
 export interface FiguresReader {
   /**
-   * Asks the panel of a link for its figures now, and keeps them. Null: no panel proved the key of
-   * the link, it has no such user, or it does not answer. Never throws for an answer of a panel.
+   * Asks the panel that proved the link for its figures. Null: no panel may be asked about it, or
+   * it gave no answer in time. Never throws.
    */
-  read(installId: number): Promise<Figures | null>;
+  read(installId: number, signal: AbortSignal): Promise<Figures | null>;
 }

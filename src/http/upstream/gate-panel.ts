@@ -6,7 +6,7 @@ import type { GatePanel } from '../gate/gate-panel.ts';
 import type { PanelFollowers } from './panel-followers.ts';
 import type { PanelSource } from './panel-source.ts';
 
-type Settings = Pick<
+export type GateSource = Pick<
   GateSettings,
   | 'gateKey'
   | 'gatePanel'
@@ -18,7 +18,7 @@ type Settings = Pick<
 >;
 
 /** Returns the API of that panel; null: the settings name none for its keys. */
-export function gateSource(settings: Settings): PanelSource | null {
+export function gateSource(settings: GateSource): PanelSource | null {
   const { gateKey: key, gatePanelTokenFile: tokenFile, gatePanelUrl: url } = settings;
   const { gatePanelAccountFile: accountFile, gatePanelHeadersFile: headersFile } = settings;
   const panel = panelOf({ panel: settings.gatePanel, key });
@@ -28,7 +28,7 @@ export function gateSource(settings: Settings): PanelSource | null {
 }
 
 export function gatePanel(
-  settings: Settings,
+  settings: GateSource,
   { entry, figures, later, users }: PanelFollowers,
 ): GatePanel {
   return {

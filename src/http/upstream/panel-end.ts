@@ -70,12 +70,17 @@ export async function refusalWithEnd(
   return own ? replacedBy(own, response) : response;
 }
 
+/** Headers by which a client would keep the body for later. */
+const OF_BODY = ['etag', 'last-modified', 'expires', 'age'];
+
 /** Returns a response with another body, as a success: apps read no other. */
 function replacedBy({ type, body }: Placeholder, response: UpstreamResponse): UpstreamResponse {
   const { cancel, headers } = response;
   cancel();
   describeDecoded(headers);
+  for (const name of OF_BODY) headers.delete(name);
   headers.set('content-type', type);
+  headers.set('cache-control', 'no-store');
   const bytes = Buffer.from(body);
   const peek: UpstreamResponse['peek'] = async (sees) => {
     await sees(bytes, true);
