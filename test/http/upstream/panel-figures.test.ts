@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { PANELS, type PanelKind } from '../../../src/core/panel/kind.ts';
 import type { Upstream } from '../../../src/http/upstream/settings.ts';
+import { forgetPrivate } from '../../../src/jobs/keep.ts';
 import { call } from '../../support/app.ts';
 import { answer, SUBSCRIPTION } from '../../support/panel.ts';
 import { type ApiUser, type PanelApiServer, startPanelApi } from '../../support/panel-api.ts';
@@ -124,10 +125,17 @@ describe('the panel is not asked', () => {
     expect(await quiet(await open('marzban', { isOn: false }))).toEqual([[], null]);
   });
 
-  test('with privacy.keep = "less"', async () => {
+  test('with privacy.keep = "less", and what was kept goes', async () => {
     const world = await open('marzban');
-    Object.assign(world.app.core.limits, { privacyKeep: 'less' });
-    world.said.answer = answer(200, SUBSCRIPTION, { 'subscription-userinfo': 'total=5' });
+    const { app, kept, said } = world;
+    await world.get();
+    await until('the figures', kept);
+    Object.assign(app.core.limits, { privacyKeep: 'less' });
+    await forgetPrivate(app.core);
+    expect(await kept()).toBeNull();
+    app.clock.advance(DAY_MS);
+    world.api.asked.length = 0;
+    said.answer = answer(200, SUBSCRIPTION, { 'subscription-userinfo': 'total=5' });
     expect(await quiet(world)).toEqual([[], null]);
   });
 
