@@ -1,4 +1,4 @@
-/** What `privacy.keep` of the operator keeps of devices and subscriptions. */
+/** The facts of devices and subscriptions that `privacy.keep` of the operator keeps. */
 
 import type { Core } from './core.ts';
 import type { DeviceFacts } from './port/device.ts';

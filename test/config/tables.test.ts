@@ -424,6 +424,7 @@ test('tables are shown by their keys, each with its origin', () => {
     ['gate.upstream.1.pass_paths', '', 'default'],
     ['gate.upstream.1.default_limit', '3', `${file}:5`],
     ['gate.upstream.1.limits', 'own', 'default'],
+    ['gate.upstream.1.read', 'proxy', 'default'],
     ['gate.upstream.1.unlimited_as', '100', 'default'],
     ['gate.upstream.1.panel', '', 'default'],
     ['gate.upstream.1.panel_url', '', 'default'],

@@ -278,9 +278,8 @@ describe('gate.read = "panel"', () => {
   test.each([...PANELS])('%s: figures come from the API, once an hour', async (panel) => {
     const { api, app, ask, kept, segment } = await reading(panel);
     await until('the figures', kept);
-    expect(await kept()).toMatchObject({
-      ...{ endsAtMs: END_MS, totalBytes: 8 * GB, usedBytes: 2 * GB, source: 'panel' },
-    });
+    const said = { endsAtMs: END_MS, totalBytes: 8 * GB, usedBytes: 2 * GB };
+    expect(await kept()).toMatchObject({ ...said, source: 'panel' });
     const askedCount = api.asked.length;
     for (const _ of Array(3)) expect(await ask(segment, 'phone')).toBe('admitted');
     expect(api.asked).toHaveLength(askedCount);

@@ -128,7 +128,7 @@ describe.each(recordedFolders())('%s', (folder) => {
     for (const { customer, exchanges } of users) {
       const { key, state } = customer;
       const header = headerOf(key);
-      // The header of these two counts the days of a user on hold from now, anew each time.
+      // The header of these two counts the days of a user on hold from each fetch.
       const isMoving = state === 'on-hold' && (panel === '3x-ui' || panel === 'hiddify');
       if (header === undefined || isMoving) continue;
       states.add(state);

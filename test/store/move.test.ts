@@ -79,8 +79,8 @@ async function migrateData(): Promise<void> {
        SELECT id, code, 5, 'revoked' FROM provider`,
     );
     db.run(
-      `INSERT INTO subscription_figures (install_id, provider_id, ends_at_ms, total_bytes, used_bytes,
-         read_at_ms, source, since_ms, period_ends_at_ms, period_total_bytes)
+      `INSERT INTO subscription_figures (install_id, provider_id, ends_at_ms, total_bytes,
+         used_bytes, read_at_ms, source, since_ms, period_ends_at_ms, period_total_bytes)
        SELECT id, provider_id, 1, ?1, NULL, 2, 'panel', 3, NULL, 4 FROM install`,
       [Number.MAX_SAFE_INTEGER],
     );

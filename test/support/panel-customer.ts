@@ -45,7 +45,8 @@ export async function frontAnna(panel: PanelKind, more: Partial<Upstream> = {}) 
     { secretOf },
   );
   const keyHash = subscriptionKeyHash(keyOf(panel, ANNA));
-  const get = (hwid: string | null = 'phone', headers = {}) => fronted.get(pathOf(panel), hwid, headers);
+  const get = (hwid: string | null = 'phone', headers = {}) =>
+    fronted.get(pathOf(panel), hwid, headers);
   expect((await get()).status).toBe(200);
   const { store } = fronted.app.core;
   const provider = await store.findProvider(fronted.own.code);
@@ -67,4 +68,3 @@ export async function frontAnna(panel: PanelKind, more: Partial<Upstream> = {}) 
   const linkId = (await store.findTiedLink(providerId, keyHash))?.id ?? 0;
   return { fronted, keyHash, linkId, providerId, get, refuse, admit, said };
 }
-

@@ -67,11 +67,11 @@ export interface PanelApi {
   /** Returns the id in a key, null if the key is the id; undefined: only the API knows it. */
   idIn(key: string): string | null | undefined;
   /**
-   * Yields keys, among them that of the user whom a link notes, if the panel has it: by its id, or
-   * those of all users. Throws {@link Silent}.
+   * Yields keys: that of the user whose id a link notes, or with `listsKeys` those of all users.
+   * Throws {@link Silent}.
    */
   keysFor(id: string, ask: AskPanel): AsyncIterable<string>;
-  /** True if those are the keys of all users. */
+  /** True if no id leads to a key. */
   readonly listsKeys: boolean;
   /** Returns the path at which the API describes the user of a key; null: it knows no such key. */
   userPath(key: string): string | null;

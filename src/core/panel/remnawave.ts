@@ -20,16 +20,7 @@ import {
 import { countersIn, type PanelCutOff, without } from './credentials.ts';
 import { type HwidSettings, type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn, PAGE } from './lists.ts';
-import {
-  bytesIn,
-  countIn,
-  idIn,
-  isEmpty,
-  only,
-  recordIn,
-  timeIn,
-  zeroIsNone,
-} from './record.ts';
+import { bytesIn, countIn, idIn, isEmpty, only, recordIn, timeIn, zeroIsNone } from './record.ts';
 import { NOT_FOUND } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
 

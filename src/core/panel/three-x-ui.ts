@@ -19,7 +19,15 @@ import {
 } from './cells.ts';
 import { type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn } from './lists.ts';
-import { bytesIn, countIn, only, type PanelRecord, recordIn, timeIn, zeroIsNone } from './record.ts';
+import {
+  bytesIn,
+  countIn,
+  only,
+  type PanelRecord,
+  recordIn,
+  timeIn,
+  zeroIsNone,
+} from './record.ts';
 import { NOT_FOUND } from './refusal.ts';
 import { clientKeys, threeXUiCutOff } from './three-x-ui-cut-off.ts';
 import type { PanelTraits } from './traits.ts';
@@ -69,7 +77,7 @@ function trafficOf(clients: readonly PanelRecord[]): Pick<Figures, 'totalBytes' 
   const sum = (counts: readonly (number | null)[]): number | null =>
     counts.reduce((all, one) => (all === null || one === null ? null : all + one), 0);
   const used = clients.flatMap(({ traffic }) => {
-    // A client that nobody has used may have no row.
+    // A new client may have no row of traffic.
     const { up = 0, down = 0 } = recordIn(traffic);
     return [bytesIn(up), bytesIn(down)];
   });

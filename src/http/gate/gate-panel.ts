@@ -17,7 +17,7 @@ export interface GatePanel {
   admits(providerId: number, named: { key: string; token: SignedToken | null }): Promise<boolean>;
   /** Enables a link that an import disabled, if its user is active. Returns whether it did. */
   comesBack(providerId: number, key: string): Promise<boolean>;
-  /** Reads the figures of a link that a key named, if they are due, without delaying the request. */
+  /** Reads the figures of the link of a key, if they are due, without delaying the request. */
   readLater(link: AdmittedLink, named: KeyInPath): void;
 }
 

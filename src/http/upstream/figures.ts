@@ -85,7 +85,8 @@ export class FiguresNotes {
   async #keep(installId: number, read: Figures, source: FiguresSource): Promise<void> {
     const { clock, core } = this.deps;
     const nowMs = clock.nowMs();
-    const known = this.#known.get(installId) ?? (await core.store.findSubscriptionFigures(installId));
+    const known =
+      this.#known.get(installId) ?? (await core.store.findSubscriptionFigures(installId));
     remember(this.#known, installId, known);
     if (afterRead(known, read, source, nowMs) === null) return;
     await core.store.keepSubscriptionFigures(installId, read, source, nowMs);

@@ -44,7 +44,9 @@ export function makeFiguresReader(deps: Deps): FiguresReader {
       .filter((upstream) => upstream.provider === tied.providerCode && readsFigures(upstream))
       .map(sourceOf);
     const ofGate = settings.gateRead === 'panel' ? gateSource(settings) : null;
-    return [...own, ofGate].filter((one) => one !== null && isProvedBy(one.panel, tied)) as PanelSource[];
+    return [...own, ofGate].filter(
+      (one) => one !== null && isProvedBy(one.panel, tied),
+    ) as PanelSource[];
   }
 
   async function ask(api: PanelApi, tied: OwnedTie, signal: AbortSignal) {

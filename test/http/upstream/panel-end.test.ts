@@ -176,7 +176,7 @@ test.each([
   ]);
   const clash = await get('phone', { 'User-Agent': 'clash.meta', 'Accept-Language': 'zh' });
   expect(Buffer.from(clash.body, 'latin1').toString()).toContain('⛔ 该订阅已于2026年11月18日到期');
-  // A browser shows the panel's own page, and a customer who has not ended gets what the panel says.
+  // A customer who has not ended gets what the panel says.
   await see(fronted, keyHash, { endsAtMs: null, state: 'disabled' });
   said.answer = answer(403, 'no');
   const plain = await get();

@@ -1,4 +1,4 @@
-/** Reminders ask a panel for the figures of one link, of which only the hash of the key is known. */
+/** Reminders ask a panel for the figures of a link by the hash of its key. */
 
 import { afterEach, describe, expect, test } from 'bun:test';
 import { PANELS, type PanelKind } from '../../../src/core/panel/kind.ts';
@@ -110,7 +110,11 @@ describe('no panel is asked', () => {
 
 test('behind /gate the panel of the gate is asked', async () => {
   const { api, deps, linkId } = await open('marzban', { read: 'proxy' });
-  const ofGate = { gatePanelUrl: api.url, gatePanelTokenFile: '/token', gateKey: 'marzban' as const };
+  const ofGate = {
+    gatePanelUrl: api.url,
+    gatePanelTokenFile: '/token',
+    gateKey: 'marzban' as const,
+  };
   const ask = (gateRead: 'off' | 'panel') =>
     makeFiguresReader({ ...deps, settings: { ...deps.settings, ...ofGate, gateRead } }).read(
       linkId,

@@ -206,4 +206,7 @@ const enableImported: Suite = (opened) => {
 export const panelTieContract = {
   findTiedLink,
   findTieOf,
-  listTiedLinks, notePanelUser, enableImported };
+  listTiedLinks,
+  notePanelUser,
+  enableImported,
+};
