@@ -66,11 +66,7 @@ export function makeFiguresReader(deps: Deps): FiguresReader {
       for (const source of sourcesFor(tied)) {
         const api = apis.of(source);
         const user = api.isReady() ? await ask(api, tied, signal) : null;
-        if (user === null) continue;
-        const nowMs = clock.nowMs();
-        const figures = plausible(user, nowMs);
-        await core.store.keepSubscriptionFigures(installId, figures, 'panel', nowMs);
-        return figures;
+        if (user !== null) return plausible(user, clock.nowMs());
       }
       return null;
     },

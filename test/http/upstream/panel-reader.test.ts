@@ -29,7 +29,6 @@ async function open(panel: PanelKind, more: Partial<Upstream> = {}) {
   const world = await frontAnna(panel);
   const { app, own } = world.fronted;
   closers.push(() => world.fronted.stop());
-  await call(app, '/api/policy', own, { subscription_figures: '1' });
   const { core, clock, log, settings } = app;
   const of = { panelUrl: api.url, panelTokenFile: '/token', read: 'panel' as const, ...more };
   const gateUpstreams = settings.gateUpstreams.map((upstream) => ({ ...upstream, ...of }));
@@ -37,25 +36,21 @@ async function open(panel: PanelKind, more: Partial<Upstream> = {}) {
   const deps = { core, clock, log, tokens, settings: { ...settings, gateUpstreams } };
   const reader = makeFiguresReader(deps);
   const read = (id = world.linkId) => reader.read(id, AbortSignal.timeout(10_000));
-  const kept = () => core.store.findSubscriptionFigures(world.linkId);
-  return { ...world, api, app, own, read, kept, deps };
+  return { ...world, api, app, own, read, deps };
 }
 
 const BORIS = '00000012-aaaa-4bbb-8ccc-d00000000000';
 
 describe.each([...PANELS])('%s', (panel) => {
-  test('the figures of a link, which are kept', async () => {
-    const { api, app, kept, read } = await open(panel);
+  test('the figures of a link', async () => {
+    const { api, read } = await open(panel);
     expect(await read()).toEqual(SAID);
-    expect(await kept()).toMatchObject({ ...SAID, source: 'panel' });
     // Its key is known now.
     const before = api.asked.length;
     expect(await read()).toEqual(SAID);
     expect(api.asked).toHaveLength(before + 1);
     api.users = [];
     expect(await read()).toBeNull();
-    app.clock.advance(HOUR_MS);
-    expect(await kept()).toMatchObject(SAID);
   });
 
   test('a user whom the panel does not have: all are listed at most once an hour', async () => {
