@@ -124,6 +124,10 @@ describe.each(recordedFolders())('%s', (folder) => {
         .filter(({ path }) => path.includes(key))
         .map(({ headers }) => headers['subscription-userinfo'])
         .find((header) => header !== undefined);
+    const inSeconds = (said: Figures | null) =>
+      said && { ...said, endsAtMs: said.endsAtMs && Math.floor(said.endsAtMs / 1_000) };
+    const { users: read } = await usersAt(at(start(lists[0]?.exchanges ?? []).url));
+    const all = new Map(read.map((user) => [keyOfUser(panel, user), user]));
     const states = new Set<string>();
     for (const { customer, exchanges } of users) {
       const { key, state } = customer;
@@ -133,13 +137,11 @@ describe.each(recordedFolders())('%s', (folder) => {
       if (header === undefined || isMoving) continue;
       states.add(state);
       const { user } = await userAt(at(start(exchanges).url), doorKeyOf(panel, key));
-      const said = user && plausible(user, nowMs);
-      const inHeader = figuresIn(header, nowMs);
-      const seconds = (endsAtMs: number | null = null) => endsAtMs && Math.floor(endsAtMs / 1_000);
-      expect({ ...said, endsAtMs: seconds(said?.endsAtMs) }).toEqual({
-        ...inHeader,
-        endsAtMs: seconds(inHeader?.endsAtMs),
-      } as Figures);
+      const inHeader = inSeconds(figuresIn(header, nowMs));
+      expect(inSeconds(user && plausible(user, nowMs))).toEqual(inHeader);
+      // So does the list, which `follow` reads.
+      const listed = all.get(doorKeyOf(panel, key));
+      expect(inSeconds(listed ? plausible(listed, nowMs) : null)).toEqual(inHeader);
     }
     const known = ['active', 'disabled', 'expired', ...(panel === 'pasarguard' ? [] : ['used-up'])];
     expect([...states]).toEqual(expect.arrayContaining(known));

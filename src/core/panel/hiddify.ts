@@ -4,6 +4,7 @@ import { DAY_MS } from '../calendar.ts';
 import type { PanelUserState } from '../port/follow.ts';
 import { type PanelApi, unexpected } from './api.ts';
 import {
+  asBytes,
   asText,
   asTime,
   type Cells,
@@ -63,7 +64,7 @@ const database: PanelSchema = {
     user: [
       ...['id', 'uuid', 'name', 'comment', 'enable', 'max_ips', 'start_date'],
       ...['deleted', 'is_deleted', 'deleted_at'],
-      ...['package_days', 'is_active', USED_GB, ALLOWED_GB],
+      ...['package_days', 'is_active', USED_GB, ALLOWED_GB, 'usage_limit', 'current_usage'],
     ],
   },
   deviceTable: null,
@@ -81,6 +82,8 @@ const database: PanelSchema = {
         isDisabled: !isTrue(row['enable']),
         state: stateOfUser(row),
         endsAtMs: endOfDays(row),
+        totalBytes: asBytes(row['usage_limit']) ?? gigabytesIn(row[ALLOWED_GB]),
+        usedBytes: asBytes(row['current_usage']) ?? gigabytesIn(row[USED_GB]),
         createdAtMs: asTime(row['start_date']),
         // A renewal changes the only date of a user; its number lasts.
         panelCreatedAtMs: null,

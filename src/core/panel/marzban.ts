@@ -3,6 +3,7 @@
 import { OAUTH_SIGN_IN } from './account.ts';
 import { bearer, type PanelApi, segmentOf, unexpected } from './api.ts';
 import {
+  asBytes,
   asEnd,
   asText,
   asTime,
@@ -22,7 +23,11 @@ import type { PanelTraits } from './traits.ts';
 const nameIn = (key: string) => /^marzban\/(.+)$/.exec(key)?.[1];
 
 const database: PanelSchema = {
-  tables: { users: ['username', 'status', 'note', 'created_at', 'expire'] },
+  tables: {
+    users: [
+      ...['username', 'status', 'note', 'created_at', 'expire', 'data_limit', 'used_traffic'],
+    ],
+  },
   deviceTable: null,
   userTables: ['users'],
   readUsers: (rows) =>
@@ -38,6 +43,8 @@ const database: PanelSchema = {
         isDisabled: isDisabled(row),
         state: stateOf(row),
         endsAtMs: asEnd(row['expire']),
+        totalBytes: asBytes(row['data_limit']) || null,
+        usedBytes: asBytes(row['used_traffic']),
         createdAtMs: asTime(row['created_at']),
         panelCreatedAtMs: asTime(row['created_at']),
         devices: [],

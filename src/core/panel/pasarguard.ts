@@ -3,6 +3,7 @@
 import { OAUTH_SIGN_IN } from './account.ts';
 import { type AskSettings, bearer, type PanelApi, segmentOf, unexpected } from './api.ts';
 import {
+  asBytes,
   asEnd,
   asText,
   asTime,
@@ -135,7 +136,7 @@ const database: PanelSchema = {
   tables: {
     users: [
       ...['id', 'username', 'status', 'note', 'hwid_limit', 'admin_id', 'created_at'],
-      'expire',
+      ...['expire', 'data_limit', 'used_traffic'],
     ],
     user_hwids: [
       ...['user_id', 'hwid', 'device_os', 'os_version', 'device_model', 'created_at'],
@@ -167,6 +168,8 @@ const database: PanelSchema = {
           isDisabled: isDisabled(row),
           state: stateOf(row),
           endsAtMs: asEnd(row['expire']),
+          totalBytes: asBytes(row['data_limit']) || null,
+          usedBytes: asBytes(row['used_traffic']),
           createdAtMs,
           panelCreatedAtMs: createdAtMs,
           devices: (devices.get(id) ?? []).map(deviceIn).filter(isSince(createdAtMs)),

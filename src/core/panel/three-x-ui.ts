@@ -3,6 +3,7 @@
 import type { Figures } from '../port/subscription-figures.ts';
 import { bearer, type PanelApi, Silent, unexpected } from './api.ts';
 import {
+  asBytes,
   asEnd,
   asText,
   asTime,
@@ -19,15 +20,7 @@ import {
 } from './cells.ts';
 import { type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn } from './lists.ts';
-import {
-  bytesIn,
-  countIn,
-  only,
-  type PanelRecord,
-  recordIn,
-  timeIn,
-  zeroIsNone,
-} from './record.ts';
+import { countIn, only, type PanelRecord, recordIn, timeIn, zeroIsNone } from './record.ts';
 import { NOT_FOUND } from './refusal.ts';
 import { clientKeys, threeXUiCutOff } from './three-x-ui-cut-off.ts';
 import type { PanelTraits } from './traits.ts';
@@ -50,13 +43,14 @@ function clientsOf(rows: PanelRows): readonly Cells[] {
   return rowsOf(rows, 'inbounds').flatMap((inbound) => {
     const { clients } = jsonIn(inbound['settings']);
     const list = Array.isArray(clients) ? (clients as Record<string, unknown>[]) : [];
-    return list.map(({ email, subId, enable, comment, created_at, expiryTime }) => ({
+    return list.map(({ email, subId, enable, comment, created_at, expiryTime, totalGB }) => ({
       email,
       sub_id: subId,
       enable,
       comment,
       created_at,
       expiry_time: expiryTime,
+      total_gb: totalGB,
       limit_hwid: 0,
     }));
   });
@@ -69,31 +63,29 @@ function endOfClients(clients: readonly Cells[]): number | null {
   return Number.isFinite(lastMs) && lastMs > 0 ? lastMs : null;
 }
 
+/** Returns a sum; null: a part is null. */
+const sumOf = (counts: readonly (number | null)[]): number | null =>
+  counts.reduce((all, one) => (all === null || one === null ? null : all + one), 0);
+
+/** Returns the used traffic of a client; a new one may have no row. */
+const usedOf = ({ up = 0, down = 0 }: Cells): number | null => sumOf([asBytes(up), asBytes(down)]);
+
 /**
  * Returns the traffic of a subscription, as `AggregateTrafficByEmails` of `sub/service.go` sums it:
- * one client without a total has the subscription unlimited.
+ * one client without a total has the subscription unlimited. `totalGB` is in bytes.
  */
-function trafficOf(clients: readonly PanelRecord[]): Pick<Figures, 'totalBytes' | 'usedBytes'> {
-  const sum = (counts: readonly (number | null)[]): number | null =>
-    counts.reduce((all, one) => (all === null || one === null ? null : all + one), 0);
-  const used = clients.flatMap(({ traffic }) => {
-    // A new client may have no row of traffic.
-    const { up = 0, down = 0 } = recordIn(traffic);
-    return [bytesIn(up), bytesIn(down)];
-  });
-  return {
-    // In bytes, whatever its name says.
-    totalBytes: sum(clients.map(({ totalGB }) => zeroIsNone(totalGB))),
-    usedBytes: sum(used),
-  };
-}
+const trafficOf = (clients: readonly PanelRecord[]): Pick<Figures, 'totalBytes' | 'usedBytes'> => ({
+  totalBytes: sumOf(clients.map(({ totalGB }) => zeroIsNone(totalGB))),
+  usedBytes: sumOf(clients.map(({ traffic }) => usedOf(recordIn(traffic)))),
+});
 
 const database: PanelSchema = {
   tables: {
     clients: [
       ...['email', 'sub_id', 'enable', 'limit_hwid', 'comment', 'created_at'],
-      'expiry_time',
+      ...['expiry_time', 'total_gb'],
     ],
+    client_traffics: ['email', 'up', 'down'],
     client_hwids: [
       ...['sub_id', 'hwid_hash', 'first_seen', 'last_seen', 'user_agent', 'device_os'],
       ...['os_version', 'device_model'],
@@ -105,6 +97,9 @@ const database: PanelSchema = {
   readUsers(rows) {
     const subOf = (row: Cells) => asText(row['sub_id']).trim();
     const devices = groupsBy(rowsOf(rows, 'client_hwids'), subOf);
+    const used = new Map(
+      rowsOf(rows, 'client_traffics').map((row) => [asText(row['email']), usedOf(row)]),
+    );
     return groupsBy(clientsOf(rows), subOf)
       .entries()
       .map(([key, clients]) => {
@@ -127,6 +122,8 @@ const database: PanelSchema = {
           // It disables clients that ended, too.
           state: isEnabled ? 'active' : 'disabled',
           endsAtMs: endOfClients(clients),
+          totalBytes: sumOf(clients.map((client) => asBytes(client['total_gb']) || null)),
+          usedBytes: sumOf(emails.map((email) => used.get(email) ?? null)),
           createdAtMs: Number.isFinite(createdAtMs) ? createdAtMs : null,
           // Clients of a subscription come and go, and a migration changes their dates.
           panelCreatedAtMs: null,
@@ -149,7 +146,10 @@ async function readAll(reader: ListReader): Promise<void> {
   const { obj, success } = recordIn(await reader.get('/panel/api/clients/list'));
   if (success !== true) throw reader.unusable('/panel/api/clients/list');
   reader.table('clients');
-  for (const client of listIn(obj)) reader.add('clients', client);
+  for (const client of listIn(obj)) {
+    reader.add('clients', { ...client, total_gb: client['totalGB'] });
+    reader.add('client_traffics', { ...recordIn(client['traffic']), email: client['email'] });
+  }
 }
 
 /**
