@@ -16,7 +16,7 @@ const SIZES = [
   { name: '64 KB', bytes: 64_000 },
   { name: '5 MB', bytes: 5_000_000 },
 ];
-/** What panels tell apps of a subscription; nginx counts the traffic up. */
+/** The header with end and traffic, which panels send; nginx counts the traffic up. */
 const USERINFO = 'upload=0; download=$connection_requests; total=10737418240; expire=1893456000';
 /** A worker of root's would give its rights away, and could not read the folder. */
 const AS_ROOT = process.getuid?.() === 0 ? 'user root; ' : '';

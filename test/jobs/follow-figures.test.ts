@@ -1,4 +1,4 @@
-/** A pass over a followed panel brings end and traffic of all users, for providers that want them. */
+/** Passes over a followed panel bring end and traffic, for providers that want them. */
 
 import { afterEach, describe, expect, test } from 'bun:test';
 import { PANELS, type PanelKind } from '../../src/core/panel/kind.ts';

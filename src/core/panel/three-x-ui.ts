@@ -20,7 +20,15 @@ import {
 } from './cells.ts';
 import { type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn } from './lists.ts';
-import { countIn, only, type PanelRecord, recordIn, timeIn, zeroIsNone } from './record.ts';
+import {
+  countIn,
+  isEmpty,
+  only,
+  type PanelRecord,
+  recordIn,
+  timeIn,
+  zeroIsNone,
+} from './record.ts';
 import { NOT_FOUND } from './refusal.ts';
 import { clientKeys, threeXUiCutOff } from './three-x-ui-cut-off.ts';
 import type { PanelTraits } from './traits.ts';
@@ -97,9 +105,11 @@ const database: PanelSchema = {
   readUsers(rows) {
     const subOf = (row: Cells) => asText(row['sub_id']).trim();
     const devices = groupsBy(rowsOf(rows, 'client_hwids'), subOf);
-    const used = new Map(
-      rowsOf(rows, 'client_traffics').map((row) => [asText(row['email']), usedOf(row)]),
-    );
+    const traffics = rowsOf(rows, 'client_traffics');
+    const used =
+      traffics.length === 0
+        ? null
+        : new Map(traffics.map((row) => [asText(row['email']), usedOf(row) ?? 0]));
     return groupsBy(clientsOf(rows), subOf)
       .entries()
       .map(([key, clients]) => {
@@ -123,7 +133,7 @@ const database: PanelSchema = {
           state: isEnabled ? 'active' : 'disabled',
           endsAtMs: endOfClients(clients),
           totalBytes: sumOf(clients.map((client) => asBytes(client['total_gb']) || null)),
-          usedBytes: sumOf(emails.map((email) => used.get(email) ?? null)),
+          usedBytes: used && sumOf(emails.map((email) => used.get(email) ?? 0)),
           createdAtMs: Number.isFinite(createdAtMs) ? createdAtMs : null,
           // Clients of a subscription come and go, and a migration changes their dates.
           panelCreatedAtMs: null,
@@ -148,7 +158,8 @@ async function readAll(reader: ListReader): Promise<void> {
   reader.table('clients');
   for (const client of listIn(obj)) {
     reader.add('clients', { ...client, total_gb: client['totalGB'] });
-    reader.add('client_traffics', { ...recordIn(client['traffic']), email: client['email'] });
+    const traffic = recordIn(client['traffic']);
+    if (!isEmpty(traffic)) reader.add('client_traffics', { ...traffic, email: client['email'] });
   }
 }
 
