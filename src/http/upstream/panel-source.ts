@@ -20,8 +20,19 @@ export interface PanelSource {
 export const readsFigures = ({ limits, read }: Pick<Upstream, 'limits' | 'read'>): boolean =>
   limits === 'panel' || read === 'panel';
 
+/** Upstreams are never changed: each fetch asks for the source of one. */
+const known = new WeakMap<Upstream, PanelSource | null>();
+
 /** Returns the API of the panel of an upstream; null: the settings name none for its keys. */
 export function sourceOf(upstream: Upstream): PanelSource | null {
+  const before = known.get(upstream);
+  if (before !== undefined) return before;
+  const source = readSource(upstream);
+  known.set(upstream, source);
+  return source;
+}
+
+function readSource(upstream: Upstream): PanelSource | null {
   const { host, key, panelTokenFile: tokenFile, panelUrl, url } = upstream;
   const { panelAccountFile: accountFile, panelHeadersFile: headersFile } = upstream;
   const panel = panelOf(upstream);
