@@ -46,6 +46,8 @@ export interface PanelApiUser extends Figures {
   readonly createdAtMs: number | null;
   /** The address of the subscription with a new token; empty: the API has none. */
   readonly subscriptionUrl: string;
+  /** Returns whether it belongs to a `panel_admin`, by the meaning of that at its panel. */
+  belongsTo(panelAdmin: string): boolean;
   /** The fields from which {@link PanelApi.limitOf} reads the limit, and no other. */
   readonly record: PanelRecord;
 }

@@ -133,6 +133,8 @@ const api: PanelApi = {
       totalBytes: gigabytesIn(record['usage_limit_GB']),
       usedBytes: gigabytesIn(record['current_usage_GB']),
       subscriptionUrl: '',
+      // It has no cut-off, without which there is no `panel_admin`.
+      belongsTo: () => true,
       record: only(record, 'max_ips'),
     };
   },

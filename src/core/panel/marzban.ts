@@ -79,6 +79,9 @@ const keys: SignedForm = {
   strangersText: (random, time) => `${random.toString(36)},${time}`,
 };
 
+/** Returns the name of the admin of a user; null: it has none. */
+const ownerIn = (admin: unknown): unknown => recordIn(admin)['username'] ?? null;
+
 const api: PanelApi = {
   headersOf: bearer,
   signIn: OAUTH_SIGN_IN,
@@ -104,6 +107,7 @@ const api: PanelApi = {
     if (isEmpty(record)) return null;
     const { status, username } = record;
     if (typeof status !== 'string' || typeof username !== 'string') throw unexpected();
+    const owner = ownerIn(record['admin']);
     return {
       id: username,
       // The days of a user on hold begin at the first connection.
@@ -113,6 +117,7 @@ const api: PanelApi = {
       totalBytes: zeroIsNone(record['data_limit']),
       usedBytes: bytesIn(record['used_traffic']),
       subscriptionUrl: idIn(record['subscription_url']),
+      belongsTo: (panelAdmin) => owner === panelAdmin,
       record: {},
     };
   },
@@ -136,7 +141,7 @@ const cutOff: PanelCutOff = {
     const record = recordIn(answer);
     const { admin, next_plan: nextPlan, proxies, username } = record;
     if (username !== name) throw unexpected();
-    const owner = recordIn(admin)['username'] ?? null;
+    const owner = ownerIn(admin);
     const { credentials, rest } = splitProtocols(recordIn(proxies));
     const counters = countersIn(record, 'used_traffic', 'lifetime_used_traffic');
     const fields = without(record, ...LIVELY, ...Object.keys(counters), 'admin', 'proxies');

@@ -234,6 +234,9 @@ const keys: SignedForm = {
   strangersText: (random, time) => `v3,${random + 1},${time}`,
 };
 
+/** Returns the name of the admin of a user; null: it has none. */
+const ownerIn = (admin: unknown): unknown => recordIn(admin)['username'] ?? null;
+
 const api: PanelApi = {
   // It has API keys besides the tokens of admins, which are JWTs.
   headersOf: (token) => ({ ...bearer(token), ...(!token.includes('.') && { 'x-api-key': token }) }),
@@ -264,6 +267,7 @@ const api: PanelApi = {
     const { status } = record;
     const id = idIn(record['id']);
     if (typeof status !== 'string' || id === '') throw unexpected();
+    const owner = ownerIn(record['admin']);
     return {
       id,
       // The days of a user on hold begin at the first connection.
@@ -273,6 +277,7 @@ const api: PanelApi = {
       totalBytes: zeroIsNone(record['data_limit']),
       usedBytes: bytesIn(record['used_traffic']),
       subscriptionUrl: idIn(record['subscription_url']),
+      belongsTo: (panelAdmin) => owner === panelAdmin,
       record: {
         ...only(record, 'hwid_limit'),
         admin: only(recordIn(record['admin']), 'username'),
@@ -300,7 +305,7 @@ const cutOff: PanelCutOff = {
     const record = recordIn(answer);
     const { admin, next_plan: nextPlan, proxy_settings: settings, username } = record;
     if (idIn(record['id']) !== id || typeof username !== 'string') throw unexpected();
-    const owner = recordIn(admin)['username'] ?? null;
+    const owner = ownerIn(admin);
     const { credentials, rest } = splitProtocols(recordIn(settings));
     const counters = countersIn(record, 'used_traffic', 'lifetime_used_traffic');
     const fields = without(record, ...LIVELY, ...Object.keys(counters), 'admin', 'proxy_settings');

@@ -147,6 +147,12 @@ async function readAll(reader: ListReader): Promise<void> {
   });
 }
 
+/** Returns the names and UUIDs of the squads of a user. */
+const ownersOf = (squads: unknown, externalSquadUuid: unknown): string[] => [
+  idIn(externalSquadUuid),
+  ...listIn(squads).flatMap(({ uuid, name }) => [idIn(uuid), idIn(name)]),
+];
+
 const api: PanelApi = {
   // It drops connections that no proxy forwards.
   headersOf: (token) => ({
@@ -172,6 +178,7 @@ const api: PanelApi = {
     if (answer === null) return null;
     const record = recordIn(recordIn(answer)['response']);
     if (isEmpty(record)) throw unexpected();
+    const owners = ownersOf(record['activeInternalSquads'], record['externalSquadUuid']);
     return {
       // Older versions call it tId.
       id: idIn(record['id']) || idIn(record['tId']) || idIn(record['uuid']) || null,
@@ -181,6 +188,7 @@ const api: PanelApi = {
       totalBytes: zeroIsNone(record['trafficLimitBytes']),
       usedBytes: bytesIn(usedIn(record)),
       subscriptionUrl: '',
+      belongsTo: (panelAdmin) => owners.includes(panelAdmin),
       record: only(record, 'hwidDeviceLimit', 'externalSquadUuid'),
     };
   },
@@ -213,8 +221,7 @@ const cutOff: PanelCutOff = {
     const record = recordIn(recordIn(answer)['response']);
     if (idIn(record['id']) !== id || idIn(record['shortUuid']) === '') throw unexpected();
     const { activeInternalSquads: squads, externalSquadUuid, shortUuid, userTraffic } = record;
-    const ofSquads = listIn(squads).flatMap(({ uuid, name }) => [idIn(uuid), idIn(name)]);
-    const owners = [idIn(externalSquadUuid), ...ofSquads];
+    const owners = ownersOf(squads, externalSquadUuid);
     return {
       keys: [idIn(shortUuid)],
       credentials: Object.fromEntries(SECRETS.map((name) => [name, idIn(record[name])])),

@@ -120,8 +120,9 @@ function clientToSend(client: PanelRecord, credentials: Record<string, string>):
   };
 }
 
-/** Returns whether all inbounds of a client are among those of `inbound:1,2`. */
-function isOfInbounds(panelAdmin: string, inboundIds: unknown): boolean {
+/** Returns whether a client belongs to a group, or all of its inbounds to those of `inbound:1,2`. */
+export function isOf(panelAdmin: string, group: unknown, inboundIds: unknown): boolean {
+  if (group === panelAdmin) return true;
   const list = inboundsIn(panelAdmin);
   const ids = Array.isArray(inboundIds) ? inboundIds.map(String) : [];
   return ids.length > 0 && ids.every((id) => list.includes(id));
@@ -163,8 +164,7 @@ export const threeXUiCutOff = (userPath: PanelApi['userPath']): PanelCutOff => (
         externalLinks: got['externalLinks'],
         traffic: only(ofXray, 'enable', 'total', 'expiryTime', 'reset', 'resetCount'),
       },
-      belongsTo: (panelAdmin) =>
-        client['group'] === panelAdmin || isOfInbounds(panelAdmin, got['inboundIds']),
+      belongsTo: (panelAdmin) => isOf(panelAdmin, client['group'], got['inboundIds']),
       change: () => ({
         method: 'POST',
         path: `/panel/api/clients/update/${segment}`,

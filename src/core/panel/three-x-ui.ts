@@ -30,7 +30,7 @@ import {
   zeroIsNone,
 } from './record.ts';
 import { NOT_FOUND } from './refusal.ts';
-import { clientKeys, threeXUiCutOff } from './three-x-ui-cut-off.ts';
+import { clientKeys, isOf, threeXUiCutOff } from './three-x-ui-cut-off.ts';
 import type { PanelTraits } from './traits.ts';
 
 /**
@@ -196,6 +196,7 @@ const api: PanelApi = {
     // The last client that ends; one without an end has no date.
     const ends = clients.map((client) => asEnd(client['expiryTime']) ?? Number.POSITIVE_INFINITY);
     const endsAtMs = Math.max(...ends);
+    const owners = clients.map((client) => only(client, 'group', 'inboundIds'));
     return {
       id: null,
       isActive: clients.some((client) => client['enable'] === true),
@@ -203,6 +204,8 @@ const api: PanelApi = {
       endsAtMs: Number.isFinite(endsAtMs) ? endsAtMs : null,
       ...trafficOf(clients),
       subscriptionUrl: '',
+      belongsTo: (panelAdmin) =>
+        owners.every(({ group, inboundIds }) => isOf(panelAdmin, group, inboundIds)),
       record: { clients: clients.map((client) => only(client, 'enable', 'limitHwid')) },
     };
   },

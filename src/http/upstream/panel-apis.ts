@@ -22,8 +22,9 @@ export class PanelApis {
   }
 
   #named(source: PanelSource): PanelApi {
-    const { host, panel, url, tokenFile, accountFile, headersFile } = source;
-    const name = [host, panel, url, tokenFile, accountFile, headersFile].join('\n');
+    const { host, panel, url, tokenFile, accountFile, headersFile, panelAdmin } = source;
+    const parts = [host, panel, url, tokenFile, accountFile, headersFile, panelAdmin];
+    const name = parts.join('\n');
     const known = this.#byName.get(name);
     if (known !== undefined) return known;
     if (this.#byName.size >= APIS_MAX) this.#byName.clear();

@@ -38,7 +38,10 @@ export class PanelFigures {
     (api) =>
       new Answers<Figures | 'gone'>(
         ...([api, this.deps.clock, HOUR_MS] as const),
-        async ({ ask }, key) => figuresOf(await panelApiUser(api.source.panel, key, ask)),
+        async ({ ask }, key) => {
+          const { panel, panelAdmin } = api.source;
+          return figuresOf(await panelApiUser(panel, key, ask, panelAdmin));
+        },
       ),
   );
   /** Steady times from which links are read again, by id, the oldest first. */

@@ -39,8 +39,8 @@ export class PanelLimits {
     limits: new Answers<NonNullable<PanelLimit> | typeof NONE>(
       ...([api, this.deps.clock, HOLDS_MS] as const),
       async ({ ask, settings }, key) => {
-        const { panel } = api.source;
-        const user = await panelApiUser(panel, key, ask);
+        const { panel, panelAdmin } = api.source;
+        const user = await panelApiUser(panel, key, ask, panelAdmin);
         this.deps.panelUsers.learn(api, key, user);
         this.deps.figures.learn(api, key, user);
         return (await panelLimitOf(panel, user, settings)) ?? NONE;

@@ -86,9 +86,9 @@ class PanelKeys {
 
   /** Reads the user of a link; null: the panel has none. Throws {@link Silent}. */
   async userOf(tied: OwnedTie, ask: AskPanel): Promise<PanelApiUser | null> {
-    const { panel } = this.api.source;
+    const { panel, panelAdmin } = this.api.source;
     const key = await this.#keyOf(tied, ask);
-    return key === null ? null : panelApiUser(panel, key, ask);
+    return key === null ? null : panelApiUser(panel, key, ask, panelAdmin);
   }
 
   async #keyOf({ panelUser, subscriptionKeyHash: hash }: OwnedTie, ask: AskPanel) {

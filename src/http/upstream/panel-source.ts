@@ -14,6 +14,8 @@ export interface PanelSource {
   readonly accountFile: string;
   /** The file with further headers; empty: none. */
   readonly headersFile: string;
+  /** The admin, group or squad whose users alone are read; absent: all users are. */
+  readonly panelAdmin?: string;
 }
 
 /** Returns whether figures of subscriptions are read from the API of an upstream's panel. */
@@ -38,5 +40,6 @@ function readSource(upstream: Upstream): PanelSource | null {
   const panel = panelOf(upstream);
   if (panel === null || !knowsUsersOf(panel, key)) return null;
   if (tokenFile === '' && accountFile === '') return null;
-  return { host, panel, url: panelUrl || url, tokenFile, accountFile, headersFile };
+  const { panelAdmin } = upstream;
+  return { host, panel, url: panelUrl || url, tokenFile, accountFile, headersFile, panelAdmin };
 }

@@ -83,6 +83,34 @@ describe.each([...PANELS])('%s', (panel) => {
   });
 });
 
+describe('panel_admin', () => {
+  const ofAdmin = (panelAdmin: string): Partial<Upstream> => ({ limits: 'panel', panelAdmin });
+
+  test.each(['marzban', '3x-ui', 'pasarguard', 'remnawave'] as const)(
+    '%s: a user of another one is not read, for figures or a limit',
+    async (panel) => {
+      const world = await open(panel, { more: ofAdmin('another') });
+      const { api, app, fronted, get, kept } = world;
+      const [before] = await fronted.links();
+      for (const hwid of ['phone', 'tablet', 'watch', 'book']) await get(hwid);
+      await until('the question', () => api.asked.length > 0);
+      app.clock.advance(HOUR_MS);
+      await get();
+      expect(await kept()).toBeNull();
+      expect((await fronted.links())[0]?.limit).toBe(before?.limit);
+    },
+  );
+
+  test.each([
+    ['marzban', 'shop'],
+    ['3x-ui', 'inbound:1,2'],
+  ] as const)('%s: the users of %s are read', async (panel, panelAdmin) => {
+    const { get, kept } = await open(panel, { more: ofAdmin(panelAdmin) });
+    await get();
+    await until('the figures', kept);
+  });
+});
+
 test('a panel that says nothing delays nobody, and is asked again later', async () => {
   const { api, app, get, kept } = await open('marzban');
   const waiting = Promise.withResolvers<Response>();
