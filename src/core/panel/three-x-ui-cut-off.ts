@@ -120,7 +120,7 @@ function clientToSend(client: PanelRecord, credentials: Record<string, string>):
   };
 }
 
-/** Returns whether a client belongs to a group, or all of its inbounds to those of `inbound:1,2`. */
+/** Returns whether a client is of a group, or all of its inbounds are among `inbound:1,2`. */
 export function isOf(panelAdmin: string, group: unknown, inboundIds: unknown): boolean {
   if (group === panelAdmin) return true;
   const list = inboundsIn(panelAdmin);
