@@ -153,8 +153,8 @@ const upstreamKeys = {
     '`panel_token_file` or `panel_account_file`, of an account that can change users.',
   ]),
   panelAdmin: exampleKey('panel_admin', '', 'seller-1', optionalLine, [
-    "The provider's users at the panel: a cut-off changes no other, and limits, ends and traffic are",
-    'read of no other.',
+    "The provider's users at the panel: a cut-off changes no other, and limits, ends and traffic",
+    'are read of no other.',
     `${OWNERS}. Empty: all users, unless`,
     'another provider has an upstream at the same panel: then it is needed.',
   ]),
