@@ -42,7 +42,12 @@ export async function checkApis(config: Config, asking: Asking): Promise<Finding
     }),
     checkApi(
       gateSource(config),
-      { name: 'the API of gate.panel', effect: ADMITTED, follows: false, seesPart: REFUSED },
+      {
+        name: 'the API of gate.panel',
+        effect: config.gateRead === 'panel' ? `${ADMITTED}, and ${UNREAD}` : ADMITTED,
+        follows: false,
+        seesPart: REFUSED,
+      },
       'of gate',
       ask,
     ),
@@ -50,7 +55,7 @@ export async function checkApis(config: Config, asking: Asking): Promise<Finding
   return (await Promise.all(checks)).flat();
 }
 
-const UNREAD = 'no end and traffic of a subscription is read from it until then';
+const UNREAD = 'no end and no traffic is read from it until then';
 const BACK_BY_HAND = 'no link that an import disabled comes back until then';
 const ADMITTED = 'new devices are admitted without the panel until then';
 /** The effects of a token without the users of other admins on their links. */
