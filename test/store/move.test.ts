@@ -78,6 +78,12 @@ async function migrateData(): Promise<void> {
       `INSERT INTO install_tombstone (provider_id, install_code, ended_at_ms, why)
        SELECT id, code, 5, 'revoked' FROM provider`,
     );
+    db.run(
+      `INSERT INTO subscription_figures (install_id, provider_id, ends_at_ms, total_bytes,
+         used_bytes, read_at_ms, source, since_ms, period_ends_at_ms, period_total_bytes)
+       SELECT id, provider_id, 1, ?1, NULL, 2, 'panel', 3, NULL, 4 FROM install`,
+      [Number.MAX_SAFE_INTEGER],
+    );
     const hash = Buffer.alloc(32, 7);
     db.run(`INSERT INTO slot_bar VALUES (1, ?1, 5, 6, 'ios', '', ?2)`, [hash, odd]);
     db.run(

@@ -171,6 +171,7 @@ const USUAL: Writable<ServerSettings> = {
   gatePanelTokenFile: '',
   gatePanelAccountFile: '',
   gatePanelHeadersFile: '',
+  gateRead: 'off',
   gateUpstreams: [],
   gateTexts: {},
   gateLanguage: 'en',

@@ -32,6 +32,7 @@ export function upstreamTo(url: string, provider: string, more: Partial<Upstream
     keySecretFile: '',
     passPaths: [],
     limits: 'own',
+    read: 'proxy',
     cutOff: false,
     panelAdmin: '',
     unlimitedAs: 100,
