@@ -10,18 +10,44 @@ const OF_KIT =
 
 /** Files that run in no pass of `make test`. */
 export const LONG_FILES: Readonly<Record<string, string>> = {
+  'cli/backup.test.ts':
+    'backup/restore.test.ts, backup/shelf.test.ts, backup/told.test.ts; e2e/migration.test.ts as built',
   'conformance/command.test.ts':
     'conformance/run.test.ts plays the cases, conformance/words.test.ts has what is printed',
   'conformance/planted.test.ts':
     'conformance/run.test.ts and conformance/hostile.test.ts hold the cases to their words',
+  'console/account.test.ts':
+    'console/every-page.test.ts, http/console/passkey.test.ts, http/console/sign-in.test.ts',
+  'console/bulk.test.ts':
+    'http/console/jobs.test.ts has the call, console/jobs.test.ts the page of jobs',
+  'console/compose-check.test.ts':
+    'console/compose.test.ts has the page, http/console/send.test.ts the check of what is sent',
+  'console/compose-filter.test.ts':
+    'console/compose.test.ts, http/console/send.test.ts, core/device-search.test.ts',
+  'console/curl-page.test.ts':
+    'console/curl.test.ts has what is shown, console/every-page.test.ts the pages',
+  'console/form-again.test.ts':
+    'console/rooms.test.ts fills the same forms, console/operator.test.ts opens them again',
+  'console/lost-answer.test.ts':
+    'http/lost-answers.test.ts has each call, console/loaded.test.ts a server that is away',
+  'console/my-news.test.ts':
+    'gateway/service-worker.test.ts, http/my-news.test.ts; console/my.test.ts in the browser',
+  'console/public-pages.test.ts':
+    'http/docs-page.test.ts, console/page.test.ts examines /console before the sign-in',
+  'core/figures-day.test.ts':
+    'core/figures.test.ts, core/door-figures.test.ts, jobs/figures.test.ts, store/figure-counter.test.ts',
+  'core/message/lane-model.test.ts':
+    'core/message/deliver-lanes.test.ts, core/message/deliver-model.test.ts',
+  'core/message/registration-model.test.ts':
+    'core/message/registration-histories.test.ts draws such operations, core/message/registration-rule.test.ts',
   'e2e/cap.test.ts':
     'store/contract/race-processes.test.ts races processes, core/slot-model.test.ts has the cap',
   'e2e/clocks-apart.test.ts':
-    'store/contract/distribution.test.ts and core/message/lane-model.test.ts have the order',
+    'store/contract/distribution.test.ts, core/message/deliver-lanes.test.ts',
   'e2e/console-appliance.test.ts':
     'console/operator.test.ts, console/operator-rooms.test.ts; e2e/console.test.ts as built',
   'e2e/console-links.test.ts':
-    'console/link-panel.test.ts, console/bulk.test.ts; e2e/console.test.ts as built',
+    'console/link-panel.test.ts, console/jobs.test.ts; e2e/console.test.ts as built',
   'e2e/console-newcomer.test.ts':
     'console/rooms.test.ts, console/compose.test.ts; e2e/console.test.ts as built',
   'e2e/console-nodes.test.ts':
@@ -30,8 +56,7 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
     'console/rooms.test.ts, console/messages.test.ts; e2e/console.test.ts as built',
   'e2e/delivery-kill.test.ts':
     'core/message/deliver-model.test.ts ends workers, store/event-kill.test.ts processes',
-  'e2e/figures.test.ts':
-    'store/figure-counter.test.ts, jobs/figures.test.ts, core/figures-day.test.ts',
+  'e2e/figures.test.ts': 'store/figure-counter.test.ts, jobs/figures.test.ts',
   'e2e/follow.test.ts':
     'jobs/follow.test.ts has the passes, e2e/follow-file.test.ts a server that follows',
   'e2e/full-disk.test.ts':
@@ -53,7 +78,7 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
   'e2e/monitor.test.ts':
     'monitor/server.test.ts, monitor/readiness.test.ts; e2e/stop.test.ts ends it in order',
   'e2e/my.test.ts':
-    'console/my.test.ts, console/my-news.test.ts, http/my.test.ts; e2e/console.test.ts as built',
+    'console/my.test.ts, http/my.test.ts, http/my-news.test.ts; e2e/console.test.ts as built',
   'e2e/named-files.test.ts': 'handover/named-files.test.ts, e2e/become-owner.test.ts',
   'e2e/never-stale.test.ts':
     'store/contract/change.test.ts, store/shared-query.test.ts, store/together.test.ts',
@@ -91,8 +116,7 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
     'http/upstream/proxy.test.ts, http/upstream/misbehaving.test.ts; e2e/console-upstreams.test.ts as built',
   'e2e/webhook.test.ts': 'webhook/senders.test.ts, webhook/signature.test.ts, jobs/outbox.test.ts',
   'guides/first-hour.test.ts': 'e2e/first-run.test.ts starts it as printed',
-  'guides/off-site.test.ts':
-    'backup/restore.test.ts and cli/backup.test.ts restore a file that was moved elsewhere',
+  'guides/off-site.test.ts': 'backup/restore.test.ts restores a file that was moved elsewhere',
   'guides/panels.test.ts':
     'http/upstream/real-panels.test.ts has the panels, e2e/gate-example.test.ts the files',
   'guides/readme.test.ts':
@@ -103,7 +127,9 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
     'kits/c.test.ts builds the same files; no other has cmake, pkg-config and TLS of the kit in C',
   'kits/dart.test.ts': OF_KIT,
   'kits/device-check-faults.test.ts':
-    'kits/device-check.test.ts plants faults, and plays each case with a kit',
+    'kits/device-check-phone.test.ts plays the cases, kits/device-check-odd.test.ts has what they say',
+  'kits/device-check.test.ts':
+    'kits/device-check-phone.test.ts plays the cases, kits/device-check-odd.test.ts has what they say',
   'kits/generators.test.ts': 'http/openapi.test.ts, http/openapi-bodies.test.ts have the document',
   'kits/go.test.ts': OF_KIT,
   'kits/java-app.test.ts': OF_KIT,
@@ -120,10 +146,14 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
   'kits/rust.test.ts': OF_KIT,
   'kits/slots.test.ts': OF_KIT,
   'kits/swift.test.ts': OF_KIT,
-  'kits/typescript-node-check.test.ts': 'kits/device-check.test.ts has each case in Bun',
+  'kits/typescript-node-check.test.ts': 'kits/device-check-phone.test.ts plays the cases in Bun',
   'kits/typescript-node.test.ts': 'kits/typescript.test.ts has the appliance, in Bun',
   'kits/typescript-package.test.ts':
     'kits/typescript.test.ts has the same code; CHANGED=1 runs it when the kit changed',
+  'packaging/deb.test.ts':
+    'packaging/ways.test.ts, packaging/command-line.test.ts; packaging/image.test.ts has the same bytes twice',
+  'packaging/release.test.ts':
+    'packaging/install.test.ts takes what is signed alone, packaging/sbom.test.ts has its contents',
   'panels/3x-ui.test.ts': 'http/upstream/real-panels.test.ts, panel/panel-api.test.ts have it',
   'panels/hiddify.test.ts': 'http/upstream/real-panels.test.ts, panel/panel-api.test.ts have it',
   'panels/marzban.test.ts': 'http/upstream/real-panels.test.ts, panel/panel-api.test.ts have it',
@@ -149,12 +179,9 @@ export const LONG_ON_POSTGRES: Readonly<Record<string, string>> = {
   'core/message/deliver-targets.test.ts':
     'store/contract/device.test.ts, store/contract/recipient.test.ts',
   'core/message/deliver.test.ts': 'store/contract/delivery.test.ts, store/contract/serving.test.ts',
-  'core/message/lane-model.test.ts': 'store/contract/distribution.test.ts',
   'core/message/push-model.test.ts':
     'store/contract/outbox.test.ts, store/contract/pushing.test.ts',
   'core/message/registration-histories.test.ts':
-    'store/contract/device.test.ts, http/coverage/device.test.ts',
-  'core/message/registration-model.test.ts':
     'store/contract/device.test.ts, http/coverage/device.test.ts',
   'core/model.test.ts': 'store/contract/link.test.ts, http/coverage/device.test.ts',
   'core/send-interval.test.ts': 'store/contract/distribution.test.ts',

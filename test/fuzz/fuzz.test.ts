@@ -9,7 +9,7 @@ import { PATIENCE_MS } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 import { fuzz } from './fuzz.ts';
 
-const SECONDS = scaleOf('FUZZ_SECONDS', { short: 10, long: 300 });
+const SECONDS = scaleOf('FUZZ_SECONDS', { short: 4, long: 300 });
 const SEED = Number(process.env['FUZZ_SEED'] ?? 8);
 
 useProcesses(SECONDS * 1000 + 4 * PATIENCE_MS);
