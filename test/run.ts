@@ -21,11 +21,12 @@
  * | `TEST_POSTGRES` | the port of a running server; default: one is started |
  */
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { testsSince } from './changed.ts';
 import { planRuns, type Run } from './plan.ts';
+import { emptyDatabase } from './support/empty-database.ts';
 import { memoryFolder } from './support/memory-folder.ts';
 import { noPostgres, startPostgres } from './support/postgres.ts';
 import { binary } from './support/process.ts';
@@ -55,6 +56,8 @@ const workerCount = Number(process.env['TEST_WORKERS'] ?? navigator.hardwareConc
 binary();
 const folder = mkdtempSync(join(tmpdir(), 'gatepost-test-'));
 const fastFolder = memoryFolder();
+const empty = join(folder, 'empty.db');
+writeFileSync(empty, await emptyDatabase());
 const running = new Set<{ kill(signal: 'SIGTERM'): void }>();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
@@ -167,6 +170,7 @@ async function runFiles(run: Run): Promise<{ reports: Map<string, Report>; outpu
     env: {
       ...process.env,
       TEST_STORE: store,
+      TEST_EMPTY: empty,
       ...(fastFolder === null || run.needsDisk ? {} : { TMPDIR: fastFolder }),
       ...(port === undefined ? {} : { TEST_POSTGRES: port }),
     },
