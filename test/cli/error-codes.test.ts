@@ -16,7 +16,6 @@ import { ACT } from '../support/actor.ts';
 import { freshFolder } from '../support/app.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { cutWays } from '../support/cut-ways.ts';
-import { prepareData } from '../support/empty-database.ts';
 import { FakeSource } from '../support/fake-source.ts';
 import { serviceAccount } from '../support/gateway.ts';
 import { fillBots, makeLink, nameMany, nameWords } from '../support/links.ts';
@@ -46,9 +45,8 @@ async function addProvider(): Promise<void> {
   });
 }
 
-async function openStore(create = false) {
+function openStore(create = false) {
   const { config } = loadConfig({ dataDir: line.dataDir }, { GATEPOST_CONFIG: 'none' });
-  if (create) await prepareData(line.dataDir);
   return openCore(config, create);
 }
 

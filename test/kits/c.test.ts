@@ -1,6 +1,6 @@
 /**
- * The kit in C, built as an app's developer builds it, with sanitizers: its machine of states, event
- * by event. c-driven.test.ts has it against the appliance.
+ * The kit in C, built as an app's developer builds it, with sanitizers: its machine of states,
+ * event by event. c-driven.test.ts has it against the appliance.
  */
 
 import { beforeAll, expect, test } from 'bun:test';

@@ -159,8 +159,8 @@ export async function faultsOf(page: Page, rules: keyof typeof RULES = 'all'): P
   axe ??= readFileSync(join(ROOT, 'node_modules/axe-core/axe.min.js'), 'utf8');
   const devtools = await page.context().newCDPSession(page);
   const options = JSON.stringify({ runOnly: RULES[rules], resultTypes: ['violations'] });
-  const run = `${axe}; axe.run(document, ${options}).then(({ violations }) =>
-    JSON.stringify(violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html))))`;
+  const run = `${axe}; axe.run(document, ${options}).then(({ violations }) => JSON.stringify(
+    violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html))))`;
   const { result } = await devtools.send('Runtime.evaluate', {
     expression: run,
     awaitPromise: true,
