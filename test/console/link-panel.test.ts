@@ -6,7 +6,7 @@ import { hwidOfHash } from '../../src/core/formats.ts';
 import { ACT } from '../support/actor.ts';
 import { call, seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
-import { faultsOf, openTab, useConsoleSite } from '../support/console-page.ts';
+import { faultsOf, LOOKS_TRIED, openTab, useConsoleSite } from '../support/console-page.ts';
 import { moveIn } from '../support/moving-in.ts';
 import { becomes } from '../support/until.ts';
 
@@ -135,11 +135,8 @@ testChromium('a link is removed after a question', async () => {
   expect(await link()).toBeNull();
 });
 
-testChromium.each([
-  ['light', 'en-GB'],
-  ['dark', 'fa-IR'],
-] as const)('axe finds no fault: %s, %s', async (colorScheme, locale) => {
-  const { page } = await open({ colorScheme, locale });
+testChromium.each(LOOKS_TRIED)('axe finds no fault: $colorScheme', async (look) => {
+  const { page } = await open(look);
   expect(await faultsOf(page)).toEqual([]);
 });
 
