@@ -155,7 +155,7 @@ export function SendsPage() {
             <Table
               heads={[
                 ...[texts.messages.message, texts.shell.provider, texts.common.state],
-                ...[words.target, texts.messages.reached, texts.messages.when],
+                ...[words.target, texts.messages.processed, texts.messages.when],
               ]}
             >
               {list.rows.map((row) => (

@@ -16,7 +16,7 @@ const messages = {
   kind: 'Kind',
   message: 'Message',
   command: 'Command',
-  reached: 'In the inbox',
+  processed: 'Processed',
   when: 'Time',
   states: {
     scheduled: 'scheduled',
@@ -111,6 +111,7 @@ const messages = {
   rowStates: {
     queued: 'queued',
     sent: 'in the inbox',
+    unread: 'no inbox',
     received: 'received',
     opened: 'opened',
     executed: 'carried out',

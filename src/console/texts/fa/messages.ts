@@ -19,7 +19,7 @@ const messages: Like<typeof english.messages> = {
   kind: 'نوع',
   message: 'پیام',
   command: 'دستور',
-  reached: 'در صندوق',
+  processed: 'پردازش شد',
   when: 'زمان',
   states: {
     scheduled: 'زمان‌بندی‌شده',
@@ -113,6 +113,7 @@ const messages: Like<typeof english.messages> = {
   rowStates: {
     queued: 'در صف',
     sent: 'در صندوق',
+    unread: 'بدون صندوق',
     received: 'دریافت شد',
     opened: 'باز شد',
     executed: 'انجام شد',

@@ -17,7 +17,7 @@ const messages: Like<typeof english.messages> = {
   kind: 'Вид',
   message: 'Сообщение',
   command: 'Команда',
-  reached: 'Во входящих',
+  processed: 'Обработано',
   when: 'Время',
   states: {
     scheduled: 'запланировано',
@@ -111,6 +111,7 @@ const messages: Like<typeof english.messages> = {
   rowStates: {
     queued: 'в очереди',
     sent: 'во входящих',
+    unread: 'без входящих',
     received: 'получено',
     opened: 'открыто',
     executed: 'выполнено',

@@ -16,7 +16,7 @@ const messages: Like<typeof english.messages> = {
   kind: '类型',
   message: '消息',
   command: '命令',
-  reached: '已入收件箱',
+  processed: '已处理',
   when: '时间',
   states: {
     scheduled: '已定时',
@@ -110,6 +110,7 @@ const messages: Like<typeof english.messages> = {
   rowStates: {
     queued: '排队中',
     sent: '在收件箱中',
+    unread: '无收件箱',
     received: '已收到',
     opened: '已打开',
     executed: '已执行',
