@@ -25,6 +25,7 @@ const PAUSE_MS = 250;
 const LOCALES = ['ru', 'en', 'fa', 'zh-CN', 'uk', 'tr', 'de', 'es'] as const;
 const FIRST = '';
 
+const isIn = (list: string, one: string) => list.split(' ').includes(one);
 const fieldOf = (name: string, locale: string) => (locale === FIRST ? name : `${name} ${locale}`);
 
 /** Returns the body for the API; a language without a body text is omitted. */
@@ -211,7 +212,14 @@ function Compose({ at, source }: { at: string; source: Source | null }) {
   useEffect(() => () => clearTimeout(pause.current), []);
   return (
     <div class="compose">
-      <SendForm at={at} kind="push" path="/remote/notification" bodyOf={bodyOf} onInput={show}>
+      <SendForm
+        at={at}
+        kind="push"
+        path="/remote/notification"
+        bodyOf={bodyOf}
+        onInput={show}
+        draft={source === null ? 'message' : null}
+      >
         <div class="languages">
           <TextFields locale={FIRST} from={payload} />
           {locales.value.map((locale) => (
@@ -223,7 +231,11 @@ function Compose({ at, source }: { at: string; source: Source | null }) {
             />
           ))}
         </div>
-        <Hidden name="locales" value={locales.value.join(' ')} />
+        <Hidden
+          name="locales"
+          value={locales.value.join(' ')}
+          onRestore={(value) => (locales.value = LOCALES.filter((one) => isIn(value, one)))}
+        />
         <AddLanguage locales={locales} />
         <Fill isChosen={payload['fill'] === 1} />
         <Field

@@ -43,6 +43,7 @@ function AddDomain({ at, onAdded }: { at: string; onAdded: () => Promise<void> }
     <Card title={words.add}>
       <Form
         submit={words.bind}
+        draft="domain"
         beside={<Curl at={at} call={() => ({ path: '/api/add-domain', params: params() })} />}
         onSubmit={async ({ host: given = '' }) => {
           const host = hostIn(given);

@@ -45,6 +45,7 @@ function Edit({ at, acts, shown }: { at: string; acts: Acts; shown: Shown }) {
       <summary>{words.edit}</summary>
       <Form
         submit={texts.common.save}
+        draft={`link ${shown.id}`}
         beside={
           <Curl
             at={at}
@@ -170,6 +171,7 @@ function Naming({ at, acts, shown }: { at: string; acts: Acts; shown: Shown }) {
       <p class="hint">{words.nameHint}</p>
       <Form
         submit={words.nameIt}
+        draft={`names ${shown.id}`}
         beside={
           <Curl
             at={at}

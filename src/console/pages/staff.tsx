@@ -102,7 +102,7 @@ function Staff({ at }: { at: string }) {
         roles={ROLES}
         names={words.roles}
         rights={words.rights}
-        usual="support"
+        usual="reader"
         invite={(role) => call('staff.invite', { at, role })}
       />
     </Card>

@@ -23,6 +23,8 @@ const common = {
   system: 'System',
   address: 'Address',
   off: 'disabled',
+  restored: 'What you typed before is here again.',
+  throwAway: 'Throw it away',
 };
 
 const shell = {

@@ -25,6 +25,8 @@ const common: Like<typeof english.common> = {
   system: 'سیستم',
   address: 'آدرس',
   off: 'غیرفعال',
+  restored: 'آنچه پیش‌تر نوشته بودید دوباره اینجاست.',
+  throwAway: 'پاک کردن',
 };
 
 const shell: Like<typeof english.shell> = {

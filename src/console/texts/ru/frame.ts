@@ -25,6 +25,8 @@ const common: Like<typeof english.common> = {
   system: 'Система',
   address: 'Адрес',
   off: 'отключён',
+  restored: 'Здесь то, что вы ввели раньше.',
+  throwAway: 'Стереть',
 };
 
 const shell: Like<typeof english.shell> = {

@@ -25,6 +25,8 @@ const common: Like<typeof english.common> = {
   system: '系统',
   address: '地址',
   off: '已禁用',
+  restored: '已恢复您之前输入的内容。',
+  throwAway: '清除',
 };
 
 const shell: Like<typeof english.shell> = {
