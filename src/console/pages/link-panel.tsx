@@ -300,15 +300,17 @@ interface PanelProps {
   at: string;
   id: number;
   onClose: () => void;
+  /** Draws the row again, before the stream says so. */
+  onChanged: (id: number) => Promise<void>;
 }
 
-export function LinkPanel({ at, id, onClose }: PanelProps) {
+export function LinkPanel({ at, id, onClose, onChanged }: PanelProps) {
   const { problem, run: work } = useWork();
   const loaded = useLoaded((signal) => call('links.show', { at, id }, signal), `${at} ${id}`);
   const shown = loaded.value.value;
   const run: Acts['run'] = async (change) => {
     await work(change);
-    await loaded.load();
+    await Promise.all([loaded.load(), onChanged(id)]);
   };
   const acts: Acts = {
     run,

@@ -102,7 +102,6 @@ function Staff({ at }: { at: string }) {
         roles={ROLES}
         names={words.roles}
         rights={words.rights}
-        usual="reader"
         invite={(role) => call('staff.invite', { at, role })}
       />
     </Card>

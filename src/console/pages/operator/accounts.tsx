@@ -134,7 +134,6 @@ export function AccountsPage() {
               roles={ROLES}
               names={words.roles}
               rights={words.rights}
-              usual="observer"
               invite={(role) => call('accounts.invite', { role })}
             />
           </Card>
