@@ -28,7 +28,13 @@ let messageId: number;
 async function send(form: object, target: object): Promise<number> {
   const whole = { title: 'Hello', body: 'x', type_push: 'optional', expire_days: 2, ...form };
   const body = JSON.stringify({ PushNotificationForm: whole, ...target });
-  const sent = await call(site.app, '/remote/notification', world.own, {}, { method: 'POST', body });
+  const sent = await call(
+    site.app,
+    '/remote/notification',
+    world.own,
+    {},
+    { method: 'POST', body },
+  );
   return sent.json.id;
 }
 
@@ -42,7 +48,12 @@ beforeAll(async () => {
   world = await makeWorld(app);
   // A phone that reads its inbox, and others on links that never asked for messages.
   const by = { hwid: 'reads', provider_code: world.own.code, domain_hash: HASH };
-  await call(app, '/provider', null, { id: world.own.code, domain_hash: HASH, hwid: 'reads', os_name: 'ios' });
+  await call(app, '/provider', null, {
+    id: world.own.code,
+    domain_hash: HASH,
+    hwid: 'reads',
+    os_name: 'ios',
+  });
   await register(app, by);
   messageId = await send({}, { os: ['ios'] });
   await app.deliver();
@@ -64,7 +75,9 @@ const signIns = {
 async function numbersAt(page: Page, place: string): Promise<number[]> {
   await page.locator(place).first().waitFor();
   const found = await page.locator(place).allInnerTexts();
-  return found.flatMap((text) => (text.match(/\d[\d,]*/g) ?? []).map((one) => Number(one.replaceAll(',', ''))));
+  return found.flatMap((text) =>
+    (text.match(/\d[\d,]*/g) ?? []).map((one) => Number(one.replaceAll(',', ''))),
+  );
 }
 
 const OWN = `(SELECT id FROM provider WHERE code = :code)`;
@@ -88,8 +101,10 @@ interface Row {
 const overview = en.overview;
 const message = () => `/console/messages?message=${messageId}`;
 const link = () => `/console/links?link=${world.linkId}`;
-const ofMessage = (what: string, where = 'true') => () =>
-  `SELECT ${what} FROM recipient r WHERE r.distribution_id = ${messageId} AND ${where}`;
+const ofMessage =
+  (what: string, where = 'true') =>
+  () =>
+    `SELECT ${what} FROM recipient r WHERE r.distribution_id = ${messageId} AND ${where}`;
 /** An app reads the inbox of the row. */
 const IS_READ = `EXISTS (SELECT 1 FROM device_provider p WHERE p.device_id = r.device_id
   AND p.provider_id = r.inbox AND p.token_id IS NOT NULL)`;
@@ -106,16 +121,15 @@ const ROWS: readonly (Omit<Row, 'sql'> & { sql: readonly (string | (() => string
   {
     path: '/console',
     place: figure(overview.full),
-    sql: [`SELECT count(*) FROM install i WHERE provider_id = ${OWN} AND install_limit <=
-      (SELECT count(*) FROM install_device s WHERE s.install_id = i.id)`],
+    sql: [
+      `SELECT count(*) FROM install i WHERE provider_id = ${OWN} AND install_limit <=
+      (SELECT count(*) FROM install_device s WHERE s.install_id = i.id)`,
+    ],
   },
   {
     path: '/console',
     place: figure(overview.admitted),
-    sql: [
-      `SELECT count(*) FROM install_device WHERE provider_id = ${OWN}`,
-      `SELECT ${DAYS}`,
-    ],
+    sql: [`SELECT count(*) FROM install_device WHERE provider_id = ${OWN}`, `SELECT ${DAYS}`],
   },
   {
     path: '/console',
@@ -138,15 +152,19 @@ const ROWS: readonly (Omit<Row, 'sql'> & { sql: readonly (string | (() => string
   {
     path: '/console',
     place: `${card(overview.mix)} .number`,
-    sql: [`SELECT count(*) FROM device_provider p WHERE p.provider_id = ${OWN}
-      GROUP BY p.os, p.user_agent ORDER BY 1 DESC`],
+    sql: [
+      `SELECT count(*) FROM device_provider p WHERE p.provider_id = ${OWN}
+      GROUP BY p.os, p.user_agent ORDER BY 1 DESC`,
+    ],
   },
   {
     path: '/console',
     place: `${card(overview.refusals)} .number`,
-    sql: [`SELECT refused_count FROM install_refusal r JOIN install i ON i.id = r.install_id
+    sql: [
+      `SELECT refused_count FROM install_refusal r JOIN install i ON i.id = r.install_id
       WHERE i.provider_id = ${OWN} AND r.day = (SELECT max(day) FROM provider_day)
-      ORDER BY r.refused_at_ms DESC, 1 DESC LIMIT 5`],
+      ORDER BY r.refused_at_ms DESC, 1 DESC LIMIT 5`,
+    ],
   },
   {
     path: '/console',
@@ -236,8 +254,10 @@ const ROWS: readonly (Omit<Row, 'sql'> & { sql: readonly (string | (() => string
   {
     path: '/console/webhooks',
     place: fact(en.webhooks.waiting),
-    sql: [`SELECT (SELECT count(*) FROM outbox o JOIN destination d ON d.id = o.destination_id
-      WHERE d.webhook_id = w.id) FROM webhook w WHERE w.provider_id = ${OWN} ORDER BY w.id DESC`],
+    sql: [
+      `SELECT (SELECT count(*) FROM outbox o JOIN destination d ON d.id = o.destination_id
+      WHERE d.webhook_id = w.id) FROM webhook w WHERE w.provider_id = ${OWN} ORDER BY w.id DESC`,
+    ],
   },
   {
     who: 'operator',
@@ -249,9 +269,17 @@ const ROWS: readonly (Omit<Row, 'sql'> & { sql: readonly (string | (() => string
     who: 'operator',
     path: '/console/figures?days=14',
     place: 'tbody tr td.number',
-    sql: ['seen', 'admitted', REFUSED, 'freed', 'links', 'sends', 'delivered', 'opened', 'expired'].map(
-      (sum) => `SELECT sum(${sum}) FROM provider_day WHERE day >= ${FROM_DAY}`,
-    ),
+    sql: [
+      'seen',
+      'admitted',
+      REFUSED,
+      'freed',
+      'links',
+      'sends',
+      'delivered',
+      'opened',
+      'expired',
+    ].map((sum) => `SELECT sum(${sum}) FROM provider_day WHERE day >= ${FROM_DAY}`),
   },
   {
     who: 'operator',
@@ -264,17 +292,20 @@ const ROWS: readonly (Omit<Row, 'sql'> & { sql: readonly (string | (() => string
 const statementOf = (sql: string | (() => string)) =>
   (typeof sql === 'string' ? sql : sql()).replaceAll(':code', `'${world.own.code}'`);
 
-testChromium.each(['provider', 'operator'] as const)('what a %s is shown, counted again', async (who) => {
-  const tab = await openTab(site, [...(await signIns[who]())] as never, '/blank');
-  for (const { path, place, sql, who: of = 'provider' } of ROWS) {
-    if (of !== who) continue;
-    const at = typeof path === 'string' ? path : path();
-    await tab.page.goto(`${site.url}${at}`);
-    const again: number[] = [];
-    for (const one of sql) again.push(...(await counted(site.app, statementOf(one))));
-    expect([at, place, await numbersAt(tab.page, place)]).toEqual([at, place, again]);
-  }
-});
+testChromium.each(['provider', 'operator'] as const)(
+  'what a %s is shown, counted again',
+  async (who) => {
+    const tab = await openTab(site, [...(await signIns[who]())] as never, '/blank');
+    for (const { path, place, sql, who: of = 'provider' } of ROWS) {
+      if (of !== who) continue;
+      const at = typeof path === 'string' ? path : path();
+      await tab.page.goto(`${site.url}${at}`);
+      const again: number[] = [];
+      for (const one of sql) again.push(...(await counted(site.app, statementOf(one))));
+      expect([at, place, await numbersAt(tab.page, place)]).toEqual([at, place, again]);
+    }
+  },
+);
 
 testChromium('the next sends are the soonest, in their order', async () => {
   const tab = await openTab(site, [...signIns.provider()], '/console');

@@ -6,7 +6,9 @@ import { openBeside } from './database.ts';
 /** Returns the first column of a statement's rows, as numbers. */
 export async function counted(app: TestApp, statement: string): Promise<number[]> {
   const rows =
-    app.database === null ? ofFile(app.dataDir, statement) : await app.database.sql.unsafe(statement);
+    app.database === null
+      ? ofFile(app.dataDir, statement)
+      : await app.database.sql.unsafe(statement);
   return rows.map((row: object) => Number(Object.values(row)[0]));
 }
 

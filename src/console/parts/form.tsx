@@ -116,7 +116,15 @@ export function givenIn(form: HTMLFormElement): Record<string, string> {
  * anew: they are made again, with the state of what is in them.
  */
 export function Form(props: FormProps) {
-  const { submit, onSubmit, keeps = false, done, children, beside, draft: draftName = null } = props;
+  const {
+    submit,
+    onSubmit,
+    keeps = false,
+    done,
+    children,
+    beside,
+    draft: draftName = null,
+  } = props;
   const { isBusy, problem, run } = useWork();
   const isDone = useSignal(false);
   const turn = useSignal(0);

@@ -14,7 +14,7 @@ export interface DeviceSearch {
   unseenSinceMs: number | null;
   /** The binding from which the device checked in. */
   domainId: number | null;
-  /** A part of the code or the note of one of its links, in any case of A to Z. */
+  /** A part of the code or the note of one of its links, in any case and spelling. */
   link: string | null;
 }
 

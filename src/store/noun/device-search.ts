@@ -4,7 +4,7 @@ import type { MixCursor } from '../../core/port/device-mix.ts';
 import type { DeviceSearchStore } from '../../core/port/device-search.ts';
 import type { Backend } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
-import { contains, likePart } from './link-view.ts';
+import { patternOf } from './link-view.ts';
 import { linkedRow } from './targets.ts';
 
 /** Devices of a slice: each has up to 16 bindings and a few links to read. */
@@ -40,7 +40,7 @@ export function deviceSearchNoun(backend: Backend): DeviceSearchStore {
           AND (${isUnset('link')} OR EXISTS (
             SELECT 1 FROM install_device s ${join} install i ON i.id = s.install_id
             WHERE s.device_id = p.device_id AND s.provider_id = p.provider_id
-              AND (${contains('i.note', 'link')} OR ${contains('i.install_code', 'link')})))
+              AND (${backend.fits('i.note', 'link')} OR ${backend.fits('i.install_code', 'link')})))
           AND ${linkedRow(backend)}
         ORDER BY p.os, p.device_id`),
   };
@@ -49,7 +49,7 @@ export function deviceSearchNoun(backend: Backend): DeviceSearchStore {
       backend.read(function* () {
         const from = { providerId, ...(after ?? { os: '', deviceId: 0 }) };
         const next = yield* on.end.get(from);
-        const part = link === null ? null : likePart(link);
+        const part = patternOf(backend, link);
         return { devices: yield* on.found.all({ ...from, ...search, ofOs, link: part }), next };
       }),
   };

@@ -50,7 +50,12 @@ export const messageContract: Record<
       }
       const [three = 0, one, two, four = 0] = ids;
       await send(store, providerId);
-      await store.cancelDistribution(providerId, four, { from: [10], dueFromMs: NOW_MS, nowMs: NOW_MS }, ACT);
+      await store.cancelDistribution(
+        providerId,
+        four,
+        { from: [10], dueFromMs: NOW_MS, nowMs: NOW_MS },
+        ACT,
+      );
       const next = async (nowMs: number, countMax: number) =>
         (await store.listNextMessages(providerId, nowMs, countMax)).map(({ id }) => id);
       expect(await next(NOW_MS, 9)).toEqual([one, two, three] as number[]);
