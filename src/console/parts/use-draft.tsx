@@ -28,15 +28,15 @@ function controlsOf(form: HTMLFormElement): Control[] {
 
 const isBox = (control: Control): control is HTMLInputElement => control.type === 'checkbox';
 
-const valueOf = (control: Control) =>
+const typedIn = (control: Control) =>
   isBox(control) ? (control.checked ? control.value : '') : control.value;
 
 const draftIn = (form: HTMLFormElement): Draft =>
-  Object.fromEntries(controlsOf(form).map((control) => [control.name, valueOf(control)]));
+  Object.fromEntries(controlsOf(form).map((control) => [control.name, typedIn(control)]));
 
 /** Gives a control its value as typing does. */
 function put(control: Control, value: string): void {
-  if (valueOf(control) === value) return;
+  if (typedIn(control) === value) return;
   if (control.type === 'hidden') {
     control.dispatchEvent(new CustomEvent(RESTORE, { detail: value }));
     return;
