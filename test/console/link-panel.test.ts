@@ -38,12 +38,12 @@ testChromium('a slot is freed in ten seconds unless it is taken back', async () 
   const words = en.link;
   const free = page.getByRole('button', { name: words.free, exact: true });
   await free.click();
-  await page.getByText(en.jobs.freeing(`${of.code}-old`)).waitFor();
+  await page.locator('.jobs').getByText(en.jobs.freeing(`${of.code}-old`)).waitFor();
   await page.getByRole('button', { name: en.jobs.undo }).click();
   await page.locator('.jobs').waitFor({ state: 'detached' });
   expect((await link())?.deviceCount).toBe(1);
   const provider = await site.app.core.store.findProvider(of.code);
-  const jobs = await site.app.core.store.listJobs(provider?.id ?? 0, 9);
+  const jobs = await site.app.core.store.listJobs(provider?.id ?? 0, 9, 1);
   expect(jobs.map(({ kind, state }) => `${kind} ${state}`)).toEqual(['link.free cancelled']);
 });
 

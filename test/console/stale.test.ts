@@ -20,7 +20,7 @@ const rowOf = (page: Page, id: number) => page.locator(`tr:has([data-id="${id}"]
 const saysOf = async (page: Page, id: number) =>
   Promise.all(
     ['note', 'devices bdi', 'status'].map((cell) =>
-      rowOf(page, id).locator(`.c-${cell}`).innerText(),
+      rowOf(page, id).locator(`.c-${cell}`).textContent(),
     ),
   );
 

@@ -103,6 +103,7 @@ const palette = {
   keyMove: 'move in a list',
   keyOpen: 'open what is chosen',
   keyClose: 'close what is open',
+  keyUndo: 'undo a removal of devices or a change of many links',
   open: 'Search',
   theme: (name: string) => `Theme: ${name}`,
   message: (id: string) => `Message ${id}`,

@@ -105,6 +105,7 @@ const palette: Like<typeof english.palette> = {
   keyMove: 'حرکت در فهرست',
   keyOpen: 'باز کردن مورد انتخاب‌شده',
   keyClose: 'بستن پنجرهٔ باز',
+  keyUndo: 'برگرداندن حذف دستگاه‌ها یا تغییر گروهی',
   open: 'جستجو',
   theme: (name) => `پوسته: ${name}`,
   message: (id) => `پیام ${id}`,

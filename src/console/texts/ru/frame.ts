@@ -105,6 +105,7 @@ const palette: Like<typeof english.palette> = {
   keyMove: 'движение по списку',
   keyOpen: 'открыть выбранное',
   keyClose: 'закрыть открытое',
+  keyUndo: 'отменить удаление устройств или массовое изменение',
   open: 'Поиск',
   theme: (name) => `Тема: ${name}`,
   message: (id) => `Сообщение ${id}`,

@@ -105,6 +105,7 @@ const palette: Like<typeof english.palette> = {
   keyMove: '在列表中移动',
   keyOpen: '打开所选内容',
   keyClose: '关闭已打开的内容',
+  keyUndo: '撤销删除设备或批量更改',
   open: '搜索',
   theme: (name) => `主题：${name}`,
   message: (id) => `消息 ${id}`,
