@@ -99,7 +99,7 @@ function Row({ domain, onChange, onChanged, at }: RowProps) {
   return (
     <tr>
       <th scope="row">
-        <bdi>{domainName}</bdi>
+        <bdi>{domainName}</bdi> <small class="hint">{texts.common.numbered(`${id}`)}</small>
       </th>
       <td>
         <bdi class="code short" title={domainHash}>

@@ -28,6 +28,9 @@ const DISABLED = 5;
 function factsOf(shown: Shown) {
   const words = texts.link;
   return [
+    ...(shown.status === DISABLED
+      ? [[texts.heads.status, <span class="badge bad">{texts.links.off}</span>] as const]
+      : []),
     [words.devices, texts.links.ofLimit(number(shown.deviceCount), number(shown.limit))],
     ...(shown.limitWanted === null
       ? []
@@ -328,7 +331,8 @@ export function LinkPanel({ at, id, onClose, onChanged }: PanelProps) {
   );
   const title = (
     <>
-      <bdi class="code">{shown?.code ?? ''}</bdi> <bdi>{shown?.note}</bdi>
+      <bdi class="code">{shown?.code ?? ''}</bdi> <bdi>{shown?.note}</bdi>{' '}
+      <small class="hint">{texts.common.numbered(`${id}`)}</small>
     </>
   );
   return (

@@ -37,7 +37,7 @@ function MemberRow({ at, member, onChange, onGone }: MemberRowProps) {
   return (
     <tr>
       <th scope="row">
-        <bdi>{name}</bdi>
+        <bdi>{name}</bdi> <small class="hint">{texts.common.numbered(`${id}`)}</small>
       </th>
       <td>
         <Role

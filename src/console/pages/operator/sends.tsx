@@ -78,7 +78,7 @@ function SendPanel({ id, onClose, onChange }: PanelProps) {
   const words = texts.records;
   return (
     <Panel
-      title={<span dir="auto">{shown ? titleOf(shown) : texts.messages.of(`${id}`)}</span>}
+      title={<span dir="auto">{shown ? titleOf(shown) : texts.common.numbered(`${id}`)}</span>}
       onClose={onClose}
     >
       <Status of={loaded}>

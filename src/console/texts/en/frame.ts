@@ -25,6 +25,7 @@ const common = {
   off: 'disabled',
   restored: 'What you typed before is here again.',
   throwAway: 'Throw it away',
+  numbered: (id: string) => `No. ${id}`,
 };
 
 const shell = {
@@ -42,6 +43,7 @@ const shell = {
   skip: 'To the content',
   noRole: 'No provider yet',
   noRoleHint: 'Ask an owner for an invitation, or create a provider with gatepost provider add.',
+  noRightHint: 'An owner can give you another role.',
   offline: 'No connection. The page may be out of date; it will refresh by itself.',
 };
 
@@ -58,6 +60,10 @@ const signIn = {
   passkey: 'Sign in with a passkey',
   invited: 'You are invited',
   invitedHint: 'Choose the name by which you sign in.',
+  linkOver: 'This link has ended, or was used already. Ask for a new one.',
+  signedInAs: (name: string) =>
+    `You are signed in as ${name}. The link that you opened is for a sign-in of its own.`,
+  leaveFor: 'Sign out and open the link',
   accept: 'Accept',
 };
 

@@ -48,7 +48,6 @@ const messages = {
   fresh: (n: number) => `${n} new`,
   utc3: (time: string) => `${time} UTC+3`,
   yours: (time: string) => `${time} your time`,
-  of: (id: string) => `No. ${id}`,
   says: 'What it says',
   languages: (n: number) => count(n, 'more language', 'more languages'),
   image: 'Image',

@@ -27,6 +27,7 @@ const common: Like<typeof english.common> = {
   off: 'غیرفعال',
   restored: 'آنچه پیش‌تر نوشته بودید دوباره اینجاست.',
   throwAway: 'پاک کردن',
+  numbered: (id) => `شمارهٔ ${id}`,
 };
 
 const shell: Like<typeof english.shell> = {
@@ -44,6 +45,7 @@ const shell: Like<typeof english.shell> = {
   skip: 'رفتن به محتوا',
   noRole: 'هنوز فروشنده‌ای نیست',
   noRoleHint: 'از مالک دعوت‌نامه بخواهید، یا با دستور gatepost provider add فروشنده بسازید.',
+  noRightHint: 'مالک می‌تواند نقش دیگری به شما بدهد.',
   offline: 'اتصال برقرار نیست. اطلاعات صفحه شاید قدیمی باشد و پس از وصل شدن خودکار به‌روز می‌شود.',
 };
 
@@ -60,6 +62,10 @@ const signIn: Like<typeof english.signIn> = {
   passkey: 'ورود با کلید عبور (Passkey)',
   invited: 'شما دعوت شده‌اید',
   invitedHint: 'نامی را که با آن وارد می‌شوید انتخاب کنید.',
+  linkOver: 'این لینک دیگر کار نمی‌کند یا پیش‌تر استفاده شده است. لینک تازه‌ای بخواهید.',
+  signedInAs: (name) =>
+    `شما با نام ${name} وارد شده‌اید. لینکی که باز کردید برای ورود جداگانه است.`,
+  leaveFor: 'خروج و باز کردن لینک',
   accept: 'قبول',
 };
 

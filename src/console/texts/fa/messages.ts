@@ -51,7 +51,6 @@ const messages: Like<typeof english.messages> = {
   fresh: (n) => `${number.format(n)} جدید`,
   utc3: (time) => `${time} به وقت ${apart('UTC+3')}`,
   yours: (time) => `${time} به وقت شما`,
-  of: (id) => `شمارهٔ ${id}`,
   says: 'متن پیام',
   languages: (n) => `${number.format(n)} زبان دیگر`,
   image: 'تصویر',

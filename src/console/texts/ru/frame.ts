@@ -27,6 +27,7 @@ const common: Like<typeof english.common> = {
   off: 'отключён',
   restored: 'Здесь то, что вы ввели раньше.',
   throwAway: 'Стереть',
+  numbered: (id) => `№ ${id}`,
 };
 
 const shell: Like<typeof english.shell> = {
@@ -44,6 +45,7 @@ const shell: Like<typeof english.shell> = {
   skip: 'К содержанию',
   noRole: 'Провайдера пока нет',
   noRoleHint: 'Попросите у владельца приглашение или создайте провайдера: gatepost provider add.',
+  noRightHint: 'Другую роль может дать владелец.',
   offline: 'Нет связи. Данные на экране могли устареть; они обновятся сами.',
 };
 
@@ -60,6 +62,9 @@ const signIn: Like<typeof english.signIn> = {
   passkey: 'Войти с ключом доступа',
   invited: 'Вас пригласили',
   invitedHint: 'Выберите имя для входа.',
+  linkOver: 'Ссылка больше не действует или уже использована. Попросите новую.',
+  signedInAs: (name) => `Вы вошли как ${name}. Открытая ссылка — для отдельного входа.`,
+  leaveFor: 'Выйти и открыть ссылку',
   accept: 'Принять',
 };
 

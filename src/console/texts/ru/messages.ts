@@ -49,7 +49,6 @@ const messages: Like<typeof english.messages> = {
   fresh: (n) => `Новых: ${n}`,
   utc3: (time) => `${time} UTC+3`,
   yours: (time) => `${time} у вас`,
-  of: (id) => `№ ${id}`,
   says: 'Содержание',
   languages: (n) => `Ещё ${count(n, 'язык', 'языка', 'языков')}`,
   image: 'Картинка',

@@ -27,6 +27,7 @@ const common: Like<typeof english.common> = {
   off: '已禁用',
   restored: '已恢复您之前输入的内容。',
   throwAway: '清除',
+  numbered: (id) => `编号 ${id}`,
 };
 
 const shell: Like<typeof english.shell> = {
@@ -44,6 +45,7 @@ const shell: Like<typeof english.shell> = {
   skip: '跳到内容',
   noRole: '还没有服务商',
   noRoleHint: '请向所有者索取邀请，或用 gatepost provider add 添加。',
+  noRightHint: '所有者可以为您更改角色。',
   offline: '连接已断开。页面上的数据可能不是最新的，恢复后会自动更新。',
 };
 
@@ -60,6 +62,9 @@ const signIn: Like<typeof english.signIn> = {
   passkey: '使用通行密钥登录',
   invited: '您收到邀请',
   invitedHint: '请选择登录名称。',
+  linkOver: '此链接已失效或已被使用，请索取新的链接。',
+  signedInAs: (name) => `您当前以 ${name} 登录。您打开的链接需要单独登录。`,
+  leaveFor: '退出登录并打开链接',
   accept: '接受',
 };
 

@@ -48,7 +48,6 @@ const messages: Like<typeof english.messages> = {
   fresh: (n) => `${n} 条新消息`,
   utc3: (time) => `${time} UTC+3`,
   yours: (time) => `${time}（您的时区）`,
-  of: (id) => `编号 ${id}`,
   says: '内容',
   languages: (n) => `另有 ${n} 种语言`,
   image: '图片',
