@@ -13,10 +13,11 @@ import { Title } from '../parts/layout.tsx';
 import { lengthOf, useLeft } from '../parts/left.ts';
 import { useLive } from '../parts/live.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
+import { wordsAlone } from '../parts/misfit.ts';
 import { Phone } from '../parts/phone.tsx';
 import { type Given, SendForm, scheduleIn, Targets, targetsIn } from '../parts/send-form.tsx';
 import { Share } from '../parts/share.tsx';
-import { query, texts, wordsFor } from '../state.ts';
+import { query, texts } from '../state.ts';
 
 type Preview = Got<'send.preview'>;
 type Source = Got<'send.source'>;
@@ -205,7 +206,7 @@ function Compose({ at, source }: { at: string; source: Source | null }) {
         preview.value = found;
         problem.value = null;
       } catch (fault) {
-        if (round === asked.current) problem.value = wordsFor(fault);
+        if (round === asked.current) problem.value = wordsAlone(fault);
       }
     }, PAUSE_MS);
   };

@@ -4,6 +4,7 @@ import { useSignal } from '@preact/signals';
 import { type ComponentChildren, Fragment, type JSX } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Options } from './choice.tsx';
+import { unmark, wordsIn } from './misfit.ts';
 import { RESTORE, Restored, useDraft } from './use-draft.tsx';
 import { Problem, useWork } from './work.tsx';
 
@@ -137,7 +138,11 @@ export function Form(props: FormProps) {
     const form = event.currentTarget as HTMLFormElement;
     const given = givenIn(form);
     isDone.value = false;
-    isDone.value = await run(() => onSubmit(given));
+    unmark(form);
+    isDone.value = await run(
+      () => onSubmit(given),
+      (fault) => wordsIn(form, fault),
+    );
     if (isDone.value) draft.drop();
     if (isDone.value && !keeps) turn.value += 1;
   }

@@ -11,6 +11,7 @@ import { Choice } from './choice.tsx';
 import { Curl } from './copy.tsx';
 import { Field, Form, givenIn, Hidden } from './form.tsx';
 import { number } from './format.ts';
+import { unmark, wordsIn } from './misfit.ts';
 import { SendTime } from './send-time.tsx';
 import { TargetFilter } from './target-filter.tsx';
 import { Restored, useDraft } from './use-draft.tsx';
@@ -245,6 +246,7 @@ export function SendForm({ at, bodyOf, children, kind, onInput, path, ...more }:
       return;
     }
     const asked = content();
+    if (form.current !== null) unmark(form.current);
     isBusy.value = true;
     problem.value = null;
     try {
@@ -261,7 +263,7 @@ export function SendForm({ at, bodyOf, children, kind, onInput, path, ...more }:
       // The message may have been sent; the same button asks again.
       const isLost = fault instanceof Refusal && fault.says === 'offline';
       if (!isLost) checked.value = null;
-      problem.value = wordsFor(fault);
+      problem.value = form.current === null ? wordsFor(fault) : wordsIn(form.current, fault);
     }
     isBusy.value = false;
   }

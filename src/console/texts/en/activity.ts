@@ -75,8 +75,7 @@ export const activity = {
     'install.update': ({ id }) => `Link ${id} changed`,
     'install.import': ({ id, hwids }) => `Link ${id} moved in with ${devices(hwids)}`,
     'install.free': ({ id, hwids }) => `${devices(hwids)} removed from link ${id}`,
-    'install.update-many': ({ links, looked_at }) =>
-      `Links changed: ${links} of ${looked_at}`,
+    'install.update-many': ({ links, looked_at }) => `Links changed: ${links} of ${looked_at}`,
     'install.remove-many': ({ links }) => `Links removed: ${links}`,
     'install.revoke': ({ id, hwids }) => `Link ${id} got a new code and lost ${devices(hwids)}`,
     'install.remove': ({ id, hwids }) => `Link ${id} removed with ${devices(hwids)}`,

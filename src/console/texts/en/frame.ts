@@ -122,4 +122,14 @@ const copying = {
   failed: 'The browser does not allow copying.',
 };
 
-export const texts = { common, shell, signIn, account, palette, copying };
+/** What a field takes. */
+const misfit = {
+  somewhere: 'Something typed here is not accepted:',
+  length: (a: string, b: string) => `from ${a} to ${b} characters`,
+  range: (a: string, b: string) => `a whole number from ${a} to ${b}`,
+  address: 'a whole https address that can be reached from the internet',
+  empty: 'it must not be empty',
+  other: 'this value does not fit',
+};
+
+export const texts = { common, shell, signIn, account, palette, copying, misfit };

@@ -63,8 +63,7 @@ const signIn: Like<typeof english.signIn> = {
   invited: 'شما دعوت شده‌اید',
   invitedHint: 'نامی را که با آن وارد می‌شوید انتخاب کنید.',
   linkOver: 'این لینک دیگر کار نمی‌کند یا پیش‌تر استفاده شده است. لینک تازه‌ای بخواهید.',
-  signedInAs: (name) =>
-    `شما با نام ${name} وارد شده‌اید. لینکی که باز کردید برای ورود جداگانه است.`,
+  signedInAs: (name) => `شما با نام ${name} وارد شده‌اید. لینکی که باز کردید برای ورود جداگانه است.`,
   leaveFor: 'خروج و باز کردن لینک',
   accept: 'قبول',
 };
@@ -124,4 +123,14 @@ const copying: Like<typeof english.copying> = {
   failed: 'کپی نشد: مرورگر اجازه نمی‌دهد.',
 };
 
-export const texts = { common, shell, signIn, account, palette, copying };
+/** What a field takes. */
+const misfit: Like<typeof english.misfit> = {
+  somewhere: 'یکی از مقدارها پذیرفته نشد:',
+  length: (a, b) => `از ${a} تا ${b} نویسه`,
+  range: (a, b) => `عدد صحیح از ${a} تا ${b}`,
+  address: 'آدرس کامل https که از اینترنت در دسترس باشد',
+  empty: 'نباید خالی باشد',
+  other: 'این مقدار مناسب نیست',
+};
+
+export const texts = { common, shell, signIn, account, palette, copying, misfit };

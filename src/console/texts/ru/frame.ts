@@ -123,4 +123,14 @@ const copying: Like<typeof english.copying> = {
   failed: 'Не скопировано: браузер не разрешает.',
 };
 
-export const texts = { common, shell, signIn, account, palette, copying };
+/** What a field takes. */
+const misfit: Like<typeof english.misfit> = {
+  somewhere: 'Одно из введённых значений не подходит:',
+  length: (a, b) => `от ${a} до ${b} символов`,
+  range: (a, b) => `целое число от ${a} до ${b}`,
+  address: 'полный адрес https, доступный из интернета',
+  empty: 'поле не может быть пустым',
+  other: 'это значение не подходит',
+};
+
+export const texts = { common, shell, signIn, account, palette, copying, misfit };

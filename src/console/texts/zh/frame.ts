@@ -123,4 +123,14 @@ const copying: Like<typeof english.copying> = {
   failed: '无法复制：浏览器不允许。',
 };
 
-export const texts = { common, shell, signIn, account, palette, copying };
+/** What a field takes. */
+const misfit: Like<typeof english.misfit> = {
+  somewhere: '有一项输入无法接受：',
+  length: (a, b) => `${a} 到 ${b} 个字符`,
+  range: (a, b) => `${a} 到 ${b} 之间的整数`,
+  address: '可从互联网访问的完整 https 地址',
+  empty: '不能为空',
+  other: '该值不符合要求',
+};
+
+export const texts = { common, shell, signIn, account, palette, copying, misfit };
