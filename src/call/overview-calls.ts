@@ -33,6 +33,9 @@ export const overviewCalls = {
         readQuotas(core, provider, nowMs),
         hasActiveDomain(core, provider.id),
       ]);
+    const refusedIds = refusals.map(({ installId }) => installId);
+    const refused = await core.store.listLinksById(provider.id, refusedIds);
+    const noteOf = new Map(refused.map(({ id, note }) => [id, note]));
     const { activeUntilMs, code, installCount, name, plan, suspendedAtMs } = provider;
     const isWhole = seesCodes(core, provider, signedIn.grants);
     return {
@@ -45,9 +48,11 @@ export const overviewCalls = {
       fullCount,
       copiedCount,
       days,
-      refusals: isWhole
-        ? refusals
-        : refusals.map((one) => ({ ...one, installCode: shownCode(one.installCode) })),
+      refusals: refusals.map((one) => ({
+        ...one,
+        note: noteOf.get(one.installId) ?? null,
+        installCode: isWhole ? one.installCode : shownCode(one.installCode),
+      })),
       mix,
       quotas,
       hasDomain,

@@ -143,7 +143,10 @@ async function valueFor(control: Locator, typed: Shape['typed'], n: number): Pro
     };
     const values = Array.from(options ?? [], ({ value }) => value);
     return { max, maxLength, name, tagName, type, values };
-  })) as Record<'max' | 'name' | 'tagName' | 'type', string> & { maxLength: number; values: string[] };
+  })) as Record<'max' | 'name' | 'tagName' | 'type', string> & {
+    maxLength: number;
+    values: string[];
+  };
   const special = typed?.[facts.name];
   if (special !== undefined) return special;
   if (facts.tagName === 'SELECT') return facts.values.at(-1) ?? '';
@@ -175,53 +178,60 @@ interface HTMLInput {
   value: string;
 }
 
-testChromium.each(Object.keys(SHAPES))('the form is filled, sent, and begins anew: %s', async (name) => {
-  const { path, open, submit, calls, typed, keeps = false } = SHAPES[name] as Shape;
-  const at = typeof path === 'string' ? path : path();
-  const { page } = await openTab(site, ['session.invited', await newOwner(name)], at);
-  await page.locator('main h1, .message-panel h2').first().waitFor();
-  await open?.(page);
-  const button = page.getByRole('button', { name: submit, exact: true });
-  const form = page.locator('form').filter({ has: page.locator('button[type=submit]') });
-  const owns = () => form.filter({ has: button }).first();
-  // A form of many links has another button once their number is typed.
-  const count = page.locator('dialog input[name=count]');
-  if (typed?.['count'] !== undefined) await count.fill(typed['count']);
-  await owns().waitFor();
-  const beginning = await valuesOf(owns());
-  const given: string[] = [];
-  const controls = owns().locator(CONTROLS);
-  for (let n = 0; n < (await controls.count()); n++) {
-    const control = controls.nth(n);
-    if (!(await control.isVisible())) continue;
-    const type = await control.getAttribute('type');
-    if (type === 'checkbox') {
-      await control.check();
-      continue;
+testChromium.each(Object.keys(SHAPES))(
+  'the form is filled, sent, and begins anew: %s',
+  async (name) => {
+    const { path, open, submit, calls, typed, keeps = false } = SHAPES[name] as Shape;
+    const at = typeof path === 'string' ? path : path();
+    const { page } = await openTab(site, ['session.invited', await newOwner(name)], at);
+    await page.locator('main h1, .message-panel h2').first().waitFor();
+    await open?.(page);
+    const button = page.getByRole('button', { name: submit, exact: true });
+    const form = page.locator('form').filter({ has: page.locator('button[type=submit]') });
+    const owns = () => form.filter({ has: button }).first();
+    // A form of many links has another button once their number is typed.
+    const count = page.locator('dialog input[name=count]');
+    if (typed?.['count'] !== undefined) await count.fill(typed['count']);
+    await owns().waitFor();
+    const beginning = await valuesOf(owns());
+    const given: string[] = [];
+    const controls = owns().locator(CONTROLS);
+    for (let n = 0; n < (await controls.count()); n++) {
+      const control = controls.nth(n);
+      if (!(await control.isVisible())) continue;
+      const type = await control.getAttribute('type');
+      if (type === 'checkbox') {
+        await control.check();
+        continue;
+      }
+      // Another number gives the form another button.
+      if ((await control.getAttribute('name')) === 'count') continue;
+      const value = await valueFor(control, typed, n);
+      if ((await control.evaluate((one) => one.tagName)) === 'SELECT') {
+        await control.selectOption(value);
+      } else {
+        await (type === 'color' ? control.fill(value) : typeInto(control, value));
+      }
+      await becomes(() => control.inputValue(), value);
+      if (value !== '') given.push(value);
     }
-    // Another number gives the form another button.
-    if ((await control.getAttribute('name')) === 'count') continue;
-    const value = await valueFor(control, typed, n);
-    if ((await control.evaluate((one) => one.tagName)) === 'SELECT') {
-      await control.selectOption(value);
-    } else {
-      await (type === 'color' ? control.fill(value) : typeInto(control, value));
+    const sent = page.waitForResponse((response) =>
+      calls.some((one) => response.url().endsWith(`/${one}`)),
+    );
+    await owns().getByRole('button', { name: submit, exact: true }).click();
+    const response = await sent;
+    const made = new URL(response.url()).pathname.split('/').at(-1) ?? '';
+    const body: unknown = response.request().postDataJSON();
+    const schema = SCHEMAS.get(made);
+    expect(
+      [...Value.Errors(schema as never, body)].map(({ path: of, message }) => [of, message]),
+    ).toEqual([]);
+    expect(await response.json()).not.toHaveProperty('refused');
+    const all = JSON.stringify(body);
+    for (const value of given) {
+      if (/^\d+$/.test(value) || value.length < 3 || name === 'new links') continue;
+      expect(all).toContain(JSON.stringify(value).slice(1, -1));
     }
-    await becomes(() => control.inputValue(), value);
-    if (value !== '') given.push(value);
-  }
-  const sent = page.waitForResponse((response) => calls.some((one) => response.url().endsWith(`/${one}`)));
-  await owns().getByRole('button', { name: submit, exact: true }).click();
-  const response = await sent;
-  const made = new URL(response.url()).pathname.split('/').at(-1) ?? '';
-  const body: unknown = response.request().postDataJSON();
-  const schema = SCHEMAS.get(made);
-  expect([...Value.Errors(schema as never, body)].map(({ path: of, message }) => [of, message])).toEqual([]);
-  expect(await response.json()).not.toHaveProperty('refused');
-  const all = JSON.stringify(body);
-  for (const value of given) {
-    if (/^\d+$/.test(value) || value.length < 3 || name === 'new links') continue;
-    expect(all).toContain(JSON.stringify(value).slice(1, -1));
-  }
-  if (!keeps) await becomes(() => valuesOf(owns()), beginning);
-});
+    if (!keeps) await becomes(() => valuesOf(owns()), beginning);
+  },
+);

@@ -24,6 +24,8 @@ type Shown = Got<'links.show'>;
 type Device = Shown['devices'][number];
 
 const DISABLED = 5;
+/** As many refused devices of a link are kept: core/refused-devices.ts. */
+const REFUSED_KEPT = 20;
 
 function factsOf(shown: Shown) {
   const words = texts.link;
@@ -280,6 +282,9 @@ function Body({ at, acts, shown, onGone }: BodyProps & { onGone: () => void }) {
       {shown.refused.length > 0 && (
         <section>
           <h3>{words.refused}</h3>
+          {shown.refused.length >= REFUSED_KEPT && (
+            <p class="hint">{words.refusedLast(REFUSED_KEPT)}</p>
+          )}
           <ul class="list">
             {shown.refused.map((of) => (
               <RefusedRow key={of.hwid} acts={acts} of={of} shown={shown} />

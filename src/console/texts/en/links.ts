@@ -172,6 +172,7 @@ const link = {
     'Its apps cannot update the subscription any more. Servers already in an app keep working until you disable the customer in the panel. The code cannot be used again.',
   noDevices: 'No device is on it.',
   refused: 'Why devices were refused',
+  refusedLast: (n: number) => `The last ${n} alone are kept; more may have been refused.`,
   page: 'Customer page',
   pageQr: 'QR code of the page',
   pageHint: 'The customer sees the devices there, and can remove one.',

@@ -163,6 +163,7 @@ const link: Like<typeof english.link> = {
     '其应用将无法再更新订阅；已下载的节点仍可使用，直到您在面板中禁用该用户。链接码不能再用。',
   noDevices: '上面没有设备。',
   refused: '设备被拒绝的原因',
+  refusedLast: (n) => `仅保留最近 ${n} 台；被拒绝的可能更多。`,
   page: '用户页面',
   pageQr: '页面二维码',
   pageHint: '用户可在此查看自己的设备并删除一台。',
