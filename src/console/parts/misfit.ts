@@ -42,6 +42,8 @@ function ruleIn(detail: string): string {
     return (isText ? words.length : words.range)(number(Number(least)), number(Number(most)));
   }
   if (longest !== undefined && isText) return words.length(number(0), number(Number(longest)));
+  const [, placeholder] = /placeholder (\{[^}]*\})/.exec(detail) ?? [];
+  if (placeholder !== undefined) return words.placeholder(placeholder);
   if (/https|URL/i.test(detail)) return words.address;
   if (/Required|blank|empty/.test(detail)) return words.empty;
   return words.other;

@@ -129,6 +129,7 @@ const misfit = {
   range: (a: string, b: string) => `a whole number from ${a} to ${b}`,
   address: 'a whole https address that can be reached from the internet',
   empty: 'it must not be empty',
+  placeholder: (name: string) => `unknown placeholder ${name}`,
   other: 'this value does not fit',
 };
 

@@ -130,6 +130,7 @@ const misfit: Like<typeof english.misfit> = {
   range: (a, b) => `عدد صحیح از ${a} تا ${b}`,
   address: 'آدرس کامل https که از اینترنت در دسترس باشد',
   empty: 'نباید خالی باشد',
+  placeholder: (name) => `جای‌نگهدار ناشناخته ${name}`,
   other: 'این مقدار مناسب نیست',
 };
 

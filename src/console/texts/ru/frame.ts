@@ -130,6 +130,7 @@ const misfit: Like<typeof english.misfit> = {
   range: (a, b) => `целое число от ${a} до ${b}`,
   address: 'полный адрес https, доступный из интернета',
   empty: 'поле не может быть пустым',
+  placeholder: (name) => `неизвестный шаблон ${name}`,
   other: 'это значение не подходит',
 };
 

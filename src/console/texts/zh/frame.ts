@@ -130,6 +130,7 @@ const misfit: Like<typeof english.misfit> = {
   range: (a, b) => `${a} 到 ${b} 之间的整数`,
   address: '可从互联网访问的完整 https 地址',
   empty: '不能为空',
+  placeholder: (name) => `未知占位符 ${name}`,
   other: '该值不符合要求',
 };
 
