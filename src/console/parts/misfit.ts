@@ -32,8 +32,8 @@ function controlIn(form: HTMLFormElement, detail: string): Control | null {
   return null;
 }
 
-/** Returns the rule of a text in words of the page. */
-function ruleIn(detail: string): string {
+/** Returns the rule of a text in words of the page; null: it is another rule. */
+function ruleIn(detail: string): string | null {
   const words = texts.misfit;
   const [, least, most] = /(\d+) to (\d+)\b/.exec(detail) ?? [];
   const [, longest] = /(?:up to|less or equal to) (\d+)\b/.exec(detail) ?? [];
@@ -46,7 +46,7 @@ function ruleIn(detail: string): string {
   if (placeholder !== undefined) return words.placeholder(placeholder);
   if (/https|URL/i.test(detail)) return words.address;
   if (/Required|blank|empty/.test(detail)) return words.empty;
-  return words.other;
+  return null;
 }
 
 /** Removes the marks of the last refusal. */
@@ -57,9 +57,15 @@ export function unmark(form: HTMLFormElement): void {
 const isMisfit = (fault: unknown): fault is Refusal =>
   fault instanceof Refusal && fault.says === 'malformed';
 
-/** Returns the words for a fault where no form is. */
-export const wordsAlone = (fault: unknown): string =>
-  isMisfit(fault) ? `${texts.misfit.somewhere} ${ruleIn(fault.detail ?? '')}` : wordsFor(fault);
+/**
+ * Returns the words for a fault at no field. Of another rule the server's own text is all that says
+ * what to do, as of lines of a configuration.
+ */
+export function wordsAlone(fault: unknown): string {
+  if (!isMisfit(fault)) return wordsFor(fault);
+  const detail = fault.detail ?? '';
+  return `${texts.misfit.somewhere} ${ruleIn(detail) ?? detail}`;
+}
 
 /**
  * Returns the words for a fault of a form. Marks the field that has no fitting value, and gives it
@@ -72,5 +78,5 @@ export function wordsIn(form: HTMLFormElement, fault: unknown): string {
   control.setAttribute('aria-invalid', 'true');
   control.focus();
   const label = control.labels?.[0]?.firstChild?.textContent ?? '';
-  return `${label}: ${ruleIn(detail)}`;
+  return `${label}: ${ruleIn(detail) ?? texts.misfit.other}`;
 }
