@@ -1,5 +1,5 @@
 /**
- * What a person typed and has not sent, in this browser: it comes back after a change of language,
+ * Unsent input of forms, in this browser: it comes back after a change of language,
  * another page, a reload or the end of a session, until it is sent or thrown away, or the person
  * signs out. A form without a name keeps none: see {@link useDraft} for which those are.
  */

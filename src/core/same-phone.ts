@@ -35,14 +35,14 @@ interface Seen {
 }
 
 /**
- * Phones of one model that come within it are two, such as those of a family on one evening, ms: a
- * person is told of no other.
+ * Phones of one model that come within it are two, such as those of a family, ms. The console asks
+ * about no others.
  */
 export const APART_MS = 600_000;
 
 /**
- * Returns the slot that a new device probably had before: same model and system, `apartMs` old when
- * the device came, and not seen since. Of several, returns the one seen last; null: there is none, or the device
+ * Returns the slot that a new device probably had before: same model and system, `apartMs` old
+ * when the device came, and not seen since. Of several, returns the one seen last; null: there is none, or the device
  * reported no model.
  */
 export function earlierSelf<S extends Seen>(

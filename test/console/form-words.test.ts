@@ -31,7 +31,7 @@ testChromium.each(LANGUAGES)('a refused value is said at its field: %s', async (
   const { page } = await open('/console/webhooks', locale);
   const form = page.locator('form');
   const address = page.getByLabel(texts.webhooks.address, { exact: true });
-  await address.fill('http://10.0.0.1/hook');
+  await address.fill('http://bot.example.com/hook');
   await form.getByRole('button', { name: texts.webhooks.add, exact: true }).click();
   const problem = form.getByRole('alert');
   await becomes(() => problem.textContent(), `${texts.webhooks.address}: ${texts.misfit.address}`);

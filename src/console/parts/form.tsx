@@ -113,8 +113,8 @@ export function givenIn(form: HTMLFormElement): Record<string, string> {
 }
 
 /**
- * A form that is disabled during a call, and shows its refusal. After a success its fields begin
- * anew: they are made again, with the state of what is in them.
+ * A form that is disabled during a call, and shows its refusal. After a success its fields are made
+ * again, with the state of what is in them.
  */
 export function Form(props: FormProps) {
   const {

@@ -1,4 +1,4 @@
-/** The refusal of a value, in words of the page and at its field. The server says it for programs. */
+/** The refusal of a value, in words of the page and at its field. */
 
 import { Refusal } from '../call.ts';
 import { texts, wordsFor } from '../state.ts';

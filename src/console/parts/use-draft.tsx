@@ -68,7 +68,7 @@ interface Drafting {
   throwAway: () => void;
 }
 
-/** Keeps the draft of a form under a name; null: keeps none. `turn`: the form has begun anew. */
+/** Keeps the draft of a form under a name; null: keeps none. `turn`: the form has begun again. */
 export function useDraft(
   form: RefObject<HTMLFormElement | null>,
   name: string | null,
@@ -101,7 +101,7 @@ export function useDraft(
       if (folded !== null) folded.open = true;
       void put(kept);
     }
-    // Whoever closes a dialog throws away what is in it.
+    // A person who closes a dialog throws away what is in it.
     const dialog = form.current.closest('dialog');
     dialog?.addEventListener('close', drop);
     return () => dialog?.removeEventListener('close', drop);

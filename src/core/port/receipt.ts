@@ -74,8 +74,8 @@ export interface ReceiptStore {
   readLastGeneral(providerId: number): Promise<number | null>;
   /**
    * Counts at most `rowsMax` receipts of a provider's distribution in the order of
-   * {@link listReceipts}, and refuses as that does. `inboxCount`: those of them that are in an inbox
-   * that an app reads, or were received from it. Returns the position after them; null: the end.
+   * {@link listReceipts}, and refuses as that does. `inboxCount`: those of them in an inbox that an
+   * app reads. Returns the position after them; null: the end.
    */
   countReceipts(
     of: { providerId: number; distributionId: number },

@@ -122,7 +122,7 @@ const copying = {
   failed: 'The browser does not allow copying.',
 };
 
-/** What a field takes. */
+/** The rules of fields. */
 const misfit = {
   somewhere: 'Something typed here is not accepted:',
   length: (a: string, b: string) => `from ${a} to ${b} characters`,

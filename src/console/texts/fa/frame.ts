@@ -123,7 +123,7 @@ const copying: Like<typeof english.copying> = {
   failed: 'کپی نشد: مرورگر اجازه نمی‌دهد.',
 };
 
-/** What a field takes. */
+/** The rules of fields. */
 const misfit: Like<typeof english.misfit> = {
   somewhere: 'یکی از مقدارها پذیرفته نشد:',
   length: (a, b) => `از ${a} تا ${b} نویسه`,

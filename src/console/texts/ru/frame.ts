@@ -123,7 +123,7 @@ const copying: Like<typeof english.copying> = {
   failed: 'Не скопировано: браузер не разрешает.',
 };
 
-/** What a field takes. */
+/** The rules of fields. */
 const misfit: Like<typeof english.misfit> = {
   somewhere: 'Одно из введённых значений не подходит:',
   length: (a, b) => `от ${a} до ${b} символов`,

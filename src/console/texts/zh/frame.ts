@@ -123,7 +123,7 @@ const copying: Like<typeof english.copying> = {
   failed: '无法复制：浏览器不允许。',
 };
 
-/** What a field takes. */
+/** The rules of fields. */
 const misfit: Like<typeof english.misfit> = {
   somewhere: '有一项输入无法接受：',
   length: (a, b) => `${a} 到 ${b} 个字符`,
