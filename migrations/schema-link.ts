@@ -217,6 +217,10 @@ export const slotBar = sqliteTable(
     hwid_hash: hash().notNull(),
     made_at_ms: integer().notNull(),
     until_ms: integer().notNull(),
+    /** The traits of the further phone whose HWID it is, as in `slot_phone`; empty: of none. */
+    family: text().notNull().default(''),
+    app: text().notNull().default(''),
+    model_hash: text().notNull().default(''),
   },
   (t) => [
     primaryKey({ columns: [t.install_id, t.hwid_hash] }),
@@ -404,4 +408,33 @@ export const providerDay = sqliteTable(
     carried: figure(),
   },
   (t) => [primaryKey({ columns: [t.provider_id, t.day] }), index('provider_day_by_day').on(t.day)],
+);
+
+/** What a provider tells its users by itself: core/reminder.ts. */
+export const reminder = sqliteTable(
+  'reminder',
+  {
+    id: id(),
+    provider_id: integer()
+      .notNull()
+      .references(() => provider.id, { onDelete: 'cascade' }),
+    kind: text({ enum: ['before_end', 'after_end', 'traffic', 'inactive'] }).notNull(),
+    /** Hours, days, per cent or days, by the kind. */
+    amount: integer().notNull(),
+    /** HTML by language, as JSON. */
+    texts: text().notNull(),
+    /** The texts before a key changed them, null: none; and when it did: core/unconfirmed.ts. */
+    former_texts: text(),
+    texts_at_ms: integer().notNull().default(0),
+    push_text: text({ enum: ['neutral', 'full'] }).notNull(),
+    enabled: integer().$type<0 | 1>().notNull(),
+    created_at_ms: integer().notNull(),
+  },
+  (t) => [
+    uniqueIndex('reminder_once').on(t.provider_id, t.kind, t.amount),
+    check('reminder_kind', sql`${t.kind} IN ('before_end', 'after_end', 'traffic', 'inactive')`),
+    check('reminder_amount', sql`${t.amount} BETWEEN 0 AND 720`),
+    check('reminder_push_text', sql`${t.push_text} IN ('neutral', 'full')`),
+    check('reminder_enabled', sql`${t.enabled} IN (0, 1)`),
+  ],
 );

@@ -59,7 +59,7 @@ export function whole(
 }
 
 /** Makes a format of a few values; numbers may come as digits. */
-function choice<T extends string | number>(values: readonly T[]) {
+export function choice<T extends string | number>(values: readonly T[]) {
   const last = values.at(-1);
   const rule = values.length < 2 ? `${last}` : `${values.slice(0, -1).join(', ')} or ${last}`;
   const misfit = malformed(`must be ${rule}`);
@@ -281,6 +281,15 @@ export const LINK_SEARCH = text(
   'a text of 1 to 64 characters in UTF-8',
 );
 export const readLinkSearch = LINK_SEARCH.read;
+
+/** A time of the day, and a zone as its distance from UTC. */
+export const DAY_TIME = text(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'a time of the day, 00:00 to 23:59');
+export const TIME_ZONE = text(
+  /^(?:[+-](?:0\d|1[0-3]):(?:00|15|30|45)|\+14:00)$/,
+  'a distance from UTC in quarters of an hour, as +03:00',
+  // A plus sign in a query is a blank.
+  (written) => written.replace(/^ /, '+'),
+);
 
 /** The id of a record in a request. */
 export const RECORD_ID = whole(0, 999_999_999_999_999, 'a whole number of 1 to 15 digits');

@@ -22,6 +22,7 @@ import {
   MY_TERMS,
   OWN_POLICY_TERMS,
   PROVIDER_FIELDS,
+  QUIET_TERMS,
   RIDE_TERMS,
 } from './terms.ts';
 import { nextTurn } from './turn.ts';
@@ -56,6 +57,7 @@ export const FORM_TERMS = {
   ...RIDE_TERMS,
   ...BOT_TERMS,
   ...FIGURE_TERMS,
+  ...QUIET_TERMS,
 } satisfies Fields<FormTerms>;
 
 /** The form with the page of users, which is a form of its own in the console. */

@@ -42,8 +42,8 @@ export const APART_MS = 600_000;
 
 /**
  * Returns the slot that a new device probably had before: same model and system, `apartMs` old
- * when the device came, and not seen since. Of several, returns the one seen last; null: there is none, or the device
- * reported no model.
+ * when the device came, and not seen since. Of several, returns the one seen last; null: there is
+ * none, or the device reported no model.
  */
 export function earlierSelf<S extends Seen>(
   newcomer: Pick<Seen, 'hwid' | 'deviceName' | 'os' | 'fromMs'>,

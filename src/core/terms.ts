@@ -11,6 +11,7 @@ import {
   BUTTONS,
   COOL_DOWN_HOURS,
   COPIED_HWID,
+  DAY_TIME,
   DOMAIN_HASH,
   ENFORCE,
   FLAG,
@@ -28,6 +29,7 @@ import {
   RIDE,
   SAME_PHONE,
   SAME_PHONE_HOURS,
+  TIME_ZONE,
   WHEN_FULL,
   WHEN_NEW,
   WITHOUT_HWID,
@@ -36,6 +38,7 @@ import {
 import type { LinkTerms, OwnLink } from './port/link.ts';
 import type { OwnMy, OwnMyCut } from './port/my.ts';
 import type { OwnBot, OwnTerms, ProviderTerms } from './port/provider.ts';
+import type { OwnQuiet } from './port/reminder.ts';
 import type { Buttons, OwnRideTerms } from './port/ride.ts';
 import type { OwnPolicy, Policy } from './port/slot.ts';
 import type { OwnFigures } from './port/subscription-figures.ts';
@@ -111,7 +114,7 @@ export const RIDE_TERMS = {
   ride: { format: RIDE, usual: null, may: TERMS },
   rideDesktop: { format: FLAG, usual: 0, may: TERMS, audit: (is: 0 | 1) => is || null },
   supportUrl: { ...BUTTON_TERMS.supportUrl, may: ALL },
-  webPageUrl: BUTTON_TERMS.webPageUrl,
+  webPageUrl: { ...BUTTON_TERMS.webPageUrl, may: ALL },
   buttons: { format: BUTTONS, usual: null, none: 'missing', may: TERMS },
   discovery: { format: FLAG, usual: 0, may: TERMS, audit: (is: 0 | 1) => (is ? 'on' : null) },
 } as const satisfies Terms<OwnRideTerms>;
@@ -121,6 +124,13 @@ export const MY_TERMS = {
   my: { name: 'page', format: FLAG, usual: 0, may: ALL, audit: (is: 0 | 1) => (is ? 'on' : null) },
   myName: { name: 'page_name', format: PAGE_NAME, usual: null, may: ALL, audit: 'text' },
   myColor: { name: 'page_color', format: PAGE_COLOR, usual: null, may: ALL },
+  myTraffic: {
+    name: 'page_traffic',
+    format: FLAG,
+    usual: 0,
+    may: ALL,
+    audit: (is: 0 | 1) => (is ? 'on' : null),
+  },
 } as const satisfies Terms<OwnMy>;
 
 /** A key that was stolen from a bot must not let users cut off each link. */
@@ -150,6 +160,13 @@ export const FIGURE_TERMS = {
   },
 } as const satisfies Terms<OwnFigures>;
 
+/** A provider's terms of reminders. */
+export const QUIET_TERMS = {
+  quietFrom: { format: DAY_TIME, usual: null, may: ALL },
+  quietTo: { format: DAY_TIME, usual: null, may: ALL },
+  timeZone: { format: TIME_ZONE, usual: null, may: ALL },
+} as const satisfies Terms<OwnQuiet>;
+
 /** The fields that a provider itself may set, for all of its links. */
 export const OWN_TERMS = {
   ...OWN_POLICY_TERMS,
@@ -157,6 +174,7 @@ export const OWN_TERMS = {
   ...MY_TERMS,
   ...BOT_TERMS,
   ...FIGURE_TERMS,
+  ...QUIET_TERMS,
 } as const satisfies Terms<OwnTerms>;
 
 const END = { format: whole(0, TIME_MAX_MS), usual: null, may: OPERATOR, audit: isoTime } as const;
@@ -175,6 +193,7 @@ export const PROVIDER_FIELDS = {
   ...MY_CUT_TERMS,
   ...BOT_TERMS,
   ...FIGURE_TERMS,
+  ...QUIET_TERMS,
   name: { format: PROVIDER_NAME, may: OPERATOR, audit: 'text' },
   myName,
   suspendedAtMs: { name: 'suspended_at', ...END },

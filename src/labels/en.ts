@@ -44,10 +44,14 @@ export const labels = {
   page: 'customer page',
   page_name: 'name on the page',
   page_color: 'colour of the page',
+  page_traffic: 'traffic on the page',
   page_cut_off: 'cutting off on the page',
   rc2_body: 'body of rc 2',
   short_codes: 'short codes of new links',
   subscription_figures: 'figures of subscriptions',
+  quiet_from: 'quiet hours from',
+  quiet_to: 'quiet hours until',
+  time_zone: 'time zone',
   name: 'name',
   plan: 'plan',
   active_until: 'end of the plan',
@@ -214,9 +218,27 @@ export const explained: Readonly<
     about:
       '1: the end and the traffic of subscriptions, as the panel tells them, are kept for lists and messages. 0: they are deleted.',
   },
+  quietFrom: {
+    option: ['time', ', as 22:00: no reminder is sent between these two times'],
+    about:
+      'The time of the day, `HH:MM` in `time_zone`, from which no reminder is sent until `quiet_to`.',
+  },
+  quietTo: {
+    option: ['time', ', as 08:00'],
+    about: 'The time of the day until which no reminder is sent.',
+  },
+  timeZone: {
+    option: ['offset', ' of quiet hours and of dates in messages, as +03:00'],
+    about: 'The zone of quiet hours and of dates in messages: its distance from UTC, as `+03:00`.',
+  },
   myColor: {
     option: ['color', ', such as #1a2b3c, or none'],
     about: 'The colour of that page.',
+  },
+  myTraffic: {
+    option: ['state', ': whether users see their traffic there beside the days that are left'],
+    about:
+      '1: that page shows the traffic of the subscription beside the days that are left. It shows both only to who opens it from an app on the link or by the address of the subscription.',
   },
   myCutOff: {
     option: ['state', ': whether users may have the servers of a removed device cut off'],

@@ -21,6 +21,7 @@ import { serviceAccount } from '../support/gateway.ts';
 import { fillBots, makeLink, nameMany, nameWords } from '../support/links.ts';
 import { makeUser, type WorldUser, writePanel } from '../support/panel-world.ts';
 import { cleanUp } from '../support/process.ts';
+import { reminderWays } from '../support/reminder-ways.ts';
 import { MAY_MOUNT, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
 
 const CODE = 'Provide1';
@@ -326,6 +327,7 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
   ...cutWays(() => line.dataDir),
   bot_not_found: [() => addProvider().then(() => ['bot', 'remove', '7'])],
   bot_limit_reached: [() => makeLink(line.dataDir, (core) => fillBots(core, CODE))],
+  ...reminderWays(addProvider, (words) => line.run(...words)),
   webhook_not_found: [
     async () => ['webhook', 'set', '7', '--enable'],
     async () => ['webhook', 'rotate', '7'],

@@ -29,6 +29,7 @@ import { endedContract } from './contract/ended.ts';
 import { eventContract } from './contract/event.ts';
 import { figureContract } from './contract/figure.ts';
 import { fillContract } from './contract/fill.ts';
+import { firstPhoneContract } from './contract/first-phone.ts';
 import {
   ALL,
   addDoor,
@@ -79,6 +80,7 @@ import { receiptContract } from './contract/receipt.ts';
 import { recipientContract } from './contract/recipient.ts';
 import { refusedContract } from './contract/refused.ts';
 import { registrationContract } from './contract/registration.ts';
+import { reminderContract } from './contract/reminder.ts';
 import { rideContract } from './contract/ride.ts';
 import { samePhoneContract } from './contract/same-phone.ts';
 import { sessionContract } from './contract/session.ts';
@@ -125,6 +127,7 @@ export const PARTS = {
   account: {
     ...accountContract,
     ...botContract,
+    ...reminderContract,
     ...sessionContract,
     ...upstreamContract,
     ...upkeepContract,
@@ -185,6 +188,7 @@ const MORE: Partial<Record<Part, Suite>> = {
     visibleContract(opened);
     describe('the same phone', () => samePhoneContract(opened));
     describe('a copied HWID', () => copiedHwidContract(opened));
+    describe('a HWID on several links', () => firstPhoneContract(opened));
   },
   move: (opened) => {
     describe('links that move in at once', () => importTogetherContract(opened));

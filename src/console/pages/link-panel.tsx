@@ -3,6 +3,7 @@
 import type { Got } from '../../call/table.ts';
 import { call } from '../call.ts';
 import { Button } from '../parts/button.tsx';
+import { traffic } from '../parts/bytes.ts';
 import { Curl } from '../parts/copy.tsx';
 import { Ask } from '../parts/dialog.tsx';
 import { Field, Form, TextArea } from '../parts/form.tsx';
@@ -18,7 +19,7 @@ import { useLive } from '../parts/live.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
 import { systemName } from '../parts/system.ts';
 import { Problem, useWork } from '../parts/work.tsx';
-import { may, texts } from '../state.ts';
+import { may, nowMs, texts } from '../state.ts';
 
 type Shown = Got<'links.show'>;
 type Device = Shown['devices'][number];
@@ -26,6 +27,30 @@ type Device = Shown['devices'][number];
 const DISABLED = 5;
 /** As many refused devices of a link are kept: core/refused-devices.ts. */
 const REFUSED_KEPT = 20;
+
+/** Returns end and traffic of the subscription, and when the panel said so. */
+function figureFacts(figures: Shown['figures']): (readonly [string, string])[] {
+  if (figures === null) return [];
+  const words = texts.links;
+  const { endsAtMs, readAtMs, totalBytes, usedBytes } = figures;
+  const isOver = endsAtMs !== null && endsAtMs < nowMs();
+  return [
+    ...(endsAtMs === null
+      ? []
+      : [[isOver ? words.endedOn : words.endsOn, time(endsAtMs)] as const]),
+    ...(usedBytes === null
+      ? []
+      : [
+          [
+            words.traffic,
+            totalBytes === null
+              ? traffic(usedBytes)
+              : words.ofLimit(traffic(usedBytes), traffic(totalBytes)),
+          ] as const,
+        ]),
+    [words.figuresRead, time(readAtMs)],
+  ];
+}
 
 function factsOf(shown: Shown) {
   const words = texts.link;
@@ -37,6 +62,7 @@ function factsOf(shown: Shown) {
     ...(shown.limitWanted === null
       ? []
       : [[words.limitWanted, number(shown.limitWanted)] as const]),
+    ...figureFacts(shown.figures),
     [texts.links.made, date(shown.createdAtMs)],
     ...(shown.policy.enforce ? [] : [[words.counting, words.countingHint] as const]),
     ...(shown.freedFromMs === null ? [] : [[words.freesItself, time(shown.freedFromMs)] as const]),

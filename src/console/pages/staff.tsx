@@ -19,7 +19,6 @@ type StaffRole = Given<'staff.invite'>['role'];
 type Scope = Given<'keys.add'>['scope'];
 
 const ROLES: readonly StaffRole[] = ['owner', 'sender', 'support', 'reader'];
-const SCOPES: readonly Scope[] = ['read', 'links', 'send', 'ties'];
 /** Lifetimes of keys to choose from, days; 0: no end. */
 const KEY_DAYS = [30, 90, 365, 0] as const;
 
@@ -147,7 +146,7 @@ function Keys({ at }: { at: string }) {
       <Select
         label={words.scope}
         name="scope"
-        options={SCOPES.map((scope) => [scope, words.scopes[scope]])}
+        options={Object.entries(words.scopes)}
         value="read"
       />
       <Select

@@ -21,12 +21,16 @@ const IDS_MAX = 200;
 
 type Compare = (a: Link, b: Link) => number;
 
+/** Links without an end are the last of those that end. */
+const endOf = ({ figures }: Link) => figures?.endsAtMs ?? Number.MAX_SAFE_INTEGER;
+
 function comparing({ by, isDown }: Order): Compare {
   const { compare } = new Intl.Collator(texts.tag, { numeric: true });
   const orders: Record<Order['by'], Compare> = {
     code: (a, b) => (a.code < b.code ? -1 : a.code > b.code ? 1 : 0),
     note: (a, b) => compare(a.note ?? '', b.note ?? ''),
     devices: (a, b) => a.deviceCount / a.limit - b.deviceCount / b.limit || a.limit - b.limit,
+    ends: (a, b) => endOf(a) - endOf(b),
     status: (a, b) => a.status - b.status,
     made: (a, b) => a.id - b.id,
   };
@@ -73,6 +77,8 @@ export class LinkList {
   readonly fresh = signal(0);
   /** The number of the provider's links; null: unknown. */
   allCount: number | null = null;
+  /** Whether figures of subscriptions are shown; null: unknown. */
+  readonly figures = signal<Got<'links.list'>['figures'] | null>(null);
 
   #nextId: number | null = null;
   #wanted = PAGE_COUNT;
@@ -149,7 +155,9 @@ export class LinkList {
       isOldest: this.order.by === 'made' && !this.order.isDown,
       countMax: Math.min(PAGE_COUNT_MAX, Math.max(PAGE_COUNT, missing)),
     };
-    const { allCount, nextId, rows } = await call('links.list', given, this.#leaving.signal);
+    const answer = await call('links.list', given, this.#leaving.signal);
+    const { allCount, nextId, rows } = answer;
+    this.figures.value = answer.figures;
     this.allCount = allCount;
     this.#nextId = nextId;
     await this.#add(rows);

@@ -373,5 +373,5 @@ function linkFacts({ id, installLimit, deviceCount }: EventLink): EventData {
 
 const changedIn = ({ change }: Deed) => Object.keys(change ?? {}).join(',');
 
-const shortened = (text: string, lengthMax = REASON_LENGTH_MAX) =>
+export const shortened = (text: string, lengthMax = REASON_LENGTH_MAX) =>
   tidyFact(text.toWellFormed(), lengthMax);

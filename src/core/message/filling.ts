@@ -4,6 +4,7 @@
  * link. A message without the mark stays as it is, braces included.
  */
 
+import { TRAFFIC_MS } from '../my-figures.ts';
 import { PUSH } from '../port/distribution.ts';
 import type { FillReader, FillStore, LinkFacts } from '../port/fill.ts';
 import type { Glance, Message } from '../port/inbox.ts';
@@ -22,10 +23,8 @@ interface Fillable {
   payload: unknown;
 }
 
-/** The zone of dates, as in the contract. */
-const TIME_ZONE = '+03:00';
-/** The time after which a read of traffic shows nothing; an end stays true. */
-const TRAFFIC_MS = 48 * 3_600_000;
+/** The zone of dates of providers without one, as in the contract. */
+export const USUAL_TIME_ZONE = '+03:00';
 
 /** Returns true if the sender asked to fill the placeholders of a message. */
 export const isFilled = ({ notificationType, payload }: Fillable): boolean =>
@@ -66,7 +65,7 @@ export function fillPayload(
   nowMs: number,
 ): NotificationPayload {
   const values = valuesOf(facts, nowMs);
-  const time = { nowMs, timeZone: TIME_ZONE };
+  const time = { nowMs, timeZone: facts?.timeZone ?? USUAL_TIME_ZONE };
   return mapBodies(payload, (html, tag) => fillHtml(html, values, time, tag));
 }
 

@@ -7,6 +7,7 @@ import type { DeviceFacts } from './device.ts';
 import type { RefusalReason } from './figure.ts';
 import type { Link, LinkTerms } from './link.ts';
 import type { EndReason } from './slot.ts';
+import type { FiguresFilter } from './subscription-figures.ts';
 
 /** A link with its provider. */
 export interface OwnedLink extends Link, LinkTerms {
@@ -23,7 +24,7 @@ export interface OwnedLink extends Link, LinkTerms {
 }
 
 /** Filter of links; null or absent: any. */
-export interface LinkFilter {
+export interface LinkFilter extends FiguresFilter {
   providerCode: string | null;
   /** True: only links without a free slot. */
   isFull: boolean;

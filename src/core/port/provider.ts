@@ -3,6 +3,7 @@
 import type { Act } from './audit.ts';
 import type { Maybe } from './maybe.ts';
 import type { OwnMy, OwnMyCut } from './my.ts';
+import type { ChangedButtons, OwnQuiet } from './reminder.ts';
 import type { OwnRideTerms } from './ride.ts';
 import type { OwnPolicy } from './slot.ts';
 import type { OwnFigures } from './subscription-figures.ts';
@@ -25,7 +26,7 @@ export interface OwnBot {
 }
 
 /** The fields that a provider itself may set. */
-export interface OwnTerms extends OwnPolicy, OwnRideTerms, OwnMy, OwnBot, OwnFigures {}
+export interface OwnTerms extends OwnPolicy, OwnRideTerms, OwnMy, OwnBot, OwnFigures, OwnQuiet {}
 
 /** The fields of a provider that can be set. */
 export interface ProviderTerms extends OwnTerms, OwnMyCut {
@@ -38,11 +39,13 @@ export interface ProviderTerms extends OwnTerms, OwnMyCut {
   installCountMax: number | null;
 }
 
-export interface Provider extends ProviderTerms {
+export interface Provider extends ProviderTerms, ChangedButtons {
   id: number;
   code: string;
   installCount: number;
   createdAtMs: number;
+  /** Until when a person looked through what keys changed: core/unconfirmed.ts. */
+  confirmedAtMs: number;
   /** SHA-256 of the key. */
   keyHash: Uint8Array;
   /** SHA-256 of the previous key, which is valid until `previousKeyUntilMs`. */

@@ -49,6 +49,7 @@ import type { ProviderStore } from './provider.ts';
 import type { ProviderKeyStore } from './provider-key.ts';
 import type { ReceiptStore } from './receipt.ts';
 import type { RegistrationStore } from './registration.ts';
+import type { ReminderStore } from './reminder.ts';
 import type { RideStore } from './ride.ts';
 import type { SessionStore } from './session.ts';
 import type { SightingStore } from './sighting.ts';
@@ -84,6 +85,7 @@ export interface Store
     DistributionStore,
     ReceiptStore,
     RegistrationStore,
+    ReminderStore,
     RideStore,
     InboxStore,
     JobStore,

@@ -192,7 +192,8 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
               const { installCode } = call;
               const { providerCode } = link;
               const name = installCode && myNameOf({ installCode, providerCode });
-              const how = { plain: () => myUrlFor(host.name, path, name), nowMs };
+              const plain = () => myUrlFor(host.name, path, name);
+              const how = { plain, isByCode: installCode !== null, nowMs };
               return myUrlOfLink(core, settings, settings.myUrl, link, how);
             };
             return may ? admit(call, facts, { request, myUrl }, nowMs) : FORGED;

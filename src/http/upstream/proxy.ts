@@ -273,7 +273,8 @@ async function exchange(
   const myUrl = (of: AdmittedLink) => {
     const origin = originAt(deps, asked);
     const plain = () => myUrlOfRequest(settings, origin, upstream.host, target);
-    const how = { plain, nowMs: clock.nowMs() };
+    const isByCode = typeof codeIn(target) === 'string';
+    const how = { plain, isByCode, nowMs: clock.nowMs() };
     return forwarding.opensMy ? myUrlOfLink(deps.core, settings, origin, of, how) : null;
   };
   const fetch = { request, isShared, namesLink: forwarding.opensMy, myUrl };

@@ -5,6 +5,7 @@ import type { DeviceSearchStore } from '../../core/port/device-search.ts';
 import type { Backend } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
 import { patternOf } from './link-view.ts';
+import { FIGURES_MATCH, figuresValues } from './subscription-figures.ts';
 import { linkedRow } from './targets.ts';
 
 /** Devices of a slice: each has up to 16 bindings and a few links to read. */
@@ -41,16 +42,22 @@ export function deviceSearchNoun(backend: Backend): DeviceSearchStore {
             SELECT 1 FROM install_device s ${join} install i ON i.id = s.install_id
             WHERE s.device_id = p.device_id AND s.provider_id = p.provider_id
               AND (${backend.fits('i.note', 'link')} OR ${backend.fits('i.install_code', 'link')})))
+          AND (:byFigures = 0 OR EXISTS (
+            SELECT 1 FROM install_device s ${join} install i ON i.id = s.install_id
+            WHERE s.device_id = p.device_id AND s.install_id = p.home_install_id
+              AND ${FIGURES_MATCH}))
           AND ${linkedRow(backend)}
         ORDER BY p.os, p.device_id`),
   };
   return {
-    searchDevices: async (providerId, { link, os: ofOs, ...search }, after) =>
+    searchDevices: async (providerId, { figures = null, link, os: ofOs, ...search }, after) =>
       backend.read(function* () {
         const from = { providerId, ...(after ?? { os: '', deviceId: 0 }) };
         const next = yield* on.end.get(from);
         const part = patternOf(backend, link);
-        return { devices: yield* on.found.all({ ...from, ...search, ofOs, link: part }), next };
+        const byFigures = { ...figuresValues(figures ?? {}), byFigures: figures === null ? 0 : 1 };
+        const wanted = { ...from, ...search, ...byFigures, ofOs, link: part };
+        return { devices: yield* on.found.all(wanted), next };
       }),
   };
 }

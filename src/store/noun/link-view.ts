@@ -12,6 +12,7 @@ import { columns, ofTable, sql, values } from '../statement-text.ts';
 import { slotSeen, withDevice } from './look-ups.ts';
 import { DISABLED_BY_IMPORT } from './panel-link.ts';
 import { booleans, type Flagged, mapped } from './rows.ts';
+import { FIGURES_MATCH, figuresValues } from './subscription-figures.ts';
 
 /** Links that one statement of a search reads: some 5 ms on SQLite. */
 const RANGE_COUNT = 1_000;
@@ -58,6 +59,7 @@ function filterStatements(backend: Backend, link: SQL<LinkRow>, ofProvider: SQL)
       AND (CAST(:refusedSinceMs AS bigint) IS NULL OR ${refusedAt} >= :refusedSinceMs)
       AND (CAST(:unusedSinceMs AS bigint) IS NULL OR (i.created_at_ms < :unusedSinceMs
           AND coalesce(${seenAt}, 0) < :unusedSinceMs))
+      AND ${FIGURES_MATCH}
       AND (${isUnset('inNote')} OR ${backend.fits('i.note', 'inNote')})
       AND (${isUnset('part')} OR ${backend.fits('i.note', 'part')}
         OR (:hidesCodes = 0 AND ${backend.fits('i.install_code', 'part')})
@@ -164,8 +166,9 @@ function valuesOf(
   const { providerCode, status, isFull, isOver = false, search = null, inNote = null } = filter;
   const { refusedSinceMs = null, unusedSinceMs = null, limit = null } = filter;
   const { isCopied = false, isDisabledByImport = false } = filter;
-  const isHeavy =
-    isOver || [search, inNote, refusedSinceMs, unusedSinceMs].some((one) => one !== null);
+  const figures = figuresValues(filter);
+  const others = [search, inNote, refusedSinceMs, unusedSinceMs, ...Object.values(figures)];
+  const isHeavy = isOver || others.some((one) => one !== null);
   const isLight = isFull || isCopied || isDisabledByImport || status !== null || limit !== null;
   return {
     values: {
@@ -174,6 +177,7 @@ function valuesOf(
       search,
       refusedSinceMs,
       unusedSinceMs,
+      ...figures,
       limit,
       hidesCodes: filter.hidesCodes ? 1 : 0,
       isFull: isFull ? 1 : 0,

@@ -56,6 +56,7 @@ import { receiptNoun } from './receipt.ts';
 import { recipientNoun } from './recipient.ts';
 import { refusedDeviceNoun } from './refused-device.ts';
 import { registrationNoun } from './registration.ts';
+import { reminderNoun } from './reminder.ts';
 import { removalNoun } from './removal.ts';
 import { rideNoun } from './ride.ts';
 import { sessionNoun } from './session.ts';
@@ -98,6 +99,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...inboxNoun(backend),
     ...glanceNoun(backend),
     ...fillNoun(backend),
+    ...reminderNoun(backend),
     ...acknowledgementNoun(backend),
     ...tokenNoun(backend),
     ...endedNoun(backend),

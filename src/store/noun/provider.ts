@@ -5,15 +5,18 @@ import * as happenings from '../../core/event/happenings.ts';
 import { fieldsOf, usualOf } from '../../core/field.ts';
 import type { ProviderStore, ProviderTerms } from '../../core/port/provider.ts';
 import { PROVIDER_FIELDS, RIDE_TERMS } from '../../core/terms.ts';
+import { movedButtons } from '../../core/unconfirmed.ts';
 import type { Backend } from '../backend.ts';
 import { assignments, columns, insertInto, sql } from '../statement-text.ts';
 import { oneTimeSteps } from './session.ts';
 import { ridesChanged } from './terms.ts';
+import { buttonSteps } from './unconfirmed.ts';
 
 const FIELDS = fieldsOf(PROVIDER_FIELDS);
 
 export const PROVIDER_COLUMNS = columns('provider', [
-  ...(['id', 'code', 'installCount', 'createdAtMs'] as const),
+  ...(['id', 'code', 'installCount', 'createdAtMs', 'confirmedAtMs'] as const),
+  ...(['formerButtons', 'buttonsAtMs'] as const),
   ...(['keyHash', 'previousKeyHash', 'previousKeyUntilMs'] as const),
   ...FIELDS,
 ]);
@@ -46,6 +49,10 @@ function statements(backend: Backend) {
     change: prepare(sql`
         UPDATE provider SET ${assignments('provider', FIELDS)}
         WHERE ${ofCode}`),
+    figuresTurned: prepare(sql`
+        UPDATE provider SET figures_since_ms =
+          CASE WHEN subscription_figures = 1 THEN CAST(:nowMs AS bigint) END
+        WHERE ${ofCode}`),
     ridesChanged: ridesChanged(backend),
     rotate: prepare(sql`
         UPDATE provider SET ${assignments('provider', 'previousKeyHash = key_hash, previousKeyUntilMs, keyHash')}
@@ -58,6 +65,7 @@ function statements(backend: Backend) {
 export function providerNoun(backend: Backend): ProviderNoun {
   const on = statements(backend);
   const oneTime = oneTimeSteps(backend);
+  const buttons = buttonSteps(backend);
 
   return {
     findProvider: (code) => backend.read(() => on.find.get({ code })),
@@ -70,6 +78,9 @@ export function providerNoun(backend: Backend): ProviderNoun {
         if ((yield* on.add.run(row)) === 0) return 'provider_code_exists';
         // Of its buttons, its page and discovery; most providers have none.
         const { code, discovery, my, plan, supportUrl, webPageUrl } = row;
+        if (row.subscriptionFigures === 1) {
+          yield* on.figuresTurned.run({ code, nowMs: act.atMs });
+        }
         const rides = my === 1 || discovery === 1 || (supportUrl ?? webPageUrl) !== null;
         const added = rides ? yield* on.find.get({ code }) : null;
         if (added !== null) yield* on.ridesChanged.run({ providerId: added.id });
@@ -83,8 +94,14 @@ export function providerNoun(backend: Backend): ProviderNoun {
         if (known === null) return 'provider_not_found';
         const after = { ...known, ...wanted };
         yield* on.change.run({ ...after });
+        if (after.subscriptionFigures !== known.subscriptionFigures) {
+          yield* on.figuresTurned.run({ code, nowMs: act.atMs });
+        }
         if (RIDE_FIELDS.some((name) => known[name] !== after[name])) {
           yield* on.ridesChanged.run({ providerId: known.id });
+        }
+        if (movedButtons(known, after).length > 0) {
+          yield* buttons.changed(notes, known.id, null, known, after, act);
         }
         for (const deed of deeds.updateProvider(known, after)) {
           notes.audit(act, deed);

@@ -72,9 +72,13 @@ const OF_PROVIDER: Table<ProviderChange> = {
   shortCodes: [0, 1, { short_codes: [null, 1] }],
   discovery: [0, 1, { discovery: [null, 'on'] }],
   subscriptionFigures: [0, 1, { subscription_figures: [null, 'on'] }],
+  quietFrom: [null, '22:00', { quiet_from: [null, '22:00'] }],
+  quietTo: [null, '08:00', { quiet_to: [null, '08:00'] }],
+  timeZone: [null, '+04:30', { time_zone: [null, '+04:30'] }],
   my: [0, 1, { page: [null, 'on'] }],
   myName: [null, 'Northwind', { page_name: 'changed' }],
   myColor: [null, '#0f766e', { page_color: [null, '#0f766e'] }],
+  myTraffic: [0, 1, { page_traffic: [null, 'on'] }],
   myCutOff: [0, 1, { page_cut_off: [null, 'on'] }],
 };
 

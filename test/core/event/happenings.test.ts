@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import * as happenings from '../../../src/core/event/happenings.ts';
 import { EVENT_MEANINGS } from '../../../src/core/event/meanings.ts';
+import { changeWaits } from '../../../src/core/event/waiting.ts';
 import { OPERATOR_EVENTS, PROVIDER_EVENTS } from '../../../src/core/port/event.ts';
 
 const LINK = { id: 1, installLimit: 100, deviceCount: 100 };
@@ -65,6 +66,10 @@ const ALL = [
   happenings.subscriptionEnded(0),
   happenings.quotaReached('links', 80, 8, 10),
   happenings.keyRotated(0),
+  changeWaits(
+    { providerCode: 'Provide1', changed: 'texts', oldHosts: [], newHosts: [LONG, LONG] },
+    0,
+  ),
   happenings.webhookDisabled(1, 'webhook', LONG),
   happenings.backupFailed(FAILING, LONG),
   happenings.backupRecovered(FAILING),

@@ -41,6 +41,19 @@ export const subscriptionFiguresContract: Record<keyof SubscriptionFiguresStore,
     });
   },
 
+  listSubscriptionFigures(opened) {
+    test('lists the figures of these links, without those that have none', async () => {
+      const { store } = opened();
+      const { installId, providerId } = await keeping(opened());
+      const other = await addLink(store, providerId, { installCode: OTHER_CODE });
+      await store.keepSubscriptionFigures(installId, READ, 'proxy', NOW_MS);
+      expect(await store.listSubscriptionFigures([installId, other])).toEqual([
+        { installId, ...READ, readAtMs: NOW_MS },
+      ]);
+      expect(await store.listSubscriptionFigures([])).toEqual([]);
+    });
+  },
+
   keepSubscriptionFigures(opened) {
     test('keeps nothing for a provider that wants none, and of no link', async () => {
       const { store } = opened();

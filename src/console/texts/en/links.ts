@@ -2,7 +2,8 @@ import { count } from './count.ts';
 
 const links = {
   search: 'Code, note, HWID or device',
-  words: 'Filter words: is:full is:copied is:active is:disabled limit:3 unused:30d refused:today',
+  words:
+    'Filter words: is:full is:copied is:active is:disabled limit:3 unused:30d refused:today ends:3d ends:past traffic:90 unread:30d',
   filters: 'Filters',
   full: 'Full',
   copied: 'Copied HWID',
@@ -16,6 +17,18 @@ const links = {
   code: 'Code',
   devices: 'Devices',
   made: 'Created',
+  ends: 'Subscription',
+  endsOn: 'Subscription ends',
+  traffic: 'Traffic',
+  endedOn: 'Subscription ended',
+  figuresRead: 'Read from the panel',
+  endedMark: 'ended',
+  endsIn: (days: number) => `Ends in ${count(days, 'day', 'days')}`,
+  ended: 'Ended',
+  trafficOver: (n: string) => `Traffic from ${n} %`,
+  unreadFor: (days: number) => `Unread for ${count(days, 'day', 'days')}`,
+  figuresNotKept:
+    'Ends and traffic of subscriptions are not kept, so this filter finds nothing. The operator switches them on, or your bot by subscription_figures of /api/policy.',
   columns: 'Columns',
   order: 'Order',
   active: 'active',

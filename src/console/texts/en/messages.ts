@@ -168,6 +168,7 @@ const compose = {
   filterLanguage: 'Language',
   filterSeen: 'Last seen',
   filterDomain: 'Checked in from',
+  filterFigures: 'Subscription',
   filterLink: 'Code or note of the link',
   seenWithin: (days: number) => `in the last ${count(days, 'day', 'days')}`,
   unseenFor: (days: number) => `not for ${count(days, 'day', 'days')}`,

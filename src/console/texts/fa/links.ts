@@ -7,7 +7,7 @@ const { format } = number;
 const links: Like<typeof english.links> = {
   search: 'کد، یادداشت، HWID یا دستگاه',
   words:
-    'کلمات فیلتر: \u2066is:full is:copied is:active is:disabled limit:3 unused:30d refused:today\u2069',
+    'کلمات فیلتر: \u2066is:full is:copied is:active is:disabled limit:3 unused:30d refused:today ends:3d ends:past traffic:90 unread:30d\u2069',
   filters: 'فیلترها',
   full: 'پر',
   copied: 'HWID کپی‌شده',
@@ -21,6 +21,18 @@ const links: Like<typeof english.links> = {
   code: 'کد',
   devices: 'دستگاه‌ها',
   made: 'زمان ایجاد',
+  ends: 'اشتراک',
+  endsOn: 'پایان اشتراک',
+  traffic: 'ترافیک',
+  endedOn: 'اشتراک تمام شد',
+  figuresRead: 'خوانده‌شده از پنل',
+  endedMark: 'تمام‌شده',
+  endsIn: (days) => `پایان تا ${format(days)} روز`,
+  ended: 'تمام‌شده',
+  trafficOver: (n) => `ترافیک از ${n}٪`,
+  unreadFor: (days) => `${format(days)} روز خوانده‌نشده`,
+  figuresNotKept:
+    'پایان و ترافیک اشتراک‌ها نگه داشته نمی‌شود، پس این فیلتر چیزی پیدا نمی‌کند. اپراتور آن را روشن می‌کند، یا ربات شما با \u2066subscription_figures\u2069 در \u2066/api/policy\u2069.',
   columns: 'ستون‌ها',
   order: 'ترتیب',
   active: 'فعال',

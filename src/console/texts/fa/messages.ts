@@ -170,6 +170,7 @@ const compose: Like<typeof english.compose> = {
   filterLanguage: 'زبان',
   filterSeen: 'آخرین فعالیت',
   filterDomain: 'مراجعه از دامنهٔ',
+  filterFigures: 'اشتراک',
   filterLink: 'کد یا یادداشت لینک',
   seenWithin: (days) => `در ${number.format(days)} روز گذشته`,
   unseenFor: (days) => `${number.format(days)} روز بدون فعالیت`,

@@ -8,7 +8,8 @@ const dayCount = (n: number) => count(n, 'день', 'дня', 'дней');
 
 const links: Like<typeof english.links> = {
   search: 'Код, заметка, HWID или устройство',
-  words: 'Слова-фильтры: is:full is:copied is:active is:disabled limit:3 unused:30d refused:today',
+  words:
+    'Слова-фильтры: is:full is:copied is:active is:disabled limit:3 unused:30d refused:today ends:3d ends:past traffic:90 unread:30d',
   filters: 'Фильтры',
   full: 'Заполненные',
   copied: 'Скопирован HWID',
@@ -22,6 +23,18 @@ const links: Like<typeof english.links> = {
   code: 'Код',
   devices: 'Устройства',
   made: 'Создана',
+  ends: 'Подписка',
+  endsOn: 'Подписка до',
+  traffic: 'Трафик',
+  endedOn: 'Подписка закончилась',
+  figuresRead: 'Прочитано у панели',
+  endedMark: 'закончилась',
+  endsIn: (days) => `Закончится за ${dayCount(days)}`,
+  ended: 'Закончились',
+  trafficOver: (n) => `Трафик от ${n} %`,
+  unreadFor: (days) => `Не читались ${dayCount(days)}`,
+  figuresNotKept:
+    'Срок и трафик подписок не хранятся, поэтому этот фильтр ничего не находит. Хранение включает оператор или ваш бот: subscription_figures в /api/policy.',
   columns: 'Столбцы',
   order: 'Порядок',
   active: 'действует',

@@ -168,6 +168,7 @@ const compose: Like<typeof english.compose> = {
   filterLanguage: 'Язык',
   filterSeen: 'Было на связи',
   filterDomain: 'Приходило с домена',
+  filterFigures: 'Подписка',
   filterLink: 'Код или заметка ссылки',
   seenWithin: (days) => `за последние ${days} дн.`,
   unseenFor: (days) => `не было ${days} дн.`,

@@ -3,7 +3,8 @@ import type { Like } from '../texts.ts';
 
 const links: Like<typeof english.links> = {
   search: '链接码、备注、HWID 或设备',
-  words: '筛选词：is:full is:copied is:active is:disabled limit:3 unused:30d refused:today',
+  words:
+    '筛选词：is:full is:copied is:active is:disabled limit:3 unused:30d refused:today ends:3d ends:past traffic:90 unread:30d',
   filters: '筛选',
   full: '已满',
   copied: 'HWID 被复制',
@@ -17,6 +18,18 @@ const links: Like<typeof english.links> = {
   code: '链接码',
   devices: '设备',
   made: '创建时间',
+  ends: '订阅',
+  endsOn: '订阅到期',
+  traffic: '流量',
+  endedOn: '订阅已到期',
+  figuresRead: '从面板读取',
+  endedMark: '已到期',
+  endsIn: (days) => `${days} 天内到期`,
+  ended: '已到期',
+  trafficOver: (n) => `流量达 ${n}%`,
+  unreadFor: (days) => `${days} 天未读取`,
+  figuresNotKept:
+    '没有保存订阅的到期时间和流量，因此该筛选找不到任何结果。可由运营者开启，或由您的机器人通过 /api/policy 的 subscription_figures 开启。',
   columns: '列',
   order: '排序',
   active: '有效',

@@ -167,6 +167,7 @@ const compose: Like<typeof english.compose> = {
   filterLanguage: '语言',
   filterSeen: '最近在线',
   filterDomain: '来自域名',
+  filterFigures: '订阅',
   filterLink: '链接的代码或备注',
   seenWithin: (days) => `最近 ${days} 天内`,
   unseenFor: (days) => `超过 ${days} 天未出现`,
