@@ -37,6 +37,8 @@ export const jobCalls = {
         state: job.state,
         by: actor.name,
         problem: job.problem,
+        /** True: it waits until a webhook has taken more of its events. */
+        isHeld: job.isHeld,
         /** True: the person may undo or stop the job. */
         mayStop: mayDo(job.kind, signedIn.grants, provider.id),
         totalCount: job.totalCount,

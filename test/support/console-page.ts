@@ -72,7 +72,7 @@ async function builtConsole(): Promise<Map<string, Blob>> {
   const folder = mkdtempSync(join(tmpdir(), 'gatepost-console-'));
   await buildConsole(folder);
   const files = readdirSync(folder).map((name): [string, Blob] => [
-    name.replace(/\.gz$/, ''),
+    name.replace(/\.br$/, ''),
     new Blob([readFileSync(join(folder, name))]),
   ]);
   rmSync(folder, { recursive: true });

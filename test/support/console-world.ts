@@ -142,8 +142,9 @@ async function addPeople(app: TestApp, own: Credentials, words: Words): Promise<
   }
   await owner.get('keys.add', { at, name: words.name, scope: 'read', days: 90 });
   await owner.get('keys.add', { at, name: `${words.name} 2`, scope: 'links', days: null });
-  const hook = { url: 'https://hooks.example.com/gatepost', events: ['link.full'] };
-  await call(app, '/api/webhook-add', own, {}, { method: 'POST', body: JSON.stringify(hook) });
+  const hook = { url: 'https://hooks.example.com/gatepost', events: 'link.full' };
+  const { json } = await call(app, '/api/webhook-add', own, hook);
+  if (json.rc !== 1) throw new Error(json.msg);
   const draft = { name: 'operator', grant: { providerId: null, role: 'operator' as const } };
   const added = await app.core.store.addAccount(
     { ...draft, countMax: 9, createdAtMs: nowMs, invitation: null },

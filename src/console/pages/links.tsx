@@ -149,7 +149,15 @@ export function LinksPage({ at }: { at: string }) {
           <Actions at={at} filter={list.filter} onMade={reload} />
         </Found>
       </section>
-      {opened !== null && <LinkPanel key={opened} at={at} id={opened} onClose={close} />}
+      {opened !== null && (
+        <LinkPanel
+          key={opened}
+          at={at}
+          id={opened}
+          onClose={close}
+          onChanged={(id) => list.refresh([id])}
+        />
+      )}
     </div>
   );
 }

@@ -89,6 +89,7 @@ function Settings({ at, shown, onSaved }: { at: string; shown: Shown; onSaved: (
     <Form
       submit={texts.common.save}
       done={texts.common.saved}
+      draft="page"
       keeps
       onSubmit={async ({ my, myColor = '', myCutOff, myTraffic, ...given }) => {
         const own = myColor === USUAL ? null : myColor;

@@ -36,7 +36,7 @@ function MemberRow({ at, member, onChange, onGone }: MemberRowProps) {
   return (
     <tr>
       <th scope="row">
-        <bdi>{name}</bdi>
+        <bdi>{name}</bdi> <small class="hint">{texts.common.numbered(`${id}`)}</small>
       </th>
       <td>
         <Role
@@ -101,7 +101,6 @@ function Staff({ at }: { at: string }) {
         roles={ROLES}
         names={words.roles}
         rights={words.rights}
-        usual="support"
         invite={(role) => call('staff.invite', { at, role })}
       />
     </Card>

@@ -196,20 +196,25 @@ export class LinkList {
       // The next change or action asks again.
       if (answer === null) return;
       this.allCount = answer.allCount;
-      const found = new Map(answer.rows.map((link) => [link.id, link]));
-      const gone = new Set(some.filter((id) => !found.has(id) && this.#byId.has(id)));
-      for (const link of found.values()) {
-        const known = this.#byId.get(link.id);
-        if (known !== undefined) Object.assign(known, link);
-        else if (link.id > (this.rows[0]?.id ?? 0)) this.#freshIds.add(link.id);
-      }
-      if (gone.size > 0) {
-        for (const id of gone) this.#byId.delete(id);
-        this.rows = this.rows.filter(({ id }) => !gone.has(id));
-      }
+      this.#put(some, new Map(answer.rows.map((link) => [link.id, link])));
     }
     // With a filter, only a new read of the list shows whether the link matches.
     if (isEvery(this.filter)) this.fresh.value = this.#freshIds.size;
     this.version.value += 1;
+  }
+
+  /**
+   * Puts changed links into their rows, and takes those out that no longer match. A changed link is
+   * another object: a row is drawn again for that alone.
+   */
+  #put(ids: readonly number[], found: ReadonlyMap<number, Link>): void {
+    const known = ids.filter((id) => this.#byId.has(id));
+    for (const link of found.values()) {
+      if (this.#byId.has(link.id)) this.#byId.set(link.id, link);
+      else if (link.id > (this.rows[0]?.id ?? 0)) this.#freshIds.add(link.id);
+    }
+    if (known.length === 0) return;
+    for (const id of known) if (!found.has(id)) this.#byId.delete(id);
+    this.rows = this.rows.flatMap(({ id }) => this.#byId.get(id) ?? []);
   }
 }

@@ -15,7 +15,7 @@ export interface DeviceSearch {
   unseenSinceMs: number | null;
   /** The binding from which the device checked in. */
   domainId: number | null;
-  /** A part of the code or the note of one of its links, in any case of A to Z. */
+  /** A part of the code or the note of one of its links, in any case and spelling. */
   link: string | null;
   /**
    * The figures of its home link, on which it has a slot; null or absent: any. A HWID is no secret:

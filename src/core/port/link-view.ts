@@ -36,8 +36,8 @@ export interface LinkFilter extends FiguresFilter {
   /** True: only links that an import disabled, whose state is still the import's. */
   isDisabledByImport?: boolean;
   /**
-   * A part of the note, of the code, or of the model of a device on the link, in any case of A to
-   * Z; or the beginning of the HWID of one.
+   * A part of the note, of the code, or of the model of a device on the link, in any case and
+   * spelling (`src/core/fold.ts`); or the beginning of the HWID of one.
    */
   search?: string | null;
   /** True: the search looks at no code, which is a secret to its caller. */

@@ -270,7 +270,7 @@ const listLinkEndpoint = providerEndpoint({
     search: optional(forms.linkSearch, {
       misfit: 'unknown_error',
       about:
-        'Only links with this in their note, code or the model of a device on them, in any case of A to Z, or at the start of a HWID on them.',
+        'Only links with this in their note, code or the model of a device on them, in any case (of other scripts too, and with Persian and Arabic letters and digits alike), or at the start of a HWID on them.',
       example: 'spring',
     }),
     over: optional(forms.flag, {
