@@ -22,6 +22,7 @@ import type { Cutter } from './jobs/cut-off.ts';
 import { makeWorker } from './jobs/deliver.ts';
 import type { Follower } from './jobs/follow.ts';
 import { type JobWorker, makeJobWorker } from './jobs/link-jobs.ts';
+import { makeReminder } from './jobs/remind.ts';
 import { startJobs } from './jobs/table.ts';
 import { makeMetrics } from './monitor/metrics.ts';
 import { Outages } from './monitor/outages.ts';
@@ -319,7 +320,11 @@ async function startParts(beginning: Beginning): Promise<App> {
   const jobWorker = startJobWorker(beginning, clock);
   const ofPanels = startPanelWorkers(beginning, clock, panelTokens);
   const checkRelease = releaseCheck(beginning, clock);
-  const working = { worker, jobWorker, outbox, ...ofPanels, upstreams, strangerPage, checkRelease };
+  const remind = makeReminder({ core, clock, log, reader: null });
+  const working = {
+    ...{ worker, jobWorker, outbox, ...ofPanels, remind },
+    ...{ upstreams, strangerPage, checkRelease },
+  };
   const jobs = startJobs({ core, clock, timekeeper, log, ...working, tls, settings, node });
   parts.push({ name: 'jobs', stop: () => jobs.stop().then(leave) });
   for (const name of ['node', 'stranger-page']) void jobs.run(name);

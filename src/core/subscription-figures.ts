@@ -91,7 +91,7 @@ const isSamePeriod = (one: Period, other: Period) =>
   isAlike(one.totalBytes, other.totalBytes, (one.totalBytes ?? 0) * SAME_SHARE);
 
 /** Returns whether a period is longer or larger; null stands for one without an end. */
-const isRenewal = (before: Period, now: Period) =>
+export const isRenewal = (before: Period, now: Period) =>
   (before.endsAtMs !== null && (now.endsAtMs ?? Infinity) >= before.endsAtMs + RENEWED_MS) ||
   (before.totalBytes !== null &&
     (now.totalBytes ?? Infinity) >= before.totalBytes * (1 + RENEWED_SHARE));
@@ -99,6 +99,16 @@ const isRenewal = (before: Period, now: Period) =>
 /** The tenths of the traffic that were used; 10 and more: all of it. Null: there is no total. */
 const tenthsOf = ({ totalBytes, usedBytes }: Figures) =>
   totalBytes === null || usedBytes === null ? null : Math.floor((usedBytes / totalBytes) * 10);
+
+/** Returns how much of the traffic was used, per cent; null: not known, or there is no total. */
+export const usedPercent = ({ totalBytes, usedBytes }: Figures): number | null =>
+  totalBytes === null || usedBytes === null ? null : (usedBytes / totalBytes) * 100;
+
+/** The time after which figures may be wrong: the user may have paid since. */
+const FRESH_MS = 2 * DAY_MS;
+
+export const isFresh = ({ readAtMs }: Pick<KeptFigures, 'readAtMs'>, nowMs: number): boolean =>
+  nowMs - readAtMs <= FRESH_MS;
 
 /** Figures of a link after a read. */
 interface AfterRead {

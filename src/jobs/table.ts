@@ -32,6 +32,7 @@ import {
   noticeSubscriptions,
 } from './notice.ts';
 import type { Outbox } from './outbox/worker.ts';
+import type { Reminder } from './remind.ts';
 
 interface JobDeps {
   core: Core;
@@ -46,6 +47,8 @@ interface JobDeps {
   follower: Pick<Follower, 'tick'>;
   /** The cut-offs that wait. */
   cutter: Pick<Cutter, 'tick'>;
+  /** Sends the reminders that are due. */
+  remind: Reminder;
   /** The upstreams of the gate that the database keeps. */
   upstreams: { refresh(): Promise<void> };
   /** The answer to strangers. */
@@ -80,6 +83,7 @@ function jobs({
   outbox,
   follower,
   cutter,
+  remind,
   upstreams,
   strangerPage,
   checkRelease,
@@ -100,6 +104,7 @@ function jobs({
     job('upstreams', '*/5 * * * * *', () => upstreams.refresh()),
     job('follow', '*/5 * * * * *', () => follower.tick()),
     job('cut-off', '*/5 * * * * *', () => cutter.tick()),
+    job('remind', '*/5 * * * * *', remind),
     job('stranger-page', '5 * * * * *', strangerPage.refresh),
     job('release', '35 * * * * *', checkRelease),
     job('node', '*/5 * * * * *', () => core.store.noteNode(node)),

@@ -6,7 +6,7 @@
 import { appOf } from '../app/find.ts';
 import type { App } from '../app/record.ts';
 import { remembering } from '../memo.ts';
-import { fillMessage, isFilled, withoutFigures } from '../message/filling.ts';
+import { fillMessage, isFilled, isUntrue, withoutFigures } from '../message/filling.ts';
 import type { DeviceFacts } from '../port/device.ts';
 import type { FillStore, LinkFacts } from '../port/fill.ts';
 import type { AdmittedDevice } from '../port/link.ts';
@@ -241,7 +241,7 @@ function parsed(rides: readonly Ride[]): ParsedRide[] {
 const asksToFill = ({ notificationType, parsed }: ParsedRide) =>
   isFilled({ notificationType, payload: parsed });
 
-/** Fills the texts of rides with the facts of a link. */
+/** Fills the texts of rides with the facts of a link; a reminder that is not true is cleared. */
 const filled = (
   due: readonly DueRide<ParsedRide>[],
   facts: LinkFacts | null,
@@ -249,8 +249,10 @@ const filled = (
 ): DueRide<ParsedRide>[] =>
   due.map(({ ride, phase }) => {
     const { notificationType, parsed: payload } = ride;
-    const { payload: parsed } = fillMessage({ notificationType, payload }, facts, nowMs);
-    return { phase, ride: { ...ride, parsed } };
+    const message = { notificationType, payload };
+    const { payload: parsed } = fillMessage(message, facts, nowMs);
+    const isRiding = phase === 'rides' && !isUntrue(message, facts, nowMs);
+    return { phase: isRiding ? 'rides' : 'clears', ride: { ...ride, parsed } };
   });
 
 const ridingOf = ({ ride, phase }: DueRide<ParsedRide>): Riding => ({

@@ -4,7 +4,7 @@ import { mayBegin, TRANSITIONS } from '../../core/message/status.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
-import { unscheduled } from '../status.ts';
+import { isSent, unscheduled } from '../status.ts';
 import { detailsOn } from './distribution.ts';
 
 /** Statuses before delivery, as SQL. */
@@ -13,7 +13,7 @@ const BEFORE = sql.raw(`(${Object.keys(TRANSITIONS).map(Number).filter(mayBegin)
 export function messageNoun(backend: Backend): Pick<Store, 'listMessages' | 'readLastGeneral'> {
   const details = detailsOn(backend);
   const isScheduled = sql`CAST(x.status IN ${BEFORE} AND NOT ${unscheduled('x')} AS integer)`;
-  const fits = sql`x.status ${backend.among('statuses')}
+  const fits = sql`${isSent('x')} AND x.status ${backend.among('statuses')}
     AND coalesce(x.notification_type = CAST(:type AS integer), true)
     AND coalesce(${isScheduled} = CAST(:isScheduled AS integer), true)`;
   /** The end of the rows that a page reads. */

@@ -11,12 +11,12 @@ import { assignments, columns, insertInto, type RowsOf, sql } from '../statement
 import { PROVIDER_COLUMNS } from './provider.ts';
 
 const SET = ['amount', 'texts', 'formerTexts', 'textsAtMs', 'pushText', 'enabled'] as const;
-const COLUMNS = columns('reminder', ['id', 'kind', ...SET, 'createdAtMs']);
-type Row = RowsOf<[typeof COLUMNS]>;
+export const REMINDER_COLUMNS = columns('reminder', ['id', 'kind', ...SET, 'createdAtMs']);
+type Row = RowsOf<[typeof REMINDER_COLUMNS]>;
 
 const textsOf = (json: string) => JSON.parse(json) as ReminderTexts;
 
-const reminderOf = ({ texts, formerTexts, ...row }: Row): Reminder => ({
+export const reminderOf = ({ texts, formerTexts, ...row }: Row): Reminder => ({
   ...row,
   texts: textsOf(texts),
   formerTexts: formerTexts === null ? null : textsOf(formerTexts),
@@ -30,7 +30,7 @@ const rowOf = ({ texts, formerTexts, ...own }: Omit<Reminder, 'id'>) => ({
 
 export function reminderNoun(backend: Backend): ReminderStore {
   const { prepare } = backend;
-  const ofProvider = sql`SELECT ${COLUMNS} FROM reminder WHERE provider_id = :providerId`;
+  const ofProvider = sql`SELECT ${REMINDER_COLUMNS} FROM reminder WHERE provider_id = :providerId`;
   const on = {
     find: prepare(sql`${ofProvider} AND id = :id`),
     list: prepare(sql`${ofProvider} ORDER BY id`),
