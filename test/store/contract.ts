@@ -83,6 +83,7 @@ import { rideContract } from './contract/ride.ts';
 import { samePhoneContract } from './contract/same-phone.ts';
 import { sessionContract } from './contract/session.ts';
 import { sightingContract } from './contract/sighting.ts';
+import { remindingContract } from './contract/reminding.ts';
 import { slotContract } from './contract/slot.ts';
 import { subscriptionFiguresContract } from './contract/subscription-figures.ts';
 import { targetContract } from './contract/target.ts';
@@ -156,6 +157,7 @@ export const PARTS = {
   },
   outbox: outboxContract,
   event: { ...eventContract, ...webhookContract },
+  reminding: remindingContract,
 };
 type Part = keyof typeof PARTS;
 
@@ -177,6 +179,7 @@ export const SUITES: Record<keyof Store, Suite> = {
   ...PARTS.inbox,
   ...PARTS.outbox,
   ...PARTS.event,
+  ...PARTS.reminding,
 };
 
 /** What a part shows beside its methods. */

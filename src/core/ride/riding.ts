@@ -19,6 +19,7 @@ import type {
   RideLevel,
   RideStore,
 } from '../port/ride.ts';
+import type { Figures } from '../port/subscription-figures.ts';
 import { type DueRide, dueRides, lowerLevel } from './due.ts';
 import { type Carriage, type Riding, rideHeaders } from './headers.ts';
 import type { RidingPayload } from './parts.ts';
@@ -38,6 +39,8 @@ export interface Fetch {
   /** True: the device stands for all apps of the link without a HWID. */
   isShared: boolean;
   languages(): readonly string[];
+  /** Returns the figures in the answer, which are newer than those that are kept; null: none. */
+  figures?(): Figures | null;
 }
 
 /** The additions to the panel's answer. */
@@ -130,7 +133,7 @@ export class Rides {
         }
         // The link that the answer is for: the address of another one shows nothing of its own.
         return after(this.store.findLinkFacts(fetch.link.installId), (found) => {
-          const shown = fetch.isShared ? withoutFigures(found) : found;
+          const shown = fetch.isShared ? withoutFigures(found) : nowSaid(found, fetch, nowMs);
           return this.#ridersOf(filled(due, shown, nowMs), { ...of, isFilled: true });
         });
       });
@@ -226,6 +229,12 @@ export class Rides {
 /** Returns true if all rides have ended and the link has no button: nothing must be read. */
 const isOver = ({ untilMs, namedUntilMs, supportUrl, webPageUrl }: DoorRides, nowMs: number) =>
   nowMs >= untilMs && nowMs >= namedUntilMs && (supportUrl ?? webPageUrl) === null;
+
+/** Returns the facts of a link with the figures of the answer itself, if figures are kept. */
+function nowSaid(facts: LinkFacts | null, { figures }: Fetch, nowMs: number): LinkFacts | null {
+  const said = facts?.readAtMs == null ? null : (figures?.() ?? null);
+  return facts && said ? { ...facts, ...said, readAtMs: nowMs } : facts;
+}
 
 /** Parses each message once. */
 function parsed(rides: readonly Ride[]): ParsedRide[] {

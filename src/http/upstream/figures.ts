@@ -18,7 +18,8 @@ interface Deps {
   log: Log;
 }
 
-const HEADER = 'subscription-userinfo';
+/** The header in which panels tell apps the figures of a subscription. */
+export const FIGURES_HEADER = 'subscription-userinfo';
 /** The time for which it is known whether a provider keeps figures, ms. */
 const HOLDS_MS = 10_000;
 /** The most links whose figures are read or saved at once; others wait for their next fetch. */
@@ -35,7 +36,7 @@ export class FiguresNotes {
 
   /** Notes the figures in the headers of an answer, without delaying it. */
   noteLater(link: AdmittedLink, headers: Headers): void {
-    const header = headers.get(HEADER);
+    const header = headers.get(FIGURES_HEADER);
     const { installId, providerCode } = link;
     const known = this.#keeps.get(providerCode);
     const isKnown = known !== undefined && this.deps.clock.steadyMs() < known.untilMs;
