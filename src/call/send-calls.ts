@@ -109,7 +109,7 @@ function textsOf(payload: NotificationPayload) {
 }
 
 /** Returns a notification as phones show it; one with placeholders also as some links get it. */
-async function previewOf({ core, nowMs, provider }: DoerOf, payload: StoredNotification) {
+export async function previewOf({ core, nowMs, provider }: DoerOf, payload: StoredNotification) {
   const examples = await fillExamples(core.store, provider.id, payload, nowMs);
   return {
     texts: textsOf(payload),

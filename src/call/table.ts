@@ -22,6 +22,7 @@ import { operatorRecordCalls } from './operator-record-calls.ts';
 import { operatorUpstreamCalls } from './operator-upstream-calls.ts';
 import { overviewCalls } from './overview-calls.ts';
 import { phoneCalls } from './phone-calls.ts';
+import { reminderCalls } from './reminder-calls.ts';
 import { sendCalls } from './send-calls.ts';
 import { accountCalls, sessionCalls } from './session-calls.ts';
 import { staffCalls } from './staff-calls.ts';
@@ -45,6 +46,7 @@ const CALLS = {
   ...botCalls,
   ...staffCalls,
   ...sendCalls,
+  ...reminderCalls,
   ...webhookCalls,
   ...myCalls,
   ...operatorProviderCalls,

@@ -32,6 +32,7 @@ import { addOpenApiCommand } from './openapi.ts';
 import { addProviderCommands } from './provider.ts';
 import { addReadyCommand } from './ready.ts';
 import { failureOf, failureText } from './refusal.ts';
+import { addReminderCommands } from './reminder.ts';
 import { addSendCommands } from './send.ts';
 import { addServeCommand } from './serve.ts';
 import { addStatsCommand } from './stats.ts';
@@ -79,6 +80,7 @@ export function buildProgram(context: CliContext): Command {
   addForgetCommand(program, context);
   addSendCommands(program, context);
   addDistributionCommands(program, context);
+  addReminderCommands(program, context);
   addGatewayCommands(program, context);
   addWebhookCommands(program, context);
   addAccountCommands(program, context);

@@ -6,6 +6,7 @@ import { BOTS_MAX } from '../core/bot.ts';
 import { EXISTS } from '../core/link.ts';
 import { innermostReason, isRefused, type Refused } from '../core/outcome.ts';
 import { isAway, isBusy, WriteFailed } from '../core/port/store.ts';
+import { REMINDERS_MAX } from '../core/reminder-fields.ts';
 import { machineFault } from '../disk/fault.ts';
 
 /** The sentence of each refusal, for the code, HWID or id that was refused. */
@@ -39,6 +40,10 @@ const SENTENCES = {
   cuts_not_stopped: (host) => `no cut-offs have stopped at '${host}': see 'gatepost cuts list'`,
   bot_not_found: (id) => `there is no bot ${id}: see 'gatepost bot list'`,
   bot_limit_reached: (code) => `provider ${code} has reached the limit of ${BOTS_MAX} bots`,
+  reminder_not_found: (id) => `there is no reminder ${id}: see 'gatepost reminder list'`,
+  reminder_exists: (code) => `provider ${code} has a reminder of this kind and amount already`,
+  reminder_limit_reached: (code) =>
+    `provider ${code} has reached the limit of ${REMINDERS_MAX} reminders`,
   webhook_not_found: (id) => `there is no webhook ${id}: see 'gatepost webhook list'`,
   webhook_limit_reached: (owner) =>
     `${owner} has reached the limit of webhooks (the setting webhook.per_owner_max)`,

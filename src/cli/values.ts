@@ -104,6 +104,7 @@ export const telegramChatValue = argument('a Telegram chat', TELEGRAM_CHAT);
 export const distributionIdValue = argument('the id of a distribution', RECORD_ID);
 export const webhookIdValue = argument('the id of a webhook', RECORD_ID);
 export const botIdValue = argument('the id of a bot', RECORD_ID);
+export const reminderIdValue = argument('the id of a reminder', RECORD_ID);
 export const eventIdValue = argument('the number of an event', RECORD_ID);
 
 /** Reads a prefix of HWIDs; its length leaves room for a hyphen and a number. */

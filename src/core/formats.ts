@@ -59,7 +59,7 @@ export function whole(
 }
 
 /** Makes a format of a few values; numbers may come as digits. */
-function choice<T extends string | number>(values: readonly T[]) {
+export function choice<T extends string | number>(values: readonly T[]) {
   const last = values.at(-1);
   const rule = values.length < 2 ? `${last}` : `${values.slice(0, -1).join(', ')} or ${last}`;
   const misfit = malformed(`must be ${rule}`);
@@ -287,6 +287,8 @@ export const DAY_TIME = text(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'a time of the day, 
 export const TIME_ZONE = text(
   /^(?:[+-](?:0\d|1[0-3]):(?:00|15|30|45)|\+14:00)$/,
   'a distance from UTC in quarters of an hour, as +03:00',
+  // A plus sign in a query is a blank.
+  (written) => written.replace(/^ /, '+'),
 );
 
 /** The id of a record in a request. */

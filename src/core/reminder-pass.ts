@@ -7,7 +7,7 @@
 
 import type { Core } from './core.ts';
 import { wakeDevices } from './message/deliver.ts';
-import { TIME_ZONE_USUAL } from './message/filling.ts';
+import { USUAL_TIME_ZONE } from './message/filling.ts';
 import type { FiguresReader } from './port/figures-reader.ts';
 import type {
   ClaimedPass,
@@ -81,7 +81,7 @@ export async function makePass(parts: PassParts, nowMs: number): Promise<boolean
     const all = await core.store.listReminders(provider.id);
     const rules = all.filter(({ enabled }) => enabled === 1);
     const isStopped = await stopsAtMass(parts, claimed, rules, nowMs);
-    const isQuietNow = isQuiet(provider, TIME_ZONE_USUAL, nowMs);
+    const isQuietNow = isQuiet(provider, USUAL_TIME_ZONE, nowMs);
     const maySend = !isStopped && !isQuietNow && mayNotify(provider, nowMs);
     const pass = { ...parts, lease, claimed, rules, maySend, nowMs };
     await overLinks(pass);

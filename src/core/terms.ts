@@ -155,9 +155,9 @@ export const FIGURE_TERMS = {
 
 /** A provider's terms of reminders. */
 export const QUIET_TERMS = {
-  quietFrom: { format: DAY_TIME, usual: null, none: 'none', may: TERMS },
-  quietTo: { format: DAY_TIME, usual: null, none: 'none', may: TERMS },
-  timeZone: { format: TIME_ZONE, usual: null, may: TERMS },
+  quietFrom: { format: DAY_TIME, usual: null, may: ALL },
+  quietTo: { format: DAY_TIME, usual: null, may: ALL },
+  timeZone: { format: TIME_ZONE, usual: null, may: ALL },
 } as const satisfies Terms<OwnQuiet>;
 
 /** The fields that a provider itself may set, for all of its links. */

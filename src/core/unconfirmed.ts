@@ -6,7 +6,8 @@
 
 import { DAY_MS } from './calendar.ts';
 import type { Act } from './port/audit.ts';
-import type { Unconfirmed } from './port/reminder.ts';
+import type { ChangedButtons, Unconfirmed } from './port/reminder.ts';
+import type { Buttons } from './port/ride.ts';
 
 /** The time after which a change by a key is used. */
 export const WAIT_MS = DAY_MS;
@@ -15,7 +16,7 @@ export const WAIT_MS = DAY_MS;
 export const waits = ({ atMs }: { atMs: number }, confirmedAtMs: number, nowMs: number): boolean =>
   atMs > confirmedAtMs && nowMs < atMs + WAIT_MS;
 
-/** Returns the value that is used. */
+/** Returns the value that is used; null: there is none yet. */
 export const usedNow = <T>(
   value: Unconfirmed<T>,
   confirmedAtMs: number,
@@ -33,4 +34,43 @@ export function formerOf<T>(
 ): Omit<Unconfirmed<T>, 'now'> {
   if (actor.kind !== 'provider') return { former: null, atMs: 0 };
   return { former: before && usedNow(before, confirmedAtMs, atMs), atMs };
+}
+
+/** Returns the addresses of a provider or link as a value that a key may have changed. */
+export function unconfirmedButtons(own: ChangedButtons & Buttons): Unconfirmed<Buttons> {
+  const { buttonsAtMs: atMs, formerButtons, supportUrl, webPageUrl } = own;
+  const former = formerButtons === null ? null : (JSON.parse(formerButtons) as Buttons);
+  return { now: { supportUrl, webPageUrl }, former, atMs };
+}
+
+const NO_BUTTONS: Buttons = { supportUrl: null, webPageUrl: null };
+const BUTTON_FIELDS = ['supportUrl', 'webPageUrl'] as const;
+
+/** Returns the addresses of a provider or link that reminders and `my` use. */
+export const usedButtons = (
+  own: ChangedButtons & Buttons,
+  confirmedAtMs: number,
+  nowMs: number,
+): Buttons => usedNow(unconfirmedButtons(own), confirmedAtMs, nowMs) ?? NO_BUTTONS;
+
+/** Returns the addresses that differ. */
+export const movedButtons = (before: Buttons, after: Buttons) =>
+  BUTTON_FIELDS.filter((field) => before[field] !== after[field]);
+
+/**
+ * Returns what is kept of a change of addresses. What a person sets is used at once; an address
+ * beside it that a key changed goes on waiting.
+ */
+export function formerButtonsOf(
+  before: ChangedButtons & Buttons,
+  after: Buttons,
+  confirmedAtMs: number,
+  { actor, atMs }: Pick<Act, 'actor' | 'atMs'>,
+): ChangedButtons {
+  const used = usedButtons(before, confirmedAtMs, atMs);
+  if (actor.kind === 'provider') return { formerButtons: JSON.stringify(used), buttonsAtMs: atMs };
+  const moved = movedButtons(before, after);
+  const next = { ...used, ...Object.fromEntries(moved.map((field) => [field, after[field]])) };
+  if (movedButtons(next, after).length === 0) return { formerButtons: null, buttonsAtMs: 0 };
+  return { formerButtons: JSON.stringify(next), buttonsAtMs: before.buttonsAtMs };
 }

@@ -154,6 +154,16 @@ const TABLE = {
     'it was sent, cancelled or blocked already, or the change could not be saved',
   ),
 
+  reminder_not_found: refusal('Reminder not found', 'id names no reminder of this provider'),
+  reminder_exists: refusal(
+    'Reminder exists',
+    'the provider has a reminder of this kind and amount already',
+  ),
+  reminder_limit_reached: refusal(
+    'Reminder limit reached',
+    'the provider has as many reminders as it may have',
+  ),
+  reminder_save_error: refusal('Error save reminder', 'the change could not be saved'),
   webhook_not_found: refusal('Webhook not found', 'id names no webhook of this provider'),
   webhook_limit_reached: refusal(
     'Webhook limit reached',

@@ -48,6 +48,9 @@ export const labels = {
   rc2_body: 'body of rc 2',
   short_codes: 'short codes of new links',
   subscription_figures: 'figures of subscriptions',
+  quiet_from: 'quiet hours from',
+  quiet_to: 'quiet hours until',
+  time_zone: 'time zone',
   name: 'name',
   plan: 'plan',
   active_until: 'end of the plan',
@@ -213,6 +216,19 @@ export const explained: Readonly<
     option: ['state', ': whether end and traffic of subscriptions are kept'],
     about:
       '1: the end and the traffic of subscriptions, as the panel tells them, are kept for lists and messages. 0: they are deleted.',
+  },
+  quietFrom: {
+    option: ['time', ', as 22:00: no reminder is sent between these two times'],
+    about:
+      'The time of the day, `HH:MM` in `time_zone`, from which no reminder is sent until `quiet_to`.',
+  },
+  quietTo: {
+    option: ['time', ', as 08:00'],
+    about: 'The time of the day until which no reminder is sent.',
+  },
+  timeZone: {
+    option: ['offset', ' of quiet hours and of dates in messages, as +03:00'],
+    about: 'The zone of quiet hours and of dates in messages: its distance from UTC, as `+03:00`.',
   },
   myColor: {
     option: ['color', ', such as #1a2b3c, or none'],

@@ -120,6 +120,14 @@ export const EVENT_MEANINGS: Readonly<Record<StoredEvent['kind'], Meaning>> = {
     fields: ['quota', 'percent', 'used', 'limit'],
   },
   'key.rotated': { about: 'the provider got a new key', fields: ['old_key_until'] },
+  'change.waiting': {
+    about:
+      'a key changed an address of the provider or of a link, or the texts of a reminder (`changed`): reminders and the page of users show it from `used_from` on, or when a person confirms it in the console',
+    fields: [
+      ...['provider_code', 'install_id', 'reminder_id', 'changed'],
+      ...['old_host', 'new_host', 'used_from'],
+    ],
+  },
   'webhook.disabled': {
     about: 'another webhook of the same owner was disabled, as it did not accept its events',
     fields: ['webhook_id', 'target', 'why'],

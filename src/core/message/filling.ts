@@ -26,8 +26,8 @@ interface Fillable {
   payload: unknown;
 }
 
-/** The zone of dates, as in the contract. */
-export const TIME_ZONE_USUAL = '+03:00';
+/** The zone of dates of providers without one, as in the contract. */
+export const USUAL_TIME_ZONE = '+03:00';
 /** The time after which a read of traffic shows nothing; an end stays true. */
 const TRAFFIC_MS = 48 * 3_600_000;
 
@@ -81,7 +81,7 @@ export function fillPayload(
   nowMs: number,
 ): NotificationPayload {
   const values = valuesOf(facts, nowMs);
-  const time = { nowMs, timeZone: TIME_ZONE_USUAL };
+  const time = { nowMs, timeZone: facts?.timeZone ?? USUAL_TIME_ZONE };
   return mapBodies(payload, (html, tag) => fillHtml(html, values, time, tag));
 }
 

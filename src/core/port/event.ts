@@ -32,6 +32,7 @@ export const PROVIDER_EVENTS = [
   'subscription.ended',
   'quota.reached',
   'key.rotated',
+  'change.waiting',
   'webhook.disabled',
 ] as const;
 
@@ -52,6 +53,7 @@ export const OPERATOR_EVENTS = [
   'provider.resumed',
   'provider.key-rotated',
   'provider.removed',
+  'change.waiting',
   'webhook.disabled',
 ] as const;
 

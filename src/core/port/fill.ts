@@ -11,6 +11,8 @@ export interface LinkFacts extends Figures {
   /** The limit that was set. */
   installLimit: number;
   greeting: string | null;
+  /** The zone of dates, as `+03:00`; null: that of the contract. */
+  timeZone: string | null;
 }
 
 /** A reader of messages of a provider. */

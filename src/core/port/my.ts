@@ -2,6 +2,7 @@
 
 import type { Act } from './audit.ts';
 import type { Maybe } from './maybe.ts';
+import type { Buttons } from './ride.ts';
 import type { LinkName } from './slot.ts';
 import type { WantedCut } from './wanted-cut.ts';
 
@@ -41,8 +42,11 @@ interface MyReference {
   providerCode: string | null;
 }
 
-/** A link with an open page: it is active, and its provider is active and has pages. */
-export interface MyLink extends Pick<OwnMy, 'myName' | 'myColor'> {
+/**
+ * A link with an open page: it is active, and its provider is active and has pages. Addresses that
+ * a key changed are the former ones for a day: core/unconfirmed.ts.
+ */
+export interface MyLink extends Pick<OwnMy, 'myName' | 'myColor'>, Buttons {
   installId: number;
   installCode: string;
   installLimit: number;
@@ -51,7 +55,6 @@ export interface MyLink extends Pick<OwnMy, 'myName' | 'myColor'> {
   providerCode: string;
   /** SHA-256 of the provider's key. */
   keyHash: Uint8Array;
-  supportUrl: string | null;
   /** Time at which the user last freed a slot; null: never. */
   freedAtMs: number | null;
   /** The effective cool-down, hours. */

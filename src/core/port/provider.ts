@@ -3,7 +3,7 @@
 import type { Act } from './audit.ts';
 import type { Maybe } from './maybe.ts';
 import type { OwnMy, OwnMyCut } from './my.ts';
-import type { OwnQuiet } from './reminder.ts';
+import type { ChangedButtons, OwnQuiet } from './reminder.ts';
 import type { OwnRideTerms } from './ride.ts';
 import type { OwnPolicy } from './slot.ts';
 import type { OwnFigures } from './subscription-figures.ts';
@@ -39,7 +39,7 @@ export interface ProviderTerms extends OwnTerms, OwnMyCut {
   installCountMax: number | null;
 }
 
-export interface Provider extends ProviderTerms {
+export interface Provider extends ProviderTerms, ChangedButtons {
   id: number;
   code: string;
   installCount: number;

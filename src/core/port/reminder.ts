@@ -41,6 +41,14 @@ export interface Unconfirmed<T> {
   atMs: number;
 }
 
+/** The addresses of a provider or link before a key changed them. */
+export interface ChangedButtons {
+  /** JSON of the addresses that were used before; null: none. */
+  formerButtons: string | null;
+  /** When a key changed them; 0: a person did. */
+  buttonsAtMs: number;
+}
+
 export interface Reminder extends OwnReminder {
   id: number;
   createdAtMs: number;
@@ -86,6 +94,11 @@ export interface ReminderStore {
   ): Promise<SavedReminder | 'reminder_exists' | 'reminder_not_found'>;
   /** Removes a reminder. Returns false if the provider has none with the id. */
   removeReminder(providerId: number, id: number, act: Act): Promise<boolean>;
+  /**
+   * Confirms what keys changed of texts and addresses until a time: it is used from now on. Returns
+   * false if that was confirmed before.
+   */
+  confirmChanges(providerId: number, untilMs: number, act: Act): Promise<boolean>;
   /** Finds a reminder of a provider; null: it has none with the id. */
   findReminder(providerId: number, id: number): Maybe<Reminder | null>;
   /** Lists the reminders of a provider, oldest first. */

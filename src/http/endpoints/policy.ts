@@ -3,6 +3,7 @@
 import { directCalls } from '../../call/direct-calls.ts';
 import type { OwnMy } from '../../core/port/my.ts';
 import type { OwnBot, OwnTerms } from '../../core/port/provider.ts';
+import type { OwnQuiet } from '../../core/port/reminder.ts';
 import type { OwnRideTerms } from '../../core/port/ride.ts';
 import { NO_POLICY, policyOf } from '../../core/slot.ts';
 import {
@@ -10,6 +11,7 @@ import {
   MY_TERMS,
   OWN_TERMS,
   POLICY_TERMS,
+  QUIET_TERMS,
   RIDE_TERMS,
   type Terms,
 } from '../../core/terms.ts';
@@ -19,13 +21,14 @@ import { paramsOf, schemasOf, termsReader, valuesOf } from './term-params.ts';
 /** Returns the origin of a default. */
 function above(field: string): string {
   if (field in POLICY_TERMS) return 'that of the appliance';
+  if (field === 'timeZone') return 'UTC+3';
   if (field === 'rc2Body') return 'what the operator set';
   return field === 'ride' ? 'what the operator set, which it never exceeds' : 'none';
 }
 
 const readTerms = termsReader(OWN_TERMS);
-type OwnOthers = OwnRideTerms & OwnMy & OwnBot;
-const OTHERS: Terms<OwnOthers> = { ...RIDE_TERMS, ...MY_TERMS, ...BOT_TERMS };
+type OwnOthers = OwnRideTerms & OwnMy & OwnBot & OwnQuiet;
+const OTHERS: Terms<OwnOthers> = { ...RIDE_TERMS, ...MY_TERMS, ...BOT_TERMS, ...QUIET_TERMS };
 
 const policyEndpoint = callEndpoint(directCalls['policy.set'], {
   method: 'GET',

@@ -9,6 +9,7 @@ import {
   BUTTON_URL,
   BUTTON_URL_LENGTH_MAX,
   type ChoiceFormat,
+  DAY_TIME,
   GREETING,
   GREETING_LENGTH_MAX,
   type ListFormat,
@@ -16,6 +17,7 @@ import {
   PAGE_NAME,
   PROVIDER_KINDS,
   type TextFormat,
+  TIME_ZONE,
   type WholeFormat,
 } from '../../core/formats.ts';
 import type { LinkTerms } from '../../core/port/link.ts';
@@ -43,6 +45,8 @@ const EXAMPLES = new Map<unknown, string>([
   [PAGE_NAME, 'Northwind'],
   [GREETING, 'Anna'],
   [PAGE_COLOR, '#0f766e'],
+  [DAY_TIME, '22:00'],
+  [TIME_ZONE, '+03:00'],
   [PROVIDER_KINDS, 'link.full,device.admitted'],
 ]);
 
@@ -64,7 +68,7 @@ function wordsOf({ values }: ChoiceFormat, { none, usual }: Row) {
 }
 
 /** Returns the form of a parameter; `default` stands for null, unless the row has another word. */
-function formOf(row: Row): { schema: TSchema; rule: string } {
+function formOf(row: Row): Pick<Param, 'schema' | 'rule' | 'tidy'> {
   const { format, usual } = row;
   if ('words' in format) {
     const { none, words } = format;
@@ -82,10 +86,11 @@ function formOf(row: Row): { schema: TSchema; rule: string } {
     const schema = Type.Union([Type.Integer({ minimum, maximum }), Type.Literal(DEFAULT)]);
     return { schema, rule };
   }
+  const { tidy } = format;
   const { source, flags } = format.pattern;
   const documented = DOCUMENTED.get(format);
   const pattern = new RegExp(`^${DEFAULT}$|${source}`, flags);
-  return { schema: Type.RegExp(pattern, { ...(documented && { documented }) }), rule };
+  return { schema: Type.RegExp(pattern, { ...(documented && { documented }) }), rule, ...(tidy && { tidy }) };
 }
 
 type Params<Table, K extends MessageKey> = {

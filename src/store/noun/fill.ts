@@ -7,10 +7,11 @@ import { SET_LIMIT } from './link-rows.ts';
 
 const READER = { deviceId: 'bigint', providerId: 'bigint' } as const;
 
-/** Selects the link `i` with its figures `f`; a reader may have neither. */
+/** Selects the link `i` with its provider `o` and figures `f`; a reader may have none. */
 const FACTS = sql`${columns(
-  { i: 'install?', f: 'subscription_figures?' },
-  'i.id AS installId, i.deviceCount, i.greeting, f.endsAtMs, f.totalBytes, f.usedBytes, f.readAtMs',
+  { i: 'install?', f: 'subscription_figures?', o: 'provider?' },
+  `i.id AS installId, i.deviceCount, i.greeting, f.endsAtMs, f.totalBytes, f.usedBytes, f.readAtMs,
+  o.timeZone`,
 )}, ${SET_LIMIT}`;
 
 function factsOf(row: RowsOf<[typeof FACTS]>): (LinkFacts & { installId: number }) | null {
@@ -32,19 +33,23 @@ export function fillNoun(backend: Backend): FillStore {
             ON s.install_id = p.home_install_id AND s.device_id = p.device_id
           LEFT JOIN install i ON i.id = coalesce(p.browser_install_id, s.install_id)
           LEFT JOIN subscription_figures f ON f.install_id = s.install_id
+          LEFT JOIN provider o ON o.id = i.provider_id
         ORDER BY k.n`),
     link: prepare(sql`
         SELECT ${FACTS}
         FROM install i LEFT JOIN subscription_figures f ON f.install_id = i.id
+          LEFT JOIN provider o ON o.id = i.provider_id
         WHERE i.id = :installId`),
     ending: prepare(sql`
         SELECT ${FACTS}
         FROM subscription_figures f ${join} install i ON i.id = f.install_id
+          LEFT JOIN provider o ON o.id = i.provider_id
         WHERE f.provider_id = :providerId AND f.ends_at_ms > :nowMs
         ORDER BY f.ends_at_ms, f.install_id LIMIT :countMax`),
     newest: prepare(sql`
         SELECT ${FACTS}
         FROM install i LEFT JOIN subscription_figures f ON f.install_id = i.id
+          LEFT JOIN provider o ON o.id = i.provider_id
         WHERE i.provider_id = :providerId ORDER BY i.id DESC LIMIT :countMax`),
   };
   return {

@@ -16,6 +16,7 @@ import {
 } from '../../core/port/link.ts';
 import type { NamedHwid } from '../../core/port/named-hwid.ts';
 import type { Slot } from '../../core/port/slot.ts';
+import { movedButtons } from '../../core/unconfirmed.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
 import { endedSteps } from './ended.ts';
@@ -29,6 +30,7 @@ import { shared } from './shared.ts';
 import { slotSteps } from './slot.ts';
 import { slotEndSteps } from './slot-end.ts';
 import { endedCode, tombstoneSteps } from './tombstone.ts';
+import { buttonSteps } from './unconfirmed.ts';
 
 export const INSTALL_COLUMNS = columns(
   'install',
@@ -210,6 +212,7 @@ export function linkChangeSteps(backend: Backend, on: SlotsOn = linkOn(backend))
   const { lockSlots, endSlot } = slotEndSteps(backend);
   const { turned } = endedSteps(backend);
   const names = namedSteps(backend);
+  const buttons = buttonSteps(backend);
   return {
     /** `isChanged`: false if the link had these values before. */
     *update(
@@ -234,7 +237,12 @@ export function linkChangeSteps(backend: Backend, on: SlotsOn = linkOn(backend))
       if (hasKey && (yield* on.otherWithKey.get(after)) !== null) {
         return 'subscription_key_exists';
       }
+      const moves = movedButtons(known, after).length > 0;
+      const buttonsBefore = moves ? yield* buttons.ofLink(id) : null;
       if ((yield* on.change.run(after)) === 0) return 'install_limit_below_count';
+      if (buttonsBefore !== null) {
+        yield* buttons.changed(notes, providerId, id, buttonsBefore, after, act);
+      }
       const isDisabling = after.status === INSTALL_DISABLED && known.status !== INSTALL_DISABLED;
       if (isDisabling) yield* on.disabledHere.run({ id });
       if (after.status !== known.status) {

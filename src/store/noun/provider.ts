@@ -5,15 +5,18 @@ import * as happenings from '../../core/event/happenings.ts';
 import { fieldsOf, usualOf } from '../../core/field.ts';
 import type { ProviderStore, ProviderTerms } from '../../core/port/provider.ts';
 import { PROVIDER_FIELDS, RIDE_TERMS } from '../../core/terms.ts';
+import { movedButtons } from '../../core/unconfirmed.ts';
 import type { Backend } from '../backend.ts';
 import { assignments, columns, insertInto, sql } from '../statement-text.ts';
 import { oneTimeSteps } from './session.ts';
 import { ridesChanged } from './terms.ts';
+import { buttonSteps } from './unconfirmed.ts';
 
 const FIELDS = fieldsOf(PROVIDER_FIELDS);
 
 export const PROVIDER_COLUMNS = columns('provider', [
   ...(['id', 'code', 'installCount', 'createdAtMs', 'confirmedAtMs'] as const),
+  ...(['formerButtons', 'buttonsAtMs'] as const),
   ...(['keyHash', 'previousKeyHash', 'previousKeyUntilMs'] as const),
   ...FIELDS,
 ]);
@@ -58,6 +61,7 @@ function statements(backend: Backend) {
 export function providerNoun(backend: Backend): ProviderNoun {
   const on = statements(backend);
   const oneTime = oneTimeSteps(backend);
+  const buttons = buttonSteps(backend);
 
   return {
     findProvider: (code) => backend.read(() => on.find.get({ code })),
@@ -85,6 +89,9 @@ export function providerNoun(backend: Backend): ProviderNoun {
         yield* on.change.run({ ...after });
         if (RIDE_FIELDS.some((name) => known[name] !== after[name])) {
           yield* on.ridesChanged.run({ providerId: known.id });
+        }
+        if (movedButtons(known, after).length > 0) {
+          yield* buttons.changed(notes, known.id, null, known, after, act);
         }
         for (const deed of deeds.updateProvider(known, after)) {
           notes.audit(act, deed);

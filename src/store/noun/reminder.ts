@@ -5,10 +5,12 @@ import * as deeds from '../../core/audit/reminder-deeds.ts';
 import type { Act } from '../../core/port/audit.ts';
 import type { Reminder, ReminderStore, ReminderTexts } from '../../core/port/reminder.ts';
 import { textsJson } from '../../core/reminder-fields.ts';
+import { addressesIn, hostOf } from '../../core/reminder-links.ts';
 import { formerOf } from '../../core/unconfirmed.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 import { assignments, columns, insertInto, type RowsOf, sql } from '../statement-text.ts';
 import { PROVIDER_COLUMNS } from './provider.ts';
+import { noteWaiting } from './unconfirmed.ts';
 
 const SET = ['amount', 'texts', 'formerTexts', 'textsAtMs', 'pushText', 'enabled'] as const;
 export const REMINDER_COLUMNS = columns('reminder', ['id', 'kind', ...SET, 'createdAtMs']);
@@ -28,6 +30,12 @@ const rowOf = ({ texts, formerTexts, ...own }: Omit<Reminder, 'id'>) => ({
   formerTexts: formerTexts && textsJson(formerTexts),
 });
 
+/** Returns the hosts of the addresses in texts. */
+const hostsIn = (texts: ReminderTexts) =>
+  Object.values(texts)
+    .flatMap(addressesIn)
+    .flatMap((address) => hostOf(address) ?? []);
+
 export function reminderNoun(backend: Backend): ReminderStore {
   const { prepare } = backend;
   const ofProvider = sql`SELECT ${REMINDER_COLUMNS} FROM reminder WHERE provider_id = :providerId`;
@@ -41,6 +49,8 @@ export function reminderNoun(backend: Backend): ReminderStore {
     remove: prepare(sql`DELETE FROM reminder WHERE id = :id`),
     owner: prepare(sql`
         SELECT ${PROVIDER_COLUMNS} FROM provider WHERE id = :providerId ${backend.locked}`),
+    confirm: prepare(sql`
+        UPDATE provider SET confirmed_at_ms = :untilMs WHERE id = :providerId`),
     keepFigures: prepare(sql`UPDATE provider SET subscription_figures = 1 WHERE id = :providerId`),
   };
 
@@ -66,6 +76,20 @@ export function reminderNoun(backend: Backend): ReminderStore {
     return true;
   }
 
+  /** Tells about texts that a key wrote. */
+  function tellOfTexts(
+    notes: Notes,
+    { code, id: providerId }: Owner,
+    before: Reminder | null,
+    { id, texts, textsAtMs }: Reminder,
+    { atMs }: Act,
+  ): void {
+    if (textsAtMs !== atMs) return;
+    const [oldHosts, newHosts] = [hostsIn(before?.texts ?? {}), hostsIn(texts)];
+    const about = { providerCode: code, reminderId: id, changed: 'texts' } as const;
+    noteWaiting(notes, providerId, { ...about, oldHosts, newHosts }, atMs);
+  }
+
   const isTaken = (all: readonly Row[], { kind, amount }: Pick<Row, 'kind' | 'amount'>) =>
     all.some((one) => one.kind === kind && one.amount === amount);
 
@@ -81,6 +105,7 @@ export function reminderNoun(backend: Backend): ReminderStore {
         const id = yield* on.add.insert({ providerId, ...rowOf(added) });
         const reminder = { id, ...added };
         notes.audit(act, deeds.addReminder(reminder), providerId);
+        tellOfTexts(notes, owner, null, reminder, act);
         return { reminder, hasBegunFigures: yield* keepFigures(notes, owner, reminder, act) };
       }),
     setReminder: (providerId, id, change, act) =>
@@ -102,6 +127,7 @@ export function reminderNoun(backend: Backend): ReminderStore {
         const reminder = { ...wanted, formerTexts: kept.former, textsAtMs: kept.atMs };
         yield* on.change.run({ ...rowOf(reminder), id });
         notes.audit(act, deed, providerId);
+        if (hasText) tellOfTexts(notes, owner, before, reminder, act);
         return { reminder, hasBegunFigures: yield* keepFigures(notes, owner, reminder, act) };
       }),
     removeReminder: (providerId, id, act) =>
@@ -111,6 +137,14 @@ export function reminderNoun(backend: Backend): ReminderStore {
         if (known === null) return false;
         yield* on.remove.run({ id });
         notes.audit(act, deeds.removeReminder(reminderOf(known)), providerId);
+        return true;
+      }),
+    confirmChanges: (providerId, untilMs, act) =>
+      backend.write(function* (notes) {
+        const owner = yield* lockOwner(providerId);
+        if (owner.confirmedAtMs >= untilMs) return false;
+        yield* on.confirm.run({ providerId, untilMs });
+        notes.audit(act, deeds.confirmChanges(untilMs), providerId);
         return true;
       }),
     findReminder: (providerId, id) =>
