@@ -1,16 +1,12 @@
-/** The message of a reminder on a UTC day. */
+/** Rounds: what a reminder sends on a UTC day of its provider. */
 
+import { actAt } from './audit/entry.ts';
 import { DAY_MS, utcDay } from './calendar.ts';
-import type { StoredNotification } from './message/filling.ts';
+import type { Core } from './core.ts';
+import { type Refused, saving } from './outcome.ts';
+import type { Provider } from './port/provider.ts';
 import type { Reminder } from './port/reminder.ts';
-import { BOUND_MS } from './reminder-rules.ts';
-import { usedNow } from './unconfirmed.ts';
-
-/** The language of the text for readers of others, if there is one. */
-const USUAL = 'en';
-
-/** Days until a message that nobody fetched expires: then its device may get the next one. */
-const EXPIRE_DAYS = BOUND_MS / DAY_MS;
+import { reminderPayload } from './reminder.ts';
 
 /** What a round stores. */
 interface NewRound {
@@ -20,27 +16,25 @@ interface NewRound {
   expiresAtMs: number;
 }
 
-/** Returns the round of a reminder; null: its texts wait for a person. */
-export function roundOf(
-  { kind, amount, pushText, texts: now, formerTexts: former, textsAtMs: atMs }: Reminder,
-  confirmedAtMs: number,
-  nowMs: number,
-): NewRound | null {
-  const texts = usedNow({ now, former, atMs }, confirmedAtMs, nowMs);
-  const languages = Object.keys(texts ?? {});
-  const usual = languages.includes(USUAL) ? USUAL : languages[0];
-  if (texts === null || usual === undefined) return null;
-  const locales = Object.entries(texts).map(([language, body]) => [language, { body }] as const);
-  const payload: StoredNotification = {
-    body: texts[usual] ?? '',
-    locales: Object.fromEntries(locales),
-    type_push: 'optional',
-    expire_days: EXPIRE_DAYS,
-    fill: 1,
-    reminder: { kind, amount, pushText },
-  };
+/** Returns the round of a reminder; null: nothing of it may be sent now. */
+export function roundOf(reminder: Reminder, owner: Provider, nowMs: number): NewRound | null {
+  const notification = reminderPayload(reminder, owner, nowMs);
+  if (typeof notification === 'string') return null;
+  const { amount, kind, pushText } = reminder;
+  const payload = JSON.stringify({ ...notification, reminder: { kind, amount, pushText } });
   const reminderDay = utcDay(nowMs);
-  // The last device of the day has it as long.
-  const expiresAtMs = (reminderDay + 1) * DAY_MS + BOUND_MS;
-  return { reminderDay, payload: JSON.stringify(payload), expiresAtMs };
+  // The last device of the day has it as long as the first.
+  const expiresAtMs = (reminderDay + 1 + notification.expire_days) * DAY_MS;
+  return { reminderDay, payload, expiresAtMs };
 }
+
+/**
+ * Lets the reminders of a provider go on that stopped because many links moved at once. Returns
+ * false if they had not.
+ */
+export const resumeReminders = (
+  core: Core,
+  { id }: Pick<Provider, 'id'>,
+  nowMs: number,
+): Promise<boolean | Refused<'reminder_save_error'>> =>
+  saving('reminder_save_error', core.store.resumeReminders(id, actAt(core, nowMs)));

@@ -16,8 +16,8 @@ export const IN_BOUND_MAX = 3;
 
 /** The time for which a reminder after the end, or after silence, is due: a server may be off. */
 const DUE_MS = 2 * DAY_MS;
-/** The time for which a reminder that was sent goes on, ms: then the device may get another one. */
-const GOES_ON_MS = BOUND_MS;
+/** The time for which a reminder that was sent goes on, ms: longer than its round. */
+const GOES_ON_MS = 4 * DAY_MS;
 /** An end that moves by less is the same one. */
 const SAME_END_MS = HOUR_MS;
 

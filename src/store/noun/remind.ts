@@ -10,6 +10,7 @@ import { CHECKING, CREATED, LOAD, SENDING, SENT } from '../../core/message/statu
 import { PUSH } from '../../core/port/distribution.ts';
 import { INSTALL_ACTIVE } from '../../core/port/link.ts';
 import type { RemindBounds, RemindingStore, Wanted } from '../../core/port/reminding.ts';
+import type { Provider } from '../../core/port/provider.ts';
 import type { Reminder } from '../../core/port/reminder.ts';
 import { mayNotify } from '../../core/provider.ts';
 import { roundOf } from '../../core/reminder-round.ts';
@@ -195,16 +196,14 @@ export function remindNoun(backend: Backend): RemindNoun {
 
   /** Finds the round of a reminder on the day, or adds it. */
   function* roundIds(
-    providerId: number,
     rules: readonly Reminder[],
-    confirmedAtMs: number,
+    owner: Provider,
     nowMs: number,
   ): Step<Map<number, number>> {
     const found = new Map<number, number>();
     const missing: { id: number; round: NonNullable<ReturnType<typeof roundOf>> }[] = [];
     for (const rule of rules) {
-      const round = roundOf(rule, confirmedAtMs, nowMs);
-      // The words of a key's reminder wait for a day.
+      const round = roundOf(rule, owner, nowMs);
       if (round === null) continue;
       const { reminderDay } = round;
       const known = yield* on.round.get({ reminderId: rule.id, reminderDay });
@@ -215,7 +214,7 @@ export function remindNoun(backend: Backend): RemindNoun {
     for (const { id, round } of missing) {
       const atMs = backend.storeMs(nowMs);
       const times = { createdAtMs: atMs, dueAtMs: atMs, beganAtMs: atMs };
-      const who = { providerId, reminderId: id, notificationType: PUSH };
+      const who = { providerId: owner.id, reminderId: id, notificationType: PUSH };
       const added = yield* on.addRound.insert({
         ...{ ...round, ...times, ...who },
         ...{ targetHwid: '', reachesUnbound: 0 },
@@ -304,7 +303,7 @@ export function remindNoun(backend: Backend): RemindNoun {
         );
         const byRule = Map.groupBy(targets, ({ reminderId }) => reminderId);
         const used = rules.filter(({ id }) => byRule.has(id));
-        const rounds = yield* roundIds(providerId, used, provider.confirmedAtMs, nowMs);
+        const rounds = yield* roundIds(used, provider, nowMs);
         const sent = targets.flatMap(({ recentCount: _, hasPush, ...row }) => {
           const distributionId = rounds.get(row.reminderId);
           if (distributionId === undefined) return [];

@@ -1,0 +1,35 @@
+/** Calls about what reminders sent: core/reminder-round.ts. */
+
+import { Type } from '@sinclair/typebox';
+import { LOOK, SEND } from '../core/account/roles.ts';
+import { isRefused } from '../core/outcome.ts';
+import { resumeReminders } from '../core/reminder-round.ts';
+import { type DoerFor, sharedAccountCall, sharedStaffCall } from './call.ts';
+import { atProvider, id } from './inputs.ts';
+
+/** The most rounds of a page: the recipients of each are counted. */
+export const ROUNDS_PAGE = 50;
+
+export const reminderRoundCalls = {
+  'reminders.rounds': sharedStaffCall(
+    LOOK,
+    [],
+    { api: { path: '/api/reminder-rounds', needs: 'read' } },
+    atProvider({ beforeId: Type.Optional(id) }),
+    async ({ core: { store }, provider }: DoerFor, { beforeId = null }) => ({
+      rounds: await store.listRounds(provider.id, { beforeId, countMax: ROUNDS_PAGE }),
+      standing: await store.findReminding(provider.id),
+    }),
+  ),
+  /** Lets reminders go on that stopped; needs a person, who looked at the panel. */
+  'reminders.resume': sharedAccountCall(
+    SEND,
+    ['reminder.resume'],
+    { commands: ['reminder resume'] },
+    atProvider({}),
+    async ({ core, nowMs, provider }: DoerFor) => {
+      const hasResumed = await resumeReminders(core, provider, nowMs);
+      return isRefused(hasResumed) ? hasResumed : { hasResumed };
+    },
+  ),
+};
