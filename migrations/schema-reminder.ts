@@ -36,12 +36,11 @@ export const reminderSent = sqliteTable(
   ],
 );
 
-/** The passes that send the reminders of a provider. */
+/** Who sends the reminders of a provider at present, and whether they go on. */
 export const reminding = sqliteTable('reminding', {
   provider_id: integer()
     .primaryKey()
     .references(() => provider.id, { onDelete: 'cascade' }),
-  next_at_ms: integer().notNull().default(0),
   lease_owner: text(),
   lease_until_ms: integer().notNull().default(0),
   /** When many links moved at once, and how many of how many; null: they go on. */

@@ -20,7 +20,6 @@ WHERE ended_at_ms IS NULL;
 
 CREATE TABLE reminding (
   provider_id bigint PRIMARY KEY REFERENCES provider (id) ON DELETE CASCADE,
-  next_at_ms bigint NOT NULL DEFAULT 0,
   lease_owner text COLLATE "C",
   lease_until_ms bigint NOT NULL DEFAULT 0,
   stopped_at_ms bigint,

@@ -18,7 +18,6 @@ CREATE INDEX `reminder_sent_by_time` ON `reminder_sent` (`sent_at_ms`);
 CREATE INDEX `reminder_sent_open` ON `reminder_sent` (`provider_id`,`install_id`) WHERE ended_at_ms IS NULL;
 CREATE TABLE `reminding` (
 	`provider_id` integer PRIMARY KEY NOT NULL,
-	`next_at_ms` integer DEFAULT 0 NOT NULL,
 	`lease_owner` text,
 	`lease_until_ms` integer DEFAULT 0 NOT NULL,
 	`stopped_at_ms` integer,

@@ -10,9 +10,8 @@ import { wakeDevices } from './message/deliver.ts';
 import { USUAL_TIME_ZONE } from './message/filling.ts';
 import type { FiguresReader } from './port/figures-reader.ts';
 import type {
-  ClaimedPass,
   CourseFigures,
-  PassLease,
+  RemindedProvider,
   Rule,
   SilentLink,
   Wanted,
@@ -20,15 +19,14 @@ import type {
 import { mayNotify } from './provider.ts';
 import { isMassMove, isOver, isQuiet, MOVED_MS, silenceOf, wantedOf } from './reminder-rules.ts';
 import { courseNews } from './subscription-course.ts';
-import { isFresh } from './subscription-figures.ts';
 import { nextTurn } from './turn.ts';
 
-/** The time between two passes over a provider's links, ms. */
-const PASS_MS = 60_000;
+/** The length of a claim, and the time after which it is renewed, ms. */
 const LEASE_MS = 60_000;
+const RENEWAL_MS = 20_000;
 /** Links that a step reads, and sends to. */
 const LINK_COUNT = 200;
-/** Links whose panel a pass asks. */
+/** Links that a pass asks panels about. */
 const ASKED_MAX = 20;
 /** The time between two questions about a link, and between two looks for silent links, ms. */
 const ASK_AGAIN_MS = 3_600_000;
@@ -39,15 +37,17 @@ const REMEMBERED_MAX = 10_000;
 export class PassMemory {
   readonly #atMs = new Map<string, number>();
 
-  /** Returns whether something is not known to have been done in the last hour, and notes it. */
-  begins(name: string, nowMs: number): boolean {
+  /** Returns whether something was noted in the last hour. */
+  knows(name: string, nowMs: number): boolean {
     const atMs = this.#atMs.get(name);
-    if (atMs !== undefined && Math.abs(nowMs - atMs) < ASK_AGAIN_MS) return false;
+    return atMs !== undefined && Math.abs(nowMs - atMs) < ASK_AGAIN_MS;
+  }
+
+  note(name: string, nowMs: number): void {
     this.#atMs.delete(name);
     this.#atMs.set(name, nowMs);
     const [oldest] = this.#atMs.keys();
     if (this.#atMs.size > REMEMBERED_MAX && oldest !== undefined) this.#atMs.delete(oldest);
-    return true;
   }
 }
 
@@ -60,46 +60,57 @@ export interface PassParts {
   /** Receives the stop of a provider's reminders. */
   onStopped(providerCode: string, moved: number, links: number): void;
   signal: AbortSignal;
+  steadyMs(): number;
 }
 
 interface Pass extends PassParts {
-  lease: PassLease;
-  claimed: ClaimedPass;
+  reminded: RemindedProvider;
   rules: readonly Rule[];
   maySend: boolean;
   nowMs: number;
+  /** Panels asked in this pass. */
+  askedCount: number;
+  /** When it was claimed, by the steady clock; null: it was not. */
+  heldMs: number | null;
 }
 
-/** Makes the pass that is due longest. Returns false if none is due. */
-export async function makePass(parts: PassParts, nowMs: number): Promise<boolean> {
+/** Goes over the links of all providers, one after the other. */
+export async function makePasses(parts: PassParts, nowMs: number): Promise<void> {
+  for (let afterId = 0; ; ) {
+    const reminded = await parts.core.store.nextReminded(afterId, nowMs - MOVED_MS);
+    if (reminded === null || parts.signal.aborted) return;
+    await makePass(parts, reminded, nowMs);
+    await nextTurn();
+    afterId = reminded.provider.id;
+  }
+}
+
+/** A pass that finds nothing to do writes nothing. */
+async function makePass(
+  parts: PassParts,
+  reminded: RemindedProvider,
+  nowMs: number,
+): Promise<void> {
   const { core, owner } = parts;
-  const lease = { owner, nowMs, leaseMs: LEASE_MS };
-  const claimed = await core.store.claimPass(lease, nowMs - MOVED_MS);
-  if (claimed === null) return false;
-  const { provider } = claimed;
+  const { provider } = reminded;
+  const all = await core.store.listReminders(provider.id);
+  const rules = all.filter(({ enabled }) => enabled === 1);
+  const pass: Pass = { ...parts, reminded, rules, maySend: false, nowMs, askedCount: 0, heldMs: null };
   try {
-    const all = await core.store.listReminders(provider.id);
-    const rules = all.filter(({ enabled }) => enabled === 1);
-    const isStopped = await stopsAtMass(parts, claimed, rules, nowMs);
+    const isStopped = await stopsAtMass(pass);
     const isQuietNow = isQuiet(provider, USUAL_TIME_ZONE, nowMs);
-    const maySend = !isStopped && !isQuietNow && mayNotify(provider, nowMs);
-    const pass = { ...parts, lease, claimed, rules, maySend, nowMs };
+    pass.maySend = !isStopped && !isQuietNow && mayNotify(provider, nowMs);
     await overLinks(pass);
-    if (maySend) await overSilent(pass);
+    if (pass.maySend) await overSilent(pass);
     await endUntrue(pass);
   } finally {
-    await core.store.endPass(provider.id, owner, nowMs + PASS_MS);
+    if (pass.heldMs !== null) await core.store.endPass(provider.id, owner);
   }
-  return true;
 }
 
 /** Stops the reminders of a provider whose links moved at once. Returns whether they have stopped. */
-async function stopsAtMass(
-  { core, onStopped }: PassParts,
-  { provider, stoppedAtMs, movedCount: moved, linkCount: links }: ClaimedPass,
-  rules: readonly Rule[],
-  nowMs: number,
-): Promise<boolean> {
+async function stopsAtMass({ core, nowMs, onStopped, reminded, rules }: Pass): Promise<boolean> {
+  const { linkCount: links, movedCount: moved, provider, stoppedAtMs } = reminded;
   if (stoppedAtMs !== null) return true;
   if (rules.length === 0 || !isMassMove(moved, links)) return false;
   if (await core.store.stopReminders(provider.id, { moved, links }, nowMs)) {
@@ -108,78 +119,100 @@ async function stopsAtMass(
   return true;
 }
 
-/** Returns whether the pass goes on: it is not stopped, and no other node has taken it over. */
-async function goesOn({ core, claimed, lease, signal }: Pass): Promise<boolean> {
-  await nextTurn();
-  return !signal.aborted && (await core.store.renewPass(claimed.provider.id, lease));
+/**
+ * Claims the links of the provider before each step that writes, so that one node works on them.
+ * Returns false if another one does.
+ */
+async function holds(pass: Pass): Promise<boolean> {
+  const { core, heldMs, nowMs, owner, reminded, signal, steadyMs } = pass;
+  if (signal.aborted) return false;
+  if (heldMs !== null && steadyMs() - heldMs < RENEWAL_MS) return true;
+  const lease = { owner, nowMs, leaseMs: LEASE_MS };
+  const isHeld = await core.store.claimPass(reminded.provider.id, lease);
+  pass.heldMs = isHeld ? steadyMs() : null;
+  return isHeld;
 }
 
 async function overLinks(pass: Pass): Promise<void> {
-  const { core, claimed, rules, maySend, nowMs } = pass;
-  const providerId = claimed.provider.id;
-  let askedCount = 0;
+  const { core, reminded, rules, maySend, nowMs } = pass;
+  const providerId = reminded.provider.id;
   for (let afterId = 0; ; ) {
     const links = await core.store.listCourses(providerId, afterId, LINK_COUNT);
     const told = links.filter((link) => courseNews(link, rules, nowMs) !== null);
     if (told.length > 0) {
+      if (!(await holds(pass))) return;
       const installIds = told.map(({ installId }) => installId);
       await core.store.tellCourses(providerId, installIds, rules, nowMs);
     }
-    if (maySend) {
-      const [fresh, stale] = [true, false].map((is) =>
-        links.filter((link) => isFresh(link, nowMs) === is),
-      ) as [CourseFigures[], CourseFigures[]];
-      await send(pass, wantedIn(fresh, pass));
-      askedCount += await ask(pass, wantedIn(stale, pass), ASKED_MAX - askedCount);
-    }
+    const wanted = maySend ? links.flatMap((link) => wantedOf(link, rules, nowMs)) : [];
+    await send(pass, wanted, links);
     const last = links.at(-1);
-    if (last === undefined || links.length < LINK_COUNT || !(await goesOn(pass))) return;
+    if (last === undefined || links.length < LINK_COUNT) return;
     afterId = last.installId;
+    await nextTurn();
   }
 }
 
-const wantedIn = (links: readonly CourseFigures[], { rules, nowMs }: Pass) =>
-  links.flatMap((link) => wantedOf(link, rules, nowMs));
-
-/** Sends reminders to the devices of some links that are due. */
-async function send({ core, claimed, nowMs }: Pass, wanted: readonly Wanted[]): Promise<void> {
-  const { id } = claimed.provider;
-  const due = await core.store.listUnreminded(id, wanted, nowMs);
-  if (due.length === 0) return;
+/**
+ * Sends reminders to the devices of some links that are due. `links`: those whose panels are asked
+ * first, as their users may have paid since the last read.
+ */
+async function send(
+  pass: Pass,
+  wanted: readonly Wanted[],
+  links: readonly CourseFigures[] = [],
+): Promise<void> {
+  const { core, nowMs, reminded } = pass;
+  const { id } = reminded.provider;
+  const due = wanted.length === 0 ? [] : await core.store.listUnreminded(id, wanted, nowMs);
+  if (due.length === 0 || !(await holds(pass))) return;
+  const waiting = await ask(pass, due, links);
+  const sendable = due.filter(({ installId }) => !waiting.has(installId));
+  if (sendable.length === 0) return;
   const bounds = {
     waitingMax: core.limits.waitingPerDeviceMax,
     gateways: core.gateways(),
     rides: core.rides(),
   };
-  const { deviceIds } = await core.store.remind(id, due, nowMs, bounds);
+  const { deviceIds } = await core.store.remind(id, sendable, nowMs, bounds);
   await wakeDevices(core, deviceIds);
 }
 
 /**
- * Asks panels about links that were read long ago; the next pass reads what they say. Returns the
- * number of questions.
+ * Asks panels about links that were not read in the last hour, and keeps what they say; of those
+ * that none can be asked about, what was read holds for two days. Returns the links that wait for
+ * another pass, because this one has asked enough.
  */
-async function ask(pass: Pass, wanted: readonly Wanted[], countMax: number): Promise<number> {
-  const { claimed, core, memory, nowMs, reader, signal } = pass;
-  if (reader === null || countMax <= 0) return 0;
-  const due = await core.store.listUnreminded(claimed.provider.id, wanted, nowMs);
-  let count = 0;
-  for (const installId of new Set(due.map((one) => one.installId))) {
-    if (count >= countMax || signal.aborted) break;
-    if (!memory.begins(`link ${installId}`, nowMs)) continue;
-    count += 1;
+async function ask(
+  pass: Pass,
+  due: readonly Wanted[],
+  links: readonly CourseFigures[],
+): Promise<ReadonlySet<number>> {
+  const { core, memory, nowMs, reader, signal } = pass;
+  const waiting = new Set<number>();
+  if (reader === null) return waiting;
+  const dueIds = new Set(due.map(({ installId }) => installId));
+  for (const { installId, readAtMs } of links) {
+    const isRecent = nowMs - readAtMs < ASK_AGAIN_MS || memory.knows(`link ${installId}`, nowMs);
+    if (!dueIds.has(installId) || isRecent) continue;
+    if (pass.askedCount >= ASKED_MAX || signal.aborted) {
+      waiting.add(installId);
+      continue;
+    }
+    pass.askedCount += 1;
+    memory.note(`link ${installId}`, nowMs);
     const read = await reader.read(installId, signal);
     if (read !== null) await core.store.keepSubscriptionFigures(installId, read, 'panel', nowMs);
   }
-  return count;
+  return waiting;
 }
 
 /** Sends the reminders to links that no app has fetched for some days: once an hour. */
 async function overSilent(pass: Pass): Promise<void> {
-  const { claimed, core, memory, nowMs, rules } = pass;
-  const { id } = claimed.provider;
+  const { core, memory, nowMs, reminded, rules } = pass;
+  const { id } = reminded.provider;
   const silences = rules.filter(({ kind }) => kind === 'inactive');
-  if (silences.length === 0 || !memory.begins(`silent ${id}`, nowMs)) return;
+  if (silences.length === 0 || memory.knows(`silent ${id}`, nowMs)) return;
   for (const rule of silences) {
     const seen = silenceOf(rule, nowMs);
     for (let afterId: number | null = 0; afterId !== null; ) {
@@ -194,21 +227,26 @@ async function overSilent(pass: Pass): Promise<void> {
         return { installId, reminderId: rule.id, period };
       });
       await send(pass, wanted);
-      if (!(await goesOn(pass))) return;
+      if (pass.signal.aborted) return;
       afterId = found.nextId;
+      await nextTurn();
     }
   }
+  memory.note(`silent ${id}`, nowMs);
 }
 
 /** Ends the reminders that are not true any more, and those that are too old. */
 async function endUntrue(pass: Pass): Promise<void> {
-  const { claimed, core, nowMs } = pass;
-  const { id } = claimed.provider;
+  const { core, nowMs, reminded } = pass;
+  const { id } = reminded.provider;
   for (let afterId: number | null = 0; afterId !== null; ) {
     const { open, nextId } = await core.store.listOpenReminders(id, afterId, LINK_COUNT);
     const over = open.filter((one) => isOver(one, nowMs));
-    if (over.length > 0) await core.store.endReminders(id, over, nowMs);
-    if (nextId !== null && !(await goesOn(pass))) return;
+    if (over.length > 0) {
+      if (!(await holds(pass))) return;
+      await core.store.endReminders(id, over, nowMs);
+    }
     afterId = nextId;
+    await nextTurn();
   }
 }

@@ -8,18 +8,17 @@ import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { Core } from '../core/core.ts';
 import type { FiguresReader } from '../core/port/figures-reader.ts';
-import { makePass, PassMemory } from '../core/reminder-pass.ts';
-import { nextTurn } from '../core/turn.ts';
+import { makePasses, PassMemory } from '../core/reminder-pass.ts';
 
 interface ReminderDeps {
   core: Core;
-  clock: Pick<Clock, 'nowMs'>;
+  clock: Pick<Clock, 'nowMs' | 'steadyMs'>;
   log: Log;
   /** Asks panels about links that no app has fetched for two days; null: none can be asked. */
   reader: FiguresReader | null;
 }
 
-/** Makes the passes that are due; to be called every few seconds. */
+/** Goes over all providers; to be called every minute. */
 export type Reminder = (signal: AbortSignal) => Promise<void>;
 
 export function makeReminder({ core, clock, log, reader }: ReminderDeps): Reminder {
@@ -29,9 +28,7 @@ export function makeReminder({ core, clock, log, reader }: ReminderDeps): Remind
   };
   return async (signal) => {
     const owner = await core.store.nameWorker();
-    const parts = { core, owner, reader, memory, onStopped, signal };
-    while (!signal.aborted && (await makePass(parts, core.leastMs(clock.nowMs())))) {
-      await nextTurn();
-    }
+    const parts = { core, owner, reader, memory, onStopped, signal, steadyMs: clock.steadyMs };
+    await makePasses(parts, core.leastMs(clock.nowMs()));
   };
 }

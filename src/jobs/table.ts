@@ -104,7 +104,6 @@ function jobs({
     job('upstreams', '*/5 * * * * *', () => upstreams.refresh()),
     job('follow', '*/5 * * * * *', () => follower.tick()),
     job('cut-off', '*/5 * * * * *', () => cutter.tick()),
-    job('remind', '*/5 * * * * *', remind),
     job('stranger-page', '5 * * * * *', strangerPage.refresh),
     job('release', '35 * * * * *', checkRelease),
     job('node', '*/5 * * * * *', () => core.store.noteNode(node)),
@@ -113,6 +112,7 @@ function jobs({
     job('end-handed-over', '30 * * * * *', (signal) => endHandedOver(core, leastMs(), signal)),
     job('expire', '20 * * * * *', (signal) => expireMessages(core, leastMs(), signal)),
     ...(tls ? [job('certificate', '50 * * * * *', async () => void tls.check())] : []),
+    job('remind', '45 * * * * *', remind),
     job('prune', '40 7 * * * *', (signal) => prune(core, settings, ageMs(), signal)),
     job('forget-private', '15 12 * * * *', (signal) => forgetPrivate(core, signal)),
     // A kill loses at most the figures of ten seconds.

@@ -308,8 +308,20 @@ describe('figures that were read over two days ago', () => {
     said = { endsAtMs: app.clock.nowMs() + 60 * HOUR_MS };
     await remind(HOUR_MS);
     expect(asked).toEqual([linkId, linkId]);
-    await remind(61_000);
     expect(await bodies(token)).toHaveLength(1);
+    await remind(2 * HOUR_MS);
+    expect(asked).toHaveLength(2);
+  });
+
+  test('that are younger are confirmed too where a panel can be asked: the user may have paid', async () => {
+    const token = await register(app, byLink('phone', CODE, HASH));
+    await rule();
+    await says(50);
+    const paid = { endsAtMs: app.clock.nowMs() + 40 * DAY_MS, totalBytes: null, usedBytes: null };
+    reader = { read: async () => paid };
+    await pass(2 * HOUR_MS);
+    expect(await bodies(token)).toEqual([]);
+    expect((await call(app, '/api/reminder-rounds', own)).json.data).toEqual([]);
   });
 });
 

@@ -81,8 +81,8 @@ export interface Standing {
   stoppedLinks: number | null;
 }
 
-/** A pass over the links of a provider. */
-export interface ClaimedPass extends Standing {
+/** A provider whose links a pass goes over. */
+export interface RemindedProvider extends Standing {
   provider: Provider;
   /** Links that moved since a time, and all with figures. */
   movedCount: number;
@@ -116,15 +116,14 @@ export interface Round {
 
 export interface RemindingStore {
   /**
-   * Claims the provider with figures whose pass is due longest, for the length of a lease. A later
-   * pass is due at the time of {@link endPass}. Null: none is due. `movedSinceMs`: see
-   * `movedCount`.
+   * Finds the next provider after one, by id, that keeps figures and has something to send, to tell
+   * or to end. Null: there is none. `movedSinceMs`: see `movedCount`.
    */
-  claimPass(lease: PassLease, movedSinceMs: number): Promise<ClaimedPass | null>;
-  /** Renews the lease of a pass; false: it was lost. */
-  renewPass(providerId: number, lease: PassLease): Promise<boolean>;
-  /** Ends a pass; the next one is due at `nextAtMs`. */
-  endPass(providerId: number, owner: string, nextAtMs: number): Promise<void>;
+  nextReminded(afterId: number, movedSinceMs: number): Promise<RemindedProvider | null>;
+  /** Claims a pass, or renews the claim; false: another worker has it. */
+  claimPass(providerId: number, lease: PassLease): Promise<boolean>;
+  /** Ends the claim of a pass. */
+  endPass(providerId: number, owner: string): Promise<void>;
   /** Finds whether the reminders of a provider go on. */
   findReminding(providerId: number): Promise<Standing>;
   /** Stops the reminders of a provider, with an event. Returns false if they had stopped. */

@@ -12,8 +12,8 @@ import { COURSE_COLUMNS } from './subscription-figures.ts';
 
 type PassNoun = Pick<
   RemindingStore,
+  | 'nextReminded'
   | 'claimPass'
-  | 'renewPass'
   | 'endPass'
   | 'findReminding'
   | 'stopReminders'
@@ -21,9 +21,6 @@ type PassNoun = Pick<
   | 'listCourses'
   | 'tellCourses'
 >;
-
-/** The longest time until a next pass: one that is due later was set by a wrong clock, ms. */
-const WAIT_MAX_MS = 3_600_000;
 
 const STANDING = columns('reminding', ['stoppedAtMs', 'stoppedMoved', 'stoppedLinks']);
 const GOES_ON = { stoppedAtMs: null, stoppedMoved: null, stoppedLinks: null };
@@ -33,43 +30,36 @@ function statements(backend: Backend) {
   const isFree = sql`(r.lease_owner IS NULL OR r.lease_owner = ${once('owner')}
     OR r.lease_until_ms <= ${once('clockMs')}
     OR r.lease_until_ms > CAST(${once('untilMs')} AS bigint) + ${LEASE_SLACK_MS})`;
-  const isDue = sql`(r.next_at_ms <= ${once('nowMs')}
-    OR r.next_at_ms > CAST(${once('nowMs')} AS bigint) + ${WAIT_MAX_MS})`;
   const ofProvider = sql`provider_id = :providerId`;
   return {
     /** Passes end what a removed reminder sent, and tell webhooks, too. */
-    due: prepare(sql`
-        SELECT ${columns({ p: 'provider' }, 'p.id')}
-        FROM provider p LEFT JOIN reminding r ON r.provider_id = p.id
-        WHERE p.subscription_figures = 1
-          AND (r.provider_id IS NULL OR ${isDue} AND ${isFree})
+    next: prepare(sql`
+        SELECT ${PROVIDER_COLUMNS} FROM provider p
+        WHERE p.id > ${once('afterId')} AND p.subscription_figures = 1
           AND (EXISTS (SELECT 1 FROM reminder m WHERE m.provider_id = p.id AND m.enabled = 1)
             OR EXISTS (SELECT 1 FROM webhook w
               WHERE w.provider_id = p.id AND w.disabled_at_ms IS NULL)
             OR EXISTS (SELECT 1 FROM reminder_sent s
               WHERE s.provider_id = p.id AND s.ended_at_ms IS NULL))
-        ORDER BY coalesce(r.next_at_ms, 0), p.id LIMIT 1`),
+        ORDER BY p.id LIMIT 1`),
     add: prepare(sql`
         INSERT INTO reminding (provider_id) VALUES (:providerId) ON CONFLICT DO NOTHING`),
     claim: prepare(sql`
         UPDATE reminding AS r SET lease_owner = :owner, lease_until_ms = :untilMs
-        WHERE provider_id = :providerId AND ${isDue} AND ${isFree}`),
-    provider: prepare(sql`SELECT ${PROVIDER_COLUMNS} FROM provider WHERE id = :providerId`),
+        WHERE provider_id = :providerId AND ${isFree}`),
     standing: prepare(sql`SELECT ${STANDING} FROM reminding WHERE ${ofProvider}`),
     lockStanding: prepare(sql`
         SELECT ${STANDING} FROM reminding WHERE ${ofProvider} ${backend.locked}`),
     moved: prepare(sql`
         SELECT ${values<{ count: number }>({ count: sql`count(*)` })}
         FROM subscription_figures WHERE ${ofProvider} AND moved_at_ms > :movedSinceMs
-          AND moved_at_ms > (SELECT resumed_at_ms FROM reminding WHERE ${ofProvider})`),
+          AND moved_at_ms > coalesce(
+            (SELECT resumed_at_ms FROM reminding WHERE ${ofProvider}), 0)`),
     links: prepare(sql`
         SELECT ${values<{ count: number }>({ count: sql`count(*)` })}
         FROM subscription_figures WHERE ${ofProvider}`),
-    renew: prepare(sql`
-        UPDATE reminding SET lease_until_ms = :untilMs WHERE ${ofProvider} AND lease_owner = :owner`),
     end: prepare(sql`
-        UPDATE reminding SET lease_owner = NULL, next_at_ms = :nextAtMs
-        WHERE ${ofProvider} AND lease_owner = :owner`),
+        UPDATE reminding SET lease_owner = NULL WHERE ${ofProvider} AND lease_owner = :owner`),
     stop: prepare(sql`
         UPDATE reminding SET stopped_at_ms = :nowMs, stopped_moved = :moved, stopped_links = :links
         WHERE ${ofProvider}`),
@@ -93,9 +83,9 @@ function statements(backend: Backend) {
 export function remindingNoun(backend: Backend): PassNoun {
   const on = statements(backend);
 
-  const heldUntil = ({ owner, nowMs, leaseMs }: PassLease) => {
+  const heldUntil = ({ owner, leaseMs }: PassLease) => {
     const clockMs = backend.storeNowMs();
-    return { owner, nowMs, clockMs, untilMs: clockMs + leaseMs };
+    return { owner, clockMs, untilMs: clockMs + leaseMs };
   };
 
   function* countMoved(providerId: number, movedSinceMs: number): Step<[number, number]> {
@@ -120,27 +110,25 @@ export function remindingNoun(backend: Backend): PassNoun {
   }
 
   return {
-    claimPass: async (lease, movedSinceMs) => {
-      const due = await backend.read(() => on.due.get(heldUntil(lease)));
-      if (due === null) return null;
-      const providerId = due.id;
-      return backend.write(function* () {
-        yield* backend.lockProvider(providerId);
-        const provider = yield* on.provider.get({ providerId });
+    nextReminded: async (afterId, movedSinceMs) =>
+      backend.read(function* () {
+        const provider = yield* on.next.get({ afterId });
         if (provider === null) return null;
-        yield* on.add.run({ providerId });
-        if ((yield* on.claim.run({ providerId, ...heldUntil(lease) })) === 0) return null;
+        const providerId = provider.id;
         const standing = (yield* on.standing.get({ providerId })) ?? GOES_ON;
         const [movedCount, linkCount] = yield* countMoved(providerId, movedSinceMs);
         return { provider, ...standing, movedCount, linkCount };
-      });
-    },
+      }),
 
-    renewPass: async (providerId, lease) =>
-      (await backend.change(() => on.renew.run({ providerId, ...heldUntil(lease) }))) > 0,
+    claimPass: (providerId, lease) =>
+      backend.write(function* () {
+        yield* backend.lockProvider(providerId);
+        yield* on.add.run({ providerId });
+        return (yield* on.claim.run({ providerId, ...heldUntil(lease) })) > 0;
+      }),
 
-    endPass: async (providerId, owner, nextAtMs) => {
-      await backend.change(() => on.end.run({ providerId, owner, nextAtMs }));
+    endPass: async (providerId, owner) => {
+      await backend.change(() => on.end.run({ providerId, owner }));
     },
 
     findReminding: async (providerId) =>

@@ -75,42 +75,38 @@ const roundsOf = ({ store }: OpenedStore, { providerId }: Shop) =>
   store.listRounds(providerId, { beforeId: null, countMax: 50 });
 
 export const remindingContract: Record<keyof RemindingStore, Suite> = {
-  claimPass(opened) {
-    test('gives each provider with reminders to one worker, and again when it is due', async () => {
-      const { store, openBeside } = opened();
-      const { providerId } = await shop(opened());
-      const beside = await openBeside();
-      const first = await store.claimPass(LEASE, 0);
-      expect(first).toMatchObject({
-        provider: { id: providerId, code: 'Provide1', quietFrom: null },
-        stoppedAtMs: null,
-      });
-      expect(await beside.claimPass({ ...LEASE, owner: 'two' }, 0)).toBeNull();
-      await store.endPass(providerId, 'one', NOW_MS + 60_000);
-      expect(await beside.claimPass({ ...LEASE, owner: 'two' }, 0)).toBeNull();
-      const later = { ...LEASE, owner: 'two', nowMs: NOW_MS + 60_000 };
-      expect(await beside.claimPass(later, 0)).not.toBeNull();
-    });
-
-    test('gives up a lease that ended, and one from before the clock was set back', async () => {
+  nextReminded(opened) {
+    test('finds providers with figures one after the other, with their terms', async () => {
       const { store } = opened();
-      await shop(opened());
-      for (const ms of [NOW_MS, NOW_MS + 61_000, NOW_MS - DAY_MS]) {
-        CLOCK.set(ms);
-        expect(await store.claimPass({ ...LEASE, owner: `at ${ms}`, nowMs: ms }, 0)).not.toBeNull();
-      }
+      const { providerId } = await shop(opened());
+      await addDoor(store, 'Provide2', 'LinkCode0009');
+      expect(await store.nextReminded(0, 0)).toMatchObject({
+        provider: { id: providerId, code: 'Provide1', quietFrom: null },
+        ...{ stoppedAtMs: null, movedCount: 0, linkCount: 0 },
+      });
+      expect(await store.nextReminded(providerId, 0)).toBeNull();
     });
 
-    test('has none for a provider without figures, or with nothing to send, tell or end', async () => {
+    test('leaves out a provider without figures, or with nothing to send, tell or end', async () => {
       const { store } = opened();
       const { providerId, rule } = await shop(opened());
       await store.setReminder(providerId, rule.id, { enabled: 0 }, ACT);
-      expect(await store.claimPass(LEASE, 0)).toBeNull();
+      expect(await store.nextReminded(0, 0)).toBeNull();
       await addWebhook(store, providerId);
-      expect(await store.claimPass(LEASE, 0)).not.toBeNull();
-      await store.endPass(providerId, 'one', 0);
+      expect(await store.nextReminded(0, 0)).not.toBeNull();
       await store.updateProvider('Provide1', { subscriptionFigures: 0 }, ACT);
-      expect(await store.claimPass(LEASE, 0)).toBeNull();
+      expect(await store.nextReminded(0, 0)).toBeNull();
+    });
+
+    test('has one whose reminder was removed, while a device has it', async () => {
+      const { store } = opened();
+      const at = await shop(opened());
+      await remindAll(opened(), at);
+      await store.removeReminder(at.providerId, at.rule.id, ACT);
+      expect(await store.nextReminded(0, 0)).not.toBeNull();
+      const { open } = await store.listOpenReminders(at.providerId, 0, 10);
+      await store.endReminders(at.providerId, open, NOW_MS + 1);
+      expect(await store.nextReminded(0, 0)).toBeNull();
     });
 
     test('counts the links that moved, not those that a person has looked at', async () => {
@@ -118,44 +114,54 @@ export const remindingContract: Record<keyof RemindingStore, Suite> = {
       const { installId, providerId } = await shop(opened());
       const renewed = { ...READ, endsAtMs: NOW_MS + 30 * DAY_MS };
       await store.keepSubscriptionFigures(installId, renewed, 'proxy', NOW_MS + HOUR_MS);
-      const claim = async (sinceMs: number) => {
-        const pass = await store.claimPass({ ...LEASE, nowMs: NOW_MS + HOUR_MS }, sinceMs);
-        await store.endPass(providerId, 'one', 0);
-        return [pass?.movedCount, pass?.linkCount];
+      const counts = async (sinceMs: number) => {
+        const found = await store.nextReminded(0, sinceMs);
+        return [found?.movedCount, found?.linkCount];
       };
-      expect(await claim(NOW_MS)).toEqual([1, 1]);
-      expect(await claim(NOW_MS + HOUR_MS)).toEqual([0, 0]);
+      expect(await counts(NOW_MS)).toEqual([1, 1]);
+      expect(await counts(NOW_MS + HOUR_MS)).toEqual([0, 0]);
       await store.stopReminders(providerId, { moved: 1, links: 1 }, NOW_MS + HOUR_MS);
       await store.resumeReminders(providerId, { ...ACT, atMs: NOW_MS + HOUR_MS });
-      expect(await claim(NOW_MS)).toEqual([0, 0]);
+      expect(await counts(NOW_MS)).toEqual([0, 0]);
     });
   },
 
-  renewPass(opened) {
-    test('keeps a pass from others; tells a worker that lost it', async () => {
+  claimPass(opened) {
+    test('gives a provider to one worker, who may renew it', async () => {
+      const { store, openBeside } = opened();
+      const { providerId } = await shop(opened());
+      const beside = await openBeside();
+      const two = { ...LEASE, owner: 'two' };
+      expect(await store.claimPass(providerId, LEASE)).toBe(true);
+      expect(await beside.claimPass(providerId, two)).toBe(false);
+      CLOCK.set(NOW_MS + 50_000);
+      expect(await store.claimPass(providerId, LEASE)).toBe(true);
+      CLOCK.set(NOW_MS + 70_000);
+      expect(await beside.claimPass(providerId, two)).toBe(false);
+      CLOCK.set(NOW_MS + 120_000);
+      expect(await beside.claimPass(providerId, two)).toBe(true);
+      expect(await store.claimPass(providerId, LEASE)).toBe(false);
+    });
+
+    test('gives up a claim from before the clock was set back', async () => {
       const { store } = opened();
       const { providerId } = await shop(opened());
-      await store.claimPass(LEASE, 0);
-      CLOCK.set(NOW_MS + 50_000);
-      expect(await store.renewPass(providerId, { ...LEASE, nowMs: NOW_MS + 50_000 })).toBe(true);
-      CLOCK.set(NOW_MS + 70_000);
-      const other = { ...LEASE, owner: 'two', nowMs: NOW_MS + 70_000 };
-      expect(await store.claimPass(other, 0)).toBeNull();
-      CLOCK.set(NOW_MS + 120_000);
-      expect(await store.claimPass({ ...other, nowMs: NOW_MS + 120_000 }, 0)).not.toBeNull();
-      expect(await store.renewPass(providerId, LEASE)).toBe(false);
+      await store.claimPass(providerId, LEASE);
+      CLOCK.set(NOW_MS - DAY_MS);
+      expect(await store.claimPass(providerId, { ...LEASE, owner: 'two' })).toBe(true);
     });
   },
 
   endPass(opened) {
-    test('ends the pass of its worker alone', async () => {
+    test('ends the claim of its worker alone', async () => {
       const { store } = opened();
       const { providerId } = await shop(opened());
-      await store.claimPass(LEASE, 0);
-      await store.endPass(providerId, 'two', 0);
-      expect(await store.claimPass({ ...LEASE, owner: 'two' }, 0)).toBeNull();
-      await store.endPass(providerId, 'one', 0);
-      expect(await store.claimPass({ ...LEASE, owner: 'two' }, 0)).not.toBeNull();
+      const two = { ...LEASE, owner: 'two' };
+      await store.claimPass(providerId, LEASE);
+      await store.endPass(providerId, 'two');
+      expect(await store.claimPass(providerId, two)).toBe(false);
+      await store.endPass(providerId, 'one');
+      expect(await store.claimPass(providerId, two)).toBe(true);
     });
   },
 
