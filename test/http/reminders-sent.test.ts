@@ -325,6 +325,19 @@ describe('figures that were read over two days ago', () => {
   });
 });
 
+test('a clock that leaps ahead sends nothing early', async () => {
+  const token = await register(app, byLink('phone', CODE, HASH));
+  await rule();
+  await says(10 * 24);
+  const rightMs = app.clock.nowMs();
+  const core = { ...app.core, leastMs: () => rightMs };
+  app.clock.advance(8 * DAY_MS);
+  const remind = makeReminder({ core, clock: app.clock, log: app.log, reader: null });
+  await remind(new AbortController().signal);
+  expect(await bodies(token)).toEqual([]);
+  expect((await call(app, '/api/reminder-rounds', own)).json.data).toEqual([]);
+});
+
 describe('many links that move at once', () => {
   test('stop the reminders of the provider, which is told, until a person lets them go on', async () => {
     const links: number[] = [];

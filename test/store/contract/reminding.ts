@@ -263,6 +263,21 @@ export const remindingContract: Record<keyof RemindingStore, Suite> = {
       ]);
     });
 
+    test('a panel that renews and takes back each hour is told once a day', async () => {
+      const { store } = opened();
+      const { installId, providerId } = await shop(opened());
+      const webhook = await addWebhook(store, providerId);
+      for (let hours = 1; hours <= 40; hours += 1) {
+        const nowMs = NOW_MS + hours * (HOUR_MS + 1);
+        const endsAtMs = NOW_MS + (Math.floor(hours / 3) % 2 === 0 ? 2 * DAY_MS : 40 * DAY_MS);
+        await store.keepSubscriptionFigures(installId, { ...READ, endsAtMs }, 'proxy', nowMs);
+        await store.tellCourses(providerId, [installId], [], nowMs);
+      }
+      const told = (await store.listDeliveries(webhook, 'waiting', null, 100)).map(({ kind }) => kind);
+      expect(told.filter((kind) => kind === 'link.renewed')).toHaveLength(2);
+      expect(told.filter((kind) => kind === 'link.ending').length).toBeLessThanOrEqual(4);
+    });
+
     test('says nothing by figures that were read long ago', async () => {
       const { store } = opened();
       const { installId, providerId } = await shop(opened());
@@ -371,6 +386,25 @@ export const remindingContract: Record<keyof RemindingStore, Suite> = {
         counts.push((await remindAll(opened(), at, nowMs)).length);
       }
       expect(counts.reduce((sum, count) => sum + count, 0)).toBe(3);
+    });
+
+    test('once in a period, however long it is; again when the traffic is counted anew', async () => {
+      const { store } = opened();
+      const at = await shop(opened());
+      await addRule(store, at.providerId, { kind: 'traffic', amount: 80 });
+      const endless = { endsAtMs: null, totalBytes: 10 * GB };
+      const at9 = async (days: number, usedBytes = 9 * GB) => {
+        const nowMs = NOW_MS + days * DAY_MS;
+        await store.keepSubscriptionFigures(at.installId, { ...endless, usedBytes }, 'proxy', nowMs);
+        return (await remindAll(opened(), at, nowMs)).length;
+      };
+      const counts: number[] = [];
+      // Without an end, it is another period.
+      for (const day of [1, 2]) await at9(day, 0);
+      for (let day = 3; day <= 20; day += 1) counts.push(await at9(day));
+      expect(counts.filter((count) => count > 0)).toHaveLength(1);
+      expect(await at9(21, 0)).toBe(0);
+      expect(await at9(22)).toBe(1);
     });
 
     test('counts in no bound of what the provider sends, and names nobody in its lists', async () => {
