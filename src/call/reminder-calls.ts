@@ -43,7 +43,10 @@ const adding = atProvider({ kind, ...settable, texts });
 const setting = atProvider({ id, ...settable, texts: Type.Optional(texts) });
 
 /** Returns a reminder with its state. */
-export const reminderView = (reminder: Reminder, { nowMs, provider }: Pick<DoerOf, 'nowMs' | 'provider'>) => ({
+export const reminderView = (
+  reminder: Reminder,
+  { nowMs, provider }: Pick<DoerOf, 'nowMs' | 'provider'>,
+) => ({
   ...reminder,
   state: reminderState(reminder, provider, nowMs),
   textsFromMs: textsUsedFromMs(reminder, provider, nowMs),

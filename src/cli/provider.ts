@@ -8,6 +8,7 @@ import { type Given, onlyGiven, outside } from '../core/field.ts';
 import type { Holdings } from '../core/port/count.ts';
 import type { OwnMy, OwnMyCut } from '../core/port/my.ts';
 import type { OwnBot, OwnTerms, Provider } from '../core/port/provider.ts';
+import type { OwnQuiet } from '../core/port/reminder.ts';
 import type { OwnRideTerms } from '../core/port/ride.ts';
 import type { OwnPolicy } from '../core/port/slot.ts';
 import type { OwnFigures } from '../core/port/subscription-figures.ts';
@@ -21,6 +22,7 @@ import {
   OWN_POLICY_TERMS,
   OWN_TERMS,
   POLICY_TERMS,
+  QUIET_TERMS,
   RIDE_TERMS,
   type Terms as TermTable,
 } from '../core/terms.ts';
@@ -34,22 +36,24 @@ import { addTerms, givenTerms, policySheet, termsView } from './term-options.ts'
 import { EXPIRES, MAX_LINKS, NAME, orNull, PLAN, planNote, type Terms } from './terms.ts';
 import { authKeyValue, durationValue, providerCodeValue, showExpires, showTime } from './values.ts';
 
-type OwnOthers = OwnRideTerms & OwnMy & OwnMyCut & OwnBot & OwnFigures;
+type OwnOthers = OwnRideTerms & OwnMy & OwnMyCut & OwnBot & OwnFigures & OwnQuiet;
 const OTHERS: TermTable<OwnOthers> = {
   ...RIDE_TERMS,
   ...MY_TERMS,
   ...MY_CUT_TERMS,
   ...BOT_TERMS,
   ...FIGURE_TERMS,
+  ...QUIET_TERMS,
 };
 const SET_TERMS: TermTable<OwnTerms & OwnMyCut> = { ...OWN_TERMS, ...MY_CUT_TERMS };
 /** The terms of a new provider: all but those of its page. */
-type NewTerms = OwnPolicy & OwnRideTerms & OwnBot & OwnFigures;
+type NewTerms = OwnPolicy & OwnRideTerms & OwnBot & OwnFigures & OwnQuiet;
 const NEW_TERMS: TermTable<NewTerms> = {
   ...OWN_POLICY_TERMS,
   ...RIDE_TERMS,
   ...BOT_TERMS,
   ...FIGURE_TERMS,
+  ...QUIET_TERMS,
 };
 
 interface AddOptions extends CommonOptions, KeyOptions, Terms {

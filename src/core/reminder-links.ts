@@ -12,7 +12,11 @@ const IN_TEXT =
   /[a-z][a-z0-9+.-]{1,20}:\/\/[^\s<>"']+|(?:[\p{L}\p{N}-]{1,63}\.)+(?:[a-z]{2,24}|xn--[a-z0-9-]{2,59})(?![\p{L}\p{N}])(?:[:/][^\s<>"']*)?/giu;
 
 const plain = (text: string) =>
-  text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
+  text
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&amp;', '&');
 
 /** Returns the addresses in filtered HTML: of links, of images, and in its text. */
 export function addressesIn(html: string): string[] {

@@ -65,10 +65,7 @@ function composed(texts: ReminderTexts, { webPageUrl }: Buttons) {
 }
 
 /** Reads texts by language. Returns them filtered, or why they cannot be sent. */
-function readTexts(
-  given: unknown,
-  pages: Buttons,
-): ReminderTexts | Misfit {
+function readTexts(given: unknown, pages: Buttons): ReminderTexts | Misfit {
   if (!isRecord(given)) return malformed('texts must be an object with a text for each language');
   const texts = Object.fromEntries(
     Object.entries(given).map(([tag, text]) => [tidyTag(tag), text as string]),

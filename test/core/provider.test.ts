@@ -3,12 +3,13 @@ import { usualOf } from '../../src/core/field.ts';
 import type { OwnMy } from '../../src/core/port/my.ts';
 import type { OwnBot, Provider } from '../../src/core/port/provider.ts';
 import type { ProviderKey } from '../../src/core/port/provider-key.ts';
+import type { OwnQuiet } from '../../src/core/port/reminder.ts';
 import type { Store } from '../../src/core/port/store.ts';
 import { authenticate, isActive } from '../../src/core/provider.ts';
 import { hashKey, sameHash } from '../../src/core/secret.ts';
 import { Signals } from '../../src/core/signals.ts';
 import { NO_POLICY, NO_RIDE_TERMS } from '../../src/core/slot.ts';
-import { BOT_TERMS, MY_TERMS } from '../../src/core/terms.ts';
+import { BOT_TERMS, MY_TERMS, QUIET_TERMS } from '../../src/core/terms.ts';
 import { ACT } from '../support/actor.ts';
 import { WIDE_LIMITS } from '../support/bounds.ts';
 import { noLeap } from '../support/no-leap.ts';
@@ -44,6 +45,10 @@ const provider: Provider = {
   myCutOff: 0,
   ...usualOf<OwnBot>(BOT_TERMS),
   subscriptionFigures: 0,
+  ...usualOf<OwnQuiet>(QUIET_TERMS),
+  confirmedAtMs: 0,
+  formerButtons: null,
+  buttonsAtMs: 0,
 };
 
 /** A core that knows one provider and remembers what it was asked for. */

@@ -257,6 +257,7 @@ describe('placeholders', () => {
     deviceCount: 2,
     installLimit: 3,
     greeting,
+    timeZone: null,
   });
   const body = '{greeting|friend}: {days_left|soon}, {traffic_left|some}, {devices}/{limit}';
   const asked = (more: object) => JSON.stringify({ body, type_push: 'optional', ...more });

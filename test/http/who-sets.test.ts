@@ -94,7 +94,7 @@ const ofLink = settersOf(rowsOf<OwnLink>(LINK_FIELDS), {
 const ofProvider = settersOf(rowsOf<ProviderTerms>(PROVIDER_FIELDS), {
   ...apis('policy'),
   ...commands('provider add', 'provider set', 'provider suspend'),
-  ...calls('providers.add', 'providers.edit', 'page.set'),
+  ...calls('providers.add', 'providers.edit', 'page.set', 'reminders.hours'),
 });
 
 const TERM = 'add-install, update-install, link add, link import, link set';
@@ -153,6 +153,9 @@ test('each field of a provider is set where it was in 0.20.0, and the page by th
     rc2Body: OWN,
     shortCodes: OWN,
     subscriptionFigures: OWN,
+    quietFrom: `${OWN}, reminders.hours`,
+    quietTo: `${OWN}, reminders.hours`,
+    timeZone: `${OWN}, reminders.hours`,
   };
   expect(ofProvider).toEqual(expected);
 });
@@ -171,7 +174,7 @@ test('each setting of a webhook is set by its provider, staff and the operator',
 
 /** The party of a surface. */
 function partyOf(surface: string): Party {
-  if (surface === 'CSV' || /^(?:links|page)\./.test(surface)) return 'staff';
+  if (surface === 'CSV' || /^(?:links|page|reminders)\./.test(surface)) return 'staff';
   return /^(?:link|provider)[ s]/.test(surface) ? 'operator' : 'provider';
 }
 

@@ -19,7 +19,13 @@ function contents(more: { fill?: 1 } = {}) {
     },
     findFillFacts: async (readers: readonly FillReader[]) =>
       readers.map(({ deviceId }) => {
-        return { ...facts, deviceCount: 1, installLimit: 3, greeting: `device ${deviceId}` };
+        return {
+          ...facts,
+          deviceCount: 1,
+          installLimit: 3,
+          greeting: `device ${deviceId}`,
+          timeZone: null,
+        };
       }),
   };
   const cache = new PushContents(store, SETTINGS);

@@ -79,6 +79,7 @@ import { receiptContract } from './contract/receipt.ts';
 import { recipientContract } from './contract/recipient.ts';
 import { refusedContract } from './contract/refused.ts';
 import { registrationContract } from './contract/registration.ts';
+import { reminderContract } from './contract/reminder.ts';
 import { rideContract } from './contract/ride.ts';
 import { samePhoneContract } from './contract/same-phone.ts';
 import { sessionContract } from './contract/session.ts';
@@ -126,6 +127,7 @@ export const PARTS = {
   account: {
     ...accountContract,
     ...botContract,
+    ...reminderContract,
     ...sessionContract,
     ...upstreamContract,
     ...upkeepContract,

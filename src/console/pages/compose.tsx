@@ -8,14 +8,13 @@ import { Button } from '../parts/button.tsx';
 import { Dropdown } from '../parts/choice.tsx';
 import { takeDraft } from '../parts/draft.ts';
 import { Field, Hidden, Select, TextArea } from '../parts/form.tsx';
-import { number } from '../parts/format.ts';
 import { Title } from '../parts/layout.tsx';
 import { lengthOf, useLeft } from '../parts/left.ts';
 import { useLive } from '../parts/live.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
 import { Phone } from '../parts/phone.tsx';
+import { Bytes, Examples, Placeholders } from '../parts/preview.tsx';
 import { type Given, SendForm, scheduleIn, Targets, targetsIn } from '../parts/send-form.tsx';
-import { Share } from '../parts/share.tsx';
 import { query, texts, wordsFor } from '../state.ts';
 
 type Preview = Got<'send.preview'>;
@@ -117,45 +116,10 @@ function Fill({ isChosen }: { isChosen: boolean }) {
       />
       {isOn.value && (
         <div class="hint">
-          <p>{words.fillHint}</p>
-          <ul>
-            {Object.entries(words.placeholders).map(([name, about]) => (
-              <li key={name}>
-                <bdi class="code">{`{${name}}`}</bdi> {about}
-              </li>
-            ))}
-          </ul>
+          <Placeholders />
         </div>
       )}
     </>
-  );
-}
-
-/** The message as the devices of some links get it. */
-function Examples({ of }: { of: Preview['examples'] }) {
-  return (
-    <>
-      {of.map((one) => (
-        <section key={one.id}>
-          <h2>{texts.compose.exampleOf(number(one.id))}</h2>
-          {one.texts.map((text) => (
-            <Phone key={text.locale} of={text} />
-          ))}
-        </section>
-      ))}
-    </>
-  );
-}
-
-function Bytes({ of }: { of: Preview }) {
-  const share = of.bytes / of.bytesMax;
-  const words = texts.compose;
-  const say = of.isFilled ? words.bytesAtMost : words.bytes;
-  return (
-    <div class="bytes">
-      <Share of={share} isHigh={share > 0.9} />
-      <span class="number">{say(number(of.bytes), number(of.bytesMax))}</span>
-    </div>
   );
 }
 

@@ -20,6 +20,7 @@ import {
   NodesIcon,
   OverviewIcon,
   ProvidersIcon,
+  RemindersIcon,
   SettingsIcon,
   StaffIcon,
   WebhooksIcon,
@@ -80,6 +81,13 @@ export const PAGES: readonly PageEntry[] = [
     icon: CommandsIcon,
     needs: 'send.command',
     load: async () => (await import('./commands.tsx')).CommandsPage,
+  },
+  {
+    path: '/console/reminders',
+    nameIn: ({ reminders }) => reminders.title,
+    icon: RemindersIcon,
+    needs: 'reminders.list',
+    load: async () => (await import('./reminders.tsx')).RemindersPage,
   },
   {
     path: '/console/domains',

@@ -25,6 +25,10 @@ export const MessagesIcon = () =>
   icon('M2.5 3.5h11v7.5h-6l-3 2.5v-2.5h-2zM5.3 6.2h5.4M5.3 8.4h3.4');
 export const ComposeIcon = () => icon('M2.5 8l11-5-3.6 10.5-2.3-4.3zM7.6 9.2l5.9-6.2');
 export const CommandsIcon = () => icon('M3 4l3.5 3.5L3 11M8 12h5');
+export const RemindersIcon = () =>
+  icon(
+    'M3.500 11.500h9c-1-1-1.300-2-1.300-4.500a3.200 3.200 0 00-6.400 0c0 2.500-.3 3.500-1.300 4.500zM7 13.500h2',
+  );
 export const DomainsIcon = () =>
   icon('M8 13.8a5.8 5.8 0 100-11.6 5.8 5.8 0 000 11.6zM2.4 8h11.2M8 2.2c-3.4 3.4-3.4 8.2 0 11.6');
 export const WebhooksIcon = () =>

@@ -4,6 +4,7 @@ import { texts as frame } from './en/frame.ts';
 import { texts as links } from './en/links.ts';
 import { texts as messages } from './en/messages.ts';
 import { refusals } from './en/refusals.ts';
+import { texts as reminders } from './en/reminders.ts';
 import { texts as rooms } from './en/rooms.ts';
 import { headsOf } from './heads.ts';
 
@@ -15,6 +16,7 @@ export const texts = {
   ...rooms,
   ...links,
   ...messages,
+  ...reminders,
   labels,
   heads: headsOf(labels),
   choices,

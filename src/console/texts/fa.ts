@@ -4,6 +4,7 @@ import { texts as frame } from './fa/frame.ts';
 import { texts as links } from './fa/links.ts';
 import { texts as messages } from './fa/messages.ts';
 import { refusals } from './fa/refusals.ts';
+import { texts as reminders } from './fa/reminders.ts';
 import { texts as rooms } from './fa/rooms.ts';
 import { headsOf } from './heads.ts';
 import type { BaseTexts } from './texts.ts';
@@ -16,6 +17,7 @@ export const texts: BaseTexts = {
   ...rooms,
   ...links,
   ...messages,
+  ...reminders,
   labels,
   heads: headsOf(labels),
   choices,

@@ -5,6 +5,7 @@ import { texts as frame } from './ru/frame.ts';
 import { texts as links } from './ru/links.ts';
 import { texts as messages } from './ru/messages.ts';
 import { refusals } from './ru/refusals.ts';
+import { texts as reminders } from './ru/reminders.ts';
 import { texts as rooms } from './ru/rooms.ts';
 import type { BaseTexts } from './texts.ts';
 
@@ -16,6 +17,7 @@ export const texts: BaseTexts = {
   ...rooms,
   ...links,
   ...messages,
+  ...reminders,
   labels,
   heads: headsOf(labels),
   choices,

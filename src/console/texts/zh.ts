@@ -6,6 +6,7 @@ import { texts as frame } from './zh/frame.ts';
 import { texts as links } from './zh/links.ts';
 import { texts as messages } from './zh/messages.ts';
 import { refusals } from './zh/refusals.ts';
+import { texts as reminders } from './zh/reminders.ts';
 import { texts as rooms } from './zh/rooms.ts';
 
 export const texts: BaseTexts = {
@@ -16,6 +17,7 @@ export const texts: BaseTexts = {
   ...rooms,
   ...links,
   ...messages,
+  ...reminders,
   labels,
   heads: headsOf(labels),
   choices,

@@ -18,7 +18,7 @@ type Language = (typeof LANGUAGES)[number];
 export const PAGES: readonly `/${string}`[] = [
   ...(['/console', '/console/account', '/console/activity', '/console/commands'] as const),
   ...(['/console/compose', '/console/domains', '/console/links', '/console/messages'] as const),
-  ...(['/console/staff', '/console/userpage', '/console/webhooks'] as const),
+  ...(['/console/reminders', '/console/staff', '/console/userpage', '/console/webhooks'] as const),
   // Paths of the operator's pages.
   ...(['/console/backups'] as const),
   ...(['/console/accounts', '/console/audit', '/console/health', '/console/nodes'] as const),

@@ -126,7 +126,12 @@ const addEndpoint = callEndpoint(reminderCalls['reminders.add'], {
   description: `Adds a reminder, switched off unless \`enabled\` is 1. ${WAITS} ${EXTENSION}`,
   params: {},
   input: Type.Object(
-    { kind: Kind, ...own, push_text: Type.Optional(own.push_text), enabled: Type.Optional(own.enabled) },
+    {
+      kind: Kind,
+      ...own,
+      push_text: Type.Optional(own.push_text),
+      enabled: Type.Optional(own.enabled),
+    },
     { title: 'NewReminder', examples: [{ kind: 'before_end', amount: 72, texts: EXAMPLE }] },
   ),
   fields: { ok: { id: RecordId, ...BEGUN } },
@@ -153,11 +158,15 @@ const setEndpoint = callEndpoint(reminderCalls['reminders.set'], {
   summary: 'Change a reminder',
   description: `Changes the given fields; \`texts\` replaces all of them. ${WAITS} ${EXTENSION}`,
   params: { id: idParam },
-  input: Type.Partial(
-    Type.Object(own, { title: 'ReminderChange', examples: [{ enabled: 1 }] }),
-  ),
+  input: Type.Partial(Type.Object(own, { title: 'ReminderChange', examples: [{ enabled: 1 }] })),
   fields: { ok: BEGUN },
-  says: ['ok', 'invalid_parameters', 'reminder_not_found', 'reminder_exists', 'reminder_save_error'],
+  says: [
+    'ok',
+    'invalid_parameters',
+    'reminder_not_found',
+    'reminder_exists',
+    'reminder_save_error',
+  ],
   given({ body, params: { id } }) {
     const given = givenIn(body);
     return 'says' in given ? given : { ...given, id };

@@ -90,7 +90,11 @@ function formOf(row: Row): Pick<Param, 'schema' | 'rule' | 'tidy'> {
   const { source, flags } = format.pattern;
   const documented = DOCUMENTED.get(format);
   const pattern = new RegExp(`^${DEFAULT}$|${source}`, flags);
-  return { schema: Type.RegExp(pattern, { ...(documented && { documented }) }), rule, ...(tidy && { tidy }) };
+  return {
+    schema: Type.RegExp(pattern, { ...(documented && { documented }) }),
+    rule,
+    ...(tidy && { tidy }),
+  };
 }
 
 type Params<Table, K extends MessageKey> = {

@@ -65,6 +65,10 @@ const ALL = [
   happenings.subscriptionEnded(0),
   happenings.quotaReached('links', 80, 8, 10),
   happenings.keyRotated(0),
+  happenings.changeWaits(
+    { providerCode: 'Provide1', changed: 'texts', oldHosts: [], newHosts: [LONG, LONG] },
+    0,
+  ),
   happenings.webhookDisabled(1, 'webhook', LONG),
   happenings.backupFailed(FAILING, LONG),
   happenings.backupRecovered(FAILING),

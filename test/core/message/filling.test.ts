@@ -21,6 +21,7 @@ const FACTS: LinkFacts = {
   deviceCount: 2,
   installLimit: 3,
   greeting: 'Anna',
+  timeZone: null,
 };
 
 const read = (form: object, more: object = { fill: 1 }) =>

@@ -5,7 +5,7 @@ import { DAY_MS } from '../../../src/core/calendar.ts';
 import type { EventData } from '../../../src/core/port/event.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { NO_TERMS } from '../../../src/core/slot.ts';
-import { ACT } from '../../support/actor.ts';
+import { ACT, actOfKey } from '../../support/actor.ts';
 import { GUARD_BOUNDS } from '../../support/bounds.ts';
 import {
   addDoor,
@@ -359,6 +359,39 @@ const owners: Suite = (opened) => {
       ['provider.removed', two],
     ]);
     expect(await told()).toEqual([['key.rotated', { old_key_until: ends }]]);
+  });
+
+  test('both hear what a key changed of what users see, with the hosts', async () => {
+    const { store } = opened();
+    const { installId, providerId, told, toldOperator } = await listening(store);
+    const by = actOfKey('Provide1', NOW_MS);
+    const [ours, evil] = ['https://ours.example/', 'https://evil.example/pay'];
+    await store.updateProvider('Provide1', { webPageUrl: ours }, ACT);
+    await store.updateProvider('Provide1', { webPageUrl: evil, supportUrl: null }, by);
+    await store.updateLink(providerId, installId, { supportUrl: evil }, by);
+    const own = { kind: 'traffic', amount: 80, pushText: 'neutral', enabled: 0 } as const;
+    const texts = { en: `<a href="${evil}">Pay</a>`, fa: 'پرداخت' };
+    const draft = { ...own, texts, providerId, createdAtMs: NOW_MS, countMax: 10 };
+    await store.addReminder(draft, by);
+    await store.setReminder(providerId, 1, { texts: { en: 'Pay' } }, by);
+    await store.setReminder(providerId, 1, { texts: { en: 'Hi' } }, ACT);
+    const of = {
+      provider_code: 'Provide1',
+      install_id: null as number | null,
+      reminder_id: null as number | null,
+      old_host: null as string | null,
+      new_host: 'evil.example' as string | null,
+      used_from: new Date(NOW_MS + DAY_MS).toISOString(),
+    };
+    const waiting = [
+      { ...of, changed: 'web_page_url', old_host: 'ours.example' },
+      { ...of, changed: 'support_url', install_id: installId },
+      { ...of, changed: 'texts', reminder_id: 1 },
+      { ...of, changed: 'texts', reminder_id: 1, old_host: 'evil.example', new_host: null },
+    ].map((data): Told => ['change.waiting', data]);
+    const ofChanges = ([kind]: unknown[]) => kind === 'change.waiting';
+    expect((await toldOperator()).filter(ofChanges)).toEqual(waiting);
+    expect((await told()).filter(ofChanges)).toEqual(waiting);
   });
 
   test('a provider that is removed hears of nothing any more', async () => {

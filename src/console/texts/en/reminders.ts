@@ -1,0 +1,59 @@
+import { count } from './count.ts';
+
+export const texts = {
+  reminders: {
+    title: 'Reminders',
+    what: 'Your customers are told by themselves that their subscription ends or its traffic runs out: each once, in their language, and nobody who has renewed.',
+    needsPlan: 'Nothing is sent: your Gatepost plan has no notifications.',
+    before: (n: number, isDays: boolean) =>
+      `${isDays ? count(n, 'day', 'days') : count(n, 'hour', 'hours')} before the end`,
+    after: (n: number) =>
+      n === 0 ? 'On the last day' : `${count(n, 'day', 'days')} after the end`,
+    used: (n: string) => `${n}% of the traffic used`,
+    silent: (n: number) => `Not updated for ${count(n, 'day', 'days')}`,
+    amounts: {
+      before_end: 'Hours before the end',
+      after_end: 'Days after the end',
+      traffic: 'Per cent of the traffic',
+      inactive: 'Days without an update',
+    },
+    states: { on: 'On', off: 'Off', waits: 'Waits', foreign_link: 'Not sent' },
+    foreignHint:
+      'Its text leads to an address that is neither your support button nor your page button any more.',
+    changedByKey: (from: string) =>
+      `An API key wrote this text. It is used from ${from}, or when a person confirms it.`,
+    waiting: 'An API key changed what your customers see',
+    waitingHint:
+      'It is used after 24 hours, or when you confirm it. If this was not you, change it back and make a new API key.',
+    moved: (field: string, before: string, now: string, from: string) =>
+      `${field}: ${before} → ${now}, from ${from}`,
+    noAddress: 'none',
+    confirm: 'Use it now',
+    confirmHint: 'All that API keys changed until now is shown to your customers from now on.',
+    add: 'Add a reminder',
+    addDefaults: 'Add the five usual ones',
+    own: 'with a text of your own',
+    none: 'No reminders yet',
+    noneHint: 'Begin with the five usual ones. Read their texts, then switch them on.',
+    text: (language: string) => `Text in ${language}`,
+    textHint:
+      'At least one. English, or else the first one, is for all other languages. An empty text is none.',
+    pushText: 'A push notification shows',
+    neutral: 'that there is news',
+    full: 'the whole text',
+    pushHint: 'Push services and lock screens read what it shows.',
+    placeholders: 'Placeholders',
+    switchOn: 'Switch on',
+    switchOff: 'Switch off',
+    switchOnHint:
+      'From then on, end and traffic of your customers’ subscriptions are kept. Without them nobody can be reminded.',
+    edit: 'Edit',
+    remove: 'Delete',
+    removeTitle: 'Delete this reminder?',
+    removeHint: 'What was sent stays with your customers.',
+    hours: 'Quiet hours',
+    hoursHint:
+      'No reminder is sent between these two times. The time zone is also that of dates in messages.',
+    usualZone: 'UTC+3 (usual)',
+  },
+};
