@@ -16,10 +16,12 @@ export const reminderRoundCalls = {
     [],
     { api: { path: '/api/reminder-rounds', needs: 'read' } },
     atProvider({ beforeId: Type.Optional(id) }),
-    async ({ core: { store }, provider }: DoerFor, { beforeId = null }) => ({
-      rounds: await store.listRounds(provider.id, { beforeId, countMax: ROUNDS_PAGE }),
-      standing: await store.findReminding(provider.id),
-    }),
+    async ({ core: { store }, provider }: DoerFor, { beforeId = null }) => {
+      const rounds = await store.listRounds(provider.id, { beforeId, countMax: ROUNDS_PAGE });
+      const standing = await store.findReminding(provider.id);
+      const last = rounds.length < ROUNDS_PAGE ? undefined : rounds.at(-1);
+      return { rounds, standing, nextId: last?.id ?? null };
+    },
   ),
   /** Lets reminders go on that stopped; needs a person, who looked at the panel. */
   'reminders.resume': sharedAccountCall(

@@ -39,7 +39,9 @@ async function list(context: CliContext, options: Options & LimitOptions): Promi
     ID: 'id',
     'DAY (UTC)': 'day',
     REMINDER: ({ amount, kind, reminder_id: of }) =>
-      kind === null || amount === null ? `${of} (removed)` : `${kind} ${amountText({ kind, amount })}`,
+      kind === null || amount === null
+        ? `${of} (removed)`
+        : `${kind} ${amountText({ kind, amount })}`,
     DEVICES: 'devices',
     GOT: 'got',
     ENDED: 'ended',

@@ -95,7 +95,15 @@ async function makePass(
   const { provider } = reminded;
   const all = await core.store.listReminders(provider.id);
   const rules = all.filter(({ enabled }) => enabled === 1);
-  const pass: Pass = { ...parts, reminded, rules, maySend: false, nowMs, askedCount: 0, heldMs: null };
+  const pass: Pass = {
+    ...parts,
+    reminded,
+    rules,
+    maySend: false,
+    nowMs,
+    askedCount: 0,
+    heldMs: null,
+  };
   try {
     const isStopped = await stopsAtMass(pass);
     const isQuietNow = isQuiet(provider, USUAL_TIME_ZONE, nowMs);

@@ -5,8 +5,8 @@
  */
 
 import { DAY_MS, HOUR_MS, MINUTE_MS, utcDay } from './calendar.ts';
-import type { CourseFigures, OpenReminder, Rule, Wanted } from './port/reminding.ts';
 import type { OwnQuiet } from './port/reminder.ts';
+import type { CourseFigures, OpenReminder, Rule, Wanted } from './port/reminding.ts';
 import type { Figures } from './port/subscription-figures.ts';
 import { usedPercent } from './subscription-figures.ts';
 
@@ -64,11 +64,7 @@ function isDue(rule: Rule, figures: Figures, nowMs: number): boolean {
 const NEARER = { before_end: -1, after_end: 1, traffic: 1 } as const;
 
 /** Returns the reminders that the devices of a link are to have: of each kind the nearest. */
-export function wantedOf(
-  figures: CourseFigures,
-  rules: readonly Rule[],
-  nowMs: number,
-): Wanted[] {
+export function wantedOf(figures: CourseFigures, rules: readonly Rule[], nowMs: number): Wanted[] {
   const { installId, periodAtMs, trafficAtMs } = figures;
   const due = rules.filter((rule) => rule.kind !== 'inactive' && isDue(rule, figures, nowMs));
   return Object.entries(NEARER).flatMap(([kind, sign]) => {

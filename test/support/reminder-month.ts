@@ -5,6 +5,7 @@
  */
 
 import { actingAs } from '../../src/core/core.ts';
+import { hostHash } from '../../src/core/host-name.ts';
 import type { Store } from '../../src/core/port/store.ts';
 import { withMethods } from '../../src/core/port/store.ts';
 import { makePasses, PassMemory } from '../../src/core/reminder-pass.ts';
@@ -15,10 +16,9 @@ import { type Beside, besideOf } from './beside.ts';
 import { ack, byLink, inbox, register } from './messaging.ts';
 import { answer, PANEL_HEADERS, type PanelCall, SUBSCRIPTION } from './panel.ts';
 import { Random } from './random.ts';
-import { type Fronted, HOST, startFronted } from './upstream.ts';
-import { until } from './until.ts';
 import { expectOk } from './shop.ts';
-import { hostHash } from '../../src/core/host-name.ts';
+import { until } from './until.ts';
+import { type Fronted, HOST, startFronted } from './upstream.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -172,7 +172,13 @@ export class Month {
       (panelCall) => month?.panelSays(panelCall),
       { defaultLimit: 3, ride: 'on', announce: 'message' },
       { rides: { level: 'on', hours: 72 } },
-      (core) => ({ ...core, store: withMethods(core.store, counting(core.store, () => month)) }),
+      (core) => ({
+        ...core,
+        store: withMethods(
+          core.store,
+          counting(core.store, () => month),
+        ),
+      }),
     );
     const beside = besideOf(at.app);
     try {

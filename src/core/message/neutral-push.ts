@@ -23,8 +23,7 @@ const scriptOf = (text: string) =>
 export function neutralPush(message: PushMessage, locale: string | null): PushContent {
   const payload = message.payload as NotificationPayload;
   const body =
-    (locale === null ? undefined : localeOf(payload.locales ?? {}, [locale])?.body) ??
-    payload.body;
+    (locale === null ? undefined : localeOf(payload.locales ?? {}, [locale])?.body) ?? payload.body;
   const language = locale === null ? '' : languageOf(tidyTag(locale));
   return {
     id: message.id,

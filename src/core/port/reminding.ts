@@ -155,11 +155,7 @@ export interface RemindingStore {
     countMax: number,
   ): Promise<{ links: SilentLink[]; nextId: number | null }>;
   /** Returns those that have a device which is due: see {@link remind}. */
-  listUnreminded(
-    providerId: number,
-    wanted: readonly Wanted[],
-    nowMs: number,
-  ): Promise<Wanted[]>;
+  listUnreminded(providerId: number, wanted: readonly Wanted[], nowMs: number): Promise<Wanted[]>;
   /**
    * Sends reminders to the devices of some links, in the rounds of the day, if they are due still.
    * A device is due on its home link, where it has a slot, once in a period, and within the bounds

@@ -9,9 +9,9 @@ import { SHARED_HWID } from '../../core/formats.ts';
 import { CHECKING, CREATED, LOAD, SENDING, SENT } from '../../core/message/status.ts';
 import { PUSH } from '../../core/port/distribution.ts';
 import { INSTALL_ACTIVE } from '../../core/port/link.ts';
-import type { RemindBounds, RemindingStore, Wanted } from '../../core/port/reminding.ts';
 import type { Provider } from '../../core/port/provider.ts';
 import type { Reminder } from '../../core/port/reminder.ts';
+import type { RemindBounds, RemindingStore, Wanted } from '../../core/port/reminding.ts';
 import { mayNotify } from '../../core/provider.ts';
 import { roundOf } from '../../core/reminder-round.ts';
 import { BOUND_MS, IN_BOUND_MAX, silenceOf, wantedOf } from '../../core/reminder-rules.ts';
@@ -109,7 +109,13 @@ function statements(backend: Backend) {
         ${insertInto(
           'distribution',
           [
-            ...(['providerId', 'notificationType', 'targetHwid', 'createdAtMs', 'dueAtMs'] as const),
+            ...([
+              'providerId',
+              'notificationType',
+              'targetHwid',
+              'createdAtMs',
+              'dueAtMs',
+            ] as const),
             ...(['reachesUnbound', 'expiresAtMs', 'beganAtMs'] as const),
             ...(['reminderId', 'reminderDay', 'payload'] as const),
           ],
@@ -140,8 +146,7 @@ function statements(backend: Backend) {
 
 type RemindNoun = Pick<RemindingStore, 'listSilent' | 'listUnreminded' | 'remind'>;
 
-const keyOf = ({ installId, reminderId, period }: Wanted) =>
-  `${installId} ${reminderId} ${period}`;
+const keyOf = ({ installId, reminderId, period }: Wanted) => `${installId} ${reminderId} ${period}`;
 
 export function remindNoun(backend: Backend): RemindNoun {
   const on = statements(backend);

@@ -30,14 +30,11 @@ function statements(backend: Backend) {
   return {
     /** All of a link at once: the next page begins after it. */
     open: prepare(sql`
-        SELECT ${columns(
-          { s: 'reminder_sent', m: 'reminder?', f: 'subscription_figures?' },
-          [
-            ...ofTable('s', ['reminderId', 'deviceId', 'period', 'installId', 'distributionId']),
-            ...(['s.sentAtMs', 'm.kind', 'm.amount'] as const),
-            ...ofTable('f', FIGURE_FIELDS),
-          ],
-        )}
+        SELECT ${columns({ s: 'reminder_sent', m: 'reminder?', f: 'subscription_figures?' }, [
+          ...ofTable('s', ['reminderId', 'deviceId', 'period', 'installId', 'distributionId']),
+          ...(['s.sentAtMs', 'm.kind', 'm.amount'] as const),
+          ...ofTable('f', FIGURE_FIELDS),
+        ])}
         FROM (SELECT DISTINCT install_id FROM reminder_sent
               WHERE provider_id = ${once('providerId')} AND ended_at_ms IS NULL
                 AND install_id > ${once('afterId')}

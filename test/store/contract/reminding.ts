@@ -1,8 +1,8 @@
 /** What reminders send: passes, rounds, the ledger, and the events about subscriptions. */
 
 import { expect, test } from 'bun:test';
-import type { RemindingStore } from '../../../src/core/port/reminding.ts';
 import type { OwnReminder } from '../../../src/core/port/reminder.ts';
+import type { RemindingStore } from '../../../src/core/port/reminding.ts';
 import type { Figures } from '../../../src/core/port/subscription-figures.ts';
 import { wantedOf } from '../../../src/core/reminder-rules.ts';
 import { ACT } from '../../support/actor.ts';
@@ -273,7 +273,9 @@ export const remindingContract: Record<keyof RemindingStore, Suite> = {
         await store.keepSubscriptionFigures(installId, { ...READ, endsAtMs }, 'proxy', nowMs);
         await store.tellCourses(providerId, [installId], [], nowMs);
       }
-      const told = (await store.listDeliveries(webhook, 'waiting', null, 100)).map(({ kind }) => kind);
+      const told = (await store.listDeliveries(webhook, 'waiting', null, 100)).map(
+        ({ kind }) => kind,
+      );
       expect(told.filter((kind) => kind === 'link.renewed')).toHaveLength(2);
       expect(told.filter((kind) => kind === 'link.ending').length).toBeLessThanOrEqual(4);
     });
@@ -300,7 +302,13 @@ export const remindingContract: Record<keyof RemindingStore, Suite> = {
       });
       expect((await list(NOW_MS + 1, NOW_MS + 2)).links).toEqual([]);
       expect((await list(NOW_MS, NOW_MS + 1, NOW_MS + 2 * DAY_MS)).links).toEqual([]);
-      const rest = await store.listSilent(providerId, { fromMs: 0, untilMs: 9e15 }, nowMs, installId, 9);
+      const rest = await store.listSilent(
+        providerId,
+        { fromMs: 0, untilMs: 9e15 },
+        nowMs,
+        installId,
+        9,
+      );
       expect(rest).toEqual({ links: [], nextId: null });
     });
   },
@@ -358,10 +366,14 @@ export const remindingContract: Record<keyof RemindingStore, Suite> = {
       expect(await send(NOW_MS)).toEqual({ deviceIds: [] });
       await store.updateProvider('Provide1', { plan: 'enterprise' }, ACT);
       // Read over two days ago.
-      expect(await send(NOW_MS + 2 * DAY_MS + 1)).toEqual({ deviceIds: [] });
+      const later = { ...READ, endsAtMs: NOW_MS + 4 * DAY_MS };
+      await store.keepSubscriptionFigures(at.installId, later, 'proxy', NOW_MS + 11 * 60_000);
+      expect(await send(NOW_MS + 2 * DAY_MS + 12 * 60_000)).toEqual({ deviceIds: [] });
       const paid = { ...READ, endsAtMs: NOW_MS + 32 * DAY_MS };
-      await store.keepSubscriptionFigures(at.installId, paid, 'proxy', NOW_MS + HOUR_MS);
-      expect(await send(NOW_MS + HOUR_MS)).toEqual({ deviceIds: [] });
+      await store.keepSubscriptionFigures(at.installId, paid, 'proxy', NOW_MS + 25 * HOUR_MS);
+      expect(await send(NOW_MS + 25 * HOUR_MS)).toEqual({ deviceIds: [] });
+      await store.keepSubscriptionFigures(at.installId, later, 'proxy', NOW_MS + 26 * HOUR_MS);
+      expect((await send(NOW_MS + 26 * HOUR_MS)).deviceIds).toHaveLength(1);
     });
 
     test('one of a reminder in seven days, and three of all, whatever the figures do', async () => {
@@ -375,12 +387,7 @@ export const remindingContract: Record<keyof RemindingStore, Suite> = {
         const endsAtMs = nowMs + (turn % 2 === 0 ? 40 * DAY_MS : (8 + (turn % 70)) * HOUR_MS);
         for (let read = 0; read < 3; read += 1) {
           nowMs += HOUR_MS + 1;
-          await store.keepSubscriptionFigures(
-            at.installId,
-            { ...READ, endsAtMs },
-            'proxy',
-            nowMs,
-          );
+          await store.keepSubscriptionFigures(at.installId, { ...READ, endsAtMs }, 'proxy', nowMs);
         }
         if (nowMs - NOW_MS > 6 * DAY_MS) break;
         counts.push((await remindAll(opened(), at, nowMs)).length);
@@ -395,7 +402,12 @@ export const remindingContract: Record<keyof RemindingStore, Suite> = {
       const endless = { endsAtMs: null, totalBytes: 10 * GB };
       const at9 = async (days: number, usedBytes = 9 * GB) => {
         const nowMs = NOW_MS + days * DAY_MS;
-        await store.keepSubscriptionFigures(at.installId, { ...endless, usedBytes }, 'proxy', nowMs);
+        await store.keepSubscriptionFigures(
+          at.installId,
+          { ...endless, usedBytes },
+          'proxy',
+          nowMs,
+        );
         return (await remindAll(opened(), at, nowMs)).length;
       };
       const counts: number[] = [];
