@@ -11,12 +11,14 @@ import { USUAL_TIME_ZONE } from './message/filling.ts';
 import type { FiguresReader } from './port/figures-reader.ts';
 import type {
   CourseFigures,
+  NewRound,
   RemindedProvider,
   Rule,
   SilentLink,
   Wanted,
 } from './port/reminding.ts';
 import { mayNotify } from './provider.ts';
+import { roundOf } from './reminder-round.ts';
 import { isMassMove, isOver, isQuiet, MOVED_MS, silenceOf, wantedOf } from './reminder-rules.ts';
 import { courseNews } from './subscription-course.ts';
 import { nextTurn } from './turn.ts';
@@ -51,7 +53,7 @@ export class PassMemory {
   }
 }
 
-export interface PassParts {
+interface PassParts {
   core: Core;
   owner: string;
   /** Null: no panel can be asked. */
@@ -66,6 +68,8 @@ export interface PassParts {
 interface Pass extends PassParts {
   reminded: RemindedProvider;
   rules: readonly Rule[];
+  /** The messages of those that may be sent now. */
+  rounds: readonly NewRound[];
   maySend: boolean;
   nowMs: number;
   /** Panels asked in this pass. */
@@ -95,10 +99,12 @@ async function makePass(
   const { provider } = reminded;
   const all = await core.store.listReminders(provider.id);
   const rules = all.filter(({ enabled }) => enabled === 1);
+  const rounds = rules.flatMap((rule) => roundOf(rule, provider, nowMs) ?? []);
   const pass: Pass = {
     ...parts,
     reminded,
     rules,
+    rounds,
     maySend: false,
     nowMs,
     askedCount: 0,
@@ -141,6 +147,10 @@ async function holds(pass: Pass): Promise<boolean> {
   return isHeld;
 }
 
+/** Returns the reminders whose messages may be sent: those of keys wait for a day. */
+const sendableOf = ({ rounds, rules }: Pass) =>
+  rules.filter(({ id }) => rounds.some(({ reminderId }) => reminderId === id));
+
 async function overLinks(pass: Pass): Promise<void> {
   const { core, reminded, rules, maySend, nowMs } = pass;
   const providerId = reminded.provider.id;
@@ -152,7 +162,7 @@ async function overLinks(pass: Pass): Promise<void> {
       const installIds = told.map(({ installId }) => installId);
       await core.store.tellCourses(providerId, installIds, rules, nowMs);
     }
-    const wanted = maySend ? links.flatMap((link) => wantedOf(link, rules, nowMs)) : [];
+    const wanted = maySend ? links.flatMap((link) => wantedOf(link, sendableOf(pass), nowMs)) : [];
     await send(pass, wanted, links);
     const last = links.at(-1);
     if (last === undefined || links.length < LINK_COUNT) return;
@@ -177,12 +187,13 @@ async function send(
   const waiting = await ask(pass, due, links);
   const sendable = due.filter(({ installId }) => !waiting.has(installId));
   if (sendable.length === 0) return;
-  const bounds = {
+  const how = {
+    rounds: pass.rounds,
     waitingMax: core.limits.waitingPerDeviceMax,
     gateways: core.gateways(),
     rides: core.rides(),
   };
-  const { deviceIds } = await core.store.remind(id, sendable, nowMs, bounds);
+  const { deviceIds } = await core.store.remind(id, sendable, nowMs, how);
   await wakeDevices(core, deviceIds);
 }
 
@@ -217,9 +228,9 @@ async function ask(
 
 /** Sends the reminders to links that no app has fetched for some days: once an hour. */
 async function overSilent(pass: Pass): Promise<void> {
-  const { core, memory, nowMs, reminded, rules } = pass;
+  const { core, memory, nowMs, reminded } = pass;
   const { id } = reminded.provider;
-  const silences = rules.filter(({ kind }) => kind === 'inactive');
+  const silences = sendableOf(pass).filter(({ kind }) => kind === 'inactive');
   if (silences.length === 0 || memory.knows(`silent ${id}`, nowMs)) return;
   for (const rule of silences) {
     const seen = silenceOf(rule, nowMs);

@@ -1,4 +1,4 @@
-/** Rounds: what a reminder sends on a UTC day of its provider. */
+/** Rounds: the messages of reminders, one a UTC day. */
 
 import { actAt } from './audit/entry.ts';
 import { DAY_MS, utcDay } from './calendar.ts';
@@ -6,15 +6,8 @@ import type { Core } from './core.ts';
 import { type Refused, saving } from './outcome.ts';
 import type { Provider } from './port/provider.ts';
 import type { Reminder } from './port/reminder.ts';
+import type { NewRound } from './port/reminding.ts';
 import { reminderPayload } from './reminder.ts';
-
-/** What a round stores. */
-interface NewRound {
-  reminderDay: number;
-  /** JSON. */
-  payload: string;
-  expiresAtMs: number;
-}
 
 /** Returns the round of a reminder; null: nothing of it may be sent now. */
 export function roundOf(reminder: Reminder, owner: Provider, nowMs: number): NewRound | null {
@@ -25,7 +18,7 @@ export function roundOf(reminder: Reminder, owner: Provider, nowMs: number): New
   const reminderDay = utcDay(nowMs);
   // The last device of the day has it as long as the first.
   const expiresAtMs = (reminderDay + 1 + notification.expire_days) * DAY_MS;
-  return { reminderDay, payload, expiresAtMs };
+  return { reminderId: reminder.id, reminderDay, payload, expiresAtMs };
 }
 
 /**

@@ -1,4 +1,4 @@
-/** What reminders send: the course of subscriptions, rounds and their ledger; part of the port. */
+/** The course of subscriptions, the rounds of reminders and their ledger: part of the port. */
 
 import type { Act } from './audit.ts';
 import type { Page } from './page.ts';
@@ -12,7 +12,7 @@ import type { KeptFigures } from './subscription-figures.ts';
 export interface Course {
   /** When the period began: at the first read, or with a renewal that two reads agree on. */
   periodAtMs: number;
-  /** When its traffic was last counted anew. */
+  /** When its traffic last began again at nothing. */
   trafficAtMs: number;
   /** When a read last renewed it, or made it end soon; null: none did. */
   movedAtMs: number | null;
@@ -47,8 +47,20 @@ export interface SilentLink {
   seenAtMs: number;
 }
 
-/** The bounds of what a pass sends. */
-export interface RemindBounds {
+/** The message of a reminder on a UTC day. */
+export interface NewRound {
+  reminderId: number;
+  /** Days since 1970. */
+  reminderDay: number;
+  /** JSON. */
+  payload: string;
+  expiresAtMs: number;
+}
+
+/** The messages and bounds of a step that sends reminders. */
+export interface Remind {
+  /** Of reminders that may be sent now; the first message of a day stays that of its round. */
+  rounds: readonly NewRound[];
   /** Most messages of a provider that wait for one device. */
   waitingMax: number;
   gateways: readonly PushGateway[];
@@ -70,10 +82,10 @@ export interface OpenReminder {
 }
 
 /** The key of a row of the ledger. */
-export type OpenKey = Pick<OpenReminder, 'reminderId' | 'deviceId' | 'period'>;
+type OpenKey = Pick<OpenReminder, 'reminderId' | 'deviceId' | 'period'>;
 
 /** Whether the reminders of a provider go on. */
-export interface Standing {
+interface Standing {
   /** When they stopped because many links moved at once; null: they go on. */
   stoppedAtMs: number | null;
   /** The links that had moved then, and all with figures; null: they go on. */
@@ -96,7 +108,7 @@ export interface PassLease {
   leaseMs: number;
 }
 
-/** A reminder on a UTC day: whom it was sent to, and how. */
+/** A reminder on a UTC day, with its counts. */
 export interface Round {
   id: number;
   reminderId: number;
@@ -165,7 +177,7 @@ export interface RemindingStore {
     providerId: number,
     wanted: readonly Wanted[],
     nowMs: number,
-    bounds: RemindBounds,
+    how: Remind,
   ): Promise<{ deviceIds: number[] }>;
   /** Lists reminders that devices have, after a link, by link; null: the end. */
   listOpenReminders(

@@ -1,35 +1,24 @@
-/**
- * Sends reminders: to the devices of some links, in the rounds of the day. A round is a distribution
- * that names no device and has ended from its beginning, so that no lane, bound or call of the
- * contract knows it: its recipients come one link after the other, while the day lasts.
- */
+/** Sends reminders to the devices of links that are due, and adds the events about silent links. */
 
 import { linkInactive } from '../../core/event/subscription-happenings.ts';
 import { SHARED_HWID } from '../../core/formats.ts';
-import { CHECKING, CREATED, LOAD, SENDING, SENT } from '../../core/message/status.ts';
-import { PUSH } from '../../core/port/distribution.ts';
 import { INSTALL_ACTIVE } from '../../core/port/link.ts';
-import type { Provider } from '../../core/port/provider.ts';
-import type { Reminder } from '../../core/port/reminder.ts';
-import type { RemindBounds, RemindingStore, Wanted } from '../../core/port/reminding.ts';
+import type { RemindingStore, Rule, Wanted } from '../../core/port/reminding.ts';
 import { mayNotify } from '../../core/provider.ts';
-import { roundOf } from '../../core/reminder-round.ts';
 import { BOUND_MS, IN_BOUND_MAX, silenceOf, wantedOf } from '../../core/reminder-rules.ts';
 import { isFresh } from '../../core/subscription-figures.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
-import { assignments, columns, insertInto, sql, values } from '../statement-text.ts';
+import { columns, sql, values } from '../statement-text.ts';
 import { literal } from '../status.ts';
 import { PROVIDER_COLUMNS } from './provider.ts';
-import { newRecipientServing } from './recipient-serving.ts';
-import { REMINDER_COLUMNS, reminderOf } from './reminder.ts';
-import { rideSteps } from './ride-steps.ts';
+import { roundSteps } from './reminder-round.ts';
+import { shared } from './shared.ts';
 import { COURSE_COLUMNS } from './subscription-figures.ts';
+
+type RemindNoun = Pick<RemindingStore, 'listSilent' | 'listUnreminded' | 'remind'>;
 
 /** Devices that a write reminds. */
 const DEVICE_COUNT = 500;
-
-/** What a round does to its status, in its first write. */
-const STATUSES = [CHECKING, LOAD, SENDING, SENT];
 
 const WANTED = { installId: 'bigint', reminderId: 'bigint', period: 'bigint' } as const;
 const SENT_ROW = { ...WANTED, deviceId: 'bigint', distributionId: 'bigint' } as const;
@@ -41,11 +30,14 @@ interface Target extends Wanted {
   hasPush: number;
 }
 
-function statements(backend: Backend) {
-  const { prepare, once, among, join, rows, greatest } = backend;
-  const ofProvider = sql`provider_id = ${once('providerId')}`;
-  const recent = sql`(SELECT count(*) FROM reminder_sent r WHERE r.device_id = s.device_id
-    AND r.sent_at_ms > ${once('sinceMs')} AND r.${ofProvider} AND r.distribution_id IS NOT NULL)`;
+const keyOf = ({ installId, reminderId, period }: Wanted) => `${installId} ${reminderId} ${period}`;
+
+const ofProvider = ({ once }: Backend) => sql`provider_id = ${once('providerId')}`;
+
+/** Statements that read what is due. */
+function dueStatements(backend: Backend) {
+  const { prepare, once, among, join, greatest } = backend;
+  const own = ofProvider(backend);
   /** When the devices of a link were last seen. */
   const seen = sql`(SELECT max(${greatest(
     sql.raw('s.last_seen_at_ms'),
@@ -56,14 +48,39 @@ function statements(backend: Backend) {
   const isSilent = sql`i.status = ${literal(INSTALL_ACTIVE)} AND NOT EXISTS (
     SELECT 1 FROM subscription_figures f WHERE f.install_id = i.id AND f.ends_at_ms <= :nowMs)`;
   return {
-    provider: prepare(sql`SELECT ${PROVIDER_COLUMNS} FROM provider WHERE id = :providerId`),
-    stopped: prepare(sql`
-        SELECT ${columns('reminding', 'stoppedAtMs')} FROM reminding WHERE ${ofProvider}`),
     rules: prepare(sql`
-        SELECT ${REMINDER_COLUMNS} FROM reminder WHERE ${ofProvider} AND enabled = 1 ORDER BY id`),
+        SELECT ${columns('reminder', 'id, kind, amount')} FROM reminder
+        WHERE ${own} AND enabled = 1 ORDER BY id`),
     courses: prepare(sql`
         SELECT ${COURSE_COLUMNS} FROM subscription_figures
-        WHERE ${ofProvider} AND install_id ${among('installIds')}`),
+        WHERE ${own} AND install_id ${among('installIds')}`),
+    silent: prepare(sql`
+        SELECT ${values<{ installId: number; seenAtMs: number | null; isSilent: number }>({
+          installId: sql`i.id`,
+          seenAtMs: seen,
+          isSilent: sql`CAST(${isSilent} AS integer)`,
+        })}
+        FROM install i WHERE i.${own} AND i.id > ${once('afterId')}
+        ORDER BY i.id LIMIT ${once('countMax')}`),
+    silentAmong: prepare(sql`
+        SELECT ${values<{ installId: number; seenAtMs: number | null }>({
+          installId: sql`i.id`,
+          seenAtMs: seen,
+        })}
+        FROM install i WHERE i.${own} AND i.id ${among('installIds')} AND ${isSilent}`),
+  };
+}
+
+/** Statements that choose devices, and note what they get. */
+function targetStatements(backend: Backend) {
+  const { prepare, once, join, rows } = backend;
+  const own = ofProvider(backend);
+  const recent = sql`(SELECT count(*) FROM reminder_sent r WHERE r.device_id = s.device_id
+    AND r.sent_at_ms > ${once('sinceMs')} AND r.${own} AND r.distribution_id IS NOT NULL)`;
+  return {
+    provider: prepare(sql`SELECT ${PROVIDER_COLUMNS} FROM provider WHERE id = :providerId`),
+    stopped: prepare(sql`
+        SELECT ${columns('reminding', 'stoppedAtMs')} FROM reminding WHERE ${own}`),
     /** The devices that are due: each at home on the link, by the bounds. */
     targets: prepare(sql`
         SELECT ${values<Target>({
@@ -76,7 +93,7 @@ function statements(backend: Backend) {
             WHERE t.id = p.token_id AND t.push IS NOT NULL) AS integer)`,
         })}
         FROM ${rows('wanted', WANTED)} k
-          ${join} install i ON i.id = k."installId" AND i.${ofProvider}
+          ${join} install i ON i.id = k."installId" AND i.${own}
             AND i.status = ${literal(INSTALL_ACTIVE)}
           ${join} install_device s ON s.install_id = i.id
           ${join} device_provider p ON p.device_id = s.device_id AND p.provider_id = i.provider_id
@@ -88,47 +105,6 @@ function statements(backend: Backend) {
           WHERE r.reminder_id = k."reminderId" AND r.device_id = s.device_id
             AND (r.period = k."period" OR r.sent_at_ms > ${once('sinceMs')}))
         ORDER BY k.n, s.device_id LIMIT ${DEVICE_COUNT}`),
-    silent: prepare(sql`
-        SELECT ${values<{ installId: number; seenAtMs: number | null; isSilent: number }>({
-          installId: sql`i.id`,
-          seenAtMs: seen,
-          isSilent: sql`CAST(${isSilent} AS integer)`,
-        })}
-        FROM install i WHERE i.${ofProvider} AND i.id > ${once('afterId')}
-        ORDER BY i.id LIMIT ${once('countMax')}`),
-    silentAmong: prepare(sql`
-        SELECT ${values<{ installId: number; seenAtMs: number | null }>({
-          installId: sql`i.id`,
-          seenAtMs: seen,
-        })}
-        FROM install i WHERE i.${ofProvider} AND i.id ${among('installIds')} AND ${isSilent}`),
-    round: prepare(sql`
-        SELECT ${columns('distribution', 'id')} FROM distribution
-        WHERE reminder_id = :reminderId AND reminder_day = :reminderDay`),
-    addRound: prepare(sql`
-        ${insertInto(
-          'distribution',
-          [
-            ...([
-              'providerId',
-              'notificationType',
-              'targetHwid',
-              'createdAtMs',
-              'dueAtMs',
-            ] as const),
-            ...(['reachesUnbound', 'expiresAtMs', 'beganAtMs'] as const),
-            ...(['reminderId', 'reminderDay', 'payload'] as const),
-          ],
-          { status: literal(CREATED) },
-        )} ${backend.returningId}`),
-    moveRound: prepare(sql`
-        UPDATE distribution SET ${assignments('distribution', 'status, finishedAtMs')}
-        WHERE id = :id`),
-    counted: prepare(sql`
-        UPDATE distribution SET recipient_count = recipient_count + :added,
-          sent_count = sent_count + :sent, failed_count = failed_count + :failed,
-          push_waiting_count = push_waiting_count + :queued, finished_at_ms = :nowMs
-        WHERE id = :id`),
     /** Where a device had no way, nothing goes on. */
     note: prepare(sql`
         INSERT INTO reminder_sent (reminder_id, device_id, period, install_id, provider_id,
@@ -137,42 +113,41 @@ function statements(backend: Backend) {
           CAST(:providerId AS bigint), u."distributionId", CAST(:nowMs AS bigint),
           CASE WHEN u."distributionId" IS NULL THEN CAST(:nowMs AS bigint) END
         FROM ${rows('sent', SENT_ROW)} u WHERE true ON CONFLICT DO NOTHING`),
-    load: prepare(sql`
-        INSERT INTO recipient (distribution_id, device_id, state, inbox, is_waiting, queued_at_ms)
-        SELECT CAST(:id AS bigint), d.id, 1, CAST(:providerId AS bigint), 0, CAST(:nowMs AS bigint)
-        FROM device d WHERE d.id ${among('deviceIds')} ORDER BY d.id`),
   };
 }
 
-type RemindNoun = Pick<RemindingStore, 'listSilent' | 'listUnreminded' | 'remind'>;
-
-const keyOf = ({ installId, reminderId, period }: Wanted) => `${installId} ${reminderId} ${period}`;
-
-export function remindNoun(backend: Backend): RemindNoun {
-  const on = statements(backend);
-  const serve = newRecipientServing(backend);
-  const rides = rideSteps(backend);
+/** Steps that find what is due; a write that sends it has locked the links. */
+const dueSteps = shared((backend: Backend) => {
+  const on = { ...dueStatements(backend), ...targetStatements(backend) };
 
   const bounded = (providerId: number, wanted: readonly Wanted[], nowMs: number) => ({
-    ...{ providerId, sinceMs: nowMs - BOUND_MS },
+    providerId,
+    sinceMs: nowMs - BOUND_MS,
     wanted: JSON.stringify(wanted),
   });
 
-  /** Returns those that are due by the records as they are now. */
-  function* stillDue(
-    providerId: number,
-    wanted: readonly Wanted[],
-    rules: readonly Reminder[],
-    nowMs: number,
-  ): Step<Wanted[]> {
-    const installIds = [...new Set(wanted.map(({ installId }) => installId))];
-    const due = new Set<string>();
-    for (const figures of yield* on.courses.all({ providerId, installIds })) {
-      if (!isFresh(figures, nowMs)) continue;
-      for (const one of wantedOf(figures, rules, nowMs)) due.add(keyOf(one));
-    }
-    const silences = rules.filter(({ kind }) => kind === 'inactive');
-    if (silences.length > 0) {
+  return {
+    on,
+
+    /** Finds the devices that are due, each with its reminder. */
+    targets: (providerId: number, wanted: readonly Wanted[], nowMs: number): Step<Target[]> =>
+      on.targets.all(bounded(providerId, wanted, nowMs)),
+
+    /** Returns those that are due by the records as they are now. */
+    *stillDue(
+      providerId: number,
+      wanted: readonly Wanted[],
+      rules: readonly Rule[],
+      nowMs: number,
+    ): Step<Wanted[]> {
+      const installIds = [...new Set(wanted.map(({ installId }) => installId))];
+      const due = new Set<string>();
+      for (const figures of yield* on.courses.all({ providerId, installIds })) {
+        if (!isFresh(figures, nowMs)) continue;
+        for (const one of wantedOf(figures, rules, nowMs)) due.add(keyOf(one));
+      }
+      const silences = rules.filter(({ kind }) => kind === 'inactive');
+      if (silences.length === 0) return wanted.filter((one) => due.has(keyOf(one)));
       for (const link of yield* on.silentAmong.all({ providerId, installIds, nowMs })) {
         const { installId, seenAtMs: period } = link;
         for (const rule of silences) {
@@ -181,96 +156,38 @@ export function remindNoun(backend: Backend): RemindNoun {
           due.add(keyOf({ installId, reminderId: rule.id, period }));
         }
       }
-    }
-    return wanted.filter((one) => due.has(keyOf(one)));
-  }
+      return wanted.filter((one) => due.has(keyOf(one)));
+    },
+  };
+});
 
-  /** Chooses the devices that the bounds let have one more. */
-  function* chosen(providerId: number, wanted: readonly Wanted[], nowMs: number): Step<Target[]> {
-    if (wanted.length === 0) return [];
-    const counts = new Map<number, number>();
-    const taken: Target[] = [];
-    for (const target of yield* on.targets.all(bounded(providerId, wanted, nowMs))) {
-      const count = counts.get(target.deviceId) ?? target.recentCount;
-      if (count >= IN_BOUND_MAX) continue;
-      counts.set(target.deviceId, count + 1);
-      taken.push(target);
-    }
-    return taken;
-  }
+/** Returns the devices that the bounds let have one more; each has its count before. */
+function chosen(found: readonly Target[]): Target[] {
+  const counts = new Map<number, number>();
+  return found.filter(({ deviceId, recentCount }) => {
+    const count = counts.get(deviceId) ?? recentCount;
+    counts.set(deviceId, count + 1);
+    return count < IN_BOUND_MAX;
+  });
+}
 
-  /** Finds the round of a reminder on the day, or adds it. */
-  function* roundIds(
-    rules: readonly Reminder[],
-    owner: Provider,
-    nowMs: number,
-  ): Step<Map<number, number>> {
-    const found = new Map<number, number>();
-    const missing: { id: number; round: NonNullable<ReturnType<typeof roundOf>> }[] = [];
-    for (const rule of rules) {
-      const round = roundOf(rule, owner, nowMs);
-      if (round === null) continue;
-      const { reminderDay } = round;
-      const known = yield* on.round.get({ reminderId: rule.id, reminderDay });
-      if (known !== null) found.set(rule.id, known.id);
-      else missing.push({ id: rule.id, round });
-    }
-    yield* backend.lockRows({ distribution: [...found.values()] });
-    for (const { id, round } of missing) {
-      const atMs = backend.storeMs(nowMs);
-      const times = { createdAtMs: atMs, dueAtMs: atMs, beganAtMs: atMs };
-      const who = { providerId: owner.id, reminderId: id, notificationType: PUSH };
-      const added = yield* on.addRound.insert({
-        ...{ ...round, ...times, ...who },
-        ...{ targetHwid: '', reachesUnbound: 0 },
-      });
-      for (const status of STATUSES) {
-        yield* on.moveRound.run({ id: added, status, finishedAtMs: status === SENT ? atMs : null });
-      }
-      found.set(id, added);
-    }
-    return found;
+/** Adds the events about links that no app fetched. */
+function tellSilent(
+  notes: Notes,
+  providerId: number,
+  { amount }: Rule,
+  targets: readonly Target[],
+  nowMs: number,
+): void {
+  const links = new Map(targets.map(({ installId, period }) => [installId, period]));
+  for (const [installId, seenAtMs] of links) {
+    notes.event(providerId, nowMs, () => linkInactive(installId, amount, seenAtMs));
   }
+}
 
-  /** Sends the message of a round to devices. */
-  function* send(
-    notes: Notes,
-    round: { id: number; providerId: number; rule: Reminder },
-    deviceIds: readonly number[],
-    { bounds, nowMs }: { bounds: RemindBounds; nowMs: number },
-  ): Step<number[]> {
-    const { id, providerId, rule } = round;
-    yield* on.load.run({ id, providerId, nowMs, deviceIds });
-    const { deviceIds: reached, ...counts } = yield* serve(notes, { id, nowMs }, bounds);
-    yield* on.counted.run({ id, ...counts, added: deviceIds.length, nowMs });
-    notes.figure(providerId, 'recipients', nowMs, deviceIds.length);
-    notes.figure(providerId, 'delivered', nowMs, counts.sent);
-    notes.figure(providerId, 'failed', nowMs, counts.failed);
-    if (rule.kind !== 'inactive') {
-      yield* rides.beginNamed({ id, providerId }, deviceIds, bounds.rides, backend.storeMs(nowMs));
-    }
-    notes.changed(reached);
-    return reached;
-  }
-
-  /** Adds the events about links that no app fetched. */
-  function tellSilent(
-    notes: Notes,
-    providerId: number,
-    rules: readonly Reminder[],
-    targets: readonly Target[],
-    nowMs: number,
-  ): void {
-    for (const { id, kind, amount } of rules) {
-      if (kind !== 'inactive') continue;
-      const own = targets.filter(({ reminderId }) => reminderId === id);
-      const links = new Map(own.map(({ installId, period }) => [installId, period]));
-      for (const [installId, seenAtMs] of links) {
-        notes.event(providerId, nowMs, () => linkInactive(installId, amount, seenAtMs));
-      }
-    }
-  }
-
+export function remindNoun(backend: Backend): RemindNoun {
+  const { on, stillDue, targets: findTargets } = dueSteps(backend);
+  const rounds = roundSteps(backend);
   return {
     listSilent: async (providerId, { fromMs, untilMs }, nowMs, afterId, countMax) =>
       backend.read(function* () {
@@ -285,47 +202,46 @@ export function remindNoun(backend: Backend): RemindNoun {
       }),
 
     listUnreminded: async (providerId, wanted, nowMs) => {
-      if (wanted.length === 0) return [];
-      const found = await backend.read(() => on.targets.all(bounded(providerId, wanted, nowMs)));
+      const found = await backend.read(() => findTargets(providerId, wanted, nowMs));
       const keys = new Set(found.map(keyOf));
       return wanted.filter((one) => keys.has(keyOf(one)));
     },
 
-    remind: (providerId, wanted, nowMs, bounds) =>
+    remind: (providerId, wanted, nowMs, how) =>
       backend.write(function* (notes) {
+        const nothing = { deviceIds: [] };
         yield* backend.lockProvider(providerId);
         const provider = yield* on.provider.get({ providerId });
         const isStopped = (yield* on.stopped.get({ providerId }))?.stoppedAtMs != null;
-        if (provider === null || isStopped || !mayNotify(provider, nowMs)) return { deviceIds: [] };
-        const rules = (yield* on.rules.all({ providerId })).map(reminderOf);
+        if (provider === null || isStopped || !mayNotify(provider, nowMs)) return nothing;
+        const sendable = new Set(how.rounds.map(({ reminderId }) => reminderId));
+        const rules = (yield* on.rules.all({ providerId })).filter(({ id }) => sendable.has(id));
         yield* backend.lockRows({ install: wanted.map(({ installId }) => installId) });
         const due = yield* stillDue(providerId, wanted, rules, nowMs);
-        const targets = yield* chosen(providerId, due, nowMs);
-        if (targets.length === 0) return { deviceIds: [] };
-        yield* rides.lockDevices(
-          providerId,
-          targets.map(({ deviceId }) => deviceId),
-        );
+        const targets = chosen(yield* findTargets(providerId, due, nowMs));
+        if (targets.length === 0) return nothing;
+        const all = targets.map(({ deviceId }) => deviceId);
+        yield* rounds.lockDevices(providerId, all);
         const byRule = Map.groupBy(targets, ({ reminderId }) => reminderId);
-        const used = rules.filter(({ id }) => byRule.has(id));
-        const rounds = yield* roundIds(used, provider, nowMs);
-        const sent = targets.flatMap(({ recentCount: _, hasPush, ...row }) => {
-          const distributionId = rounds.get(row.reminderId);
-          if (distributionId === undefined) return [];
-          const isSilent = used.some((r) => r.id === row.reminderId && r.kind === 'inactive');
-          return [{ ...row, distributionId: isSilent && hasPush === 0 ? null : distributionId }];
-        });
-        yield* on.note.run({ providerId, nowMs, sent: JSON.stringify(sent) });
+        const used = how.rounds.filter(({ reminderId }) => byRule.has(reminderId));
+        const ids = yield* rounds.idsOf(providerId, used, nowMs);
         const reached: number[] = [];
-        for (const rule of used) {
-          const id = rounds.get(rule.id) ?? 0;
-          const own = sent.filter(({ distributionId }) => distributionId === id);
-          if (own.length === 0) continue;
-          const deviceIds = own.map(({ deviceId }) => deviceId);
-          const round = { id, providerId, rule };
-          reached.push(...(yield* send(notes, round, deviceIds, { bounds, nowMs })));
+        for (const rule of rules) {
+          const own = byRule.get(rule.id) ?? [];
+          const id = ids.get(rule.id);
+          if (own.length === 0 || id === undefined) continue;
+          const isSilence = rule.kind === 'inactive';
+          // An app that fetches nothing gets a push alone.
+          const sent = own.map(({ recentCount: _, hasPush, ...row }) => {
+            return { ...row, distributionId: isSilence && hasPush === 0 ? null : id };
+          });
+          yield* on.note.run({ providerId, nowMs, sent: JSON.stringify(sent) });
+          if (isSilence) tellSilent(notes, providerId, rule, own, nowMs);
+          const deviceIds = sent.flatMap((row) => (row.distributionId ? [row.deviceId] : []));
+          if (deviceIds.length === 0) continue;
+          const sending = { id, providerId, deviceIds, rides: !isSilence };
+          reached.push(...(yield* rounds.send(notes, sending, how, nowMs)));
         }
-        tellSilent(notes, providerId, used, targets, nowMs);
         return { deviceIds: reached };
       }),
   };

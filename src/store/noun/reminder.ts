@@ -13,12 +13,12 @@ import { PROVIDER_COLUMNS } from './provider.ts';
 import { noteWaiting } from './unconfirmed.ts';
 
 const SET = ['amount', 'texts', 'formerTexts', 'textsAtMs', 'pushText', 'enabled'] as const;
-export const REMINDER_COLUMNS = columns('reminder', ['id', 'kind', ...SET, 'createdAtMs']);
+const REMINDER_COLUMNS = columns('reminder', ['id', 'kind', ...SET, 'createdAtMs']);
 type Row = RowsOf<[typeof REMINDER_COLUMNS]>;
 
 const textsOf = (json: string) => JSON.parse(json) as ReminderTexts;
 
-export const reminderOf = ({ texts, formerTexts, ...row }: Row): Reminder => ({
+const reminderOf = ({ texts, formerTexts, ...row }: Row): Reminder => ({
   ...row,
   texts: textsOf(texts),
   formerTexts: formerTexts === null ? null : textsOf(formerTexts),

@@ -4,6 +4,7 @@ import { expect, test } from 'bun:test';
 import type { OwnReminder } from '../../../src/core/port/reminder.ts';
 import type { RemindingStore } from '../../../src/core/port/reminding.ts';
 import type { Figures } from '../../../src/core/port/subscription-figures.ts';
+import { roundOf } from '../../../src/core/reminder-round.ts';
 import { wantedOf } from '../../../src/core/reminder-rules.ts';
 import { ACT } from '../../support/actor.ts';
 import {
@@ -15,6 +16,7 @@ import {
   knock,
   NOW_MS,
   type OpenedStore,
+  provider,
   type Suite,
 } from './fixture.ts';
 import { toldTo } from './happening.ts';
@@ -26,6 +28,12 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const GB = 2 ** 30;
 const LEASE = { owner: 'one', nowMs: NOW_MS, leaseMs: 60_000 };
+/** How a store sends the reminders of a provider. */
+async function howOf(store: OpenedStore['store'], nowMs: number) {
+  const owner = await provider(store, 'Provide1');
+  const rules = await store.listReminders(owner.id);
+  return { ...BOUNDS, rounds: rules.flatMap((rule) => roundOf(rule, owner, nowMs) ?? []) };
+}
 const BOUNDS = {
   waitingMax: 1_000,
   gateways: ['fcm'],
@@ -68,7 +76,7 @@ async function remindAll({ store }: OpenedStore, { providerId }: Shop, nowMs = N
   const rules = await store.listReminders(providerId);
   const links = await store.listCourses(providerId, 0, 100);
   const wanted = links.flatMap((link) => wantedOf(link, rules, nowMs));
-  return (await store.remind(providerId, wanted, nowMs, BOUNDS)).deviceIds;
+  return (await store.remind(providerId, wanted, nowMs, await howOf(store, nowMs))).deviceIds;
 }
 
 const roundsOf = ({ store }: OpenedStore, { providerId }: Shop) =>
@@ -361,7 +369,8 @@ export const remindingContract: Record<keyof RemindingStore, Suite> = {
       const { store } = opened();
       const at = await shop(opened());
       const wanted = [{ installId: at.installId, reminderId: at.rule.id, period: NOW_MS }];
-      const send = (nowMs: number) => store.remind(at.providerId, wanted, nowMs, BOUNDS);
+      const send = async (nowMs: number) =>
+        store.remind(at.providerId, wanted, nowMs, await howOf(store, nowMs));
       await store.updateProvider('Provide1', { plan: 'pro' }, ACT);
       expect(await send(NOW_MS)).toEqual({ deviceIds: [] });
       await store.updateProvider('Provide1', { plan: 'enterprise' }, ACT);
