@@ -22,7 +22,7 @@ import type { Cutter } from './jobs/cut-off.ts';
 import { makeWorker } from './jobs/deliver.ts';
 import type { Follower } from './jobs/follow.ts';
 import { type JobWorker, makeJobWorker } from './jobs/link-jobs.ts';
-import { makeReminder } from './jobs/remind.ts';
+import { makeReminder, type Reminder } from './jobs/remind.ts';
 import { startJobs } from './jobs/table.ts';
 import { makeMetrics } from './monitor/metrics.ts';
 import { Outages } from './monitor/outages.ts';
@@ -151,17 +151,18 @@ interface Beginning {
   signal: AbortSignal;
 }
 
-/** Starts the workers that follow panels, and change credentials there. */
+/** Makes the workers that follow panels, change credentials there, and remind their users. */
 function startPanelWorkers(
   { core, log, parts, settings }: Beginning,
   clock: Clock,
   tokens: PanelTokens,
-): { follower: Follower; cutter: Cutter } {
+): { follower: Follower; cutter: Cutter; remind: Reminder } {
   const given = { core, clock, log, settings, tokens };
   const follower = followPanels(given);
   const cutter = cutPanels(given);
   parts.push({ name: 'follow', stop: follower.stop }, { name: 'cut-offs', stop: cutter.stop });
-  return { follower, cutter };
+  const remind = makeReminder({ core, clock, log, reader: null });
+  return { follower, cutter, remind };
 }
 
 /** Starts the worker for jobs of the console. */
@@ -320,11 +321,7 @@ async function startParts(beginning: Beginning): Promise<App> {
   const jobWorker = startJobWorker(beginning, clock);
   const ofPanels = startPanelWorkers(beginning, clock, panelTokens);
   const checkRelease = releaseCheck(beginning, clock);
-  const remind = makeReminder({ core, clock, log, reader: null });
-  const working = {
-    ...{ worker, jobWorker, outbox, ...ofPanels, remind },
-    ...{ upstreams, strangerPage, checkRelease },
-  };
+  const working = { worker, jobWorker, outbox, ...ofPanels, upstreams, strangerPage, checkRelease };
   const jobs = startJobs({ core, clock, timekeeper, log, ...working, tls, settings, node });
   parts.push({ name: 'jobs', stop: () => jobs.stop().then(leave) });
   for (const name of ['node', 'stranger-page']) void jobs.run(name);

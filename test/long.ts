@@ -48,6 +48,8 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
     'backup/restore.test.ts and cli/backup.test.ts restore a file that was moved elsewhere',
   'guides/panels.test.ts':
     'http/upstream/real-panels.test.ts has the panels, e2e/gate-example.test.ts the files',
+  'jobs/reminder-month-long.test.ts':
+    'jobs/reminder-month.test.ts lives the same month with fewer customers',
   'kits/dart.test.ts': 'kits/c.test.ts, kits/java.test.ts drive the same app by the same orders',
   'kits/device-check-faults.test.ts':
     'kits/device-check.test.ts plants faults, and plays each case with a kit',

@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import { DAY_MS } from '../core/calendar.ts';
+import { counted } from '../core/counted.ts';
 import type { Round } from '../core/port/reminding.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
@@ -49,7 +50,7 @@ async function list(context: CliContext, options: Options & LimitOptions): Promi
   });
   const { stoppedAtMs, stoppedLinks, stoppedMoved } = standing;
   if (stoppedAtMs !== null) {
-    const moved = `${stoppedMoved} of ${stoppedLinks} links were renewed or began to end within an hour`;
+    const moved = `${counted(stoppedMoved ?? 0, 'link')} of ${stoppedLinks} renewed or began to end within an hour`;
     context.stderr(
       `reminders stopped at ${showTime(stoppedAtMs)}: ${moved}. Look at the panel, then run 'gatepost reminder resume'.\n`,
     );

@@ -35,7 +35,7 @@ const ASK_AGAIN_MS = 3_600_000;
 /** Links and providers that are remembered for that. */
 const REMEMBERED_MAX = 10_000;
 
-/** What a process remembers between passes; without it, it asks once more. */
+/** The memory of a process between passes; without it, it asks once more. */
 export class PassMemory {
   readonly #atMs = new Map<string, number>();
 
@@ -122,7 +122,7 @@ async function makePass(
   }
 }
 
-/** Stops the reminders of a provider whose links moved at once. Returns whether they have stopped. */
+/** Stops the reminders of a provider whose links moved at once. True: they have stopped. */
 async function stopsAtMass({ core, nowMs, onStopped, reminded, rules }: Pass): Promise<boolean> {
   const { linkCount: links, movedCount: moved, provider, stoppedAtMs } = reminded;
   if (stoppedAtMs !== null) return true;

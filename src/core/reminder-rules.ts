@@ -1,6 +1,6 @@
 /**
  * When reminders are due, and for how long. Each is sent once in a period of the subscription; of
- * one kind only that which is nearest to what it tells of. The bounds of a device hold whatever the
+ * one kind the nearest one alone. The bounds of a device hold whatever the
  * figures do: one of a reminder in seven days, and three of all of the provider's.
  */
 

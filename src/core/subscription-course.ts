@@ -1,7 +1,7 @@
 /**
- * The course of a subscription: where its periods begin, and what webhooks hear of each. Events are
- * bounded whatever a panel says: a renewal is told once a day, and what was told of the end or the
- * traffic is told again after that alone.
+ * The course of a subscription: where its periods begin, and the events about each. They are
+ * bounded whatever a panel says: a renewal has one a day, and only after such an event the end and
+ * the traffic have others.
  */
 
 import { DAY_MS, HOUR_MS } from './calendar.ts';
@@ -14,13 +14,13 @@ import { isFresh, isRenewal, usedPercent } from './subscription-figures.ts';
 /** The events that come although no reminder has these amounts: hours, and per cent. */
 const HOURS_TOLD = [72, 24];
 const PERCENTS_TOLD = [80, 95];
-/** An end that is older when it is first seen is told no more. */
+/** An end that is older when it is first seen has no event. */
 const NEWS_MS = 2 * DAY_MS;
 
 /** An end within this time is soon. */
 const SOON_MS = 3 * DAY_MS;
-/** A share of the used traffic below which it was counted anew. */
-const ANEW_SHARE = 0.5;
+/** A share of the used traffic below which it began again. */
+const AGAIN_SHARE = 0.5;
 
 /** The course of a subscription whose figures are first read. */
 const begun = (nowMs: number): Course => ({
@@ -40,9 +40,9 @@ function moves(before: Figures, now: Figures, nowMs: number): boolean {
   return before.endsAtMs === null || Math.abs(before.endsAtMs - endsAtMs) >= DAY_MS;
 }
 
-/** Returns whether the traffic was counted anew, as panels do each month. */
-const isAnew = ({ usedBytes: before }: Figures, { usedBytes: now }: Figures) =>
-  before !== null && now !== null && now < before * ANEW_SHARE;
+/** Returns whether the traffic began again at nothing, as panels have it each month. */
+const hasBegunAgain = ({ usedBytes: before }: Figures, { usedBytes: now }: Figures) =>
+  before !== null && now !== null && now < before * AGAIN_SHARE;
 
 /** Returns the course after a read, and the event about it; `isRenewed` as `afterRead` says. */
 export function courseAfter(
@@ -52,13 +52,16 @@ export function courseAfter(
   nowMs: number,
 ): { course: Course; news: Happening | null } {
   if (before === null) return { course: begun(nowMs), news: null };
-  const { installId, ...kept } = before;
-  const { periodAtMs, trafficAtMs, movedAtMs, renewalToldAtMs, toldHours, toldPercent } = kept;
+  const { installId, trafficAtMs, renewalToldAtMs } = before;
   const course: Course = {
-    ...{ periodAtMs, trafficAtMs, movedAtMs, renewalToldAtMs, toldHours, toldPercent },
-    ...(moves(before, now, nowMs) && { movedAtMs: nowMs }),
+    periodAtMs: before.periodAtMs,
+    trafficAtMs,
+    movedAtMs: moves(before, now, nowMs) ? nowMs : before.movedAtMs,
+    renewalToldAtMs,
+    toldHours: before.toldHours,
+    toldPercent: before.toldPercent,
   };
-  if (isAnew(before, now)) {
+  if (hasBegunAgain(before, now)) {
     course.trafficAtMs = nowMs;
     if (nowMs - trafficAtMs >= DAY_MS) course.toldPercent = null;
   }
@@ -89,8 +92,8 @@ function percentReached(figures: Figures, rules: readonly Rule[]) {
 }
 
 /**
- * Returns the events that are due about a link, and what was told with them; null: none. Figures
- * that were read long ago may be wrong, and cause none.
+ * Returns the events that are due about a link, and the course with them; null: none. Figures that
+ * were read long ago may be wrong, and cause none.
  */
 export function courseNews(
   figures: CourseFigures,

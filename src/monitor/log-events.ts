@@ -196,7 +196,7 @@ export const LOG_EVENTS: Readonly<Record<string, LogEvent>> = {
   reminders_stopped: event(
     'warn',
     'provider moved links',
-    "so many of the provider's links were renewed or began to end within an hour: its reminders wait for `gatepost reminder resume`",
+    'so many links of the provider were renewed or began to end within an hour: its reminders wait for `gatepost reminder resume`',
   ),
   cut_off_failed: event(
     'warn',

@@ -30,8 +30,8 @@ export function unscheduled(row = 'distribution'): SQL {
 }
 
 /**
- * Condition: somebody sent it. A round of a reminder names neither systems nor HWIDs. (Its column
- * `reminder_id` is behind the payload, which may be long to read over.)
+ * Condition: no reminder sent it. A round of a reminder names neither systems nor HWIDs. (Its
+ * column `reminder_id` is behind the payload, which may be long to read over.)
  */
 export const isSent = (row = 'distribution'): SQL =>
   sql.raw(`(${row}.target_os IS NOT NULL OR ${row}.target_hwid <> '')`);

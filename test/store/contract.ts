@@ -80,6 +80,7 @@ import { recipientContract } from './contract/recipient.ts';
 import { refusedContract } from './contract/refused.ts';
 import { registrationContract } from './contract/registration.ts';
 import { reminderContract } from './contract/reminder.ts';
+import { remindContract } from './contract/remind.ts';
 import { remindingContract } from './contract/reminding.ts';
 import { rideContract } from './contract/ride.ts';
 import { samePhoneContract } from './contract/same-phone.ts';
@@ -159,7 +160,7 @@ export const PARTS = {
   },
   outbox: outboxContract,
   event: { ...eventContract, ...webhookContract },
-  reminding: remindingContract,
+  reminding: { ...remindingContract, ...remindContract },
 };
 type Part = keyof typeof PARTS;
 

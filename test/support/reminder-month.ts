@@ -16,80 +16,32 @@ import { type Beside, besideOf } from './beside.ts';
 import { ack, byLink, inbox, register } from './messaging.ts';
 import { answer, PANEL_HEADERS, type PanelCall, SUBSCRIPTION } from './panel.ts';
 import { Random } from './random.ts';
+import {
+  type Customer,
+  codeOf,
+  customersOf,
+  DAY_MS,
+  HOUR_MS,
+  isNight,
+  isTrue,
+  LANGUAGES,
+  type Language,
+  MINUTE_MS,
+  type MonthOptions,
+  NIGHT,
+  PERIOD_MS,
+  RULES,
+  recent,
+  type Standing,
+  TAGS,
+  type Tag,
+  TEN_APPS,
+  TOTAL,
+  wantedNow,
+} from './reminder-customers.ts';
 import { expectOk } from './shop.ts';
 import { until } from './until.ts';
 import { type Fronted, HOST, startFronted } from './upstream.ts';
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
-const GB = 1024 ** 3;
-const TOTAL = 100 * GB;
-/** A period that a customer pays for. */
-const PERIOD_MS = 12 * DAY_MS;
-/** At night nothing is sent, in UTC+3: from 23 to 8 o'clock. */
-const NIGHT = { quietFrom: '23:00', quietTo: '08:00' } as const;
-const isNight = (atMs: number) => {
-  const hour = new Date(atMs + 3 * HOUR_MS).getUTCHours();
-  return hour >= 23 || hour < 8;
-};
-
-/** Ten apps, by what they call themselves. */
-export const TEN_APPS: Readonly<Record<string, string>> = {
-  Happ: 'Happ/3.4.1/Android',
-  INCY: 'INCY/2.1.0/iOS',
-  FlClashX: 'FlClash X/v0.3.2 Platform/android',
-  'Koala Clash': 'koala-clash/v0.2.4',
-  v2RayTun: 'v2raytun/android',
-  'Prizrak-Box': 'Clash-Meta/Prizrak-Box (Windows)',
-  'Clod Clash': 'ClodClash/1.2.0',
-  Karing: 'karing/1.1.2',
-  Throne: 'Throne/1.0.8',
-  v2rayNG: 'v2rayNG/1.9.5',
-};
-const LANGUAGES = ['en', 'ru', 'fa', 'zh'] as const;
-type Language = (typeof LANGUAGES)[number];
-
-/** The reminders of the month, by what their texts begin with. */
-const RULES = {
-  B72: { kind: 'before_end', amount: 72 },
-  B24: { kind: 'before_end', amount: 24 },
-  T80: { kind: 'traffic', amount: 80 },
-  T95: { kind: 'traffic', amount: 95 },
-  A1: { kind: 'after_end', amount: 1 },
-} as const;
-export type Tag = keyof typeof RULES;
-export const TAGS = Object.keys(RULES) as Tag[];
-
-/** What a panel knows of a customer. */
-interface Standing {
-  endsAtMs: number;
-  usedBytes: number;
-  /** How often the customer has paid. */
-  paidCount: number;
-}
-
-interface Customer {
-  n: number;
-  key: string;
-  hwid: string;
-  app: string;
-  language: Language;
-  /** False: the app fetches every fourth day. */
-  isDaily: boolean;
-  minuteOfDay: number;
-  payAtMs: number[];
-  refreshes: boolean;
-  bytesPerMs: number;
-  paidFromMs: number;
-  now: Standing;
-  /** What the last fetch told, and when. */
-  told: (Standing & { atMs: number }) | null;
-  token: string | null;
-  sent: { tag: Tag; atMs: number; paidCount: number }[];
-  /** Since when a reminder should have gone out. */
-  dueSince: Partial<Record<Tag, number>>;
-}
 
 export interface MonthReport {
   customers: number;
@@ -101,43 +53,10 @@ export interface MonthReport {
   sent: Record<Tag, Record<Language, number>>;
   /** Answers and inboxes in which a person saw one, by app. */
   seen: Record<string, number>;
-  /** Held back by the bounds of a device. */
-  bounded: number;
   /** Sent after a payment that no fetch had told of; none of them was seen in an app's answer. */
   beforeToldOf: number;
   faults: string[];
 }
-
-export interface MonthOptions {
-  customers: number;
-  seed: number;
-  days?: number;
-  stepMinutes?: number;
-  /** The chance that a pass is killed. */
-  killChance?: number;
-  onDay?(day: number): void;
-}
-
-/** Whether a reminder is true of what is known: the judge's own rules. */
-function isTrue(tag: Tag, { endsAtMs, usedBytes }: Standing, atMs: number): boolean {
-  const leftMs = endsAtMs - atMs;
-  if (tag === 'A1') return leftMs <= -DAY_MS;
-  if (leftMs <= 0) return false;
-  if (tag === 'T80' || tag === 'T95') return usedBytes / TOTAL >= RULES[tag].amount / 100;
-  return leftMs <= RULES[tag].amount * HOUR_MS;
-}
-
-/** The reminders that a customer is to have now: the nearest of each kind. */
-function wantedNow(known: Standing, atMs: number): Tag[] {
-  const is = (tag: Tag) => isTrue(tag, known, atMs);
-  const end: Tag[] = is('B24') ? ['B24'] : is('B72') ? ['B72'] : [];
-  const traffic: Tag[] = is('T95') ? ['T95'] : is('T80') ? ['T80'] : [];
-  const late: Tag[] = is('A1') && known.endsAtMs - atMs > -3 * DAY_MS ? ['A1'] : [];
-  return [...end, ...traffic, ...late];
-}
-
-const recent = ({ sent }: Customer, atMs: number) =>
-  sent.filter((one) => one.atMs > atMs - 7 * DAY_MS);
 
 export class Month {
   readonly report: MonthReport;
@@ -160,9 +79,13 @@ export class Month {
     this.#byKey = new Map(customers.map((one) => [one.key, one]));
     const none = () => Object.fromEntries(LANGUAGES.map((name) => [name, 0]));
     this.report = {
-      ...{ customers: customers.length, fetches: 0, payments: 0, kills: 0, passes: 0 },
+      customers: customers.length,
+      fetches: 0,
+      payments: 0,
+      kills: 0,
+      passes: 0,
       sent: Object.fromEntries(TAGS.map((tag) => [tag, none()])) as MonthReport['sent'],
-      ...{ seen: {}, bounded: 0, beforeToldOf: 0, faults: [] },
+      ...{ seen: {}, beforeToldOf: 0, faults: [] },
     };
   }
 
@@ -244,8 +167,7 @@ export class Month {
         await Promise.all(acting.slice(n, n + 16).map((one) => this.#fetch(one, atMs)));
       }
       await until('what was read is kept', () => this.#keeping === 0);
-      await this.#pass();
-      this.#judge(atMs);
+      this.#judge(atMs, await this.#pass());
     }
   }
 
@@ -316,8 +238,8 @@ export class Month {
     }
   }
 
-  /** Makes a pass by one of two nodes; a kill ends the process before or after one of its steps. */
-  async #pass(): Promise<void> {
+  /** Makes a pass by one of two nodes, which a kill may end at any step. True: it was whole. */
+  async #pass(): Promise<boolean> {
     const { killChance = 0.1 } = this.options;
     const { app } = this.fronted.at;
     const node = this.#nodes % 2;
@@ -328,44 +250,41 @@ export class Month {
     const parts = {
       core: { ...core, store: mortal(core.store, left, this.#random) },
       ...{ owner: `node ${node}.${this.report.kills}`, reader: null, onStopped: () => {} },
-      ...{ memory: this.#memory[node] as PassMemory, signal: new AbortController().signal },
+      memory: this.#memory[node] as PassMemory,
+      signal: new AbortController().signal,
       steadyMs: app.clock.steadyMs,
     };
     this.report.passes += 1;
     try {
       await makePasses(parts, app.clock.nowMs());
+      return true;
     } catch (fault) {
       if (!(fault instanceof Killed)) throw fault;
       this.report.kills += 1;
       this.#memory[node] = new PassMemory();
+      return false;
     }
   }
 
   /** Compares what went out with what the judge wants. */
-  #judge(atMs: number): void {
+  #judge(atMs: number, isWhole: boolean): void {
     this.#note(atMs);
     if (isNight(atMs)) return;
     for (const customer of this.customers) {
-      const { dueSince, sent, told } = customer;
+      const { missedBy, sent, told } = customer;
       const isFresh = told !== null && atMs - told.atMs <= 2 * DAY_MS;
       const wanted = isFresh ? wantedNow(told, atMs) : [];
       for (const tag of TAGS) {
         const had = sent.some((one) => one.tag === tag && one.paidCount === told?.paidCount);
-        if (!wanted.includes(tag) || had) {
-          delete dueSince[tag];
-          continue;
-        }
         const before = recent(customer, atMs);
-        if (before.length >= 3 || before.some((one) => one.tag === tag)) {
-          this.report.bounded += 1;
-          delete dueSince[tag];
+        const isBounded = before.length >= 3 || before.some((one) => one.tag === tag);
+        if (!wanted.includes(tag) || had || isBounded) {
+          delete missedBy[tag];
           continue;
         }
-        dueSince[tag] ??= atMs;
-        const lateMs = atMs - (dueSince[tag] ?? atMs);
-        if (lateMs === 4 * (this.options.stepMinutes ?? 15) * MINUTE_MS) {
-          this.#fault(`${customer.n} was not reminded: ${tag}, ${lateMs / MINUTE_MS} minutes late`);
-        }
+        const missed = (missedBy[tag] ?? 0) + (isWhole ? 1 : 0);
+        missedBy[tag] = missed;
+        if (missed === 1) this.#fault(`${customer.n} was not reminded: ${tag}`);
       }
     }
   }
@@ -408,34 +327,6 @@ export class Month {
     const hours = (clock.nowMs() - this.#startMs) / HOUR_MS;
     this.report.faults.push(`day ${Math.floor(hours / 24)}, ${(hours % 24).toFixed(1)}h: ${what}`);
   }
-}
-
-const codeOf = (n: number) => `LinkCode${String(n).padStart(4, '0')}`;
-
-function customersOf({ customers, seed }: MonthOptions, startMs: number): Customer[] {
-  const random = new Random(seed);
-  const apps = Object.keys(TEN_APPS);
-  return Array.from({ length: customers }, (_, n) => {
-    const endsAtMs = startMs + random.int(2 * 24 * 60, 12 * 24 * 60) * MINUTE_MS;
-    const late = () => random.int(-60, 36) * HOUR_MS;
-    const firstMs = endsAtMs + late();
-    const secondEndMs = Math.max(endsAtMs, firstMs) + PERIOD_MS;
-    return {
-      n,
-      key: `key-of-customer-${String(n).padStart(4, '0')}`,
-      hwid: `phone-${n}`,
-      app: apps[n % apps.length] ?? '',
-      language: LANGUAGES[Math.floor(n / 10) % 4] ?? 'en',
-      isDaily: random.chance(0.9),
-      minuteOfDay: random.int(0, 1_439),
-      payAtMs: [firstMs, secondEndMs + late()],
-      refreshes: random.chance(0.5),
-      bytesPerMs: (random.next() * 1.2 * TOTAL) / PERIOD_MS,
-      paidFromMs: startMs,
-      now: { endsAtMs, usedBytes: 0, paidCount: 0 },
-      ...{ told: null, token: null, sent: [], dueSince: {} },
-    };
-  });
 }
 
 /** The store of the proxy, whose writes of figures are counted. */

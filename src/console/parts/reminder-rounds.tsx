@@ -1,4 +1,4 @@
-/** What reminders sent, a line for a reminder and a day; and their stop when many links moved. */
+/** The rounds of reminders, a line for a reminder and a day, and the stop of reminders. */
 
 import type { Got } from '../../call/table.ts';
 import { call } from '../call.ts';

@@ -1,6 +1,6 @@
 /**
- * The push of a reminder that says nothing: Google, Apple and whoever sees a locked screen read
- * pushes. The app shows the message itself.
+ * The push of a reminder that says nothing: Google and Apple read pushes, and a locked screen shows
+ * them. The app shows the message itself.
  */
 
 import type { PushContent, PushMessage } from '../port/outbox.ts';

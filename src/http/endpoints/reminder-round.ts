@@ -1,4 +1,4 @@
-/** What reminders sent: an extension of the contract. */
+/** The rounds of reminders: an extension of the contract. */
 
 import { type Static, Type } from '@sinclair/typebox';
 import { ROUNDS_PAGE, reminderRoundCalls } from '../../call/reminder-round-calls.ts';

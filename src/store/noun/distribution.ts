@@ -54,9 +54,11 @@ function statements(backend: Backend) {
   const ofProvider = sql`provider_id = :providerId`;
   return {
     find: prepare(sql`
-        SELECT ${COLUMNS} FROM distribution x WHERE x.id = :id AND ${ofProvider} AND ${isSent('x')}`),
+        SELECT ${COLUMNS} FROM distribution x
+        WHERE x.id = :id AND ${ofProvider} AND ${isSent('x')}`),
     list: prepare(sql`
-        SELECT ${COLUMNS} FROM distribution x WHERE ${ofProvider} AND x.id < :beforeId AND ${isSent('x')}
+        SELECT ${COLUMNS} FROM distribution x
+        WHERE ${ofProvider} AND x.id < :beforeId AND ${isSent('x')}
         ORDER BY x.id DESC LIMIT :countMax`),
     lock: prepare(sql`
         SELECT ${columns('distribution', 'status, providerId')}, ${values<{ isSent: number }>({

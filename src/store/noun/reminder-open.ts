@@ -50,7 +50,7 @@ function statements(backend: Backend) {
     close: prepare(sql`
         UPDATE reminder_sent AS s SET ended_at_ms = :nowMs
         FROM ${rows('keys', KEY)} k WHERE ${ofKey} AND s.ended_at_ms IS NULL`),
-    /** What the device has got stays as it is. */
+    /** A message that the device has stays as it is. */
     withdraw: prepare(sql`
         UPDATE recipient SET state = 4, is_waiting = 0, expired_at_ms = :nowMs, detail = :detail
         WHERE distribution_id = :id AND device_id = :deviceId AND state IN (1, 2)

@@ -13,7 +13,7 @@ export const FIGURE_FIELDS = [
   ...(['endsAtMs', 'totalBytes', 'usedBytes', 'readAtMs', 'source', 'sinceMs'] as const),
   ...(['periodEndsAtMs', 'periodTotalBytes'] as const),
 ] as const;
-/** What becomes of the figures with time: core/subscription-course.ts. */
+/** The course of the subscription: core/subscription-course.ts. */
 const COURSE_FIELDS = [
   ...(['periodAtMs', 'trafficAtMs', 'movedAtMs', 'renewalToldAtMs'] as const),
   ...(['toldHours', 'toldPercent'] as const),
