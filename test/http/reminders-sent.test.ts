@@ -387,7 +387,8 @@ describe('many links that move at once', () => {
     await says(48);
     await pass();
     expect((await call(app, '/api/reminder-rounds', own)).json).toMatchObject({
-      ...{ stopped_at: null, data: [{ devices: 1 }] },
+      stopped_at: null,
+      data: [{ devices: 1 }],
     });
   });
 });

@@ -130,7 +130,10 @@ export function customersOf({ customers, seed }: MonthOptions, startMs: number):
       bytesPerMs: (random.next() * 1.2 * TOTAL) / PERIOD_MS,
       paidFromMs: startMs,
       now: { endsAtMs, usedBytes: 0, paidCount: 0 },
-      ...{ told: null, token: null, sent: [], missedBy: {} },
+      told: null,
+      token: null,
+      sent: [],
+      missedBy: {},
     };
   });
 }

@@ -85,7 +85,9 @@ export class Month {
       kills: 0,
       passes: 0,
       sent: Object.fromEntries(TAGS.map((tag) => [tag, none()])) as MonthReport['sent'],
-      ...{ seen: {}, beforeToldOf: 0, faults: [] },
+      seen: {},
+      beforeToldOf: 0,
+      faults: [],
     };
   }
 
@@ -249,7 +251,9 @@ export class Month {
     const core = actingAs(app.core, app.core.actor);
     const parts = {
       core: { ...core, store: mortal(core.store, left, this.#random) },
-      ...{ owner: `node ${node}.${this.report.kills}`, reader: null, onStopped: () => {} },
+      owner: `node ${node}.${this.report.kills}`,
+      reader: null,
+      onStopped: () => {},
       memory: this.#memory[node] as PassMemory,
       signal: new AbortController().signal,
       steadyMs: app.clock.steadyMs,

@@ -241,7 +241,8 @@ export const remindingContract: Record<Methods, Suite> = {
       const list = (fromMs: number, untilMs: number, atMs = nowMs) =>
         store.listSilent(providerId, { fromMs, untilMs }, atMs, 0, 1);
       expect(await list(NOW_MS, NOW_MS + 1)).toEqual({
-        ...{ links: [{ installId, seenAtMs: NOW_MS }], nextId: installId },
+        links: [{ installId, seenAtMs: NOW_MS }],
+        nextId: installId,
       });
       expect((await list(NOW_MS + 1, NOW_MS + 2)).links).toEqual([]);
       expect((await list(NOW_MS, NOW_MS + 1, NOW_MS + 2 * DAY_MS)).links).toEqual([]);
