@@ -4,6 +4,7 @@ import { Type } from '@sinclair/typebox';
 import { LOOK, OWN, SEND } from '../core/account/roles.ts';
 import { fieldsOf, only, readGiven } from '../core/field.ts';
 import { isRefused } from '../core/outcome.ts';
+import type { Provider } from '../core/port/provider.ts';
 import type { OwnQuiet, OwnReminder, Reminder } from '../core/port/reminder.ts';
 import { changePolicy, mayNotify } from '../core/provider.ts';
 import {
@@ -28,6 +29,7 @@ import {
   paidCall,
   sharedAccountCall,
   sharedCall,
+  sharedStaffCall,
 } from './call.ts';
 import { atProvider, id, inputsOf, text, timeMs } from './inputs.ts';
 import { previewOf } from './send-calls.ts';
@@ -43,37 +45,39 @@ const adding = atProvider({ kind, ...settable, texts });
 const setting = atProvider({ id, ...settable, texts: Type.Optional(texts) });
 
 /** Returns a reminder with its state. */
-export const reminderView = (
-  reminder: Reminder,
-  { nowMs, provider }: Pick<DoerOf, 'nowMs' | 'provider'>,
-) => ({
+const reminderView = (reminder: Reminder, provider: Provider, nowMs: number) => ({
   ...reminder,
   state: reminderState(reminder, provider, nowMs),
   textsFromMs: textsUsedFromMs(reminder, provider, nowMs),
 });
 
 export const reminderCalls = {
-  'reminders.list': lookCall(LOOK, atProvider({}), async (staff) => {
-    const { core, nowMs, provider } = staff;
-    const all = await core.store.listReminders(provider.id);
-    return {
-      reminders: all.map((one) => reminderView(one, staff)),
-      countMax: REMINDERS_MAX,
-      defaults: [...DEFAULT_REMINDERS, INACTIVE_REMINDER],
-      amounts: Object.entries(AMOUNTS).map(([of, { minimum: min, maximum: max }]) => ({
-        kind: of as OwnReminder['kind'],
-        min,
-        max,
-      })),
-      /** False: the plan has no notifications, so nothing is sent. */
-      mayNotify: mayNotify(provider, nowMs),
-      keepsFigures: provider.subscriptionFigures === 1,
-      quiet: only(provider, fieldsOf(QUIET_TERMS)) satisfies OwnQuiet,
-      /** What keys changed of the addresses, and nobody confirmed. */
-      waiting: waitingAddresses(provider, nowMs),
-      nowMs,
-    };
-  }),
+  'reminders.list': sharedStaffCall(
+    LOOK,
+    [],
+    { api: { path: '/api/reminder-list', needs: 'read' } },
+    atProvider({}),
+    async ({ core, nowMs, provider }: DoerOf) => {
+      const all = await core.store.listReminders(provider.id);
+      return {
+        reminders: all.map((one) => reminderView(one, provider, nowMs)),
+        countMax: REMINDERS_MAX,
+        defaults: [...DEFAULT_REMINDERS, INACTIVE_REMINDER],
+        amounts: Object.entries(AMOUNTS).map(([of, { minimum: min, maximum: max }]) => ({
+          kind: of as OwnReminder['kind'],
+          min,
+          max,
+        })),
+        /** False: the plan has no notifications, so nothing is sent. */
+        mayNotify: mayNotify(provider, nowMs),
+        keepsFigures: provider.subscriptionFigures === 1,
+        quiet: only(provider, fieldsOf(QUIET_TERMS)) satisfies OwnQuiet,
+        /** What keys changed of the addresses, and nobody confirmed. */
+        waiting: waitingAddresses(provider, nowMs),
+        nowMs,
+      };
+    },
+  ),
   /** Returns a text as phones show it, filled for some links; refuses as saving it would. */
   'reminders.preview': lookCall(SEND, atProvider({ texts }), async (staff, given) => {
     const payload = tryTexts(staff.provider, given.texts, staff.nowMs);

@@ -1,5 +1,6 @@
 /** Amounts of reminders as people write them: `3d`, `12h`, `80%`. */
 
+import { InvalidArgumentError } from 'commander';
 import { UsageError } from '../base/operator-error.ts';
 import type { Reminder, ReminderKind } from '../core/port/reminder.ts';
 
@@ -10,6 +11,12 @@ const UNITS: Readonly<Record<ReminderKind, Readonly<Record<string, number>>>> = 
   traffic: { '%': 1 },
   inactive: { d: 1 },
 };
+
+/** Checks the form of an amount, whose kind is not known yet. */
+export function amountValue(given: string): string {
+  if (/^\d{1,3}[hd%]?$/.test(given)) return given;
+  throw new InvalidArgumentError('It is a number, as 3d, 12h or 80%.');
+}
 
 /** Reads an amount of a kind: `3d` before the end are 72. */
 export function amountIn(kind: ReminderKind, given: string): number {

@@ -23,7 +23,7 @@ import {
   providerOf,
 } from './provider-name.ts';
 import { granted } from './refusal.ts';
-import { amountIn, amountText } from './reminder-amount.ts';
+import { amountIn, amountText, amountValue } from './reminder-amount.ts';
 import { addRoundCommands } from './reminder-rounds.ts';
 import { reminderIdValue, showTime } from './values.ts';
 
@@ -223,7 +223,11 @@ export function addReminderCommands(program: Command, context: CliContext): void
           ...REMINDER_KINDS,
         ]),
       )
-      .argument('[amount]', 'as 3d or 12h before the end, 80% of the traffic, 14d without a fetch')
+      .argument(
+        '[amount]',
+        'as 3d or 12h before the end, 80% of the traffic, 14d without a fetch',
+        amountValue,
+      )
       .option('--defaults', 'add the five default reminders in four languages, switched off'),
   ).action((kind: ReminderKind | undefined, amount: string | undefined, options: AddOptions) =>
     add(context, kind, amount, options),
@@ -234,7 +238,7 @@ export function addReminderCommands(program: Command, context: CliContext): void
       .command('set')
       .description('change a reminder; an empty --text removes a language')
       .argument('<reminder>', 'its id', reminderIdValue)
-      .option('--amount <amount>', 'another amount, as 2d'),
+      .option('--amount <amount>', 'another amount, as 2d', amountValue),
   ).action((id: number, options: SetOptions) => set(context, id, options));
 
   reminder

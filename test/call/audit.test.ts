@@ -87,6 +87,21 @@ test('calls about a provider', async () => {
   await bind(app, shop, hostHash('sub.example.com'));
   const { id: botId } = await make('bots.add', { at, host: 'sub.example.com', name: 'bot' });
   await make('bots.remove', { at, id: botId });
+  const { reminder } = await make('reminders.add', {
+    at,
+    kind: 'traffic',
+    amount: 50,
+    texts: { en: 'Half' },
+    enabled: 1,
+  });
+  await make('reminders.set', { at, id: reminder.id, amount: 60 });
+  await make('reminders.remove', { at, id: reminder.id });
+  await make('reminders.defaults', { at });
+  await make('reminders.confirm', { at, untilMs: app.clock.nowMs() });
+  const { id: providerId } = (await app.core.store.findProvider(at)) ?? { id: 0 };
+  await app.core.store.stopReminders(providerId, { moved: 9, links: 9 }, app.clock.nowMs());
+  await make('reminders.resume', { at });
+  await make('reminders.hours', { at, timeZone: '+04:30' });
   const { id: domainId } = await make('domains.add', { at, hash: 'b'.repeat(64), name: 'b' });
   await make('domains.delete', { at, id: domainId });
   const target = { kind: 'webhook', url: 'https://bot.example.com/', scheme: 'v1' } as const;

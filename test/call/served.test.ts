@@ -117,6 +117,7 @@ const READING_COMMANDS = [
   ...['provider list', 'provider show', 'domain list', 'link list', 'link show', 'link why'],
   ...[
     'bot list',
+    'reminder list',
     'link phones',
     'link qr',
     'device list',

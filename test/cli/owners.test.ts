@@ -20,6 +20,7 @@ const OWNERS: Readonly<Record<string, readonly (string | null)[]>> = {
   'link list': CODES,
   'provider list': CODES,
   'bot list': CODES,
+  'reminder list': CODES,
   'webhook list': [OPERATOR, ...CODES],
 };
 /** Lists of what has no single owner, or names it in another way. */
@@ -71,6 +72,7 @@ beforeAll(async () => {
     await done('webhook', 'add', '--url', `https://bot${n}.example.com/hook`, ...of);
     const { install_code: link } = JSON.parse(await done('link', 'add', ...of, '--json'));
     await addDevice(`phone${n}`, link);
+    await done('reminder', 'add', 'traffic', '80%', '--text', 'en=Hi', ...of);
     await done('notify', '--all', '--body', 'x', ...of);
   }
   await done('webhook', 'add', '--url', 'https://own.example.com/hook');

@@ -109,7 +109,7 @@ testChromium(
     await core.store.setReminder(providerId, all[0]?.id ?? 0, { texts: { en: 'B' } }, key());
     await core.store.updateProvider(own.code, { webPageUrl: EVIL }, key());
     const { page } = await openTab(site, [...signIn], '/console/reminders');
-    await page.getByText(`${OURS} → ${EVIL}`).waitFor();
+    await page.getByText(`\u2068${OURS}\u2069 → \u2068${EVIL}\u2069`).waitFor();
     expect(await faultsOf(page)).toEqual([]);
     const browser = new ConsoleBrowser(site.app.url);
     await browser.get('session.key', { code: own.code, key: own.authKey });

@@ -50,6 +50,10 @@ const CALLS: Readonly<Record<string, Asked>> = {
   '/remote/list': {},
   '/remote/receipts': { query: { id: 1 } },
   '/api/stats': {},
+  '/api/reminder-add': { body: { kind: 'traffic', amount: 90, texts: { en: 'Hi' } } },
+  '/api/reminder-list': {},
+  '/api/reminder-set': { query: { id: 1 }, body: { amount: 70 } },
+  '/api/reminder-remove': { query: { id: 1 } },
   '/api/webhook-add': { query: { url: 'https://example.com/other' } },
   '/api/webhook-list': {},
   '/api/webhook-update': { query: { id: 1, events: 'link.full' } },
@@ -99,6 +103,7 @@ async function setStage(): Promise<void> {
   await ask('/install', { id: HASH, installid: CODE, hwid: 'phone', os_name: 'Android' });
   await ask('/remote/command', {}, toAndroid);
   await ask('/api/webhook-add', { url: 'https://example.com/hook' });
+  await ask('/api/reminder-add', {}, { kind: 'traffic', amount: 80, texts: { en: 'Hi' } });
 }
 
 /** Rows that calls count in, whatever they do. */

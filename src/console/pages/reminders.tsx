@@ -182,6 +182,9 @@ function Add({ at, list, onChange }: PartProps) {
   );
 }
 
+/** Isolates an address from the text around it, which may run from right to left. */
+const apart = (address: string) => `\u2068${address}\u2069`;
+
 /** What keys changed, for a person to look through. */
 function Waiting({ at, list, onChange }: PartProps) {
   const { addresses, addressesFromMs } = list.waiting;
@@ -199,8 +202,8 @@ function Waiting({ at, list, onChange }: PartProps) {
             <bdi>
               {words.moved(
                 labels[field],
-                used ?? words.noAddress,
-                next ?? words.noAddress,
+                apart(used ?? words.noAddress),
+                apart(next ?? words.noAddress),
                 time(addressesFromMs ?? 0),
               )}
             </bdi>

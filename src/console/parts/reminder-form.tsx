@@ -54,7 +54,7 @@ function Preview({ at, of }: { at: string; of: Texts }) {
   }, [JSON.stringify(of)]);
   const words = texts.compose;
   return (
-    <aside aria-label={words.preview}>
+    <aside class="card" aria-label={words.preview}>
       <h3>{words.preview}</h3>
       <p class="problem" role="status" hidden={problem.value === null}>
         {problem.value}

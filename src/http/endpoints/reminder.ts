@@ -1,15 +1,16 @@
 /** Reminders: an extension of the contract. */
 
 import { Type } from '@sinclair/typebox';
-import { reminderCalls, reminderView } from '../../call/reminder-calls.ts';
+import { reminderCalls } from '../../call/reminder-calls.ts';
 import { isoTime } from '../../core/calendar.ts';
 import { isRecord } from '../../core/json-input.ts';
-import { malformed } from '../../core/outcome.ts';
+import { isRefused } from '../../core/outcome.ts';
 import { PUSH_TEXTS, REMINDER_KINDS, type ReminderTexts } from '../../core/port/reminder.ts';
 import { REMINDER_STATES } from '../../core/reminder.ts';
 import { AMOUNTS, REMINDERS_MAX } from '../../core/reminder-fields.ts';
-import { callEndpoint, providerEndpoint, required } from '../endpoint.ts';
+import { callEndpoint, required } from '../endpoint.ts';
 import { choice, forms, RecordId, text } from './params.ts';
+import { invalid } from './reply.ts';
 import { nullable } from './webhook-bodies.ts';
 
 const EXAMPLE = { en: 'Your subscription ends on {end_date}: you have {days_left} left.' };
@@ -63,7 +64,11 @@ const ReminderRow = Type.Object(
   { title: 'Reminder' },
 );
 
-const rowOf = ({ createdAtMs, ...one }: ReturnType<typeof reminderView>) => ({
+type Row = Awaited<
+  ReturnType<(typeof reminderCalls)['reminders.list']['run']>
+>['reminders'][number];
+
+const rowOf = ({ createdAtMs, ...one }: Row) => ({
   id: one.id,
   kind: one.kind,
   amount: one.amount,
@@ -77,20 +82,16 @@ const rowOf = ({ createdAtMs, ...one }: ReturnType<typeof reminderView>) => ({
 
 const EXTENSION = 'An extension of the public contract.';
 
-const listEndpoint = providerEndpoint({
+const listEndpoint = callEndpoint(reminderCalls['reminders.list'], {
   method: 'GET',
-  path: '/api/reminder-list',
   repeat: 'reads',
-  needs: 'read',
   summary: 'List reminders, oldest first',
   description: `Lists what the customers of the provider are told by themselves. ${EXTENSION}`,
   params: {},
   fields: { ok: { data: Type.Array(ReminderRow, { maxItems: REMINDERS_MAX }) } },
   says: ['ok', 'unknown_error'],
-  async handle(call) {
-    const all = await call.core.store.listReminders(call.provider.id);
-    return { says: 'ok', body: { data: all.map((one) => rowOf(reminderView(one, call))) } };
-  },
+  given: () => ({}),
+  reply: ({ reminders }) => ({ says: 'ok', body: { data: reminders.map(rowOf) } }),
 });
 
 const idParam = required(forms.id, { misfit: 'reminder_not_found', example: 1 });
@@ -98,7 +99,7 @@ const idParam = required(forms.id, { misfit: 'reminder_not_found', example: 1 })
 /** Returns the fields of a body that set a reminder; the core checks their values. */
 function givenIn(body: Readonly<Record<string, unknown>>) {
   const { amount, enabled, push_text: pushText, texts } = body;
-  if (texts !== undefined && !isRecord(texts)) return malformed('texts must be an object');
+  if (texts !== undefined && !isRecord(texts)) return invalid('texts must be an object');
   const given = { amount, enabled, pushText, texts };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as {
     amount?: number;
@@ -144,7 +145,7 @@ const addEndpoint = callEndpoint(reminderCalls['reminders.add'], {
   ],
   given({ body }) {
     const given = givenIn(body);
-    return 'says' in given ? given : { ...given, kind: body['kind'] as 'traffic' };
+    return isRefused(given) ? given : { ...given, kind: body['kind'] as 'traffic' };
   },
   reply: ({ hasBegunFigures, reminder: { id } }) => ({
     says: 'ok',
@@ -169,7 +170,7 @@ const setEndpoint = callEndpoint(reminderCalls['reminders.set'], {
   ],
   given({ body, params: { id } }) {
     const given = givenIn(body);
-    return 'says' in given ? given : { ...given, id };
+    return isRefused(given) ? given : { ...given, id };
   },
   reply: ({ hasBegunFigures }) => ({ says: 'ok', body: { figures_begun: hasBegunFigures } }),
 });

@@ -261,6 +261,22 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
     ],
     'another bot of a chat': ['webhook.rotate {"id":1,"old_secret_until":null}'],
   },
+  '/api/reminder-add': {
+    'one that is switched off': [
+      'reminder.add {"id":1,"kind":"before_end","amount":72,"push_text":"neutral","enabled":0}',
+    ],
+    'one that is switched on, with which figures begin': [
+      'reminder.add {"id":1,"kind":"before_end","amount":72,"push_text":"full","enabled":1}',
+      'provider.set {} {"subscription_figures":[null,"on"]}',
+    ],
+  },
+  '/api/reminder-set': {
+    'another amount': ['reminder.set {"id":1,"kind":"traffic"} {"amount":[80,90]}'],
+    'another text, which waits': ['reminder.set {"id":1,"kind":"traffic"} {"texts":"changed"}'],
+  },
+  '/api/reminder-remove': {
+    'a reminder': ['reminder.remove {"id":1,"kind":"traffic","amount":80}'],
+  },
   '/api/webhook-remove': {
     'a webhook with its queue': ['webhook.remove {"id":1}'],
   },

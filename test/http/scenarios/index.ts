@@ -12,6 +12,7 @@ import { messagingScenarios } from './messaging.ts';
 import { phoneScenarios } from './phone.ts';
 import { policyScenarios } from './policy.ts';
 import { registerScenarios } from './register.ts';
+import { reminderScenarios } from './reminder.ts';
 import { remoteScenarios } from './remote.ts';
 import { commandScenarios } from './remote-command.ts';
 import { formScenarios } from './remote-form.ts';
@@ -40,6 +41,7 @@ export const scenarios: readonly Scenario[] = [
   ...remoteScenarios,
   ...registerScenarios,
   ...messagingScenarios,
+  ...reminderScenarios,
   ...statsScenarios,
   ...webhookScenarios,
   ...deliveryScenariosOfWebhooks,

@@ -44,7 +44,7 @@ export const FILES = {
   link: /^\/api\/(?:\w+-install|free-slots|list-ties|(?:tie|untie|set)-keys)$/,
   'domain-hwid':
     /^\/api\/(?:\w+-domain|\w+-hwid|list-refused|stats|policy|\w+-(?:cuts?|bars?|copies))$/,
-  webhook: /^\/api\/webhook-/,
+  webhook: /^\/api\/(?:webhook|reminder)-/,
   notification: /^\/remote\/notification$/,
   command: /^\/remote\/(?:command|list|cancel|receipts)$/,
   device: /^\/(?:device\/|install$|provider$)/,
