@@ -14,7 +14,7 @@ export const reminderRoundCalls = {
   'reminders.rounds': sharedStaffCall(
     LOOK,
     [],
-    { api: { path: '/api/reminder-rounds', needs: 'read' } },
+    { api: { path: '/api/reminder-rounds', needs: 'read' }, commands: ['reminder rounds'] },
     atProvider({ beforeId: Type.Optional(id) }),
     async ({ core: { store }, provider }: DoerFor, { beforeId = null }) => {
       const rounds = await store.listRounds(provider.id, { beforeId, countMax: ROUNDS_PAGE });

@@ -5,12 +5,11 @@ import { DAY_MS } from '../core/calendar.ts';
 import { counted } from '../core/counted.ts';
 import type { Round } from '../core/port/reminding.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
-import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
 import { make } from './make.ts';
 import { PROVIDER, type ProviderOptions, providerOf } from './provider-name.ts';
 import { granted } from './refusal.ts';
 import { amountText } from './reminder-amount.ts';
-import { showTime } from './values.ts';
+import { reminderIdValue, showTime } from './values.ts';
 
 type Options = CommonOptions & ProviderOptions;
 
@@ -28,15 +27,17 @@ function view({ amount, kind, ...round }: Round) {
   };
 }
 
-async function list(context: CliContext, options: Options & LimitOptions): Promise<void> {
-  const countMax = countMaxOf(options);
-  const { rounds, standing } = await withCore(context, options, async (core) => {
-    const { id } = await providerOf(core, options);
-    const page = { beforeId: null, countMax: countMax + 1 };
-    const found = await core.store.listRounds(id, page);
-    return { rounds: found, standing: await core.store.findReminding(id) };
+async function list(
+  context: CliContext,
+  { beforeId, ...options }: Options & { beforeId?: number },
+): Promise<void> {
+  const nowMs = context.nowMs();
+  const { nextId, rounds, standing } = await withCore(context, options, async (core) => {
+    const provider = await providerOf(core, options);
+    const page = beforeId === undefined ? {} : { beforeId };
+    return make('reminders.rounds', { core, nowMs, provider }, page);
   });
-  printTable(context, options, rounds.slice(0, countMax).map(view), {
+  printTable(context, options, rounds.map(view), {
     ID: 'id',
     'DAY (UTC)': 'day',
     REMINDER: ({ amount, kind, reminder_id: of }) =>
@@ -55,7 +56,7 @@ async function list(context: CliContext, options: Options & LimitOptions): Promi
       `reminders stopped at ${showTime(stoppedAtMs)}: ${moved}. Look at the panel, then run 'gatepost reminder resume'.\n`,
     );
   }
-  if (rounds.length > countMax) noteRest(context, countMax, null, 'round', 'rounds');
+  if (nextId !== null) context.stderr(`--before-id ${nextId} lists the rounds before them\n`);
 }
 
 async function resume(context: CliContext, options: Options): Promise<void> {
@@ -69,13 +70,12 @@ async function resume(context: CliContext, options: Options): Promise<void> {
 }
 
 export function addRoundCommands(reminder: Command, context: CliContext): void {
-  addLimit(
-    reminder
-      .command('rounds')
-      .description('list what reminders sent, one line for a reminder and a UTC day, newest first')
-      .option(...PROVIDER),
-    'rounds',
-  ).action((options: Options & LimitOptions) => list(context, options));
+  reminder
+    .command('rounds')
+    .description('list what reminders sent, one line for a reminder and a UTC day, newest first')
+    .option('--before-id <id>', 'only rounds before this one', reminderIdValue)
+    .option(...PROVIDER)
+    .action((options: Options & { beforeId?: number }) => list(context, options));
 
   reminder
     .command('resume')
