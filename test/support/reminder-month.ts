@@ -168,7 +168,10 @@ export class Month {
       for (let n = 0; n < acting.length; n += 16) {
         await Promise.all(acting.slice(n, n + 16).map((one) => this.#fetch(one, atMs)));
       }
+      // No fetch waits for that: who reads the inbox in the same moment may still see a reminder.
       await until('what was read is kept', () => this.#keeping === 0);
+      const readers = acting.filter(({ n }) => n % 3 === 0);
+      for (const one of readers) await this.#readInbox(one, atMs);
       this.#judge(atMs, await this.#pass());
     }
   }
@@ -207,7 +210,6 @@ export class Month {
     customer.told = { ...now, atMs };
     const said = readAnnounce(got.headers.get('announce') ?? '');
     if (said !== '') this.#look(customer, said, now, atMs, 'in an answer');
-    if (n % 3 === 0) await this.#readInbox(customer, atMs);
   }
 
   /** Every third app has registered, and reads its inbox. */
