@@ -435,7 +435,6 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
   test_failed: [
     async () => {
       await addProvider();
-      // No server listens there.
       const words = ['webhook', 'add', '--url', 'http://127.0.0.1:1/'];
       expect(await line.run(...words)).toMatchObject({ code: 0 });
       return ['webhook', 'test', '1'];
