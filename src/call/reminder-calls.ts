@@ -1,4 +1,4 @@
-/** Calls about reminders: what a provider's users are told by themselves. */
+/** Calls about reminders, which users of a provider get by themselves. */
 
 import { Type } from '@sinclair/typebox';
 import { LOOK, OWN, SEND } from '../core/account/roles.ts';
@@ -72,7 +72,7 @@ export const reminderCalls = {
         mayNotify: mayNotify(provider, nowMs),
         keepsFigures: provider.subscriptionFigures === 1,
         quiet: only(provider, fieldsOf(QUIET_TERMS)) satisfies OwnQuiet,
-        /** What keys changed of the addresses, and nobody confirmed. */
+        /** Addresses that keys changed, until a person confirms them. */
         waiting: waitingAddresses(provider, nowMs),
         nowMs,
       };

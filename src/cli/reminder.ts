@@ -1,4 +1,4 @@
-/** `gatepost reminder …`: what the users of a provider are told by themselves. */
+/** `gatepost reminder …`: texts that the users of a provider get by themselves. */
 
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '../base/operator-error.ts';
@@ -11,7 +11,6 @@ import {
   type ReminderKind,
   type ReminderTexts,
 } from '../core/port/reminder.ts';
-import { reminderState } from '../core/reminder.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { make } from './make.ts';
 import {
@@ -132,6 +131,8 @@ async function list(context: CliContext, options: Options): Promise<void> {
     const owned = await listOwned(core, options, async (providerId) =>
       core.store.listReminders(providerId),
     );
+    // The filter of HTML takes long to start.
+    const { reminderState } = await import('../core/reminder.ts');
     return Promise.all(
       owned.map(async ({ providerCode, ...one }) => {
         const provider = await core.store.findProvider(providerCode ?? '');

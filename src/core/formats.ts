@@ -285,7 +285,7 @@ export const readLinkSearch = LINK_SEARCH.read;
 /** A time of the day, and a zone as its distance from UTC. */
 export const DAY_TIME = text(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'a time of the day, 00:00 to 23:59');
 export const TIME_ZONE = text(
-  /^(?:[+-](?:0\d|1[0-3]):(?:00|15|30|45)|\+14:00)$/,
+  /^(?:[+-](?:0\d|1[0-3]):(?:00|15|30|45)|[+]14:00)$/,
   'a distance from UTC in quarters of an hour, as +03:00',
   // A plus sign in a query is a blank.
   (written) => written.replace(/^ /, '+'),

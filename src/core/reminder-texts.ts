@@ -1,4 +1,4 @@
-/** Reminders to copy, as somebody writes who writes to customers. */
+/** Reminders to copy, in the words of a seller who writes to customers. */
 
 import type { OwnReminder } from './port/reminder.ts';
 

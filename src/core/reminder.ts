@@ -1,5 +1,5 @@
 /**
- * Reminders: what a provider's users are told by themselves, before their subscription ends, when
+ * Reminders: texts that a provider's users get by themselves, before their subscription ends, when
  * it has ended, when traffic is used up, or when an app was silent. This file has their rules;
  * docs/reminders.md tells people about them.
  *
@@ -37,9 +37,9 @@ const MAIN = 'en';
 const EXPIRE_DAYS = 2;
 
 /** The fields of a reminder as a caller gives them. */
-export type GivenReminder = { readonly [F in keyof OwnReminder]?: unknown };
+type GivenReminder = { readonly [F in keyof OwnReminder]?: unknown };
 
-/** What of a provider the rules of its reminders need. */
+/** The part of a provider that the rules of its reminders need. */
 type Owner = Pick<
   Provider,
   'id' | 'confirmedAtMs' | 'supportUrl' | 'webPageUrl' | 'formerButtons' | 'buttonsAtMs'
@@ -146,7 +146,7 @@ export async function addReminder(
   return typeof added === 'string' ? new Refused(added) : added;
 }
 
-/** Adds the default reminders that the provider lacks, switched off. Returns those that it added. */
+/** Adds the default reminders that the provider lacks, switched off, and returns them. */
 export async function addDefaults(
   core: Core,
   provider: Owner,
@@ -202,9 +202,9 @@ export async function removeReminder(
  * than a day ago; `foreign_link` its text has an address that is no longer on the provider's pages.
  */
 export const REMINDER_STATES = ['on', 'off', 'waits', 'foreign_link'] as const;
-export type ReminderState = (typeof REMINDER_STATES)[number];
+type ReminderState = (typeof REMINDER_STATES)[number];
 
-/** Returns the notification of a reminder with the texts that are used now; else why there is none. */
+/** Returns the notification of a reminder with the texts that are used now, or why it has none. */
 export function reminderPayload(
   reminder: Reminder,
   owner: Owner,
@@ -242,8 +242,8 @@ interface WaitingAddress {
   next: string | null;
 }
 
-/** What keys changed and nobody confirmed. */
-export interface WaitingChanges {
+/** Changes by keys until a person confirms them. */
+interface WaitingChanges {
   /** Addresses of the provider, and from when they are used. */
   addresses: WaitingAddress[];
   addressesFromMs: number | null;

@@ -1,5 +1,5 @@
 /**
- * What a key changed of the words and addresses that reminders and `my` show. A stolen key must not
+ * Changes by a key of the words and addresses that reminders and `my` show. A stolen key must not
  * become a pay page for all users: such a change is used after {@link WAIT_MS}, or when a person
  * has looked through it. Until then the value before is used.
  */
@@ -37,7 +37,7 @@ export function formerOf<T>(
 }
 
 /** Returns the addresses of a provider or link as a value that a key may have changed. */
-export function unconfirmedButtons(own: ChangedButtons & Buttons): Unconfirmed<Buttons> {
+function unconfirmedButtons(own: ChangedButtons & Buttons): Unconfirmed<Buttons> {
   const { buttonsAtMs: atMs, formerButtons, supportUrl, webPageUrl } = own;
   const former = formerButtons === null ? null : (JSON.parse(formerButtons) as Buttons);
   return { now: { supportUrl, webPageUrl }, former, atMs };

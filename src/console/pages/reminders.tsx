@@ -1,4 +1,4 @@
-/** What customers are told by themselves: a list of reminders, quiet hours, and what keys changed. */
+/** The page of reminders: their list, quiet hours, and changes by keys that wait. */
 
 import { useSignal } from '@preact/signals';
 import type { Got } from '../../call/table.ts';
@@ -185,7 +185,7 @@ function Add({ at, list, onChange }: PartProps) {
 /** Isolates an address from the text around it, which may run from right to left. */
 const apart = (address: string) => `\u2068${address}\u2069`;
 
-/** What keys changed, for a person to look through. */
+/** Changes by keys, for a person to look through. */
 function Waiting({ at, list, onChange }: PartProps) {
   const { addresses, addressesFromMs } = list.waiting;
   const written = list.reminders.filter(({ textsFromMs }) => textsFromMs !== null);

@@ -19,7 +19,6 @@ import type { LedgerReach } from '../port/receipt.ts';
 import type { EndReason } from '../port/slot.ts';
 import { subscriptionKeyHash } from '../secret.ts';
 import { tidyFact } from '../text.ts';
-import { WAIT_MS } from '../unconfirmed.ts';
 import type { Quota } from './quota.ts';
 
 /** Most characters of a reason: an event stays far below 20 KB. */
@@ -279,36 +278,6 @@ export const quotaReached = (quota: Quota, percent: number, used: number, limit:
 export const keyRotated = (previousKeyUntilMs: number) =>
   happening('key.rotated', { old_key_until: isoTime(previousKeyUntilMs) });
 
-/** A change by a key of what reminders and `my` show: core/unconfirmed.ts. */
-interface WaitingChange {
-  providerCode: string;
-  /** The link, or the reminder; null: the provider itself. */
-  installId?: number;
-  reminderId?: number;
-  /** The field. */
-  changed: 'support_url' | 'web_page_url' | 'texts';
-  oldHosts: readonly string[];
-  newHosts: readonly string[];
-}
-
-/** The event of the provider, and that of the operator. */
-export const changeWaits = (
-  { providerCode, installId, reminderId, changed, oldHosts, newHosts }: WaitingChange,
-  atMs: number,
-) =>
-  happening('change.waiting', {
-    provider_code: providerCode,
-    install_id: installId ?? null,
-    reminder_id: reminderId ?? null,
-    changed,
-    old_host: hostsIn(oldHosts),
-    new_host: hostsIn(newHosts),
-    used_from: isoTime(atMs + WAIT_MS),
-  });
-
-const hostsIn = (hosts: readonly string[]) =>
-  hosts.length === 0 ? null : shortened([...new Set(hosts)].join(', '));
-
 /** The event of a webhook that was disabled because it did not accept its events. */
 export const webhookDisabled = (id: number, target: string, why: string) =>
   happening('webhook.disabled', { webhook_id: id, target, why: shortened(why) });
@@ -404,5 +373,5 @@ function linkFacts({ id, installLimit, deviceCount }: EventLink): EventData {
 
 const changedIn = ({ change }: Deed) => Object.keys(change ?? {}).join(',');
 
-const shortened = (text: string, lengthMax = REASON_LENGTH_MAX) =>
+export const shortened = (text: string, lengthMax = REASON_LENGTH_MAX) =>
   tidyFact(text.toWellFormed(), lengthMax);

@@ -26,6 +26,8 @@ import type { OwnBinding } from '../port/domain.ts';
 import type { LinkTerms, LinkTermsAndKey, OwnLink } from '../port/link.ts';
 import type { ExportRecord, ImportedDomain, ImportedLink, ImportedSlot } from '../port/moving.ts';
 import type { Provider, ProviderTerms } from '../port/provider.ts';
+import type { OwnReminder, ReminderTexts } from '../port/reminder.ts';
+import { REMINDER_FIELDS, REMINDERS_MAX } from '../reminder-fields.ts';
 import { DEVICES_MAX } from '../slot.ts';
 import { LINK_FIELDS, LINK_TERMS, PROVIDER_FIELDS } from '../terms.ts';
 import {
@@ -61,7 +63,9 @@ export type ExportLine =
 /** Formats a record as a line without its line feed. */
 export function writeRecord(record: ExportRecord): string {
   if (record.kind === 'provider') {
-    const provider = providerFields(record.provider);
+    const { reminders = [] } = record;
+    const own = reminders.length > 0 && { reminders: reminders.map(inSnakeCase) };
+    const provider = { ...providerFields(record.provider), ...own };
     return JSON.stringify({ gatepost_export: EXPORT_VERSION, provider });
   }
   if (record.kind === 'install') {
@@ -136,7 +140,7 @@ const readersOf = <Own>(table: Fields<Own>) =>
     [F in keyof Own]-?: Reader<Own[F]>;
   };
 
-const readProviderFields = recordReader<Omit<Newcomer, 'keyHash'>>({
+const readProviderFields = recordReader<Omit<Newcomer, 'keyHash' | 'reminders'>>({
   code: readProviderCode,
   ...readersOf<ProviderTerms>(PROVIDER_FIELDS),
   name: readOneLine,
@@ -152,7 +156,25 @@ function readProvider(line: Given): Newcomer {
   }
   const fields = within(line, 'provider');
   const keyHash = Buffer.from(fit(fields, 'key_sha256', readDomainHash), 'hex');
-  return { keyHash, ...readProviderFields(fields) };
+  const reminders = fields['reminders'] ?? [];
+  if (!Array.isArray(reminders) || reminders.length > REMINDERS_MAX) {
+    throw new FieldFault('reminders is no such list');
+  }
+  return {
+    keyHash,
+    ...readProviderFields(fields),
+    ...(reminders.length > 0 && { reminders: reminders.map(readReminder) }),
+  };
+}
+
+const readReminderFields = recordReader<Omit<OwnReminder, 'texts'>>(
+  readersOf<Omit<OwnReminder, 'texts'>>(REMINDER_FIELDS),
+);
+
+/** Reads a reminder; core/reminder.ts reads its texts when it is added. */
+function readReminder(fields: unknown): OwnReminder {
+  if (!isRecord(fields)) throw new FieldFault('one of the reminders is not an object');
+  return { ...readReminderFields(fields), texts: within(fields, 'texts') as ReminderTexts };
 }
 
 const readDomain = recordReader<ImportedDomain>({

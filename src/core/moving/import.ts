@@ -10,6 +10,7 @@ import { Refused } from '../outcome.ts';
 import type { Link } from '../port/link.ts';
 import type { ImportedAs, ImportedDomain, ImportedLink } from '../port/moving.ts';
 import type { NewProvider, Provider } from '../port/provider.ts';
+import type { OwnReminder } from '../port/reminder.ts';
 import { isKeyOf } from '../provider.ts';
 import { hashKey, randomAuthKey } from '../secret.ts';
 import { byRows, past, pastLink } from './fit.ts';
@@ -36,7 +37,8 @@ const CHUNK = 50;
 type Rules = { installCountMax: number; domainCountMax: number; updates: boolean };
 
 /** An imported provider. */
-export type Newcomer = NewProvider & Pick<Provider, 'suspendedAtMs'>;
+export type Newcomer = NewProvider &
+  Pick<Provider, 'suspendedAtMs'> & { reminders?: readonly OwnReminder[] };
 
 /**
  * Adds an imported provider with its key, or with a random one (`hasNewKey`), which it returns. An
@@ -49,7 +51,7 @@ export async function settle(
   hasNewKey: boolean,
   nowMs: number,
 ): Promise<{ provider: Provider; newKey: string | null } | Refused<'other_key'>> {
-  const { code, suspendedAtMs, ...draft } = newcomer;
+  const { code, reminders = [], suspendedAtMs, ...draft } = newcomer;
   const known = await core.store.findProvider(code);
   if (known !== null) {
     const isGood = isKeyOf(known, newcomer.keyHash, nowMs);
@@ -63,6 +65,12 @@ export async function settle(
   if (suspendedAtMs !== null) await core.store.updateProvider(code, { suspendedAtMs }, act);
   const provider = await core.store.findProvider(code);
   if (provider === null) throw new Error(`provider ${code} was removed meanwhile`);
+  // Loaded for the few that have any: the filter of HTML takes long to start.
+  const rules = reminders.length > 0 ? await import('../reminder.ts') : null;
+  for (const one of reminders) {
+    // Off: the other server may go on sending. Texts that lead to no page of the provider stay out.
+    await rules?.addReminder(core, provider, { ...one, enabled: 0 }, nowMs);
+  }
   return { provider, newKey };
 }
 

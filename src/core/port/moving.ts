@@ -7,6 +7,7 @@ import type { OwnBinding } from './domain.ts';
 import type { LinkTermsAndKey, OwnLink } from './link.ts';
 import type { Maybe } from './maybe.ts';
 import type { Provider } from './provider.ts';
+import type { OwnReminder } from './reminder.ts';
 
 /** A HWID on an imported link. */
 export interface ImportedSlot extends DeviceFacts {
@@ -117,7 +118,7 @@ interface ImportedLinkResult {
 
 /** A record of an export: first the provider, then its bindings, then its links. */
 export type ExportRecord =
-  | { kind: 'provider'; provider: Provider }
+  | { kind: 'provider'; provider: Provider; reminders?: readonly OwnReminder[] }
   | { kind: 'domain'; domain: ImportedDomain }
   | { kind: 'install'; install: ImportedLink };
 

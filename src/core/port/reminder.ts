@@ -3,11 +3,11 @@
 import type { Act } from './audit.ts';
 import type { Maybe } from './maybe.ts';
 
-/** When a reminder is sent: before or after the end, at a share of the traffic, or after silence. */
+/** Reminders are sent before or after the end, at a share of the traffic, or after silence. */
 export const REMINDER_KINDS = ['before_end', 'after_end', 'traffic', 'inactive'] as const;
 export type ReminderKind = (typeof REMINDER_KINDS)[number];
 
-/** What a push shows: a text that says nothing, or that of the reminder. */
+/** The text of a push: one that says nothing, or that of the reminder. */
 export const PUSH_TEXTS = ['neutral', 'full'] as const;
 
 /** Filtered HTML by language, as `en` or `pt-br`. */

@@ -50,7 +50,7 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<GroupName, string>> = {
   'Notifications and commands':
     'Messages of a provider to devices. `Ok` means that a message is on disk; from then on it is delivered or its failure is recorded, after a crash too.',
   Reminders:
-    'What customers are told by themselves, before and after the end of their subscription and when its traffic is used up: an extension of the public contract.',
+    'Texts that customers get by themselves, before and after the end of their subscription and when its traffic is used up: an extension of the public contract.',
   Figures: 'Figures of a provider by day: an extension of the public contract.',
   Webhooks: paragraphs(
     'Receivers of events: an extension of the public contract. Events are sent by the Standard Webhooks specification: a POST of JSON with `type`, `timestamp` and `data`, signed in the headers `webhook-id`, `webhook-timestamp` and `webhook-signature`. 2xx is success; a failed delivery is tried 10 times over about three days, always with the same `webhook-id`.',

@@ -86,7 +86,7 @@ const listEndpoint = callEndpoint(reminderCalls['reminders.list'], {
   method: 'GET',
   repeat: 'reads',
   summary: 'List reminders, oldest first',
-  description: `Lists what the customers of the provider are told by themselves. ${EXTENSION}`,
+  description: `Lists the texts that customers of the provider get by themselves. ${EXTENSION}`,
   params: {},
   fields: { ok: { data: Type.Array(ReminderRow, { maxItems: REMINDERS_MAX }) } },
   says: ['ok', 'unknown_error'],

@@ -13,6 +13,7 @@ import { columns, ofTable, sql, values } from '../statement-text.ts';
 import { termsColumns } from './link-rows.ts';
 import { slotSeen, withDevice } from './look-ups.ts';
 import { PROVIDER_COLUMNS } from './provider.ts';
+import { ownReminder, REMINDER_COLUMNS } from './reminder.ts';
 
 /** Records that a step reads. */
 const PAGE = 200;
@@ -29,6 +30,8 @@ function statements(backend: Statements) {
   const page = sql`WHERE provider_id = :providerId AND id > :afterId ORDER BY id LIMIT ${PAGE}`;
   return {
     provider: prepare(sql`SELECT ${PROVIDER_COLUMNS} FROM provider WHERE code = :code`),
+    reminders: prepare(sql`
+        SELECT ${REMINDER_COLUMNS} FROM reminder WHERE provider_id = :providerId ORDER BY id`),
     domains: prepare(sql`
         SELECT ${columns('domain', ['id', 'domainHash', ...BINDING_NAMES, 'createdAtMs'])}
         FROM domain ${page}`),
@@ -86,7 +89,8 @@ export async function* exportRecords(
   const provider = await run(() => on.provider.get({ code }));
   if (provider === null) return;
   const providerId = provider.id;
-  yield { kind: 'provider', provider };
+  const reminders = (await run(() => on.reminders.all({ providerId }))).map(ownReminder);
+  yield { kind: 'provider', provider, ...(reminders.length > 0 && { reminders }) };
   for await (const rows of pages((afterId) => run(() => on.domains.all({ providerId, afterId })))) {
     for (const domain of rows) yield { kind: 'domain', domain };
   }

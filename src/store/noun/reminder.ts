@@ -3,7 +3,13 @@
 import { updateProvider } from '../../core/audit/deeds.ts';
 import * as deeds from '../../core/audit/reminder-deeds.ts';
 import type { Act } from '../../core/port/audit.ts';
-import type { Reminder, ReminderStore, ReminderTexts } from '../../core/port/reminder.ts';
+import type { Provider } from '../../core/port/provider.ts';
+import type {
+  OwnReminder,
+  Reminder,
+  ReminderStore,
+  ReminderTexts,
+} from '../../core/port/reminder.ts';
 import { textsJson } from '../../core/reminder-fields.ts';
 import { addressesIn, hostOf } from '../../core/reminder-links.ts';
 import { formerOf } from '../../core/unconfirmed.ts';
@@ -13,7 +19,7 @@ import { PROVIDER_COLUMNS } from './provider.ts';
 import { noteWaiting } from './unconfirmed.ts';
 
 const SET = ['amount', 'texts', 'formerTexts', 'textsAtMs', 'pushText', 'enabled'] as const;
-const REMINDER_COLUMNS = columns('reminder', ['id', 'kind', ...SET, 'createdAtMs']);
+export const REMINDER_COLUMNS = columns('reminder', ['id', 'kind', ...SET, 'createdAtMs']);
 type Row = RowsOf<[typeof REMINDER_COLUMNS]>;
 
 const textsOf = (json: string) => JSON.parse(json) as ReminderTexts;
@@ -22,6 +28,15 @@ const reminderOf = ({ texts, formerTexts, ...row }: Row): Reminder => ({
   ...row,
   texts: textsOf(texts),
   formerTexts: formerTexts === null ? null : textsOf(formerTexts),
+});
+
+/** Returns the fields of a row that can be set. */
+export const ownReminder = ({ kind, amount, texts, pushText, enabled }: Row): OwnReminder => ({
+  kind,
+  amount,
+  texts: textsOf(texts),
+  pushText,
+  enabled,
 });
 
 const rowOf = ({ texts, formerTexts, ...own }: Omit<Reminder, 'id'>) => ({
@@ -35,6 +50,20 @@ const hostsIn = (texts: ReminderTexts) =>
   Object.values(texts)
     .flatMap(addressesIn)
     .flatMap((address) => hostOf(address) ?? []);
+
+/** Notes the event of texts that a key wrote. */
+function tellOfTexts(
+  notes: Notes,
+  { code, id: providerId }: Pick<Provider, 'code' | 'id'>,
+  before: Reminder | null,
+  { id, texts, textsAtMs }: Reminder,
+  { atMs }: Act,
+): void {
+  if (textsAtMs !== atMs) return;
+  const [oldHosts, newHosts] = [hostsIn(before?.texts ?? {}), hostsIn(texts)];
+  const about = { providerCode: code, reminderId: id, changed: 'texts' } as const;
+  noteWaiting(notes, providerId, { ...about, oldHosts, newHosts }, atMs);
+}
 
 export function reminderNoun(backend: Backend): ReminderStore {
   const { prepare } = backend;
@@ -74,20 +103,6 @@ export function reminderNoun(backend: Backend): ReminderStore {
       notes.audit(act, deed, owner.id);
     }
     return true;
-  }
-
-  /** Tells about texts that a key wrote. */
-  function tellOfTexts(
-    notes: Notes,
-    { code, id: providerId }: Owner,
-    before: Reminder | null,
-    { id, texts, textsAtMs }: Reminder,
-    { atMs }: Act,
-  ): void {
-    if (textsAtMs !== atMs) return;
-    const [oldHosts, newHosts] = [hostsIn(before?.texts ?? {}), hostsIn(texts)];
-    const about = { providerCode: code, reminderId: id, changed: 'texts' } as const;
-    noteWaiting(notes, providerId, { ...about, oldHosts, newHosts }, atMs);
   }
 
   const isTaken = (all: readonly Row[], { kind, amount }: Pick<Row, 'kind' | 'amount'>) =>

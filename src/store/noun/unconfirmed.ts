@@ -1,6 +1,6 @@
 /** Keeps what keys change of addresses that users see, and tells about it: core/unconfirmed.ts. */
 
-import * as happenings from '../../core/event/happenings.ts';
+import { changeWaits } from '../../core/event/waiting.ts';
 import type { Act } from '../../core/port/audit.ts';
 import type { ChangedButtons } from '../../core/port/reminder.ts';
 import type { Buttons } from '../../core/port/ride.ts';
@@ -12,12 +12,12 @@ import { shared } from './shared.ts';
 
 const FIELDS = 'formerButtons, buttonsAtMs' as const;
 const NAMES = { supportUrl: 'support_url', webPageUrl: 'web_page_url' } as const;
-type Waiting = Parameters<typeof happenings.changeWaits>[0];
+type Waiting = Parameters<typeof changeWaits>[0];
 
 /** Tells the provider and the operator about a change by a key. */
 export function noteWaiting(notes: Notes, providerId: number, change: Waiting, atMs: number): void {
   for (const owner of [providerId, null]) {
-    notes.event(owner, atMs, () => happenings.changeWaits(change, atMs));
+    notes.event(owner, atMs, () => changeWaits(change, atMs));
   }
 }
 

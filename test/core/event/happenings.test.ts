@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import * as happenings from '../../../src/core/event/happenings.ts';
 import { EVENT_MEANINGS } from '../../../src/core/event/meanings.ts';
 import * as subscriptions from '../../../src/core/event/subscription-happenings.ts';
+import { changeWaits } from '../../../src/core/event/waiting.ts';
 import { OPERATOR_EVENTS, PROVIDER_EVENTS } from '../../../src/core/port/event.ts';
 
 const LINK = { id: 1, installLimit: 100, deviceCount: 100 };
@@ -83,7 +84,7 @@ const ALL = [
   happenings.subscriptionEnded(0),
   happenings.quotaReached('links', 80, 8, 10),
   happenings.keyRotated(0),
-  happenings.changeWaits(
+  changeWaits(
     { providerCode: 'Provide1', changed: 'texts', oldHosts: [], newHosts: [LONG, LONG] },
     0,
   ),

@@ -106,12 +106,7 @@ export const SPEC_MESSAGES: Readonly<Record<string, readonly string[]>> = {
     'Error save reminder',
     'Unknown error',
   ],
-  '/api/reminder-remove': [
-    ...ACCESS,
-    'Reminder not found',
-    'Error save reminder',
-    'Unknown error',
-  ],
+  '/api/reminder-remove': [...ACCESS, 'Reminder not found', 'Error save reminder', 'Unknown error'],
   '/api/webhook-add': [
     ...ACCESS,
     'Invalid parameters',

@@ -3,7 +3,7 @@ import { count } from './count.ts';
 export const texts = {
   reminders: {
     title: 'Reminders',
-    what: 'Your customers are told by themselves that their subscription ends or its traffic runs out: each once, in their language, and nobody who has renewed.',
+    what: 'Texts for customers whose subscription ends or whose traffic runs out. Each customer gets a reminder once, in their language, and none after renewing.',
     needsPlan: 'Nothing is sent: your Gatepost plan has no notifications.',
     before: (n: number, isDays: boolean) =>
       `${isDays ? count(n, 'day', 'days') : count(n, 'hour', 'hours')} before the end`,
@@ -46,7 +46,7 @@ export const texts = {
     switchOn: 'Switch on',
     switchOff: 'Switch off',
     switchOnHint:
-      'From then on, end and traffic of your customers’ subscriptions are kept. Without them nobody can be reminded.',
+      'From then on, end and traffic of your customers’ subscriptions are kept. Reminders need them.',
     edit: 'Edit',
     remove: 'Delete',
     removeTitle: 'Delete this reminder?',
