@@ -96,9 +96,18 @@ export const isRenewal = (before: Period, now: Period) =>
   (before.totalBytes !== null &&
     (now.totalBytes ?? Infinity) >= before.totalBytes * (1 + RENEWED_SHARE));
 
-/** The tenths of the traffic that were used; 10 and more: all of it. Null: there is no total. */
-const tenthsOf = ({ totalBytes, usedBytes }: Figures) =>
-  totalBytes === null || usedBytes === null ? null : Math.floor((usedBytes / totalBytes) * 10);
+/** The share of the traffic from which each hundredth counts: reminders are for 95 per cent too. */
+const NEARLY_ALL = 0.9;
+
+/**
+ * The tenths of the traffic that were used, and the hundredths of the last one; more than all of it
+ * counts as all. Null: there is no total.
+ */
+function stepOf({ totalBytes, usedBytes }: Figures): number | null {
+  if (totalBytes === null || usedBytes === null) return null;
+  const share = Math.min(usedBytes / totalBytes, 1);
+  return share < NEARLY_ALL ? Math.floor(share * 10) : Math.floor(share * 100);
+}
 
 /** Returns how much of the traffic was used, per cent; null: not known, or there is no total. */
 export const usedPercent = ({ totalBytes, usedBytes }: Figures): number | null =>
@@ -118,8 +127,8 @@ interface AfterRead {
 }
 
 /**
- * Returns what a read changes; null: nothing worth a write. Writes an end, a total or a tenth of
- * the traffic that moved, and the UTC day of the read. A period moves when two reads that are an
+ * Returns what a read changes; null: nothing worth a write. Writes an end, a total or a step of the
+ * traffic that moved, and the UTC day of the read. A period moves when two reads that are an
  * hour apart agree, so that a panel that alternates renews no subscription.
  */
 export function afterRead(
@@ -137,7 +146,7 @@ export function afterRead(
   const isSteady = isSamePeriod(kept, read);
   const isFurther = !isSamePeriod(before, read);
   const agrees = isFurther && isSteady && nowMs - kept.sinceMs >= AGREES_MS;
-  const moves = !isSteady || tenthsOf(kept) !== tenthsOf(read);
+  const moves = !isSteady || stepOf(kept) !== stepOf(read);
   if (!agrees && !moves && sameUtcDay(kept.readAtMs, nowMs)) return null;
   const figures = {
     ...now,

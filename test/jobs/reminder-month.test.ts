@@ -14,3 +14,15 @@ test('each customer is reminded in time and in the own language, once, and not a
   }
   expect(Object.keys(report.seen).length).toBeGreaterThan(5);
 }, 300_000);
+
+test('where the API of the panel can be asked, nothing is sent after a payment that no app has seen', async () => {
+  const report = await Month.live({
+    customers: 30,
+    seed: 48,
+    stepMinutes: 120,
+    asksPanel: true,
+  });
+  expect(report.faults).toEqual([]);
+  expect(report.beforeToldOf).toBe(0);
+  expect(Object.values(report.sent.B72).reduce((sum, one) => sum + one, 0)).toBeGreaterThan(20);
+}, 300_000);

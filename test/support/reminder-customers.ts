@@ -83,6 +83,8 @@ export interface MonthOptions {
   stepMinutes?: number;
   /** The chance that a pass is killed. */
   killChance?: number;
+  /** True: the API of the panel can be asked before a reminder. */
+  asksPanel?: boolean;
   onDay?(day: number): void;
 }
 
