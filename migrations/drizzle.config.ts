@@ -9,6 +9,7 @@ export default {
     './migrations/schema-device.ts',
     './migrations/schema-link.ts',
     './migrations/schema-outbox.ts',
+    './migrations/schema-reminder.ts',
   ],
   out: './migrations/sqlite',
   migrations: { prefix: 'index' },

@@ -281,11 +281,21 @@ export const distribution = sqliteTable(
     push_waiting_count: integer().notNull().default(0),
     /** The notification that this one corrects; it may be pruned since. */
     replaces_id: integer(),
+    /**
+     * The reminder that it is a round of, and the UTC day; null: somebody sent it. It refers to no
+     * row: what was sent by a reminder that is removed stays a round.
+     */
+    reminder_id: integer(),
+    reminder_day: integer(),
     /** The message, as JSON: last, as it can be long and most reads are without it. */
     payload: text().notNull(),
   },
   (t) => [
     index('distribution_by_provider').on(t.provider_id),
+    uniqueIndex('distribution_round')
+      .on(t.reminder_id, t.reminder_day)
+      .where(sql`reminder_id IS NOT NULL`),
+    index('distribution_rounds').on(t.provider_id, t.id).where(sql`reminder_id IS NOT NULL`),
     index('distribution_unfinished')
       .on(t.provider_id, t.due_at_ms)
       .where(sql`status < 100 AND handed_over_at_ms IS NULL`),

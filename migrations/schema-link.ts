@@ -341,9 +341,23 @@ export const subscriptionFigures = sqliteTable(
     /** End and total that two reads agreed on. */
     period_ends_at_ms: integer(),
     period_total_bytes: integer(),
+    /** When the period began, and when its traffic was last counted anew. */
+    period_at_ms: integer().notNull().default(0),
+    traffic_at_ms: integer().notNull().default(0),
+    /** When a read last renewed it, or made it end soon; null: none did. */
+    moved_at_ms: integer(),
+    /** When an event last said that it was renewed. */
+    renewal_told_at_ms: integer(),
+    /** What events said of the period: the fewest hours before the end, and the most per cent. */
+    told_hours: integer(),
+    told_percent: integer(),
   },
   (t) => [
     index('subscription_figures_by_end').on(t.provider_id, t.ends_at_ms),
+    index('subscription_figures_by_provider').on(t.provider_id, t.install_id),
+    index('subscription_figures_moved')
+      .on(t.provider_id, t.moved_at_ms)
+      .where(sql`moved_at_ms IS NOT NULL`),
     index('subscription_figures_by_time').on(t.read_at_ms),
     check('subscription_figures_source', sql`${t.source} IN ('proxy', 'panel')`),
   ],

@@ -1,8 +1,8 @@
 /**
  * The tables, as drizzle knows them; others are in schema-account.ts, schema-device.ts,
- * schema-link.ts and schema-outbox.ts. `make migration` turns a change here into SQL under
- * `migrations/sqlite/`. Property names are the column names: a row read with bun:sqlite and a row
- * typed by drizzle are then the same thing.
+ * schema-link.ts, schema-outbox.ts and schema-reminder.ts. `make migration` turns a change here
+ * into SQL under `migrations/sqlite/`. Property names are the column names: a row read with
+ * bun:sqlite and a row typed by drizzle are then the same thing.
  *
  * Triggers alone (migrations 0001, 0004, 0005, 0008, 0013, 0014, 0016) write some columns, and
  * delete a token that lost its last place:

@@ -16,12 +16,14 @@ import type { Core } from './core/core.ts';
 import { followingIn } from './core/follow-standing.ts';
 import { certifiedNames } from './doctor/certificate.ts';
 import { type RunningServer, startServer } from './http/server.ts';
+import { makeFiguresReader } from './http/upstream/panel-reader.ts';
 import { type PanelTokens, tokensIn } from './http/upstream/panel-tokens.ts';
 import type { BackupJob } from './jobs/backup.ts';
 import type { Cutter } from './jobs/cut-off.ts';
 import { makeWorker } from './jobs/deliver.ts';
 import type { Follower } from './jobs/follow.ts';
 import { type JobWorker, makeJobWorker } from './jobs/link-jobs.ts';
+import { makeReminder, type Reminder } from './jobs/remind.ts';
 import { startJobs } from './jobs/table.ts';
 import { makeMetrics } from './monitor/metrics.ts';
 import { Outages } from './monitor/outages.ts';
@@ -150,17 +152,18 @@ interface Beginning {
   signal: AbortSignal;
 }
 
-/** Starts the workers that follow panels, and change credentials there. */
+/** Makes the workers that follow panels, change credentials there, and remind their users. */
 function startPanelWorkers(
   { core, log, parts, settings }: Beginning,
   clock: Clock,
   tokens: PanelTokens,
-): { follower: Follower; cutter: Cutter } {
+): { follower: Follower; cutter: Cutter; remind: Reminder } {
   const given = { core, clock, log, settings, tokens };
   const follower = followPanels(given);
   const cutter = cutPanels(given);
   parts.push({ name: 'follow', stop: follower.stop }, { name: 'cut-offs', stop: cutter.stop });
-  return { follower, cutter };
+  const remind = makeReminder({ core, clock, log, reader: makeFiguresReader(given) });
+  return { follower, cutter, remind };
 }
 
 /** Starts the worker for jobs of the console. */

@@ -122,6 +122,8 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
   'guides/readme.test.ts':
     'e2e/first-run.test.ts starts it as printed, packaging/named-commands.test.ts has the words',
   'guides/trouble.test.ts': 'docs.test.ts, doctor/situations.test.ts',
+  'jobs/reminder-month-long.test.ts':
+    'jobs/reminder-month.test.ts lives the same month with fewer customers',
   'kits/c-driven.test.ts': OF_KIT,
   'kits/c-package.test.ts':
     'kits/c.test.ts builds the same files; no other has cmake, pkg-config and TLS of the kit in C',

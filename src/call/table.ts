@@ -23,6 +23,7 @@ import { operatorUpstreamCalls } from './operator-upstream-calls.ts';
 import { overviewCalls } from './overview-calls.ts';
 import { phoneCalls } from './phone-calls.ts';
 import { reminderCalls } from './reminder-calls.ts';
+import { reminderRoundCalls } from './reminder-round-calls.ts';
 import { sendCalls } from './send-calls.ts';
 import { accountCalls, sessionCalls } from './session-calls.ts';
 import { staffCalls } from './staff-calls.ts';
@@ -47,6 +48,7 @@ const CALLS = {
   ...staffCalls,
   ...sendCalls,
   ...reminderCalls,
+  ...reminderRoundCalls,
   ...webhookCalls,
   ...myCalls,
   ...operatorProviderCalls,

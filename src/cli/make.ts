@@ -26,7 +26,10 @@ const GROUPS: {
   phones: async () => (await import('../call/phone-calls.ts')).phoneCalls,
   messages: async () => (await import('../call/message-calls.ts')).messageCalls,
   providers: async () => (await import('../call/operator-provider-calls.ts')).operatorProviderCalls,
-  reminders: async () => (await import('../call/reminder-calls.ts')).reminderCalls,
+  reminders: async () => ({
+    ...(await import('../call/reminder-calls.ts')).reminderCalls,
+    ...(await import('../call/reminder-round-calls.ts')).reminderRoundCalls,
+  }),
   sends: async () => (await import('../call/operator-record-calls.ts')).operatorRecordCalls,
   send: async () => (await import('../call/send-calls.ts')).sendCalls,
   ties: async () => (await import('../call/tie-calls.ts')).tieCalls,

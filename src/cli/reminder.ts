@@ -22,6 +22,8 @@ import {
   providerOf,
 } from './provider-name.ts';
 import { granted } from './refusal.ts';
+import { amountIn, amountText, amountValue } from './reminder-amount.ts';
+import { addRoundCommands } from './reminder-rounds.ts';
 import { reminderIdValue, showTime } from './values.ts';
 
 type Options = CommonOptions & ProviderOptions;
@@ -39,39 +41,6 @@ function textValue(given: string, before: Record<string, string> = {}): Record<s
     throw new InvalidArgumentError('It is a language and its text, as en="Your subscription …".');
   }
   return { ...before, [tag.toLowerCase().replace('_', '-')]: text };
-}
-
-/** The units of each kind, with how many of its own each is. */
-const UNITS: Readonly<Record<ReminderKind, Readonly<Record<string, number>>>> = {
-  before_end: { h: 1, d: 24 },
-  after_end: { d: 1 },
-  traffic: { '%': 1 },
-  inactive: { d: 1 },
-};
-
-/** Checks the form of an amount, whose kind is not known yet. */
-function amountValue(given: string): string {
-  if (/^\d{1,3}[hd%]?$/.test(given)) return given;
-  throw new InvalidArgumentError('It is a number, as 3d, 12h or 80%.');
-}
-
-/** Reads an amount of a kind: `3d` before the end are 72. */
-function amountIn(kind: ReminderKind, given: string): number {
-  const [, digits, unit = ''] = /^(\d{1,3})([hd%]?)$/.exec(given) ?? [];
-  const units = UNITS[kind];
-  const each = unit === '' ? 1 : units[unit];
-  if (digits === undefined || each === undefined) {
-    const forms = Object.keys(units).map((one) => `3${one}`);
-    throw new UsageError(`the amount of ${kind} is a number, as ${forms.join(' or ')}`);
-  }
-  return Number(digits) * each;
-}
-
-/** Returns an amount in its largest whole unit. */
-function amountText({ kind, amount }: Pick<Reminder, 'kind' | 'amount'>): string {
-  const units = Object.entries(UNITS[kind]).reverse();
-  const [unit = '', each = 1] = units.find(([, one]) => amount % one === 0) ?? [];
-  return `${amount / each}${unit}`;
 }
 
 const given = ({ enabled, pushText }: SetOptions) => ({
@@ -285,4 +254,6 @@ export function addReminderCommands(program: Command, context: CliContext): void
     .description('use what API keys changed of texts and addresses now, not after 24 hours')
     .option(...PROVIDER)
     .action((options: Options) => confirm(context, options));
+
+  addRoundCommands(reminder, context);
 }

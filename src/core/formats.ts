@@ -149,7 +149,7 @@ export const HWID = text(
 );
 export const readHwid = HWID.read;
 
-const SHARED_HWID = 'no-hwid-';
+export const SHARED_HWID = 'no-hwid-';
 
 /** Returns the HWID that stands for all apps of a link without a HWID: they count as one device. */
 export const sharedHwid = (installId: number) => `${SHARED_HWID}${installId}`;

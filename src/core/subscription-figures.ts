@@ -108,14 +108,33 @@ const isSamePeriod = (one: Period, other: Period) =>
   isAlike(one.totalBytes, other.totalBytes, (one.totalBytes ?? 0) * SAME_SHARE);
 
 /** Returns whether a period is longer or larger; null stands for one without an end. */
-const isRenewal = (before: Period, now: Period) =>
+export const isRenewal = (before: Period, now: Period) =>
   (before.endsAtMs !== null && (now.endsAtMs ?? Infinity) >= before.endsAtMs + RENEWED_MS) ||
   (before.totalBytes !== null &&
     (now.totalBytes ?? Infinity) >= before.totalBytes * (1 + RENEWED_SHARE));
 
-/** The tenths of the traffic that were used; 10 and more: all of it. Null: there is no total. */
-const tenthsOf = ({ totalBytes, usedBytes }: Figures) =>
-  totalBytes === null || usedBytes === null ? null : Math.floor((usedBytes / totalBytes) * 10);
+/** The share of the traffic from which each hundredth counts: reminders are for 95 per cent too. */
+const NEARLY_ALL = 0.9;
+
+/**
+ * The tenths of the traffic that were used, and the hundredths of the last one; more than all of it
+ * counts as all. Null: there is no total.
+ */
+function stepOf({ totalBytes, usedBytes }: Figures): number | null {
+  if (totalBytes === null || usedBytes === null) return null;
+  const share = Math.min(usedBytes / totalBytes, 1);
+  return share < NEARLY_ALL ? Math.floor(share * 10) : Math.floor(share * 100);
+}
+
+/** Returns how much of the traffic was used, per cent; null: not known, or there is no total. */
+export const usedPercent = ({ totalBytes, usedBytes }: Figures): number | null =>
+  totalBytes === null || usedBytes === null ? null : (usedBytes / totalBytes) * 100;
+
+/** The time after which figures may be wrong: the user may have paid since. */
+const FRESH_MS = 2 * DAY_MS;
+
+export const isFresh = ({ readAtMs }: Pick<KeptFigures, 'readAtMs'>, nowMs: number): boolean =>
+  nowMs - readAtMs <= FRESH_MS;
 
 /** Figures of a link after a read. */
 interface AfterRead {
@@ -129,8 +148,8 @@ export const isJustRead = ({ readAtMs }: KeptFigures, nowMs: number): boolean =>
   nowMs - readAtMs < WRITE_GAP_MS;
 
 /**
- * Returns what a read changes; null: nothing worth a write. Writes an end, a total or a tenth of
- * the traffic that moved, and the UTC day of the read. A period moves when two reads that are an
+ * Returns what a read changes; null: nothing worth a write. Writes an end, a total or a step of the
+ * traffic that moved, and the UTC day of the read. A period moves when two reads that are an
  * hour apart agree, so that a panel that alternates renews no subscription.
  */
 export function afterRead(
@@ -148,7 +167,7 @@ export function afterRead(
   const isSteady = isSamePeriod(kept, read);
   const isFurther = !isSamePeriod(before, read);
   const agrees = isFurther && isSteady && nowMs - kept.sinceMs >= AGREES_MS;
-  const moves = !isSteady || tenthsOf(kept) !== tenthsOf(read);
+  const moves = !isSteady || stepOf(kept) !== stepOf(read);
   if (!agrees && !moves && sameUtcDay(kept.readAtMs, nowMs)) return null;
   const figures = {
     ...now,

@@ -41,6 +41,8 @@ const RIDE_DAYS = 30;
 const SIGHTING_DAYS = 90;
 /** Days for which users of a panel that is not followed any more are kept. */
 const FOLLOW_DAYS = 30;
+/** Days after which the ledger of reminders forgets what it sent in a period that is over. */
+const REMINDED_DAYS = 30;
 /** Days for which jobs of the console that ended are listed. */
 const JOB_DAYS = 7;
 /** Days for which the code and the key of an ended link cannot make a link again. */
@@ -82,6 +84,7 @@ export async function prune(
   await repeat(() => core.store.forgetFigures(fromDay), signal);
   await repeat(() => core.store.forgetBotFetches(utcDay(ageMs)), signal);
   await repeat(() => core.store.forgetSubscriptionFigures(ageMs - FIGURES_KEPT_MS), signal);
+  await repeat(() => core.store.forgetReminded(ageMs - REMINDED_DAYS * DAY_MS), signal);
   await repeat(() => core.store.forgetDestinations(), signal);
   await repeat(() => core.store.forgetMade(ageMs - ANSWER_KEPT_MS), signal);
   await repeat(() => core.store.forgetJobs(ageMs - JOB_DAYS * DAY_MS), signal);

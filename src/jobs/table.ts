@@ -32,6 +32,7 @@ import {
   noticeSubscriptions,
 } from './notice.ts';
 import type { Outbox } from './outbox/worker.ts';
+import type { Reminder } from './remind.ts';
 
 interface JobDeps {
   core: Core;
@@ -46,6 +47,8 @@ interface JobDeps {
   follower: Pick<Follower, 'tick'>;
   /** The cut-offs that wait. */
   cutter: Pick<Cutter, 'tick'>;
+  /** Sends the reminders that are due. */
+  remind: Reminder;
   /** The upstreams of the gate that the database keeps. */
   upstreams: { refresh(): Promise<void> };
   /** The answer to strangers. */
@@ -80,6 +83,7 @@ function jobs({
   outbox,
   follower,
   cutter,
+  remind,
   upstreams,
   strangerPage,
   checkRelease,
@@ -108,6 +112,7 @@ function jobs({
     job('end-handed-over', '30 * * * * *', (signal) => endHandedOver(core, leastMs(), signal)),
     job('expire', '20 * * * * *', (signal) => expireMessages(core, leastMs(), signal)),
     ...(tls ? [job('certificate', '50 * * * * *', async () => void tls.check())] : []),
+    job('remind', '45 * * * * *', remind),
     job('prune', '40 7 * * * *', (signal) => prune(core, settings, ageMs(), signal)),
     job('forget-private', '15 12 * * * *', (signal) => forgetPrivate(core, signal)),
     // A kill loses at most the figures of ten seconds.

@@ -193,6 +193,11 @@ export const LOG_EVENTS: Readonly<Record<string, LogEvent>> = {
     'host count links',
     'so many users were missing in two whole passes of `follow`; `links` is `follow_gone` of the upstream',
   ),
+  reminders_stopped: event(
+    'warn',
+    'provider moved links',
+    'so many links of the provider were renewed or began to end within an hour: its reminders wait for `gatepost reminder resume`',
+  ),
   cut_off_failed: event(
     'warn',
     'host id reason',

@@ -9,12 +9,14 @@ import type * as accountTables from '../../migrations/schema-account.ts';
 import type * as deviceTables from '../../migrations/schema-device.ts';
 import type * as linkTables from '../../migrations/schema-link.ts';
 import type * as outboxTables from '../../migrations/schema-outbox.ts';
+import type * as reminderTables from '../../migrations/schema-reminder.ts';
 
 type Exports = typeof tables &
   typeof accountTables &
   typeof deviceTables &
   typeof linkTables &
-  typeof outboxTables;
+  typeof outboxTables &
+  typeof reminderTables;
 
 /** The field of a column: that of `at_ms` is `atMs`. */
 type FieldOf<Column extends string> = Column extends `${infer First}_${infer Rest}`

@@ -29,6 +29,13 @@ export function unscheduled(row = 'distribution'): SQL {
   return sql.raw(`${row}.due_at_ms = ${row}.created_at_ms`);
 }
 
+/**
+ * Condition: no reminder sent it. A round of a reminder names neither systems nor HWIDs. (Its
+ * column `reminder_id` is behind the payload, which may be long to read over.)
+ */
+export const isSent = (row = 'distribution'): SQL =>
+  sql.raw(`(${row}.target_os IS NOT NULL OR ${row}.target_hwid <> '')`);
+
 export const ACTIVE_BINDING = literal(DOMAIN_ACTIVE);
 
 /**

@@ -98,6 +98,9 @@ test('calls about a provider', async () => {
   await make('reminders.remove', { at, id: reminder.id });
   await make('reminders.defaults', { at });
   await make('reminders.confirm', { at, untilMs: app.clock.nowMs() });
+  const { id: providerId } = (await app.core.store.findProvider(at)) ?? { id: 0 };
+  await app.core.store.stopReminders(providerId, { moved: 9, links: 9 }, app.clock.nowMs());
+  await make('reminders.resume', { at });
   await make('reminders.hours', { at, timeZone: '+04:30' });
   const { id: domainId } = await make('domains.add', { at, hash: 'b'.repeat(64), name: 'b' });
   await make('domains.delete', { at, id: domainId });

@@ -52,6 +52,7 @@ const CALLS: Readonly<Record<string, Asked>> = {
   '/api/stats': {},
   '/api/reminder-add': { body: { kind: 'traffic', amount: 90, texts: { en: 'Hi' } } },
   '/api/reminder-list': {},
+  '/api/reminder-rounds': {},
   '/api/reminder-set': { query: { id: 1 }, body: { amount: 70 } },
   '/api/reminder-remove': { query: { id: 1 } },
   '/api/webhook-add': { query: { url: 'https://example.com/other' } },

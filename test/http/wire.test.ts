@@ -70,6 +70,7 @@ const CHANGING: Readonly<Record<string, string>> = {
   '/api/stats': '',
   '/api/reminder-add': '',
   '/api/reminder-list': '',
+  '/api/reminder-rounds': '',
   '/api/reminder-set': 'id=1',
   '/api/reminder-remove': 'id=1',
   '/api/webhook-add': 'url=https://bot.example.com/',

@@ -40,6 +40,7 @@ function jobsOf({ core, clock }: Engine) {
     checkRelease: async () => undefined,
     follower: { tick: async () => undefined },
     cutter: { tick: async () => undefined },
+    remind: async () => undefined,
     upstreams: { refresh: async () => undefined },
     jobWorker: { tick: () => undefined, wake: () => undefined },
     node: { name: 'one', address: '', version: '', startedAtMs: 0 },

@@ -56,6 +56,7 @@ beforeEach(async () => {
     outbox: { tick: () => undefined },
     follower: { tick: async () => undefined },
     cutter: { tick: async () => undefined },
+    remind: async () => undefined,
     upstreams: { refresh: async () => undefined },
     strangerPage: { refresh: async () => undefined },
     checkRelease: async () => undefined,

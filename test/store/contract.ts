@@ -81,6 +81,8 @@ import { recipientContract } from './contract/recipient.ts';
 import { refusedContract } from './contract/refused.ts';
 import { registrationContract } from './contract/registration.ts';
 import { reminderContract } from './contract/reminder.ts';
+import { remindContract } from './contract/remind.ts';
+import { remindingContract } from './contract/reminding.ts';
 import { rideContract } from './contract/ride.ts';
 import { samePhoneContract } from './contract/same-phone.ts';
 import { sessionContract } from './contract/session.ts';
@@ -159,6 +161,7 @@ export const PARTS = {
   },
   outbox: outboxContract,
   event: { ...eventContract, ...webhookContract },
+  reminding: { ...remindingContract, ...remindContract },
 };
 type Part = keyof typeof PARTS;
 
@@ -180,6 +183,7 @@ export const SUITES: Record<keyof Store, Suite> = {
   ...PARTS.inbox,
   ...PARTS.outbox,
   ...PARTS.event,
+  ...PARTS.reminding,
 };
 
 /** What a part shows beside its methods. */

@@ -10,6 +10,7 @@ import * as schemaAccount from '../../migrations/schema-account.ts';
 import * as schemaDevice from '../../migrations/schema-device.ts';
 import * as schemaLink from '../../migrations/schema-link.ts';
 import * as schemaOutbox from '../../migrations/schema-outbox.ts';
+import * as schemaReminder from '../../migrations/schema-reminder.ts';
 import { MIGRATIONS } from '../../migrations/sqlite/index.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { SCHEMA_VERSION } from '../../src/store/sqlite/file/migrate.ts';
@@ -275,6 +276,7 @@ describe('migrations', () => {
       ...schemaAccount,
       ...schemaLink,
       ...schemaOutbox,
+      ...schemaReminder,
     });
     expect(await generateSQLiteMigration(migrated, wanted)).toEqual([]);
   });

@@ -43,6 +43,10 @@ INSERT INTO slot_phone (install_id, device_id, number, door, family, app, model_
   first_seen_at_ms, last_seen_at_ms) VALUES (1, 1, 1, '', '', '', '', 'first', 0, 0);
 INSERT INTO sighting (host, kind, subject, seen_count, first_seen_at_ms, last_seen_at_ms)
   VALUES ('a', 'b', '', 1, 0, 0);
+INSERT INTO subscription_figures (install_id, provider_id, read_at_ms, source, since_ms,
+  moved_at_ms, renewal_told_at_ms) VALUES (1, 1, 0, 'proxy', 0, 0, 0);
+INSERT INTO reminder_sent (reminder_id, device_id, period, install_id, provider_id, sent_at_ms)
+  VALUES (1, 1, 0, 1, 1, 0);
 INSERT INTO follow (id, host, source, hash_key, claimed_at_ms, next_at_ms, passed_at_ms,
   failed_at_ms, failing_since_ms) VALUES (1, 'a', '', HASH, 0, 0, 0, 0, 0);
 INSERT INTO upkeep (task, schedule, scheduled_at_ms, succeeded_at_ms, failed_at_ms, is_failing,

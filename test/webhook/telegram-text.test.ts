@@ -246,6 +246,29 @@ describe('whole texts', () => {
   });
 });
 
+test('a subscription that ends, with its traffic as panels count it', () => {
+  const data = {
+    install_id: 3,
+    days: 3,
+    ends_at: '2026-12-03T10:00:00.000Z',
+    total_bytes: 10 * 1024 ** 3,
+    used_bytes: 9 * 1024 ** 3,
+    read_at: '2026-11-30T10:00:00.000Z',
+  };
+  const said = (locale: (typeof WEBHOOK_LOCALES)[number]) =>
+    plain(telegramText(event('link.ending', data), locale)).replace(/[\u00a0\u202f]/g, ' ');
+  expect(said('en').split('\n').slice(0, 5)).toEqual([
+    'A subscription ends soon',
+    'Link: #3',
+    'Time left: 3 days',
+    'Ends: Dec 3, 2026, 10:00 UTC',
+    'Traffic used: 9 GB of 10 GB',
+  ]);
+  expect(said('ru')).toContain('Израсходовано трафика: 9 ГБ из 10 ГБ');
+  expect(said('zh')).toContain('用户订阅即将到期');
+  expect(said('fa')).toContain('اشتراک کاربر به‌زودی تمام می‌شود');
+});
+
 describe('Persian', () => {
   const html = telegramText(event('device.admitted', EVERYTHING), 'fa', { shows: CHAT_FACTS });
 

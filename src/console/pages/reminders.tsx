@@ -11,6 +11,7 @@ import { number, time } from '../parts/format.ts';
 import { Card, Nothing, Title } from '../parts/layout.tsx';
 import { Status, useLoaded } from '../parts/loaded.tsx';
 import { type Draft, ReminderForm } from '../parts/reminder-form.tsx';
+import { Rounds, Stopped } from '../parts/reminder-rounds.tsx';
 import { Problem, useWork } from '../parts/work.tsx';
 import { may, texts } from '../state.ts';
 
@@ -295,6 +296,7 @@ export function RemindersPage({ at }: { at: string }) {
         {part && (
           <>
             {!part.list.mayNotify && <p class="notice">{words.needsPlan}</p>}
+            <Stopped at={at} />
             <Waiting {...part} />
             {part.list.reminders.length === 0 && (
               <Nothing title={words.none} hint={words.noneHint} />
@@ -303,6 +305,7 @@ export function RemindersPage({ at }: { at: string }) {
             {part.list.reminders.map((one) => (
               <ReminderCard key={one.id} of={one} {...part} />
             ))}
+            <Rounds at={at} whenOf={whenOf} />
             {may('reminders.hours') && <Hours {...part} />}
           </>
         )}

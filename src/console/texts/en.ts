@@ -6,6 +6,7 @@ import { texts as messages } from './en/messages.ts';
 import { refusals } from './en/refusals.ts';
 import { texts as reminders } from './en/reminders.ts';
 import { texts as rooms } from './en/rooms.ts';
+import { texts as rounds } from './en/rounds.ts';
 import { headsOf } from './heads.ts';
 
 export const texts = {
@@ -14,6 +15,7 @@ export const texts = {
   retry: 'Try again',
   ...frame,
   ...rooms,
+  ...rounds,
   ...links,
   ...messages,
   ...reminders,

@@ -6,6 +6,7 @@ import { texts as messages } from './fa/messages.ts';
 import { refusals } from './fa/refusals.ts';
 import { texts as reminders } from './fa/reminders.ts';
 import { texts as rooms } from './fa/rooms.ts';
+import { texts as rounds } from './fa/rounds.ts';
 import { headsOf } from './heads.ts';
 import type { BaseTexts } from './texts.ts';
 
@@ -15,6 +16,7 @@ export const texts: BaseTexts = {
   retry: 'تلاش دوباره',
   ...frame,
   ...rooms,
+  ...rounds,
   ...links,
   ...messages,
   ...reminders,

@@ -7,6 +7,7 @@ import { texts as messages } from './ru/messages.ts';
 import { refusals } from './ru/refusals.ts';
 import { texts as reminders } from './ru/reminders.ts';
 import { texts as rooms } from './ru/rooms.ts';
+import { texts as rounds } from './ru/rounds.ts';
 import type { BaseTexts } from './texts.ts';
 
 export const texts: BaseTexts = {
@@ -15,6 +16,7 @@ export const texts: BaseTexts = {
   retry: 'Повторить',
   ...frame,
   ...rooms,
+  ...rounds,
   ...links,
   ...messages,
   ...reminders,

@@ -8,6 +8,7 @@ import { texts as messages } from './zh/messages.ts';
 import { refusals } from './zh/refusals.ts';
 import { texts as reminders } from './zh/reminders.ts';
 import { texts as rooms } from './zh/rooms.ts';
+import { texts as rounds } from './zh/rounds.ts';
 
 export const texts: BaseTexts = {
   tag: 'zh-CN',
@@ -15,6 +16,7 @@ export const texts: BaseTexts = {
   retry: '重试',
   ...frame,
   ...rooms,
+  ...rounds,
   ...links,
   ...messages,
   ...reminders,

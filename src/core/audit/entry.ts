@@ -66,6 +66,7 @@ export const ACTIONS = {
   'bot.add': 'a bot that fetches for its customers is trusted by a new secret',
   'bot.remove': 'a bot is trusted no more',
   'reminder.add': 'a reminder was added',
+  'reminder.resume': 'reminders go on that had stopped because many links moved at once',
   'reminder.set': 'a reminder changed: its time, texts, push or whether it is enabled',
   'reminder.remove': 'a reminder was removed',
   'reminder.confirm': 'a person looked through what keys changed of texts and addresses',

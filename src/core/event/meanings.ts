@@ -9,6 +9,8 @@ interface Meaning {
 }
 
 const LINK = ['install_id', 'install_count', 'install_limit'] as const;
+const TRAFFIC = ['total_bytes', 'used_bytes', 'read_at'] as const;
+const FIGURES = ['ends_at', ...TRAFFIC] as const;
 const FAILING = ['what', 'failures', 'failing_since'] as const;
 const ENDED = [
   ...(['distribution_id', 'type', 'status', 'recipients', 'sent', 'failed'] as const),
@@ -53,6 +55,26 @@ export const EVENT_MEANINGS: Readonly<Record<StoredEvent['kind'], Meaning>> = {
       ...['hwid', 'device_name', 'os'],
     ],
   },
+  'link.ending': {
+    about:
+      'the subscription of a link ends in 3 days, in one day, or in the time of a reminder: once for each in a period',
+    fields: ['install_id', 'days', ...FIGURES],
+  },
+  'link.ended': { about: 'it has ended', fields: ['install_id', 'ended_at', ...TRAFFIC] },
+  'link.renewed': {
+    about:
+      'its end moved by a day or more, or its traffic grew by a tenth, as two reads an hour apart agree; once a day at most',
+    fields: ['install_id', ...FIGURES],
+  },
+  'link.traffic_low': {
+    about:
+      '80 or 95 percent of its traffic are used, or those of a reminder: once for each in a period',
+    fields: ['install_id', 'percent', ...FIGURES],
+  },
+  'link.inactive': {
+    about: 'no app has fetched the subscription of a link for the days of a reminder',
+    fields: ['install_id', 'inactive_days', 'last_seen_at'],
+  },
   'device.admitted': { about: 'a new device took a slot', fields: [...LINK, 'hwid'] },
   'device.removed': {
     about: 'a device lost its slot: deleted, freed by its user, or forgotten by the operator',
@@ -71,6 +93,11 @@ export const EVENT_MEANINGS: Readonly<Record<StoredEvent['kind'], Meaning>> = {
     about:
       'several phones send one HWID: once a week for a HWID of a link, with the number of phones that are certain and their systems and apps; from the 21st of a UTC day on, one event has the number of the others (`more`, `day`) instead',
     fields: ['install_id', 'hwid', 'copies', 'systems'],
+  },
+  'reminders.stopped': {
+    about:
+      'the reminders of the provider stopped, as many of its links were renewed or began to end within an hour; they wait for a person',
+    fields: ['moved_links', 'all_links'],
   },
   'distribution.finished': {
     about: 'a notification or command was sent, to some devices at least',

@@ -8,6 +8,8 @@ import { TRAFFIC_MS } from '../my-figures.ts';
 import { PUSH } from '../port/distribution.ts';
 import type { FillReader, FillStore, LinkFacts } from '../port/fill.ts';
 import type { Glance, Message } from '../port/inbox.ts';
+import type { OwnReminder } from '../port/reminder.ts';
+import { holds } from '../reminder-rules.ts';
 import { type FillValues, fillHtml } from './fill.ts';
 import type { NotificationPayload } from './notification.ts';
 
@@ -15,6 +17,8 @@ import type { NotificationPayload } from './notification.ts';
 export interface StoredNotification extends NotificationPayload {
   /** 1: the sender asked to fill placeholders. */
   fill?: 1;
+  /** The reminder that it is a round of: no device gets it that it is not true of any more. */
+  reminder?: Pick<OwnReminder, 'kind' | 'amount' | 'pushText'>;
 }
 
 /** A message as far as filling reads it. */
@@ -29,6 +33,17 @@ export const USUAL_TIME_ZONE = '+03:00';
 /** Returns true if the sender asked to fill the placeholders of a message. */
 export const isFilled = ({ notificationType, payload }: Fillable): boolean =>
   notificationType === PUSH && (payload as StoredNotification | null)?.fill === 1;
+
+/** Returns true for a reminder that is not true any more: its user has paid, for example. */
+export function isUntrue(message: Fillable, facts: LinkFacts | null, nowMs: number): boolean {
+  if (!isFilled(message)) return false;
+  const { reminder } = message.payload as StoredNotification;
+  return reminder !== undefined && !holds(reminder, facts, nowMs);
+}
+
+/** Returns true for a reminder whose push says nothing: gateways and lock screens show pushes. */
+export const hasNeutralPush = (message: Fillable): boolean =>
+  isFilled(message) && (message.payload as StoredNotification).reminder?.pushText === 'neutral';
 
 /** Returns a notification with other bodies; `tag` is the language of a body, if it has one. */
 export function mapBodies(
@@ -58,9 +73,9 @@ function valuesOf(facts: LinkFacts | null, nowMs: number): FillValues {
   return { deviceCount, endsAtMs, greeting, installLimit, totalBytes, usedBytes };
 }
 
-/** Takes the mark off a stored notification, and fills it with the facts of a link. */
+/** Takes the marks off a stored notification, and fills it with the facts of a link. */
 export function fillPayload(
-  { fill: _, ...payload }: StoredNotification,
+  { fill: _, reminder: __, ...payload }: StoredNotification,
   facts: LinkFacts | null,
   nowMs: number,
 ): NotificationPayload {
@@ -81,7 +96,7 @@ export const fillMessage = <M extends Fillable>(
 
 /**
  * Fills the messages of several devices: `of` has those of each. Reads the facts of all links at
- * once.
+ * once. Leaves out reminders that are not true any more.
  */
 async function fillAll<M extends Fillable & { providerId: number }>(
   store: Pick<FillStore, 'findFillFacts'>,
@@ -100,14 +115,16 @@ async function fillAll<M extends Fillable & { providerId: number }>(
   const wanted = [...readers.values()].map(({ n: _, ...reader }) => reader);
   const facts = await store.findFillFacts(wanted);
   return of.map(({ deviceId, messages }) =>
-    messages.map((message) => {
+    messages.flatMap((message) => {
       const n = readers.get(keyOf(deviceId, message))?.n;
-      return n === undefined ? message : fillMessage(message, facts[n] ?? null, nowMs);
+      if (n === undefined) return [message];
+      const own = facts[n] ?? null;
+      return isUntrue(message, own, nowMs) ? [] : [fillMessage(message, own, nowMs)];
     }),
   );
 }
 
-/** Fills the messages of a device. */
+/** Fills the messages of a device; leaves out reminders that are not true any more. */
 export async function fillMessages<M extends Fillable & { providerId: number }>(
   store: Pick<FillStore, 'findFillFacts'>,
   deviceId: number,

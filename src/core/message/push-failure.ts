@@ -4,6 +4,8 @@ import { BLOCKED } from './status.ts';
 
 export const WHY_BLOCKED = 'blocked before the gateway took it';
 export const WHY_EXPIRED = 'expired before the gateway took it';
+/** Why a reminder ended at a device that had not fetched it. */
+export const WHY_UNTRUE = 'the reminder is not true any more';
 
 /** The message of a push and the token that reads it, when the push turns out to be moot. */
 export interface PushStanding {

@@ -13,11 +13,17 @@ export const PROVIDER_EVENTS = [
   'link.full',
   'link.over_limit',
   'link.refused',
+  'link.ending',
+  'link.ended',
+  'link.renewed',
+  'link.traffic_low',
+  'link.inactive',
   'device.admitted',
   'device.removed',
   'device.replaced',
   'device.inactive',
   'hwid.copied',
+  'reminders.stopped',
   'distribution.finished',
   'distribution.failed',
   'distribution.blocked',
@@ -62,12 +68,20 @@ export const TEST_EVENT = 'webhook.test';
  */
 export const FOLDED_EVENT = 'events.folded';
 
-/** Kinds of events that a call without credentials can cause, such as a device's. */
+/**
+ * Kinds of events that a call without credentials can cause, such as a device's, or what a panel
+ * answers to it.
+ */
 export const CALLERS_EVENTS: readonly string[] = [
   'link.full',
   'link.over_limit',
   'link.refused',
   'link.tie',
+  'link.ending',
+  'link.ended',
+  'link.renewed',
+  'link.traffic_low',
+  'link.inactive',
   'device.admitted',
   'device.removed',
   'device.replaced',

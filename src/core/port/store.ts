@@ -50,6 +50,7 @@ import type { ProviderKeyStore } from './provider-key.ts';
 import type { ReceiptStore } from './receipt.ts';
 import type { RegistrationStore } from './registration.ts';
 import type { ReminderStore } from './reminder.ts';
+import type { RemindingStore } from './reminding.ts';
 import type { RideStore } from './ride.ts';
 import type { SessionStore } from './session.ts';
 import type { SightingStore } from './sighting.ts';
@@ -86,6 +87,7 @@ export interface Store
     ReceiptStore,
     RegistrationStore,
     ReminderStore,
+    RemindingStore,
     RideStore,
     InboxStore,
     JobStore,

@@ -6,7 +6,7 @@
 import { appOf } from '../app/find.ts';
 import type { App } from '../app/record.ts';
 import { remembering } from '../memo.ts';
-import { fillMessage, isFilled, withoutFigures } from '../message/filling.ts';
+import { fillMessage, isFilled, isUntrue, withoutFigures } from '../message/filling.ts';
 import type { DeviceFacts } from '../port/device.ts';
 import type { FillStore, LinkFacts } from '../port/fill.ts';
 import type { AdmittedDevice } from '../port/link.ts';
@@ -19,6 +19,7 @@ import type {
   RideLevel,
   RideStore,
 } from '../port/ride.ts';
+import type { Figures } from '../port/subscription-figures.ts';
 import { type DueRide, dueRides, lowerLevel } from './due.ts';
 import { type Carriage, type Riding, rideHeaders } from './headers.ts';
 import type { RidingPayload } from './parts.ts';
@@ -38,6 +39,8 @@ export interface Fetch {
   /** True: the device stands for all apps of the link without a HWID. */
   isShared: boolean;
   languages(): readonly string[];
+  /** Returns the figures in the answer, which are newer than those that are kept; null: none. */
+  figures?(): Figures | null;
 }
 
 /** The additions to the panel's answer. */
@@ -130,7 +133,7 @@ export class Rides {
         }
         // The link that the answer is for: the address of another one shows nothing of its own.
         return after(this.store.findLinkFacts(fetch.link.installId), (found) => {
-          const shown = fetch.isShared ? withoutFigures(found) : found;
+          const shown = fetch.isShared ? withoutFigures(found) : nowSaid(found, fetch, nowMs);
           return this.#ridersOf(filled(due, shown, nowMs), { ...of, isFilled: true });
         });
       });
@@ -227,6 +230,12 @@ export class Rides {
 const isOver = ({ untilMs, namedUntilMs, supportUrl, webPageUrl }: DoorRides, nowMs: number) =>
   nowMs >= untilMs && nowMs >= namedUntilMs && (supportUrl ?? webPageUrl) === null;
 
+/** Returns the facts of a link with the figures of the answer itself, if figures are kept. */
+function nowSaid(facts: LinkFacts | null, { figures }: Fetch, nowMs: number): LinkFacts | null {
+  const said = facts?.readAtMs == null ? null : (figures?.() ?? null);
+  return facts && said ? { ...facts, ...said, readAtMs: nowMs } : facts;
+}
+
 /** Parses each message once. */
 function parsed(rides: readonly Ride[]): ParsedRide[] {
   const byId = new Map<number, RidingPayload>();
@@ -241,7 +250,7 @@ function parsed(rides: readonly Ride[]): ParsedRide[] {
 const asksToFill = ({ notificationType, parsed }: ParsedRide) =>
   isFilled({ notificationType, payload: parsed });
 
-/** Fills the texts of rides with the facts of a link. */
+/** Fills the texts of rides with the facts of a link; a reminder that is not true is cleared. */
 const filled = (
   due: readonly DueRide<ParsedRide>[],
   facts: LinkFacts | null,
@@ -249,8 +258,10 @@ const filled = (
 ): DueRide<ParsedRide>[] =>
   due.map(({ ride, phase }) => {
     const { notificationType, parsed: payload } = ride;
-    const { payload: parsed } = fillMessage({ notificationType, payload }, facts, nowMs);
-    return { phase, ride: { ...ride, parsed } };
+    const message = { notificationType, payload };
+    const { payload: parsed } = fillMessage(message, facts, nowMs);
+    const isRiding = phase === 'rides' && !isUntrue(message, facts, nowMs);
+    return { phase: isRiding ? 'rides' : 'clears', ride: { ...ride, parsed } };
   });
 
 const ridingOf = ({ ride, phase }: DueRide<ParsedRide>): Riding => ({

@@ -9,6 +9,7 @@ import { messagingEndpoints } from './messaging.ts';
 import { policyEndpoints } from './policy.ts';
 import { receiptEndpoints } from './receipt.ts';
 import { reminderEndpoints } from './reminder.ts';
+import { roundsEndpoint } from './reminder-round.ts';
 import { remoteEndpoints } from './remote.ts';
 import { statsEndpoints } from './stats.ts';
 import { tieEndpoints } from './tie.ts';
@@ -35,7 +36,7 @@ export const groups = [
   },
   { name: 'Domains', endpoints: domainEndpoints },
   { name: 'Notifications and commands', endpoints: [...remoteEndpoints, ...receiptEndpoints] },
-  { name: 'Reminders', endpoints: reminderEndpoints },
+  { name: 'Reminders', endpoints: [...reminderEndpoints, roundsEndpoint] },
   { name: 'Figures', endpoints: statsEndpoints },
   { name: 'Webhooks', endpoints: webhookEndpoints },
   { name: 'Calls that apps make', endpoints: appEndpoints },

@@ -6,6 +6,7 @@ import { PANEL_TRAITS } from '../../core/panel/index.ts';
 import type { PanelKind } from '../../core/panel/kind.ts';
 import type { AdmittedDevice } from '../../core/port/link.ts';
 import { after, type Maybe } from '../../core/port/maybe.ts';
+import type { Figures } from '../../core/port/subscription-figures.ts';
 import type { Way, Ways } from '../../core/port/way.ts';
 import { languagesOf } from '../../core/ride/languages.ts';
 import { type Riders, Rides } from '../../core/ride/riding.ts';
@@ -31,6 +32,8 @@ export interface AdmittedFetch {
   isShared: boolean;
   /** True: the address of the request names the link by itself, without an answer of the panel. */
   namesLink: boolean;
+  /** Returns the figures in the panel's answer; null: it has none. Absent: it is not known. */
+  figures?: () => Figures | null;
   /** Returns the address of the page of the link; null: there is none. */
   myUrl(link: AdmittedDevice): Maybe<string | null>;
 }
@@ -48,7 +51,7 @@ export class RideDesk {
    * null: nothing rides, also after a fault.
    */
   on(
-    { request, link, isShared, myUrl }: Omit<AdmittedFetch, 'namesLink'>,
+    { request, link, isShared, figures, myUrl }: Omit<AdmittedFetch, 'namesLink'>,
     { ride: level, providerIdFile }: Pick<Way, 'ride' | 'providerIdFile'>,
     panel: PanelKind | null,
     nowMs: number,
@@ -61,7 +64,8 @@ export class RideDesk {
       providerId: secretOf(providerIdFile),
       hosts: settings.rideHosts,
     };
-    const fetch = { link, isShared, languages: () => languagesOf(request.headers) };
+    const languages = () => languagesOf(request.headers);
+    const fetch = { link, isShared, languages, ...(figures && { figures }) };
     const fail = (fault: unknown) => this.#fail(fault, nowMs);
     try {
       const riders = after(this.#rides.on(fetch, way, nowMs), (found) =>

@@ -22,6 +22,7 @@ interface Deps {
 
 type FiguresLink = Pick<AdmittedLink, 'installId' | 'providerCode'>;
 
+/** The header in which panels tell apps the figures of a subscription. */
 export const FIGURES_HEADER = 'subscription-userinfo';
 /** The time for which it is known whether a provider keeps figures, ms. */
 const HOLDS_MS = 10_000;

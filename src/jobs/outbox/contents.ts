@@ -3,7 +3,8 @@
  * renders it once for each language. A message with placeholders is rendered for each device.
  */
 
-import { fillMessages, isFilled } from '../../core/message/filling.ts';
+import { fillMessages, hasNeutralPush, isFilled } from '../../core/message/filling.ts';
+import { neutralPush } from '../../core/message/neutral-push.ts';
 import { type PushSettings, renderPush } from '../../core/message/push.ts';
 import type { PushContent, PushMessage } from '../../core/port/outbox.ts';
 import type { Store } from '../../core/port/store.ts';
@@ -33,7 +34,10 @@ export class PushContents {
     return this.#entries.get(distributionId)?.byLocale.get(locale);
   }
 
-  /** Returns a message in a language for a device, or null if it was deleted. */
+  /**
+   * Returns a message in a language for a device; null: it was deleted, or is a reminder that is
+   * not true any more.
+   */
   async render(
     { distributionId, deviceId }: { distributionId: number; deviceId: number },
     locale: string | null,
@@ -50,8 +54,11 @@ export class PushContents {
     const [oldest] = this.#entries.keys();
     if (this.#entries.size > MESSAGES_MAX && oldest !== undefined) this.#entries.delete(oldest);
     if (isFilled(message)) {
-      const [own = message] = await fillMessages(this.store, deviceId, [message], nowMs);
-      return renderPush(own, locale, this.settings);
+      const [own] = await fillMessages(this.store, deviceId, [message], nowMs);
+      if (own === undefined) return null;
+      return hasNeutralPush(message)
+        ? neutralPush(own, locale)
+        : renderPush(own, locale, this.settings);
     }
     const content = renderPush(message, locale, this.settings);
     if (entry.byLocale.size >= LOCALES_MAX) entry.byLocale.clear();

@@ -15,7 +15,7 @@ import type {
 import type { ReplaceRefusal } from '../../core/port/replacing.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 import { assignments, columns, insertInto, sql, values } from '../statement-text.ts';
-import { literal } from '../status.ts';
+import { isSent, literal } from '../status.ts';
 import { SENT_FIELDS, type SendRow } from './distribution-row.ts';
 import { rideSteps } from './ride-steps.ts';
 
@@ -42,7 +42,7 @@ function statements({ prepare, locked, returningId }: Backend) {
         `notificationType, status, targetOs, targetHwid, beganAtMs, expiresAtMs,
         replacesId`,
       )}
-      FROM distribution WHERE id = :replacesId AND provider_id = :providerId`;
+      FROM distribution WHERE id = :replacesId AND provider_id = :providerId AND ${isSent()}`;
   return {
     usage: prepare(usage),
     lockUsage: prepare(sql`${usage} ${locked}`),

@@ -3,13 +3,14 @@
 import type { CountStore, Holdings } from '../../core/port/count.ts';
 import type { Backend } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
+import { isSent } from '../status.ts';
 
 export function countNoun(backend: Backend): Omit<CountStore, 'countDevices'> {
   const ofProvider = sql`provider_id = p.id`;
   const distributions = backend.prepare(sql`
       SELECT ${values<{ count: number }>({ count: sql`count(*)` })}
-      FROM distribution WHERE CAST(:providerCode AS text) IS NULL
-        OR provider_id = (SELECT id FROM provider WHERE code = :providerCode)`);
+      FROM distribution WHERE ${isSent()} AND (CAST(:providerCode AS text) IS NULL
+        OR provider_id = (SELECT id FROM provider WHERE code = :providerCode))`);
   const holdings = backend.prepare(sql`
       SELECT ${columns('provider', 'installCount AS links')}, ${values<{
         hwids: Holdings['hwids'];

@@ -33,6 +33,8 @@ const COLUMNS = {
   handedOverAtMs: { shown: 'details' },
   replacesId: { send: 'bigint', shown: 'details' },
   pushWaitingCount: {},
+  reminderId: {},
+  reminderDay: {},
   leaseOwner: {},
   leaseUntilMs: {},
   cursorSource: {},

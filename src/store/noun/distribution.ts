@@ -8,7 +8,7 @@ import type { Made } from '../../core/port/idempotency.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend, Step } from '../backend.ts';
 import { columns, ofTable, sql, values } from '../statement-text.ts';
-import { literal, unscheduled } from '../status.ts';
+import { isSent, literal, unscheduled } from '../status.ts';
 import { type Acceptance, acceptance } from './acceptance.ts';
 import { distributionEnds } from './distribution-end.ts';
 import { DETAIL_FIELDS, LISTED_FIELDS } from './distribution-row.ts';
@@ -54,12 +54,16 @@ function statements(backend: Backend) {
   const ofProvider = sql`provider_id = :providerId`;
   return {
     find: prepare(sql`
-        SELECT ${COLUMNS} FROM distribution x WHERE x.id = :id AND ${ofProvider}`),
+        SELECT ${COLUMNS} FROM distribution x
+        WHERE x.id = :id AND ${ofProvider} AND ${isSent('x')}`),
     list: prepare(sql`
-        SELECT ${COLUMNS} FROM distribution x WHERE ${ofProvider} AND x.id < :beforeId
+        SELECT ${COLUMNS} FROM distribution x
+        WHERE ${ofProvider} AND x.id < :beforeId AND ${isSent('x')}
         ORDER BY x.id DESC LIMIT :countMax`),
     lock: prepare(sql`
-        SELECT ${columns('distribution', 'status, providerId')} FROM distribution WHERE id = :id
+        SELECT ${columns('distribution', 'status, providerId')}, ${values<{ isSent: number }>({
+          isSent: sql`CAST(${isSent()} AS integer)`,
+        })} FROM distribution WHERE id = :id
         ${backend.locked}`),
     owner: prepare(sql`
         SELECT ${columns('distribution', 'providerId')} FROM distribution WHERE id = :id`),
@@ -68,7 +72,8 @@ function statements(backend: Backend) {
         WHERE id = :id AND ${ofProvider} AND NOT ${unscheduled()}
           AND due_at_ms >= :dueFromMs AND status ${backend.among('from')}`),
     listAll: details(sql`
-        WHERE x.id < :beforeId AND (CAST(:providerCode AS text) IS NULL OR p.code = :providerCode)
+        WHERE x.id < :beforeId AND ${isSent('x')}
+          AND (CAST(:providerCode AS text) IS NULL OR p.code = :providerCode)
         ORDER BY x.id DESC LIMIT :countMax`),
     // Few distributions are unfinished: an index finds them.
     listUnfinished: details(sql`
@@ -119,7 +124,7 @@ export function distributionNoun(backend: Backend): DistributionNoun {
     cancelDistribution: (providerId, id, { from, dueFromMs, nowMs }, act) =>
       backend.write(function* (notes) {
         const known = yield* on.lock.get({ id });
-        if (known?.providerId !== providerId) return 'notification_not_found';
+        if (known?.providerId !== providerId || known.isSent === 0) return 'notification_not_found';
         const { status } = known;
         const wanted = { providerId, id, from, dueFromMs: backend.storeMs(dueFromMs), nowMs };
         if ((yield* on.cancel.run(wanted)) === 0) return status;

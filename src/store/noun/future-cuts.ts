@@ -74,6 +74,13 @@ export const FUTURE_CUTS: readonly FutureCut[] = [
   { table: 'refused_device', column: 'last_refused_at_ms', key: 'install_id' },
   { table: 'slot_phone', column: 'last_seen_at_ms', key: 'install_id' },
   { table: 'slot_phone', column: 'first_seen_at_ms', key: 'install_id' },
+  { table: 'reminder_sent', column: 'sent_at_ms', key: 'reminder_id' },
+  { table: 'subscription_figures', column: 'read_at_ms', key: 'install_id' },
+  { table: 'subscription_figures', column: 'since_ms', key: 'install_id' },
+  { table: 'subscription_figures', column: 'period_at_ms', key: 'install_id' },
+  { table: 'subscription_figures', column: 'traffic_at_ms', key: 'install_id' },
+  { table: 'subscription_figures', column: 'moved_at_ms', key: 'install_id' },
+  { table: 'subscription_figures', column: 'renewal_told_at_ms', key: 'install_id' },
   { table: 'event', column: 'at_ms' },
   { table: 'sighting', column: 'last_seen_at_ms', key: null },
   // Whether a run is overdue, and whether a panel is followed still.

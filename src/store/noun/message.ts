@@ -4,7 +4,7 @@ import { mayBegin, TRANSITIONS } from '../../core/message/status.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
-import { FINAL, unscheduled } from '../status.ts';
+import { FINAL, isSent, unscheduled } from '../status.ts';
 import { detailsOn } from './distribution.ts';
 
 /** Statuses before delivery, as SQL. */
@@ -15,7 +15,7 @@ type MessageMethods = Pick<Store, 'listMessages' | 'listNextMessages' | 'readLas
 export function messageNoun(backend: Backend): MessageMethods {
   const details = detailsOn(backend);
   const isScheduled = sql`CAST(x.status IN ${BEFORE} AND NOT ${unscheduled('x')} AS integer)`;
-  const fits = sql`x.status ${backend.among('statuses')}
+  const fits = sql`${isSent('x')} AND x.status ${backend.among('statuses')}
     AND coalesce(x.notification_type = CAST(:type AS integer), true)
     AND coalesce(${isScheduled} = CAST(:isScheduled AS integer), true)`;
   /** The end of the rows that a page reads. */
@@ -37,7 +37,8 @@ export function messageNoun(backend: Backend): MessageMethods {
   /** Nothing ahead of now is unscheduled, so the index of lanes has these alone, in their order. */
   const next = details(sql`
       WHERE x.provider_id = ${backend.once('providerId')} AND x.due_at_ms > ${backend.once('nowMs')}
-        AND x.status IN ${BEFORE} AND x.status < ${FINAL} AND x.handed_over_at_ms IS NULL
+        AND ${isSent('x')} AND x.status IN ${BEFORE} AND x.status < ${FINAL}
+        AND x.handed_over_at_ms IS NULL
       ORDER BY x.due_at_ms, x.id LIMIT ${backend.once('countMax')}`);
 
   const lastGeneral = backend.prepare(sql`

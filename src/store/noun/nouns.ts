@@ -56,7 +56,10 @@ import { receiptNoun } from './receipt.ts';
 import { recipientNoun } from './recipient.ts';
 import { refusedDeviceNoun } from './refused-device.ts';
 import { registrationNoun } from './registration.ts';
+import { remindNoun } from './remind.ts';
 import { reminderNoun } from './reminder.ts';
+import { reminderOpenNoun } from './reminder-open.ts';
+import { remindingNoun } from './reminding.ts';
 import { removalNoun } from './removal.ts';
 import { rideNoun } from './ride.ts';
 import { sessionNoun } from './session.ts';
@@ -100,6 +103,9 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...glanceNoun(backend),
     ...fillNoun(backend),
     ...reminderNoun(backend),
+    ...remindingNoun(backend),
+    ...remindNoun(backend),
+    ...reminderOpenNoun(backend),
     ...acknowledgementNoun(backend),
     ...tokenNoun(backend),
     ...endedNoun(backend),

@@ -5,6 +5,7 @@ import type { DistributionReach, Receipt, ReceiptsAfter } from '../../core/port/
 import type { Store } from '../../core/port/store.ts';
 import type { Backend, Step } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
+import { isSent } from '../status.ts';
 import { COLUMNS } from './distribution.ts';
 import { LEDGER_COLUMNS, TOTAL_COLUMNS, totalsOf } from './ledger.ts';
 import { REACHABLE, READER, reachSteps } from './reach.ts';
@@ -38,7 +39,7 @@ function statements({ prepare, join, once }: Backend) {
   return {
     find: prepare(sql`${reaches} AND x.id = :id`),
     list: prepare(sql`
-        ${reaches} AND x.id < :beforeId ORDER BY x.id DESC LIMIT :countMax`),
+        ${reaches} AND x.id < :beforeId AND ${isSent('x')} ORDER BY x.id DESC LIMIT :countMax`),
     place: prepare(sql`
         SELECT ${values<{ deviceId: number }>({ deviceId: sql`device_id` })} FROM recipient
         WHERE id = :id AND distribution_id = :distributionId`),

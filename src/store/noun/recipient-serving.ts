@@ -122,11 +122,10 @@ interface ServeBounds {
 
 const idsOf = (list: string | null) => (list === null ? [] : list.split(',').map(Number));
 
-/** Returns the step that serves the next recipients; null: the lease was lost. */
-export const recipientServing = shared((backend: Backend) => {
+/** Returns the step that serves the next recipients of a distribution that is locked. */
+const recipientBatches = shared((backend: Backend) => {
   const on = serveStatements(backend);
   const pushes = pushSteps(backend);
-  const expireNext = recipientExpiry(backend);
   /** Recipients whose messages one statement counts: each may have many more than earlier ones. */
   const serveCount = backend.stepCountMax / 10;
 
@@ -152,8 +151,12 @@ export const recipientServing = shared((backend: Backend) => {
     return run;
   }
 
-  function* serveNext(notes: Notes, lease: Lease, cursorId: number, bounds: ServeBounds) {
-    const { id, nowMs } = lease;
+  return function* serveNext(
+    notes: Notes,
+    { id, nowMs }: Pick<Lease, 'id' | 'nowMs'>,
+    cursorId: number,
+    bounds: ServeBounds,
+  ) {
     const { waitingMax, gateways } = bounds;
     const { toId, full, deviceIds, isDone } = yield* nextToServe(id, cursorId, bounds);
     const detail = `${counted(waitingMax, 'message of the provider waits', 'messages of the provider wait')} for the device already`;
@@ -162,7 +165,36 @@ export const recipientServing = shared((backend: Backend) => {
     const send = queued > 0 ? on.sendAndPush : on.send;
     const sent = (yield* send.run({ id, cursorId, toId, nowMs })) - queued;
     return { toId, deviceIds, sent, queued, failed: full.length, isDone };
-  }
+  };
+});
+
+/** Returns the step that serves what was just written into a ledger; it has locked it. */
+export const newRecipientServing = shared((backend: Backend) => {
+  const serveNext = recipientBatches(backend);
+  return function* (
+    notes: Notes,
+    of: Pick<Lease, 'id' | 'nowMs'>,
+    bounds: Omit<ServeBounds, 'countMax'>,
+  ): Step<{ deviceIds: number[]; sent: number; queued: number; failed: number }> {
+    const all = { deviceIds: [] as number[], sent: 0, queued: 0, failed: 0 };
+    for (let cursorId = 0; ; ) {
+      const batch = { ...bounds, countMax: backend.stepCountMax };
+      const { deviceIds, isDone, toId, ...counts } = yield* serveNext(notes, of, cursorId, batch);
+      all.deviceIds.push(...deviceIds);
+      all.sent += counts.sent;
+      all.queued += counts.queued;
+      all.failed += counts.failed;
+      if (isDone) return all;
+      cursorId = toId;
+    }
+  };
+});
+
+/** Returns the step that serves the next recipients; null: the lease was lost. */
+export const recipientServing = shared((backend: Backend) => {
+  const on = serveStatements(backend);
+  const serveNext = recipientBatches(backend);
+  const expireNext = recipientExpiry(backend);
 
   function* expire({ id, nowMs }: Lease, cursorId: number, countMax: number) {
     const { run, expiredCount, isDone } = yield* expireNext({ id, cursorId, countMax }, nowMs);

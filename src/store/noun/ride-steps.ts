@@ -3,6 +3,7 @@
  * distributions.
  */
 
+import { HOUR_MS } from '../../core/calendar.ts';
 import { COMMAND } from '../../core/port/distribution.ts';
 import type { RideRules } from '../../core/port/ride.ts';
 import { effectEndMs, rideTimes } from '../../core/ride/due.ts';
@@ -81,6 +82,9 @@ function statements({ prepare, lockOnly, among, rows, greatest, join, locked }: 
         DELETE FROM ride WHERE distribution_id = :id AND from_ms >= :nowMs`),
     end: prepare(sql`
         UPDATE ride SET until_ms = :nowMs WHERE distribution_id = :id AND until_ms > :nowMs`),
+    endNamed: prepare(sql`
+        UPDATE ride SET until_ms = :nowMs
+        WHERE distribution_id = :id AND device_id = :deviceId AND until_ms > :nowMs`),
   };
 }
 
@@ -145,6 +149,29 @@ export const rideSteps = shared((backend: Statements) => {
         if (plan.systems !== null) toAll.add(plan.providerId);
       }
       for (const providerId of toAll) yield* on.raise.run({ providerId });
+    },
+
+    /** Locks the rows of devices at a provider, before any distribution. */
+    *lockDevices(providerId: number, deviceIds: readonly number[]): Step<void> {
+      yield* on.lockMarks.run({ providerId, deviceIds });
+    },
+
+    /** Begins the ride of a notification to devices that {@link lockDevices} locked. */
+    *beginNamed(
+      { id, providerId }: { id: number; providerId: number },
+      deviceIds: readonly number[],
+      { hours, level }: RideRules,
+      nowMs: number,
+    ): Step<void> {
+      if (level === 'off') return;
+      const times = { fromMs: nowMs, untilMs: nowMs + hours * HOUR_MS };
+      const of = { distributionId: id, providerId, systems: null, deviceIds };
+      yield* add({ ...of, ...times, parts: ['message'] });
+    },
+
+    /** Ends the ride of a distribution to one device. */
+    *endNamed(id: number, deviceId: number, nowMs: number): Step<void> {
+      yield* on.endNamed.run({ id, deviceId, nowMs });
     },
 
     /** Ends the ride of a distribution whose provider is locked. False: it had none. */

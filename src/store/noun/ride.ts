@@ -11,9 +11,12 @@ const FORGET_COUNT = 500;
 function statements({ prepare, join, least, deletableUnlessBusy }: Backend) {
   const message = columns(
     { r: 'ride', x: 'distribution' },
-    `r.distributionId, x.notificationType, r.part, x.payload, x.createdAtMs,
-  r.fromMs`,
+    `r.distributionId, x.notificationType, r.part, x.payload, r.fromMs`,
   );
+  /** A device joins a round of a reminder later than it was made. */
+  const sent = values<{ createdAtMs: number }>({
+    createdAtMs: sql`CASE WHEN x.reminder_id IS NULL THEN x.created_at_ms ELSE r.from_ms END`,
+  });
   const distribution = sql`${join} distribution x ON x.id = r.distribution_id
     ${join} provider o ON o.id = r.provider_id`;
   /** Nothing rides for a provider that is suspended, or whose subscription has ended. */
@@ -40,13 +43,13 @@ function statements({ prepare, join, least, deletableUnlessBusy }: Backend) {
           ${columns('provider', 'my AS hasMy, discovery AS hasDiscovery')}
         FROM provider WHERE id = :providerId`),
     ofAll: prepare(sql`
-        SELECT ${message}, ${columns({ r: 'ride' }, 'r.os')},
+        SELECT ${message}, ${columns({ r: 'ride', x: 'distribution' }, 'r.os, x.createdAtMs')},
           ${values<{ untilMs: number }>({ untilMs: until })}
         FROM ride r ${distribution}
         WHERE r.provider_id = :providerId AND r.device_id IS NULL AND x.pruned_at_ms IS NULL
         ORDER BY r.distribution_id DESC, r.id`),
     ofDevice: prepare(sql`
-        SELECT ${message}, ${values<{ os: null; untilMs: number }>({
+        SELECT ${message}, ${sent}, ${values<{ os: null; untilMs: number }>({
           os: sql`NULL`,
           untilMs: least(until, taken),
         })}

@@ -4,15 +4,29 @@ import type {
   FiguresFilter,
   SubscriptionFiguresStore,
 } from '../../core/port/subscription-figures.ts';
+import { courseAfter } from '../../core/subscription-course.ts';
 import { afterRead } from '../../core/subscription-figures.ts';
 import type { Backend } from '../backend.ts';
-import { columns, insertInto, sql } from '../statement-text.ts';
+import { columnOf, columns, insertInto, sql } from '../statement-text.ts';
 
 /** Rows that a step deletes. */
 const FORGET_COUNT = 1_000;
 
-const FIELDS = `endsAtMs, totalBytes, usedBytes, readAtMs, source, sinceMs, periodEndsAtMs,
-  periodTotalBytes` as const;
+export const FIGURE_FIELDS = [
+  ...(['endsAtMs', 'totalBytes', 'usedBytes', 'readAtMs', 'source', 'sinceMs'] as const),
+  ...(['periodEndsAtMs', 'periodTotalBytes'] as const),
+] as const;
+/** The course of the subscription: core/subscription-course.ts. */
+const COURSE_FIELDS = [
+  ...(['periodAtMs', 'trafficAtMs', 'movedAtMs', 'renewalToldAtMs'] as const),
+  ...(['toldHours', 'toldPercent'] as const),
+] as const;
+export const COURSE_COLUMNS = columns('subscription_figures', [
+  'installId',
+  ...FIGURE_FIELDS,
+  ...COURSE_FIELDS,
+]);
+const SAVED = [...FIGURE_FIELDS, ...COURSE_FIELDS] as const;
 
 /** A value of the figures of link `i`: a subquery, as in link-view.ts. */
 const figureOf = (what: string) => sql`(
@@ -51,7 +65,7 @@ export function subscriptionFiguresNoun(backend: Backend): SubscriptionFiguresSt
       WHERE o.id = f.provider_id AND o.subscription_figures = 0))`;
   const on = {
     find: prepare(sql`
-        SELECT ${columns('subscription_figures', FIELDS)}
+        SELECT ${columns('subscription_figures', FIGURE_FIELDS)}
         FROM subscription_figures
         WHERE install_id = :installId`),
     list: prepare(sql`
@@ -60,18 +74,19 @@ export function subscriptionFiguresNoun(backend: Backend): SubscriptionFiguresSt
           'f.installId, f.endsAtMs, f.totalBytes, f.usedBytes, f.readAtMs',
         )}
         FROM subscription_figures f WHERE f.install_id ${backend.among('installIds')}`),
+    course: prepare(sql`
+        SELECT ${COURSE_COLUMNS} FROM subscription_figures WHERE install_id = :installId`),
     owner: prepare(sql`
         SELECT ${columns({ i: 'install' }, 'i.providerId')} FROM install i
         ${join} provider o ON o.id = i.provider_id AND o.subscription_figures = 1
         WHERE i.id = :installId`),
     save: prepare(sql`
-        ${insertInto('subscription_figures', `installId, providerId, ${FIELDS}`)}
-        ON CONFLICT (install_id) DO UPDATE SET
-          ends_at_ms = excluded.ends_at_ms, total_bytes = excluded.total_bytes,
-          used_bytes = excluded.used_bytes, read_at_ms = excluded.read_at_ms,
-          source = excluded.source, since_ms = excluded.since_ms,
-          period_ends_at_ms = excluded.period_ends_at_ms,
-          period_total_bytes = excluded.period_total_bytes`),
+        ${insertInto('subscription_figures', ['installId', 'providerId', ...SAVED])}
+        ON CONFLICT (install_id) DO UPDATE SET ${sql.raw(
+          SAVED.map(columnOf)
+            .map((name) => `${name} = excluded.${name}`)
+            .join(', '),
+        )}`),
     oldest: prepare(sql`
         SELECT ${columns({ f: 'subscription_figures' }, 'f.installId')}
         FROM subscription_figures f WHERE ${isOver} LIMIT 1`),
@@ -85,12 +100,17 @@ export function subscriptionFiguresNoun(backend: Backend): SubscriptionFiguresSt
     findSubscriptionFigures: (installId) => backend.read(() => on.find.get({ installId })),
     listSubscriptionFigures: (installIds) => backend.read(() => on.list.all({ installIds })),
     keepSubscriptionFigures: (installId, read, source, nowMs) =>
-      backend.write(function* () {
+      backend.write(function* (notes) {
         yield* backend.lockRows({ install: [installId] });
         const owner = yield* on.owner.get({ installId });
         if (owner === null) return;
-        const after = afterRead(yield* on.find.get({ installId }), read, source, nowMs);
-        if (after !== null) yield* on.save.run({ installId, ...owner, ...after.figures });
+        const before = yield* on.course.get({ installId });
+        const after = afterRead(before, read, source, nowMs);
+        if (after === null) return;
+        const { figures, isRenewed } = after;
+        const { course, news } = courseAfter(before, figures, isRenewed, nowMs);
+        yield* on.save.run({ installId, ...owner, ...figures, ...course });
+        if (news !== null) notes.event(owner.providerId, nowMs, () => news);
       }),
     forgetSubscriptionFigures: async (readBeforeMs) => {
       if ((await backend.read(() => on.oldest.get({ readBeforeMs }))) === null) return false;

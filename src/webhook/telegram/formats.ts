@@ -39,11 +39,11 @@ export class Formats {
     return this.#days.format(value);
   }
 
-  /** Writes a size in decimal units. */
-  bytes(value: number): string {
-    const power = Math.floor(Math.log10(Math.max(value, 1)) / 3);
-    const at = Math.min(power, UNITS.length - 1);
-    return this.#sizes[at]?.format(value / 1000 ** at) ?? '';
+  /** Writes a size in units of `base`. */
+  bytes(value: number, base: 1000 | 1024 = 1000): string {
+    let at = 0;
+    while (at < UNITS.length - 1 && value >= base ** (at + 1)) at += 1;
+    return this.#sizes[at]?.format(value / base ** at) ?? '';
   }
 
   /** Writes a time of UTC, without the name of the zone. */

@@ -129,6 +129,10 @@ const LINES: readonly Line[] = [
   (lines) => lines.field('timeLeft', 'days', 'days'),
   (lines) => lines.field('endsAt', 'ends_at', 'instant'),
   (lines) => lines.field('endedAt', 'ended_at', 'instant'),
+  traffic,
+  (lines) => lines.field('inactiveFor', 'inactive_days', 'days'),
+  movedLinks,
+  (lines) => lines.field('readAt', 'read_at', 'instant'),
   (lines) => lines.field('activeUntil', 'active_until', 'instant'),
   (lines) => lines.word('plan', 'plan', NAMES),
   (lines) => lines.field('oldKeyUntil', 'old_key_until', 'instant'),
@@ -208,6 +212,23 @@ function reachable(lines: Lines): string | null {
   const shown = lines.formats.number(count + (typeof fetch === 'number' ? fetch : 0));
   const part = isAtLeast === true ? lines.atLeast(shown) : shown;
   return lines.line('reachable', lines.of(part, lines.formats.number(recipients)));
+}
+
+/** Returns the line of the traffic of a subscription, in units of 1024, as panels count it. */
+function traffic(lines: Lines): string | null {
+  const { percent, total_bytes: total, used_bytes: used } = lines.data;
+  if (typeof used !== 'number') return null;
+  const show = (bytes: number) => lines.formats.bytes(bytes, 1024);
+  if (typeof total !== 'number') return lines.line('traffic', show(used));
+  const share = typeof percent === 'number' ? lines.share(percent) : '';
+  return lines.line('traffic', lines.of(show(used), show(total)) + share);
+}
+
+function movedLinks(lines: Lines): string | null {
+  const { all_links: links, moved_links: moved } = lines.data;
+  if (typeof moved !== 'number' || typeof links !== 'number') return null;
+  const { formats } = lines;
+  return lines.line('movedLinks', lines.of(formats.number(moved), formats.number(links)));
 }
 
 function used(lines: Lines): string | null {

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import * as happenings from '../../../src/core/event/happenings.ts';
 import { EVENT_MEANINGS } from '../../../src/core/event/meanings.ts';
+import * as subscriptions from '../../../src/core/event/subscription-happenings.ts';
 import { changeWaits } from '../../../src/core/event/waiting.ts';
 import { OPERATOR_EVENTS, PROVIDER_EVENTS } from '../../../src/core/port/event.ts';
 
@@ -30,6 +31,17 @@ const DEED = { action: 'provider.set', object: {}, change: { plan: ['basic', 'pr
 const FAILING = { task: 'copy', failureCount: 3, failingSinceMs: 0 } as const;
 const OWNER = { code: 'Provide1', plan: 'pro', activeUntilMs: null };
 
+const FIGURES = {
+  endsAtMs: 86_400_000,
+  totalBytes: 10,
+  usedBytes: 9,
+  readAtMs: 0,
+  source: 'proxy',
+  sinceMs: 0,
+  periodEndsAtMs: 86_400_000,
+  periodTotalBytes: 10,
+} as const;
+
 /** One of every kind. */
 const FOUND = { name: 'disk_full', level: 'problem', check: 'disk space' };
 
@@ -41,6 +53,12 @@ const ALL = [
     { id: 1, installCode: 'LinkCode0001', note: 'n' },
     { reason: 'link_disabled', device: null, count: 1, day: 20_000 },
   ),
+  subscriptions.linkEnding(1, FIGURES, 0),
+  subscriptions.linkEnded(1, FIGURES),
+  subscriptions.linkRenewed(1, FIGURES),
+  subscriptions.linkTrafficLow(1, FIGURES, 80),
+  subscriptions.linkInactive(1, 14, 0),
+  subscriptions.remindersStopped(9, 90),
   happenings.linkRevoked({ id: 1, freedCount: 2, hadKey: true }),
   happenings.linkRemoved({ id: 1, freedCount: 2 }),
   happenings.linkTied({ id: 1, formerId: 2, movedCount: 1, leftCount: 0 }, 'tied'),

@@ -1,4 +1,4 @@
-/** Reminders: add, list, set, remove. */
+/** Reminders: add, list, set, remove, and the rounds that were sent. */
 
 import type { NewReminder } from '../../../src/core/port/reminder.ts';
 import { ACT } from '../../support/actor.ts';
@@ -6,6 +6,7 @@ import { FOREIGN_ID, type Given, gateScenarios, OWN_ID, type Scenario } from './
 
 const ADD = '/api/reminder-add';
 const LIST = '/api/reminder-list';
+const ROUNDS = '/api/reminder-rounds';
 const SET = '/api/reminder-set';
 const REMOVE = '/api/reminder-remove';
 
@@ -127,6 +128,30 @@ const listScenarios: Scenario[] = [
   },
 ];
 
+const roundScenarios: Scenario[] = [
+  ...gateScenarios(ROUNDS, {}, [], 'listRounds'),
+  {
+    name: 'none yet; they have stopped',
+    path: ROUNDS,
+    request: {},
+    says: 'ok',
+    given: [
+      async ({ core, clock }) => {
+        await core.store.stopReminders(OWN_ID, { moved: 9, links: 90 }, clock.nowMs());
+      },
+    ],
+    answer: '{"rc":1,"msg":"Ok","data":[],"stopped_at":"2026-11-20T12:00:00.000Z"}',
+  },
+  {
+    name: 'a before_id that is no id',
+    path: ROUNDS,
+    request: { before_id: 'x' },
+    says: 'invalid_parameters',
+    answer: INVALID,
+    detail: 'before_id must be a whole number of 1 to 15 digits',
+  },
+];
+
 const setScenarios: Scenario[] = [
   ...gateScenarios(SET, { id: 1 }, given, 'setReminder', { amount: 90 }),
   {
@@ -229,6 +254,7 @@ const removeScenarios: Scenario[] = [
 export const reminderScenarios: readonly Scenario[] = [
   ...addScenarios,
   ...listScenarios,
+  ...roundScenarios,
   ...setScenarios,
   ...removeScenarios,
 ];

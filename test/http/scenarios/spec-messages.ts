@@ -97,6 +97,7 @@ export const SPEC_MESSAGES: Readonly<Record<string, readonly string[]>> = {
     'Unknown error',
   ],
   '/api/reminder-list': [...ACCESS, 'Unknown error'],
+  '/api/reminder-rounds': [...ACCESS, 'Invalid parameters', 'Unknown error'],
   '/api/reminder-set': [
     ...ACCESS,
     'Invalid parameters',

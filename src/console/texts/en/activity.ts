@@ -134,6 +134,7 @@ export const activity = {
     'reminder.add': ({ id }) => `Reminder ${id} added`,
     'reminder.set': ({ id }) => `Reminder ${id} changed`,
     'reminder.remove': ({ id }) => `Reminder ${id} removed`,
+    'reminder.resume': () => 'Reminders go on',
     'reminder.confirm': () => 'Changes by API keys confirmed',
     'webhook.add': ({ id }) => `Webhook ${id} added`,
     'webhook.update': ({ id }) => `Webhook ${id} changed`,

@@ -135,6 +135,7 @@ export const activity: Like<typeof english> = {
     'reminder.add': ({ id }) => `یادآوری ${id} اضافه شد`,
     'reminder.set': ({ id }) => `یادآوری ${id} تغییر کرد`,
     'reminder.remove': ({ id }) => `یادآوری ${id} حذف شد`,
+    'reminder.resume': () => 'یادآوری‌ها از سر گرفته شد',
     'reminder.confirm': () => 'تغییرهای کلیدهای API تأیید شد',
     'webhook.add': ({ id }) => `وب‌هوک ${apart(id)} اضافه شد`,
     'webhook.update': ({ id }) => `وب‌هوک ${apart(id)} تغییر کرد`,

@@ -129,6 +129,7 @@ export const activity: Like<typeof english> = {
     'reminder.add': ({ id }) => `Напоминание ${id} добавлено`,
     'reminder.set': ({ id }) => `Напоминание ${id} изменено`,
     'reminder.remove': ({ id }) => `Напоминание ${id} удалено`,
+    'reminder.resume': () => 'Напоминания возобновлены',
     'reminder.confirm': () => 'Изменения, сделанные ключами API, подтверждены',
     'webhook.add': ({ id }) => `Добавлен вебхук ${id}`,
     'webhook.update': ({ id }) => `Изменён вебхук ${id}`,

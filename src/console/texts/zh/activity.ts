@@ -122,6 +122,7 @@ export const activity: Like<typeof english> = {
     'reminder.add': ({ id }) => `已添加提醒 ${id}`,
     'reminder.set': ({ id }) => `提醒 ${id} 已修改`,
     'reminder.remove': ({ id }) => `提醒 ${id} 已删除`,
+    'reminder.resume': () => '提醒已恢复发送',
     'reminder.confirm': () => '已确认 API 密钥所做的修改',
     'webhook.add': ({ id }) => `添加 Webhook ${id}`,
     'webhook.update': ({ id }) => `更改 Webhook ${id}`,

@@ -1,0 +1,33 @@
+/** Rounds: the messages of reminders, one a UTC day. */
+
+import { actAt } from './audit/entry.ts';
+import { DAY_MS, utcDay } from './calendar.ts';
+import type { Core } from './core.ts';
+import { type Refused, saving } from './outcome.ts';
+import type { Provider } from './port/provider.ts';
+import type { Reminder } from './port/reminder.ts';
+import type { NewRound } from './port/reminding.ts';
+import { reminderPayload } from './reminder.ts';
+
+/** Returns the round of a reminder; null: nothing of it may be sent now. */
+export function roundOf(reminder: Reminder, owner: Provider, nowMs: number): NewRound | null {
+  const notification = reminderPayload(reminder, owner, nowMs);
+  if (typeof notification === 'string') return null;
+  const { amount, kind, pushText } = reminder;
+  const payload = JSON.stringify({ ...notification, reminder: { kind, amount, pushText } });
+  const reminderDay = utcDay(nowMs);
+  // The last device of the day has it as long as the first.
+  const expiresAtMs = (reminderDay + 1 + notification.expire_days) * DAY_MS;
+  return { reminderId: reminder.id, reminderDay, payload, expiresAtMs };
+}
+
+/**
+ * Lets the reminders of a provider go on that stopped because many links moved at once. Returns
+ * false if they had not.
+ */
+export const resumeReminders = (
+  core: Core,
+  { id }: Pick<Provider, 'id'>,
+  nowMs: number,
+): Promise<boolean | Refused<'reminder_save_error'>> =>
+  saving('reminder_save_error', core.store.resumeReminders(id, actAt(core, nowMs)));
