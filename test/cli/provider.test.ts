@@ -196,6 +196,7 @@ test('list and show tell everything but keys', async () => {
     discovery: 'off',
     ...outside(MY_TERMS, usualOf<OwnMy>(MY_TERMS)),
     page: 'off',
+    page_traffic: 'off',
     page_cut_off: 'off',
     created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
     old_key_until: null,

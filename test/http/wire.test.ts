@@ -134,7 +134,7 @@ test('what changes nothing under other methods would have changed something unde
       const before = await takeSnapshot(twin);
       const reply = await rawRequest(twin, 'GET', targetOf(path));
       expect(JSON.parse(reply.text)).toMatchObject({ rc: expect.any(Number) });
-      // The rest reads, has no event to tell again, no phones, or needs another key.
+      // The rest reads, has no event to tell again, no phones, nothing that stopped, or needs another key.
       if (/list|\/stats$|-(?:test|deliveries|replay|key|cut|bar|copies)$/.test(path)) continue;
       const isRepeated = path === '/install' || path === '/provider';
       if (!isRepeated) expect(difference(before, await takeSnapshot(twin))).not.toEqual([]);

@@ -74,6 +74,9 @@ const GREETING_RULE =
   'one line of 1 to 40 characters in UTF-8, without signs of direction, or default';
 const URL_RULE = 'an http, https or tg URL of up to 255 ASCII characters, or default';
 const buttons = { support_url: 'tg://resolve?domain=a', web_page_url: 'https://example.com/' };
+/** The buttons before a change by a key, as a row has them. */
+const quoted = (supportUrl: string | null, webPageUrl: string | null) =>
+  JSON.stringify(JSON.stringify({ supportUrl, webPageUrl }));
 
 const addLink: Scenario[] = [
   {
@@ -150,6 +153,8 @@ const updateLink: Scenario[] = [
     request: { id: 1, ...buttons },
     answer: UPDATED,
     changed: [
+      'install 1 buttons_at_ms: 0 -> 1795176000000',
+      `install 1 former_buttons: null -> ${quoted(null, null)}`,
       'install 1 support_url: null -> "tg://resolve?domain=a"',
       'install 1 web_page_url: null -> "https://example.com/"',
     ],
@@ -161,7 +166,11 @@ const updateLink: Scenario[] = [
     given: [asked(ADD, OWN, { install_limit: 2, install_code: CODE, ...buttons })],
     request: { id: 1, support_url: 'default', web_page_url: '' },
     answer: UPDATED,
-    changed: ['install 1 support_url: "tg://resolve?domain=a" -> null'],
+    changed: [
+      'install 1 buttons_at_ms: 0 -> 1795176000000',
+      `install 1 former_buttons: null -> ${quoted(buttons.support_url, buttons.web_page_url)}`,
+      'install 1 support_url: "tg://resolve?domain=a" -> null',
+    ],
   },
   {
     name: 'a policy and a subscription key',

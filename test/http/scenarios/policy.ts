@@ -29,6 +29,9 @@ const answer = (changed: object = {}) =>
     ...outside(MY_TERMS, usualOf<OwnMy>(MY_TERMS)),
     rc2_body: 'default',
     short_codes: 0,
+    quiet_from: null,
+    quiet_to: null,
+    time_zone: null,
     ...changed,
   });
 const given = {
