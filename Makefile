@@ -17,7 +17,7 @@ COMPILE = build --compile --bytecode --format esm --minify-syntax --minify-white
 	--no-compile-autoload-dotenv --no-compile-autoload-bunfig \
 	--define GATEPOST_COMMIT='"$(COMMIT)"' --asset-naming '[name].[ext]' src/main.ts
 # The files of the console's page are embedded beside the program.
-CONSOLE = $$(ls dist/console/*.gz)
+CONSOLE = $$(ls dist/console/*.br)
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'

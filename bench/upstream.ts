@@ -16,6 +16,8 @@ const SIZES = [
   { name: '64 KB', bytes: 64_000 },
   { name: '5 MB', bytes: 5_000_000 },
 ];
+/** The header with end and traffic, which panels send; nginx counts the traffic up. */
+const USERINFO = 'upload=0; download=$connection_requests; total=10737418240; expire=1893456000';
 /** A worker of root's would give its rights away, and could not read the folder. */
 const AS_ROOT = process.getuid?.() === 0 ? 'user root; ' : '';
 
@@ -50,8 +52,8 @@ http { access_log off; ${temporary} keepalive_requests 100000000; ${http} }`,
 
 export const upstream: Case = {
   about:
-    'a known device fetches its subscription through Gatepost and through nginx with one worker, which looks at nothing, and with --before FILE through an older executable too; the load shares the core of the upstream',
-  options: { rounds: '5', seconds: '2', before: '' },
+    'a known device fetches its subscription through Gatepost and through nginx with one worker, which looks at nothing, and with --before FILE through an older executable too; the load shares the core of the upstream; --figures on keeps end and traffic of subscriptions',
+  options: { rounds: '5', seconds: '2', before: '', figures: 'off' },
   needs: ['wrk', 'nginx'],
   run: async (bench) => {
     const panelPort = freePort();
@@ -60,7 +62,8 @@ export const upstream: Case = {
       writeFileSync(join(bench.place(join('files', String(bytes))), KEY), 'x'.repeat(bytes));
     }
     const root = join(bench.folder, 'files');
-    const files = `sendfile on; server { listen 127.0.0.1:${panelPort}; root ${root}; }`;
+    const files = `sendfile on; add_header Subscription-Userinfo "${USERINFO}";
+    server { listen 127.0.0.1:${panelPort}; root ${root}; }`;
     const panel = await startNginx(bench, 'panel', panelPort, files, onLoadCore);
     const proxyPort = freePort();
     const proxy = `upstream panel { server 127.0.0.1:${panelPort}; keepalive 64; }
@@ -70,6 +73,11 @@ export const upstream: Case = {
     const serve = (name: string, executable?: string) => {
       const dataDir = bench.place(name);
       bench.addProvider(dataDir, 1, {}, executable);
+      // The older executable keeps none, or knows no such term.
+      if (bench.text('figures') === 'on' && executable === undefined) {
+        const terms = ['--subscription-figures', 'on'];
+        bench.command(['provider', 'set', providerCode(1), '--data', dataDir, ...terms]);
+      }
       const GATEPOST_GATE_UPSTREAM = JSON.stringify([
         {
           host: HOST,

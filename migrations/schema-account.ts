@@ -169,7 +169,7 @@ export const providerKey = sqliteTable(
       .references(() => provider.id, { onDelete: 'cascade' }),
     key_hash: hash().notNull(),
     name: text().notNull(),
-    scope: text({ enum: ['read', 'links', 'send', 'ties', 'cuts'] }).notNull(),
+    scope: text({ enum: ['read', 'links', 'send', 'ties', 'cuts', 'figures'] }).notNull(),
     created_at_ms: integer().notNull(),
     /** First instant at which it is no key; null: it has no end. */
     until_ms: integer(),
@@ -177,7 +177,10 @@ export const providerKey = sqliteTable(
   (t) => [
     uniqueIndex('provider_key_by_hash').on(t.provider_id, t.key_hash),
     check('provider_key_hash_length', sql`length(${t.key_hash}) = 32`),
-    check('provider_key_scope', sql`${t.scope} IN ('read', 'links', 'send', 'ties', 'cuts')`),
+    check(
+      'provider_key_scope',
+      sql`${t.scope} IN ('read', 'links', 'send', 'ties', 'cuts', 'figures')`,
+    ),
   ],
 );
 

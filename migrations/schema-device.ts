@@ -129,7 +129,10 @@ export const installDevice = sqliteTable(
     after_recipient_id: integer().notNull(),
     /** Time at which the device last called with the link; a UTC day writes it once. */
     last_seen_at_ms: integer().notNull().default(0),
-    /** Until then its first phone is in doubt: core/copied-hwid.ts. */
+    /**
+     * Until then its first phone is in doubt; -1: the facts of the device may be those of another
+     * link. See core/copied-hwid.ts.
+     */
     doubt_until_ms: integer().notNull().default(0),
   },
   (t) => [

@@ -217,6 +217,10 @@ export const slotBar = sqliteTable(
     hwid_hash: hash().notNull(),
     made_at_ms: integer().notNull(),
     until_ms: integer().notNull(),
+    /** The traits of the further phone whose HWID it is, as in `slot_phone`; empty: of none. */
+    family: text().notNull().default(''),
+    app: text().notNull().default(''),
+    model_hash: text().notNull().default(''),
   },
   (t) => [
     primaryKey({ columns: [t.install_id, t.hwid_hash] }),

@@ -133,6 +133,8 @@ export const provider = sqliteTable(
     my_color: text(),
     /** 1: its users may cut off a device that they free: core/cut-off.ts. */
     my_cut_off: integer().$type<0 | 1>().notNull().default(0),
+    /** 1: its users see their traffic on the page, too. */
+    my_traffic: integer().$type<0 | 1>().notNull().default(0),
     ...phones(),
     /** `on`: `rc` 2 of add-install names the provider's own link; null: as the operator has it. */
     rc2_body: text({ enum: ['on', 'off'] }),
@@ -143,6 +145,8 @@ export const provider = sqliteTable(
     copied_count: integer().notNull().default(0),
     /** 1: the figures of its customers' subscriptions are kept. */
     subscription_figures: integer().$type<0 | 1>().notNull().default(0),
+    /** Since when; null: they are not kept, or nobody knows. */
+    figures_since_ms: integer(),
     /** Grows with each change of what rides to all devices; until when anything does. */
     ride_version: integer().notNull().default(0),
     ride_until_ms: integer().notNull().default(0),

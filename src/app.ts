@@ -16,6 +16,7 @@ import type { Core } from './core/core.ts';
 import { followingIn } from './core/follow-standing.ts';
 import { certifiedNames } from './doctor/certificate.ts';
 import { type RunningServer, startServer } from './http/server.ts';
+import { makeFiguresReader } from './http/upstream/panel-reader.ts';
 import { type PanelTokens, tokensIn } from './http/upstream/panel-tokens.ts';
 import type { BackupJob } from './jobs/backup.ts';
 import type { Cutter } from './jobs/cut-off.ts';
@@ -161,7 +162,7 @@ function startPanelWorkers(
   const follower = followPanels(given);
   const cutter = cutPanels(given);
   parts.push({ name: 'follow', stop: follower.stop }, { name: 'cut-offs', stop: cutter.stop });
-  const remind = makeReminder({ core, clock, log, reader: null });
+  const remind = makeReminder({ core, clock, log, reader: makeFiguresReader(given) });
   return { follower, cutter, remind };
 }
 

@@ -37,8 +37,27 @@ export function importersIn(): Map<string, string[]> {
   return importers;
 }
 
-/** Returns the test files, below `test`, that the changes since a commit affect. */
-export const testsSince = (commit: string): string[] =>
-  affectedTests(changedFiles(commit), importersIn())
-    .filter(isThere)
-    .map((file) => file.replace(/^test\//, ''));
+/** Returns, of these tests, those of the kits among the files: they begin with its language. */
+export function kitTests(changed: readonly string[], of: readonly string[]): string[] {
+  const kits = changed.flatMap((file) => /^sdk\/(\w+)\//.exec(file)?.[1] ?? []);
+  return of.filter((file) => kits.some((kit) => new RegExp(`^test/kits/${kit}\\b`).test(file)));
+}
+
+/**
+ * Returns the test files, below `test`, that the changes since a commit affect. `kits` are those
+ * of a kit that changed, which no test imports: they run whole.
+ */
+export function testsSince(commit: string): { files: string[]; kits: string[] } {
+  const changed = changedFiles(commit);
+  const short = (paths: string[]) =>
+    paths.filter(isThere).map((file) => file.replace(/^test\//, ''));
+  return {
+    files: short(affectedTests(changed, importersIn())),
+    kits: short(
+      kitTests(
+        changed,
+        committedFiles().filter((file) => file.endsWith('.test.ts')),
+      ),
+    ),
+  };
+}

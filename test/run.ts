@@ -5,7 +5,8 @@
  *   bun test/run.ts [PART OF A PATH …] [-- OPTION OF bun test …]
  *
  * `make test FILE='door slot'` runs the files with these parts of a path, `make test CHANGED=1`
- * those that import what differs from the last commit, `make test CHANGED=main` from another one.
+ * those that import what differs from the last commit, and the tests of a kit that does;
+ * `make test CHANGED=main` from another one.
  *
  * Some files run a second time with PostgreSQL as the store, on one server that all files share (by
  * hand: `TEST_STORE=postgres bun test ./test/FILE`). What test/long.ts has runs in
@@ -20,11 +21,12 @@
  * | `TEST_POSTGRES` | the port of a running server; default: one is started |
  */
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { testsSince } from './changed.ts';
 import { planRuns, type Run } from './plan.ts';
+import { emptyDatabase } from './support/empty-database.ts';
 import { memoryFolder } from './support/memory-folder.ts';
 import { noPostgres, startPostgres } from './support/postgres.ts';
 import { binary } from './support/process.ts';
@@ -54,6 +56,8 @@ const workerCount = Number(process.env['TEST_WORKERS'] ?? navigator.hardwareConc
 binary();
 const folder = mkdtempSync(join(tmpdir(), 'gatepost-test-'));
 const fastFolder = memoryFolder();
+const empty = join(folder, 'empty.db');
+writeFileSync(empty, await emptyDatabase());
 const running = new Set<{ kill(signal: 'SIGTERM'): void }>();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
@@ -64,16 +68,18 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 const since = process.env['TEST_CHANGED'] ?? '';
-const all =
+const { files: all, kits } =
   since === ''
-    ? [...new Bun.Glob('**/*.test.ts').scanSync(join(root, 'test'))]
+    ? { files: [...new Bun.Glob('**/*.test.ts').scanSync(join(root, 'test'))], kits: [] }
     : testsSince(since === '1' ? 'HEAD' : since);
-const files = all.filter(
-  (file) => wanted.length === 0 || wanted.some((part) => `test/${file}`.includes(part)),
-);
+const isWanted = (file: string) =>
+  wanted.length === 0 || wanted.some((part) => `test/${file}`.includes(part));
+const ofKits = kits.filter(isWanted);
+const files = all.filter((file) => isWanted(file) && !ofKits.includes(file));
 // A file that is named runs whole, also what else is left to `make test-long`.
 const isWhole = IS_LONG || wanted.length > 0;
-const runs = planRuns(files, noPostgres === null ? ['sqlite', 'postgres'] : ['sqlite'], isWhole);
+const stores = noPostgres === null ? (['sqlite', 'postgres'] as const) : (['sqlite'] as const);
+const runs = [...planRuns(ofKits, stores, true), ...planRuns(files, stores, isWhole)];
 // One server for all: each file would start its own.
 const needsPostgres =
   runs.some(({ store }) => store === 'postgres') || files.some((file) => file.includes('postgres'));
@@ -105,7 +111,7 @@ if (failures.size > 0) {
 const { passed, failed, skipped } = total;
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
 // No file imports what changed, or no file was selected by mistake.
-const isEmpty = since !== '' && files.length === 0;
+const isEmpty = since !== '' && runs.length === 0;
 process.exitCode = failed === 0 && (passed > 0 || isEmpty) ? 0 : 1;
 
 function printSlowest(): void {
@@ -164,6 +170,7 @@ async function runFiles(run: Run): Promise<{ reports: Map<string, Report>; outpu
     env: {
       ...process.env,
       TEST_STORE: store,
+      TEST_EMPTY: empty,
       ...(fastFolder === null || run.needsDisk ? {} : { TMPDIR: fastFolder }),
       ...(port === undefined ? {} : { TEST_POSTGRES: port }),
     },

@@ -9,6 +9,7 @@ import type { BulkChange } from '../core/job/work.ts';
 import { readLinkChange } from '../core/link-form.ts';
 import { isRefused, type Misfit, malformed, Refused } from '../core/outcome.ts';
 import { lookCall, paidCall, staffCall } from './call.ts';
+import { refusedFilter } from './figures.ts';
 import { atProvider, id, inputOf, nullable, text } from './inputs.ts';
 import { linkFilterInput } from './link-filter-input.ts';
 import { linkChangeInput } from './link-panel-calls.ts';
@@ -36,6 +37,8 @@ export const jobCalls = {
         state: job.state,
         by: actor.name,
         problem: job.problem,
+        /** True: it waits until a webhook has taken more of its events. */
+        isHeld: job.isHeld,
         /** True: the person may undo or stop the job. */
         mayStop: mayDo(job.kind, signedIn.grants, provider.id),
         totalCount: job.totalCount,
@@ -64,8 +67,9 @@ export const jobCalls = {
   'links.bulk-preview': lookCall(
     SEND,
     atProvider({ filter: linkFilterInput, change }),
-    async ({ core, provider, signal }, given) => {
-      const read = readChange(given.change);
+    async (staff, given) => {
+      const { core, provider, signal } = staff;
+      const read = refusedFilter(staff, given.filter) ?? readChange(given.change);
       return isRefused(read) ? read : previewChange(core, provider, given.filter, read, signal);
     },
   ),
@@ -78,8 +82,9 @@ export const jobCalls = {
       /** The number of links in the preview. */
       shownCount: Type.Optional(Type.Integer({ minimum: 0 })),
     }),
-    async ({ core, nowMs, provider }, { filter, change: wanted, shownCount }) => {
-      const read = readChange(wanted);
+    async (staff, { filter, change: wanted, shownCount }) => {
+      const { core, nowMs, provider } = staff;
+      const read = refusedFilter(staff, filter) ?? readChange(wanted);
       if (isRefused(read)) return read;
       return changeLinks(core, provider, filter, read, nowMs, shownCount);
     },

@@ -2,6 +2,7 @@
 
 import { Type } from '@sinclair/typebox';
 import { LOOK, SEND } from '../core/account/roles.ts';
+import { withFigures } from '../core/figures-filter.ts';
 import { readKeyedCall } from '../core/idempotency.ts';
 import { addLink } from '../core/link.ts';
 import { filterAt } from '../core/link-filter.ts';
@@ -9,8 +10,10 @@ import { type LinkForm, readLink, STAFF_TERMS } from '../core/link-form.ts';
 import { isRefused } from '../core/outcome.ts';
 import type { LinkTerms } from '../core/port/link.ts';
 import type { OwnedLink } from '../core/port/link-view.ts';
+import type { ShownFigures } from '../core/port/subscription-figures.ts';
 import { seesCodes, shownCode } from '../core/secret-code.ts';
 import { lookCall, paidCall } from './call.ts';
+import { figuresStateOf, refusedFilter } from './figures.ts';
 import { atProvider, id, inputsOf, nullable, text } from './inputs.ts';
 import { linkFilterInput } from './link-filter-input.ts';
 
@@ -20,7 +23,10 @@ const PAGE_COUNT_MAX = 1_000;
 const IDS_MAX = 200;
 
 /** A link as a row of the list shows it. */
-const rowOf = (link: OwnedLink, isWhole: boolean) => ({
+const rowOf = (
+  { figures, ...link }: OwnedLink & { figures: ShownFigures | null },
+  isWhole: boolean,
+) => ({
   id: link.id,
   code: isWhole ? link.installCode : shownCode(link.installCode),
   note: link.note,
@@ -29,6 +35,8 @@ const rowOf = (link: OwnedLink, isWhole: boolean) => ({
   deviceCount: link.deviceCount,
   isCopied: link.isCopied,
   createdAtMs: link.createdAtMs,
+  /** Null: not known, or not shown. */
+  figures,
 });
 
 export const linkCalls = {
@@ -44,8 +52,12 @@ export const linkCalls = {
       countMax: Type.Integer({ minimum: 1, maximum: PAGE_COUNT_MAX }),
       ids: Type.Optional(Type.Array(id, { maxItems: IDS_MAX })),
     }),
-    async ({ core, provider, signedIn }, { beyondId, countMax, filter, ids, isOldest }) => {
+    async (staff, { beyondId, countMax, filter, ids, isOldest }) => {
+      const { core, provider, signedIn } = staff;
       const { store } = core;
+      const refused = refusedFilter(staff, filter);
+      if (refused !== null) return refused;
+      const figures = figuresStateOf(staff);
       const isWhole = seesCodes(core, provider, signedIn.grants);
       const { links, nextId } =
         ids === undefined
@@ -57,8 +69,13 @@ export const linkCalls = {
               countMax,
             })
           : { links: await store.listLinksById(provider.id, ids), nextId: null };
+      const figured =
+        figures === 'shown'
+          ? await withFigures(core, links)
+          : links.map((link) => ({ ...link, figures: null }));
       return {
-        rows: links.map((link) => rowOf(link, isWhole)),
+        rows: figured.map((link) => rowOf(link, isWhole)),
+        figures,
         nextId,
         allCount: provider.installCount,
       };

@@ -3,6 +3,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { LOOK, SEND } from '../core/account/roles.ts';
 import { fieldsOf, only, onlyGiven } from '../core/field.ts';
+import { withFigures } from '../core/figures-filter.ts';
 import { readKeyedCall } from '../core/idempotency.ts';
 import { type LinkRow, linkHead, linkLine, linkRows } from '../core/link-csv.ts';
 import { filterAt } from '../core/link-filter.ts';
@@ -14,6 +15,7 @@ import { seesCodes, shownCode } from '../core/secret-code.ts';
 import { LINK_TERMS } from '../core/terms.ts';
 import { nextTurn } from '../core/turn.ts';
 import { type DoerOf, lookCall, type Staff, sharedCall } from './call.ts';
+import { figuresStateOf, refusedFilter } from './figures.ts';
 import { atProvider, id, inputOf, inputsOf, nullable, text } from './inputs.ts';
 import { linkFilterInput } from './link-filter-input.ts';
 
@@ -118,14 +120,19 @@ export const linkFileCalls = {
   'links.csv': lookCall(
     LOOK,
     atProvider({ filter: linkFilterInput, beyondId: nullable(id) }),
-    async ({ core, provider, signedIn }, { beyondId, filter }) => {
+    async (staff, { beyondId, filter }) => {
+      const { core, provider, signedIn } = staff;
       const { store } = core;
+      const refused = refusedFilter(staff, filter);
+      if (refused !== null) return refused;
+      const isFigured = figuresStateOf(staff) === 'shown';
       const isWhole = seesCodes(core, provider, signedIn.grants);
       const hidesCodes = !isWhole;
       const of = { ...filterAt(provider, filter), hidesCodes, beyondId, isOldest: false };
       const { links, nextId } = await store.listLinkSlice({ ...of, countMax: LINES_COUNT });
-      const head = beyondId === null ? linkHead() : '';
-      const lines = links.map((link) =>
+      const head = beyondId === null ? linkHead(isFigured) : '';
+      const listed = isFigured ? await withFigures(core, links) : links;
+      const lines = listed.map((link) =>
         linkLine(isWhole ? link : { ...link, installCode: shownCode(link.installCode) }),
       );
       return { text: head + lines.join(''), count: links.length, nextId };

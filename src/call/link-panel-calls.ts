@@ -15,6 +15,7 @@ import { INSTALL_ACTIVE, type LinkTerms } from '../core/port/link.ts';
 import { seesCodes, shownCode } from '../core/secret-code.ts';
 import { LINK_TERMS } from '../core/terms.ts';
 import { type DoerFor, type Inside, lookCall, sharedCall } from './call.ts';
+import { figuresStateOf } from './figures.ts';
 import { atProvider, id, inputsOf, nullable, text } from './inputs.ts';
 
 const URL_LENGTH_MAX = 2_000;
@@ -44,7 +45,10 @@ export const linkPanelCalls = {
     const found = await lookAtLink(core, provider, given.id, nowMs);
     if (isRefused(found)) return found;
     const { link, policy, ...more } = found;
+    const isFigured = figuresStateOf(staff) === 'shown';
     return {
+      /** Null: not known, or not shown. */
+      figures: isFigured ? await core.store.findSubscriptionFigures(link.id) : null,
       id: link.id,
       code: isWhole ? link.installCode : shownCode(link.installCode),
       note: link.note,

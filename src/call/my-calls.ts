@@ -13,11 +13,12 @@ import { MY_CUT_TERMS, MY_TERMS, RIDE_TERMS } from '../core/terms.ts';
 import { lookCall, paidCall } from './call.ts';
 import { atProvider, inputsOf } from './inputs.ts';
 
-type Form = OwnMy & OwnMyCut & Pick<OwnRideTerms, 'supportUrl'>;
+type Form = OwnMy & OwnMyCut & Pick<OwnRideTerms, 'supportUrl' | 'webPageUrl'>;
 const FORM: Fields<Form> = {
   ...MY_TERMS,
   ...MY_CUT_TERMS,
   supportUrl: RIDE_TERMS.supportUrl,
+  webPageUrl: RIDE_TERMS.webPageUrl,
 };
 
 export const myCalls = {

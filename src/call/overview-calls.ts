@@ -3,7 +3,6 @@
 import { LOOK } from '../core/account/roles.ts';
 import { readMix } from '../core/device-mix.ts';
 import { lastDays, listFigures } from '../core/figures.ts';
-import { listSent, type SentPage } from '../core/message/sent.ts';
 import { PUSH } from '../core/port/distribution.ts';
 import { isActive } from '../core/provider.ts';
 import { linksMaxOf, readQuotas } from '../core/quotas.ts';
@@ -16,13 +15,6 @@ const OVERVIEW_DAYS = 14;
 const REFUSALS_COUNT = 5;
 /** The most scheduled sends that are shown. */
 const NEXT_COUNT = 5;
-const SCHEDULED: SentPage = {
-  show: 'scheduled' as const,
-  kind: null,
-  beforeId: null,
-  ids: null,
-  countMax: NEXT_COUNT,
-};
 const DAY_MS = 86_400_000;
 
 export const overviewCalls = {
@@ -36,11 +28,14 @@ export const overviewCalls = {
         core.store.countLinks(of),
         core.store.countLinks({ ...of, isFull: false, isCopied: true }),
         readMix(core, provider.id, nowMs),
-        listSent(core, provider, SCHEDULED),
+        core.store.listNextMessages(provider.id, nowMs, NEXT_COUNT),
         core.store.listWebhooks(provider.id),
         readQuotas(core, provider, nowMs),
         hasActiveDomain(core, provider.id),
       ]);
+    const refusedIds = refusals.map(({ installId }) => installId);
+    const refused = await core.store.listLinksById(provider.id, refusedIds);
+    const noteOf = new Map(refused.map(({ id, note }) => [id, note]));
     const { activeUntilMs, code, installCount, name, plan, suspendedAtMs } = provider;
     const isWhole = seesCodes(core, provider, signedIn.grants);
     return {
@@ -53,16 +48,18 @@ export const overviewCalls = {
       fullCount,
       copiedCount,
       days,
-      refusals: isWhole
-        ? refusals
-        : refusals.map((one) => ({ ...one, installCode: shownCode(one.installCode) })),
+      refusals: refusals.map((one) => ({
+        ...one,
+        note: noteOf.get(one.installId) ?? null,
+        installCode: isWhole ? one.installCode : shownCode(one.installCode),
+      })),
       mix,
       quotas,
       hasDomain,
       linkCount: installCount,
       linkCountMax: linksMaxOf(core, provider),
       disabledWebhookCount: webhooks.filter(({ disabled }) => disabled !== null).length,
-      next: next.messages.map(({ id, dueAtMs, notificationType, targetHwid, targetOs }) => ({
+      next: next.map(({ id, dueAtMs, notificationType, targetHwid, targetOs }) => ({
         id,
         dueAtMs,
         isPush: notificationType === PUSH,

@@ -19,7 +19,9 @@ import type { KeyedCall } from '../core/port/idempotency.ts';
 import { refusalByPlan } from '../core/provider.ts';
 import { GENERAL_INTERVAL_MS, rehearsing, sendCommand, sendNotification } from '../core/send.ts';
 import { type DoerOf, type Inside, lookCall, sharedStaffCall } from './call.ts';
+import { figuresStateOf, refusedFilter } from './figures.ts';
 import { atProvider, id, inputOf, nullable, text, timeMs } from './inputs.ts';
+import { figuresFilter } from './link-filter-input.ts';
 
 /** The body of a call of the API. */
 const body = Type.Record(Type.String(), Type.Unknown());
@@ -42,6 +44,7 @@ const finding = atProvider({
     unseenSinceMs: nullable(timeMs),
     domainId: nullable(id),
     link: nullable(Type.RegExp(LINK_SEARCH.pattern)),
+    figures: Type.Optional(nullable(inputOf(figuresFilter))),
   }),
 });
 
@@ -152,10 +155,16 @@ export const sendCalls = {
     },
   ),
   /** Finds the devices of a filter; the send then names their HWIDs. */
-  'send.find': lookCall(SEND, finding, async ({ core, provider, signal }, { search }) => ({
-    ...(await findDevices(core, provider, search, signal)),
-    countMax: SEARCHED_HWIDS_MAX,
-  })),
+  'send.find': lookCall(SEND, finding, async (staff, { search }) => {
+    const { core, provider, signal } = staff;
+    const refused = refusedFilter(staff, search.figures ?? {});
+    if (refused !== null) return refused;
+    return {
+      ...(await findDevices(core, provider, search, signal)),
+      countMax: SEARCHED_HWIDS_MAX,
+      figures: figuresStateOf(staff),
+    };
+  }),
   /** Returns when the next general notification is accepted, UTC ms; null: now. */
   'send.opens': lookCall(SEND, atProvider({}), async ({ core, nowMs, provider }) => {
     const lastMs = await core.store.readLastGeneral(provider.id);

@@ -36,16 +36,23 @@ const KEEP_OLD_MS = 24 * 3_600_000;
 const own = ({ core, provider }: DoerAt, webhookId: number) =>
   findWebhook(core, webhookId, provider.id);
 
-/** Returns the number of waiting deliveries of a webhook, and its last failures. */
+/**
+ * Returns the number of waiting deliveries of a webhook, its last failures, and what fails now: a
+ * waiting event that was tried, or the event that ended last.
+ */
 async function queueOf({ core: { store } }: DoerAt, webhook: Webhook) {
-  const [waiting, failed] = await Promise.all([
+  const [waiting, failed, delivered] = await Promise.all([
     store.listDeliveries(webhook.id, 'waiting', null, WAITING_SHOWN),
     store.listDeliveries(webhook.id, 'failed', null, FAILED_SHOWN),
+    store.listDeliveries(webhook.id, 'delivered', null, 1),
   ]);
+  const tried = waiting.find(({ problem }) => problem !== null);
+  const [lost] = failed;
+  const isLost = lost !== undefined && lost.stateAtMs > (delivered[0]?.stateAtMs ?? 0);
   return {
     waitingCount: waiting.length,
     isMore: waiting.length === WAITING_SHOWN,
-    problem: waiting.find(({ problem }) => problem !== null)?.problem ?? null,
+    problem: tried?.problem ?? (isLost ? lost.problem : null),
     failed: failed.map(({ atMs, kind, problem }) => ({ atMs, kind, problem })),
   };
 }

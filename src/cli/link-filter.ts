@@ -7,16 +7,18 @@ import { counted } from '../core/counted.ts';
 import { isRefused } from '../core/outcome.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED, type Link } from '../core/port/link.ts';
 import type { LinkFilter, OwnedLink } from '../core/port/link-view.ts';
+import type { ShownFigures } from '../core/port/subscription-figures.ts';
 import { activityWord } from '../core/status-word.ts';
 import { type ConfirmOptions, confirm } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
+import { addFigures, type FiguresOptions, figuresOf, trafficText } from './figures.ts';
 import { findNamed, LINKS_ARGUMENT, type LinkName } from './link-name.ts';
-import { codeOf, OF_PROVIDER } from './provider-name.ts';
+import { codeOf, OF_PROVIDER, providerOf } from './provider-name.ts';
 import { errorOf, granted } from './refusal.ts';
 import { table } from './table.ts';
-import { linkSearchValue, showTime } from './values.ts';
+import { linkSearchValue, showTime, showTimeOrNull } from './values.ts';
 
-export interface FilterOptions {
+export interface FilterOptions extends FiguresOptions {
   provider?: string;
   full?: boolean;
   over?: boolean;
@@ -28,7 +30,7 @@ export interface FilterOptions {
 
 /** Adds the options of a filter. */
 export function addFilter(command: Command): Command {
-  return command
+  command
     .option(...OF_PROVIDER)
     .option('--full', 'only links without a free slot')
     .option('--over', 'only links with more HWIDs than their limit')
@@ -40,13 +42,21 @@ export function addFilter(command: Command): Command {
       'only with this text in note, code or device model, or at the start of a HWID',
       linkSearchValue,
     );
+  return addFigures(command, 'only links');
 }
 
-/** Reads the filter. Throws `provider_not_found`. */
-export async function filterOf(core: Core, options: FilterOptions): Promise<LinkFilter> {
+/** Reads the filter at a time. Throws `provider_not_found`, and where no figures are kept. */
+export async function filterOf(
+  core: Core,
+  options: FilterOptions,
+  nowMs: number,
+): Promise<LinkFilter> {
   const { full, over, copied, active, disabled, search } = options;
   if (active && disabled) throw new UsageError('--active and --disabled exclude each other');
+  const providers = async () =>
+    options.provider === undefined ? core.store.listProviders() : [await providerOf(core, options)];
   return {
+    ...(await figuresOf(options, providers, nowMs)),
     providerCode: await codeOf(core, options),
     isFull: full ?? false,
     isOver: over ?? false,
@@ -73,15 +83,23 @@ export function linkView(link: ShownLink) {
   };
 }
 
-/** Returns links as a table. */
-export function linkTable(links: readonly ShownLink[]): string {
-  return table(links.map(linkView), {
+/** Returns links as a table; figures have columns if some link has them. */
+export function linkTable(
+  links: readonly (ShownLink & { figures?: ShownFigures | null })[],
+): string {
+  const isFigured = links.some(({ figures }) => figures != null);
+  const rows = links.map((link) => ({ ...linkView(link), figures: link.figures ?? null }));
+  return table(rows, {
     ID: 'id',
     CODE: 'install_code',
     PROVIDER: 'provider_code',
     STATE: ({ active }) => activityWord(active),
     HWIDS: 'install_count',
     LIMIT: 'install_limit',
+    ...(isFigured && {
+      ENDS: ({ figures }) => (figures && showTimeOrNull(figures.endsAtMs)) ?? '',
+      TRAFFIC: ({ figures }) => (figures === null ? '' : trafficText(figures)),
+    }),
     CREATED: 'created_at',
     NOTE: ({ note }) => note ?? '',
   });
@@ -105,7 +123,9 @@ export function addMany(command: Command): Command {
 /** Throws {@link UsageError} unless a name or a filter chooses the links. */
 export function refuseNoChoice(name: LinkName | undefined, options: ManyOptions): void {
   const { all, provider, full, over, copied, active, disabled, search } = options;
-  const which = [all, provider, full, over, copied, active, disabled, search];
+  const { ended, endsIn, trafficOver, unread } = options;
+  const figures = [ended, endsIn, trafficOver, unread];
+  const which = [all, provider, full, over, copied, active, disabled, search, ...figures];
   const isFiltered = which.some(Boolean);
   if (name !== undefined && isFiltered) {
     throw new UsageError('give either a link or a filter');
@@ -121,9 +141,10 @@ export async function choose(
   core: Core,
   name: LinkName | undefined,
   options: ManyOptions,
+  nowMs: number,
 ): Promise<OwnedLink[]> {
   if (name !== undefined) return [(await findNamed(core, name)).link];
-  return core.store.listLinks({ ...(await filterOf(core, options)), countMax: MANY_MAX });
+  return core.store.listLinks({ ...(await filterOf(core, options, nowMs)), countMax: MANY_MAX });
 }
 
 /** A change of links: words such as `Remove` and `removed`, and the change of one. */
@@ -144,7 +165,7 @@ export async function changeLinks(
 ): Promise<void> {
   refuseNoChoice(name, options);
   await withCore(context, options, async (core) => {
-    const links = await choose(core, name, options);
+    const links = await choose(core, name, options, context.nowMs());
     const [link] = links;
     if (name !== undefined && link !== undefined) {
       const { installCode } = link;

@@ -31,7 +31,10 @@ export async function enableLinks(
   const { all = false } = options;
   if (name !== undefined && all) throw new UsageError('give either a link or --all');
   await withCore(context, options, async (core) => {
-    const filter = { ...(await filterOf(core, options)), isDisabledByImport: true };
+    const filter = {
+      ...(await filterOf(core, options, context.nowMs())),
+      isDisabledByImport: true,
+    };
     const enable = async (link: OwnedLink) =>
       (await enableImported(core, link, context.nowMs())) ? null : NO_LONGER;
     if (name !== undefined) {

@@ -98,9 +98,10 @@ async function linksOf(
   core: Core,
   name: LinkName | undefined,
   options: QrOptions,
+  nowMs: number,
 ): Promise<KeyedLink[]> {
   if (options.keys !== undefined) return linksOfFile(core, options.keys, options);
-  const links = await choose(core, name, options);
+  const links = await choose(core, name, options, nowMs);
   const key = name !== undefined && 'subscriptionKey' in name ? name.subscriptionKey : null;
   return links.map((link) => ({ link, key }));
 }
@@ -172,7 +173,7 @@ async function qr(
   if (keys === undefined) refuseNoChoice(name, options);
   else if (name !== undefined) throw new UsageError('give a link or --keys, not both');
   const { found, notes } = await withCore(context, options, async (core) => {
-    const links = await linksOf(core, name, options);
+    const links = await linksOf(core, name, options, context.nowMs());
     const host = urlOf(options.url, 'key')?.hostname ?? '';
     return { found: links, notes: await notesOn(core, links, host) };
   });

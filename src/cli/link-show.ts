@@ -8,9 +8,11 @@ import type { SlotPhone } from '../core/port/phone.ts';
 import type { Provider } from '../core/port/provider.ts';
 import type { Buttons } from '../core/port/ride.ts';
 import type { Slot } from '../core/port/slot.ts';
+import type { ShownFigures } from '../core/port/subscription-figures.ts';
 import { DEVICES_MAX, policyOf } from '../core/slot.ts';
 import { BUTTON_TERMS, LINK_TERMS, POLICY_TERMS } from '../core/terms.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
+import { figuresSheet, figuresView } from './figures.ts';
 import { linkView } from './link-filter.ts';
 import { findLink, LINK_ARGUMENT, type LinkName } from './link-name.ts';
 import { phoneTable, phoneView } from './link-phones.ts';
@@ -27,13 +29,15 @@ interface ShownLink {
   phones: SlotPhone[];
   story: LinkStory;
   refused: KeptRefusal[];
+  figures: ShownFigures | null;
 }
 
-function detailView({ link, provider, slots, phones, story, refused }: ShownLink) {
+function detailView({ link, provider, slots, phones, story, refused, figures }: ShownLink) {
   const { ends, refusals } = story;
   return {
     ...linkView(link),
     has_subscription_key: link.hasSubscriptionKey,
+    ...(figures !== null && { subscription: figuresView(figures) }),
     ...outside(LINK_TERMS, link),
     policy: outside(POLICY_TERMS, policyOf(link, provider)),
     limit_wanted: link.limitWanted,
@@ -92,6 +96,7 @@ async function show(context: CliContext, name: LinkName, options: CommonOptions)
       phones,
       refused,
       story: await core.store.readLinkStory(installId),
+      figures: await core.store.findSubscriptionFigures(installId),
     };
   });
   print(context, options, detailView(shown), text(shown));
@@ -116,6 +121,7 @@ function text(shown: ShownLink): string {
       ...linkView(link),
       ...(facts.limit_wanted !== null && { limit_wanted: facts.limit_wanted }),
       has_subscription_key: facts.has_subscription_key,
+      ...figuresSheet(shown.figures),
       ...policySheet(link, provider),
       ...buttonSheet(link, provider),
       greeting: link.greeting,

@@ -1,8 +1,13 @@
 /** `gatepost link …`: the limited links of all providers. */
 
 import type { Command } from 'commander';
+import type { Core } from '../core/core.ts';
+import { withFigures } from '../core/figures-filter.ts';
+import type { OwnedLink } from '../core/port/link-view.ts';
+import type { ShownFigures } from '../core/port/subscription-figures.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { addCutLinkCommand } from './cuts.ts';
+import { figuresView } from './figures.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
 import { addAddCommands } from './link-add.ts';
 import { addEndCommands } from './link-end.ts';
@@ -17,16 +22,33 @@ import { addWhyCommand } from './link-why.ts';
 
 type ListOptions = CommonOptions & LimitOptions & FilterOptions;
 
+/** Links whose figures are read at once. */
+const TOGETHER = 1_000;
+
+/** Adds to links their figures, some at a time. */
+async function figuredLinks(core: Core, links: readonly OwnedLink[]) {
+  const figured: (OwnedLink & { figures: ShownFigures | null })[] = [];
+  for (let at = 0; at < links.length; at += TOGETHER) {
+    figured.push(...(await withFigures(core, links.slice(at, at + TOGETHER))));
+  }
+  return figured;
+}
+
 async function list(context: CliContext, options: ListOptions): Promise<void> {
   const countMax = countMaxOf(options);
   const { links, count } = await withCore(context, options, async (core) => {
-    const filter = await filterOf(core, options);
+    const filter = await filterOf(core, options, context.nowMs());
+    const found = await core.store.listLinks({ ...filter, countMax });
     return {
-      links: await core.store.listLinks({ ...filter, countMax }),
+      links: await figuredLinks(core, found),
       count: await core.store.countLinks(filter),
     };
   });
-  print(context, options, links.map(linkView), linkTable(links));
+  const facts = links.map((link) => ({
+    ...linkView(link),
+    ...(link.figures !== null && { subscription: figuresView(link.figures) }),
+  }));
+  print(context, options, facts, linkTable(links));
   noteRest(context, links.length, count, 'link');
 }
 

@@ -10,10 +10,12 @@ import { scheduleAt } from '../core/message/schedule.ts';
 import { CUSTOM_SETTING_KEY } from '../core/message/settings.ts';
 import { TARGET_HWID_COUNT_MAX, TARGET_OS } from '../core/message/target.ts';
 import { isRefused } from '../core/outcome.ts';
-import { type CliContext, type CommonOptions, settingsFor } from './context.ts';
+import type { ConfirmOptions } from './confirm.ts';
+import { type CliContext, settingsFor } from './context.ts';
+import { type FiguresOptions, figuresFields } from './figures.ts';
 import { PROVIDER, type ProviderOptions } from './provider-name.ts';
 
-export interface SendOptions extends CommonOptions, ProviderOptions {
+export interface SendOptions extends ConfirmOptions, FiguresOptions, ProviderOptions {
   all?: boolean;
   os?: string[];
   hwid?: string[];
@@ -74,11 +76,20 @@ export function addSendOptions(command: Command): Command {
     .option('--preview', 'print the message as each app would show it, and send nothing');
 }
 
+/** The recipients as fields of a request. */
+type Targeted = Readonly<Record<string, unknown>>;
+
 /** Returns the recipients as fields of a request. Throws {@link UsageError} unless one is given. */
-export function targetFields({ all, os, hwid, preview }: SendOptions) {
-  const given = [all, os, hwid].filter((option) => option !== undefined);
-  if (preview && given.length === 0) return { os: [...TARGET_OS] };
-  if (given.length !== 1) throw new UsageError('give one of --all, --os and --hwid');
+export function targetFields({ all, os, hwid, preview, ...options }: SendOptions): Targeted {
+  const figures = figuresFields(options);
+  const isFigured = Object.keys(figures).length > 0;
+  const given = [all, os, hwid, isFigured || undefined].filter((option) => option !== undefined);
+  // The text is the same for all.
+  if (preview && (given.length === 0 || isFigured)) return { os: [...TARGET_OS] };
+  if (given.length !== 1) {
+    throw new UsageError('give one of --all, --os and --hwid, or a filter of subscriptions');
+  }
+  if (isFigured) return figures;
   return hwid === undefined
     ? { os: os ?? [...TARGET_OS], specific_device_toggle: false }
     : { hwid: hwid.join(','), specific_device_toggle: true };

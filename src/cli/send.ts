@@ -1,16 +1,22 @@
 /** `gatepost notify` and `gatepost command …`: messages to devices, for a provider. */
 
 import { type Command, Option } from 'commander';
-import { UsageError } from '../base/operator-error.ts';
+import { OperatorError, UsageError } from '../base/operator-error.ts';
+import type { Core } from '../core/core.ts';
+import { counted } from '../core/counted.ts';
 import { EXPIRE_DAYS, PUSH_TYPE } from '../core/formats.ts';
 import { isRecord } from '../core/json-input.ts';
 import { noteOn } from '../core/message/command.ts';
 import { fillExamples } from '../core/message/filling.ts';
+import { withSegment } from '../core/message/segment.ts';
+import { isRefused } from '../core/outcome.ts';
 import { COMMAND, type DistributionType, PUSH } from '../core/port/distribution.ts';
 import type { Provider } from '../core/port/provider.ts';
 import type { RidingPayload } from '../core/ride/parts.ts';
 import type { TargetCount } from '../core/target-count.ts';
+import { confirm } from './confirm.ts';
 import { type CliContext, print, withCore } from './context.ts';
+import { addFigures } from './figures.ts';
 import { gatewaysIn } from './gateway.ts';
 import { make } from './make.ts';
 import { providerOf } from './provider-name.ts';
@@ -50,7 +56,7 @@ interface CommandOptions extends SendOptions {
 const orders = () => import('../core/message/order.ts');
 
 /** The fields of a request by the API, which the core reads. */
-type Body = Record<string, unknown>;
+type Body = Readonly<Record<string, unknown>>;
 
 const EXPIRE_DAYS_USUAL = 7;
 
@@ -129,9 +135,10 @@ async function run(
     async (core, config) => {
       const provider = await providerOf(core, options);
       const doer = { core: { ...core, gateways: () => gatewaysIn(config) }, nowMs, provider };
+      const named = await namedBody(context, options, doer, body);
       const done = options.dryRun
-        ? await make('send.check', doer, { kind, body })
-        : await make(call, doer, { body });
+        ? await make('send.check', doer, { kind, body: named })
+        : await make(call, doer, { body: named });
       return { code: provider.code, ...sent(done, provider) };
     },
   );
@@ -160,6 +167,29 @@ async function run(
   print(context, options, facts, lines.join('\n'));
 }
 
+/**
+ * Returns the body with the HWIDs that its filter of subscriptions finds. Says how many they are
+ * before they get a message, and asks.
+ */
+async function namedBody(
+  context: CliContext,
+  options: SendOptions,
+  { core, nowMs, provider }: { core: Core; nowMs: number; provider: Provider },
+  body: Body,
+): Promise<Body> {
+  const { signal } = new AbortController();
+  const found = await withSegment(core, provider, body, nowMs, signal);
+  if (isRefused(found) && found.says === 'no_devices_found') {
+    throw new OperatorError(`provider ${provider.code}: ${found.detail}`, 'send_refused');
+  }
+  const named = sent(found, provider);
+  if (named !== body && !options.dryRun) {
+    const count = String(named['hwid']).split(',').length;
+    await confirm(context, options, `Send to the ${counted(count, 'HWID')} that the filter finds`);
+  }
+  return named;
+}
+
 const recipientsLine = ({ recipients, isAtLeast }: TargetCount) =>
   `Recipients: ${isAtLeast ? 'at least ' : ''}${recipients}`;
 
@@ -183,8 +213,10 @@ function settingsFrom({ file, reset }: CommandOptions): Body {
 }
 
 export function addSendCommands(program: Command, context: CliContext): void {
-  addSendOptions(
-    program.command('notify').description('send a notification to the devices of a provider'),
+  const notification = program.command('notify');
+  addFigures(
+    addSendOptions(notification.description('send a notification to the devices of a provider')),
+    'to the devices of links',
   )
     .option('--title <text>', 'the title')
     .option('--body <html>', 'the text, with the tags that the API allows')
@@ -206,6 +238,7 @@ export function addSendCommands(program: Command, context: CliContext): void {
       'an earlier notification to the same recipients, which this one replaces without a push',
       distributionIdValue,
     )
+    .option('--yes', 'do not ask whether to send to what a filter of subscriptions finds')
     .option('--fill', 'fill placeholders of the text, such as {days_left|soon}, for each device')
     .action((options: NotifyOptions) => notify(context, options));
 

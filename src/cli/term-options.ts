@@ -23,6 +23,7 @@ const WORDS: { readonly [F in keyof Own]?: Readonly<Record<string, number>> } = 
   enforce: { on: 1, off: 0 },
   rideDesktop: { yes: 1, no: 0 },
   my: { on: 1, off: 0 },
+  myTraffic: { on: 1, off: 0 },
   myCutOff: { on: 1, off: 0 },
   shortCodes: { yes: 1, no: 0 },
   discovery: { on: 1, off: 0 },

@@ -117,6 +117,10 @@ function gatePanelConflicts(config: Config): string[] {
       asks && panel !== null && url === '',
       `${file} needs gate.panel_url, the URL of that API`,
     ),
+    ...when(
+      !asks && config.gateRead === 'panel',
+      'gate.read = "panel" needs gate.panel_token_file, the token of that API',
+    ),
     ...when(!asks && url !== '', `gate.panel_url ${tokenless}`),
     ...when(!asks && config.gatePanelHeadersFile !== '', `gate.panel_headers_file ${tokenless}`),
     ...(asks && panel !== null ? strangeKey(panel, key, 'gate.') : []),
@@ -167,10 +171,14 @@ function strangeKey(panel: PanelKind, key: string, place = ''): string[] {
 
 type Upstream = Config['gateUpstreams'][number];
 
-/** Returns a sentence for each setting that `limits`, `follow`, `cut_off` or `refused_as` lacks. */
+/**
+ * Returns a sentence for each setting that `limits`, `read`, `follow`, `cut_off` or `refused_as`
+ * lacks.
+ */
 export function panelConflicts(upstream: Upstream): string[] {
   return [
     ...limitConflicts(upstream),
+    ...readConflicts(upstream),
     ...followConflicts(upstream),
     ...cutOffConflicts(upstream),
     ...accountConflicts(accessOf(upstream)),
@@ -248,6 +256,17 @@ function sharedCutOffs(upstreams: readonly Upstream[]): string[] {
 
 const isTokenless = ({ panelAccountFile, panelTokenFile }: Upstream): boolean =>
   panelTokenFile === '' && panelAccountFile === '';
+
+function readConflicts(upstream: Upstream): string[] {
+  const { key, limits, read } = upstream;
+  if (read === 'proxy' || limits === 'panel') return [];
+  const asked = panelOf(upstream);
+  return [
+    ...when(asked === null, 'read = "panel" needs panel, the kind of panel to ask'),
+    ...when(isTokenless(upstream), 'read = "panel" needs panel_token_file, the token of its API'),
+    ...(asked === null ? [] : strangeKey(asked, key)),
+  ];
+}
 
 function limitConflicts(upstream: Upstream): string[] {
   const { key, limits, panel, panelHeadersFile, refusedAs } = upstream;

@@ -32,8 +32,11 @@ function Content() {
   const code = at.value;
   const isOfNone = entry.needs === null || entry.isOfAppliance === true;
   if (entry.needs === null) return <LoadedPage key={entry.path} entry={entry} code="" />;
-  if ((code === null && !isOfNone) || !may(entry.needs)) {
+  if (code === null && !isOfNone) {
     return <Nothing title={texts.shell.noRole} hint={texts.shell.noRoleHint} />;
+  }
+  if (!may(entry.needs)) {
+    return <Nothing title={texts.refusals.no_right} hint={texts.shell.noRightHint} />;
   }
   return <LoadedPage key={entry.path} entry={entry} code={isOfNone ? '' : (code ?? '')} />;
 }

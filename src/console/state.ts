@@ -3,6 +3,7 @@
 import { computed, signal } from '@preact/signals';
 import type { CallName, Got } from '../call/table.ts';
 import { call, Refusal } from './call.ts';
+import { forgetDrafts } from './drafts.ts';
 import type { BaseTexts, OperatorTexts, Texts } from './texts/texts.ts';
 
 type Me = NonNullable<Got<'session.me'>>;
@@ -100,12 +101,14 @@ export async function askMe(): Promise<void> {
       code === null ? [] : [{ code, name: name ?? '' }],
     );
   }
+  if (found !== null) forgetDrafts(found.name);
   askedMs = steadyMs();
   me.value = found;
 }
 
 export async function signOut(): Promise<void> {
   await call('session.leave', {});
+  forgetDrafts(null);
   me.value = null;
 }
 

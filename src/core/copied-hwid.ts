@@ -14,19 +14,24 @@
  * those of another link, or a call that names no link changed them. The first phone then need not
  * be the owner's.
  *
+ * The slots of a device at a provider share its facts. Before these become those of another phone,
+ * slots on other links keep their first one; so does a new slot whose facts would be another's.
+ *
  * Apps without a HWID share one slot ({@link sharedHwid}). With `withoutHwid` and `copiedHwid`
  * `count` the known apps among them, and their systems, are phones too.
  */
 
 import { appNameOf } from './app/find.ts';
 import { DAY_MS } from './calendar.ts';
-import { tidyFacts } from './device.ts';
-import { derivedHwid } from './formats.ts';
+import { osName, tidyFacts } from './device.ts';
+import { derivedFrom, derivedHwid } from './formats.ts';
 import type { Sighting } from './phones.ts';
 import type { DeviceFacts } from './port/device.ts';
 import type { Door, Policy } from './port/slot.ts';
 
 const DOUBT_MS = 30 * DAY_MS;
+/** In place of the end of the doubt: the facts of the device may be those of another link. */
+export const NOT_ITS_OWN = -1;
 /** The least time between two events about one slot. */
 const TOLD_MS = 7 * DAY_MS;
 /** The most events `hwid.copied` of a provider on a UTC day; then one has their number. */
@@ -64,15 +69,25 @@ export function sharedSighting(seen: Sighting): Sighting {
 }
 
 /**
- * Returns whether the door of a HWID depends on which of its phones asks: the link has such HWIDs,
- * or the report differs from the facts of the device.
+ * Returns whether the door of a HWID depends on which of its phones asks: several are known, the
+ * HWID may be that of a further phone, one may be barred, or the report differs from the facts of
+ * the device.
  */
 export function dependsOnPhone(
-  { device, hasPhones }: Pick<Door, 'device' | 'hasPhones'>,
-  reported: DeviceFacts | null,
-): reported is DeviceFacts {
-  if (reported === null) return false;
-  if (hasPhones || device === null) return hasPhones === true;
+  door: Pick<Door, 'device' | 'hasBars' | 'hasPhones' | 'mayBeDerived'>,
+  hwid: string,
+  reported: DeviceFacts,
+): boolean {
+  const { device, hasBars, hasPhones, mayBeDerived } = door;
+  if (hasPhones) return true;
+  if (mayBeDerived && derivedFrom(hwid) !== null) return true;
+  if (device === null) return hasBars === true;
+  // Cleaning the facts of each call would cost as much as reading the door.
+  const isSaid =
+    reported.userAgent === device.userAgent &&
+    reported.deviceName === device.deviceName &&
+    osName(reported.os) === device.os;
+  if (isSaid) return false;
   const { os, deviceName, userAgent } = tidyFacts(reported);
   const differs = (said: string, known: string) => said !== '' && said !== known;
   if (differs(os, device.os) || differs(deviceName, device.deviceName)) return true;

@@ -1,6 +1,7 @@
 /** The search of devices for operators: by a HWID, or a part of HWID or model. */
 
 import type { Core } from './core.ts';
+import { folded } from './fold.ts';
 import { readHwid } from './formats.ts';
 import { isRefused } from './outcome.ts';
 import type { Device } from './port/device.ts';
@@ -21,14 +22,14 @@ export async function searchDevices(
   const given = search.trim();
   const exact = isRefused(readHwid(given)) ? null : await core.store.findDevice(given);
   if (exact !== null) return { devices: [exact.device], nextId: null };
-  const wanted = given.toLowerCase();
+  const wanted = folded(given);
   const devices: Device[] = [];
   let before = beforeId ?? Number.MAX_SAFE_INTEGER;
   for (let reads = 0; reads < READS_MAX; reads++) {
     const read = await core.store.pageDevices(before, READ_COUNT);
     for (const device of read) {
       before = device.id;
-      if (!`${device.hwid}\n${device.deviceName}`.toLowerCase().includes(wanted)) continue;
+      if (!folded(`${device.hwid}\n${device.deviceName}`).includes(wanted)) continue;
       devices.push(device);
       if (devices.length === countMax) return { devices, nextId: before };
     }

@@ -11,6 +11,16 @@ import { nextTurn } from './turn.ts';
  * step. The API takes at most five.
  */
 export const SEARCHED_HWIDS_MAX = 500;
+/** The search that finds all devices. */
+export const ANY_DEVICE: DeviceSearch = {
+  os: null,
+  appVersion: null,
+  language: null,
+  seenSinceMs: null,
+  unseenSinceMs: null,
+  domainId: null,
+  link: null,
+};
 /** The most devices that are listed by name. */
 const EXAMPLES = 8;
 /** The most app versions and languages that are offered for the next search. */

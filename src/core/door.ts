@@ -118,23 +118,17 @@ function findDoor(
 ): Maybe<{ key: SlotKey; door: Door } | NoLink> {
   return after(core.store.findSlot(key), (door) => {
     if (typeof door === 'string') return door;
-    if (!call.door || !keepsPhones(core) || !dependsOnPhone(door, reported)) return { key, door };
-    return findPhone(core, { key, call }, reported, nowMs);
+    if (!call.door || reported === null || !keepsPhones(core)) return { key, door };
+    const depends = dependsOnPhone(door, key.hwid, reported);
+    if (!depends && !door.isKnown) return { key, door };
+    const { door: at, isShared = false, isUnproved = false } = call;
+    const sighted = { ...key, sight: { door: at, facts: reported, isShared, isUnproved, nowMs } };
+    // A new slot of a known device has its first phone by this call.
+    if (!depends) return { key: sighted, door };
+    return after(core.store.findPhone(door, sighted), (its) =>
+      typeof its === 'string' ? its : { key: sighted, door: its },
+    );
   });
-}
-
-/** Finds the door for the phone that asks. */
-function findPhone(
-  core: Core,
-  { key, call }: { key: SlotKey; call: DeviceCall },
-  facts: DeviceFacts,
-  nowMs: number,
-): Maybe<{ key: SlotKey; door: Door } | NoLink> {
-  const { door: at = 'install', isShared = false, isUnproved = false } = call;
-  const sighted = { ...key, sight: { door: at, facts, isShared, isUnproved, nowMs } };
-  return after(core.store.findSlot(sighted), (door) =>
-    typeof door === 'string' ? door : { key: sighted, door },
-  );
 }
 
 /**

@@ -20,6 +20,7 @@ import { LINK_FORM, type LinkForm, STAFF_TERMS } from './link-form.ts';
 import { isRefused } from './outcome.ts';
 import { INSTALL_ACTIVE, type LinkTerms } from './port/link.ts';
 import type { OwnedLink } from './port/link-view.ts';
+import type { ShownFigures } from './port/subscription-figures.ts';
 import { activityWord } from './status-word.ts';
 import { tidyNote } from './text.ts';
 
@@ -32,8 +33,11 @@ export interface LinkRow extends Omit<LinkForm, 'limit'> {
 const COLUMNS = new Map(rowsOf<LinkForm>(LINK_FORM).map((row) => [row.name, row]));
 const TERMS = rowsOf<Partial<LinkTerms>>(STAFF_TERMS);
 
+/** The columns of figures, where they are shown. */
+const FIGURES = ['ends_at', 'total_bytes', 'used_bytes', 'read_at'] as const;
+
 /** Further columns of a file from the console. */
-const WRITTEN = ['id', 'devices', 'status', 'created_at'];
+const WRITTEN: readonly string[] = ['id', 'devices', 'status', 'created_at', ...FIGURES];
 
 /** Yields the links of a text and its mistakes by line; none shows a key. */
 export function* linkRows(text: string): Generator<LinkRow | CsvMistake> {
@@ -102,18 +106,28 @@ function rowOf(
   return row;
 }
 
-/** Returns the first line of a file of links. */
-export const linkHead = (): string =>
+/** Returns the first line of a file of links; `isFigured`: each has its figures. */
+export const linkHead = (isFigured: boolean): string =>
   csvLine([
     ...['id', 'code', 'limit', 'note', 'devices', 'status', 'created_at'],
     ...TERMS.map(({ name }) => name),
+    ...(isFigured ? FIGURES : []),
   ]);
 
-/** Returns the line of a link. */
-export function linkLine(link: OwnedLink): string {
+const iso = (ms: number) => new Date(ms).toISOString();
+
+/** Returns the values of figures in the order of their columns. */
+function figureCells(figures: ShownFigures | null): (string | number)[] {
+  if (figures === null) return FIGURES.map(() => '');
+  const { endsAtMs, totalBytes, usedBytes, readAtMs } = figures;
+  return [endsAtMs === null ? '' : iso(endsAtMs), totalBytes ?? '', usedBytes ?? '', iso(readAtMs)];
+}
+
+/** Returns the line of a link; figures that are absent have no columns. */
+export function linkLine({ figures, ...link }: OwnedLink & { figures?: ShownFigures | null }) {
   const { id, installCode, installLimit, deviceCount, note, createdAtMs } = link;
   const status = activityWord(link.status === INSTALL_ACTIVE);
-  const madeAt = new Date(createdAtMs).toISOString();
+  const madeAt = iso(createdAtMs);
   const terms = TERMS.map(({ field }) => link[field] ?? '');
   return csvLine([
     id,
@@ -124,5 +138,6 @@ export function linkLine(link: OwnedLink): string {
     status,
     madeAt,
     ...terms,
+    ...(figures === undefined ? [] : figureCells(figures)),
   ]);
 }

@@ -2,9 +2,11 @@
 
 import { isRecord } from './json-input.ts';
 import type { LinkFilter as StoreFilter } from './port/link-view.ts';
+import type { FiguresFilter } from './port/subscription-figures.ts';
 
 export interface LinkFilter
-  extends Pick<StoreFilter, 'refusedSinceMs' | 'unusedSinceMs' | 'limit'> {
+  extends FiguresFilter,
+    Pick<StoreFilter, 'refusedSinceMs' | 'unusedSinceMs' | 'limit'> {
   search: string | null;
   /** 5 disabled, 10 active; null: both. */
   status: 5 | 10 | null;
@@ -14,7 +16,10 @@ export interface LinkFilter
   isCopied?: boolean;
 }
 
-const FIELDS = ['search', 'status', 'isFull', 'refusedSinceMs', 'unusedSinceMs', 'limit'] as const;
+const FIELDS = [
+  ...(['search', 'status', 'isFull', 'refusedSinceMs', 'unusedSinceMs', 'limit'] as const),
+  ...(['endsFromMs', 'endsBeforeMs', 'usedPercent', 'unreadSinceMs'] as const),
+];
 
 /** Reads the filter that was stored as JSON with a job. Throws for anything else. */
 export function readLinkFilter(saved: unknown): LinkFilter {

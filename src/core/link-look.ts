@@ -15,7 +15,7 @@ import { INSTALL_ACTIVE } from './port/link.ts';
 import type { LinkDevice, OwnedLink } from './port/link-view.ts';
 import type { SlotPhone } from './port/phone.ts';
 import type { Provider } from './port/provider.ts';
-import { earlierSelf } from './same-phone.ts';
+import { APART_MS, earlierSelf } from './same-phone.ts';
 import { DEVICES_MAX, freeFrom, isAdmitted, policyOf } from './slot.ts';
 
 const ENDS_SHOWN = 20;
@@ -53,11 +53,17 @@ const asSeen = ({ registeredAtMs, ...device }: LinkDevice) => ({
   fromMs: registeredAtMs,
 });
 
+/** Returns the HWID that a device probably had before, to ask a person about it; null: none. */
+const selfOf = (
+  device: Parameters<typeof earlierSelf>[0],
+  seen: readonly ReturnType<typeof asSeen>[],
+) => earlierSelf(device, seen, APART_MS)?.hwid ?? null;
+
 function shownDevices(devices: readonly LinkDevice[], phones: readonly SlotPhone[]): ShownDevice[] {
   const seen = devices.map(asSeen);
   const byHwid = Map.groupBy(phones, ({ hwid }) => hwid);
   return devices.map(({ userAgent, ...device }) => {
-    const was = earlierSelf({ ...device, fromMs: device.registeredAtMs }, seen)?.hwid ?? null;
+    const was = selfOf({ ...device, fromMs: device.registeredAtMs }, seen);
     const sentHwid = phones.find(({ ownHwid }) => ownHwid === device.hwid)?.hwid ?? null;
     return {
       ...device,
@@ -84,7 +90,7 @@ async function shownRefusals(
   const { installCode } = link;
   return Promise.all(
     refused.map(async (device) => {
-      const was = earlierSelf({ ...device, fromMs: device.firstAtMs }, seen)?.hwid ?? null;
+      const was = selfOf({ ...device, fromMs: device.firstAtMs }, seen);
       const remedy = await remedyOf(device);
       return { ...device, remedy, wasHwid: remedy === 'room' ? was : null };
     }),

@@ -8,11 +8,13 @@ import type { KeptRefusal } from './port/figure.ts';
 import type { KeyedCall } from './port/idempotency.ts';
 import type { Link, LinkChange, LinkSelector, LinkTerms, NewLink } from './port/link.ts';
 import type { FreedSlots } from './port/link-end.ts';
+import type { LinkFilter } from './port/link-view.ts';
 import { after, type Maybe } from './port/maybe.ts';
 import type { Page } from './port/page.ts';
 import type { SlotPhone } from './port/phone.ts';
 import type { Provider } from './port/provider.ts';
 import type { Slot } from './port/slot.ts';
+import type { FiguresFilter } from './port/subscription-figures.ts';
 import { refusedOn } from './same-phone.ts';
 import { randomCode, subscriptionKeyHash } from './secret.ts';
 
@@ -180,11 +182,17 @@ export const enableImported = (
 export async function searchLinks(
   core: Core,
   provider: Pick<Provider, 'code'>,
-  { search, isOver, isCopied }: { search: string | null; isOver: boolean; isCopied: boolean },
+  {
+    figures,
+    ...named
+  }: Pick<LinkFilter, 'search' | 'isOver' | 'isCopied'> & {
+    /** Null: whatever their figures are. */
+    figures: FiguresFilter | null;
+  },
   { id, beforeId, countMax }: Page,
   turn: () => Promise<void>,
 ): Promise<Link[]> {
-  const which = { isFull: false, status: null, search, isOver, isCopied };
+  const which = { isFull: false, status: null, ...named, ...figures };
   const filter = { providerCode: provider.code, ...which };
   if (id === null) return core.store.listLinks({ ...filter, beforeId, countMax }, turn);
   const ending = Math.min(id + 1, beforeId ?? id + 1);

@@ -4,15 +4,16 @@
  * closed.
  */
 
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import { actAt } from './audit/entry.ts';
-import { HOUR_MS, MINUTE_MS } from './calendar.ts';
+import { HOUR_MS } from './calendar.ts';
 import type { Core } from './core.ts';
 import { CUTS_OF_LINK_MAX, cutPlaceOf, USER_CUT_MS } from './cut-off.ts';
 import { FullLinkRefused } from './door-refusals.ts';
 import { isShortCode } from './formats.ts';
 import { hostHash, hostName } from './host-name.ts';
 import { type KeyReading, keyIn, readRequestPath } from './key-path.ts';
+import { figuresOfMine, figuresProof, type MyFigures, namesSubscription } from './my-figures.ts';
+import { findReferred, LINK_MINUTES, makeReference, type Signing } from './my-reference.ts';
 import { isRefused, saving } from './outcome.ts';
 import type { KeptRefusal } from './port/figure.ts';
 import type { Link } from './port/link.ts';
@@ -27,11 +28,6 @@ import { DEVICES_MAX } from './slot.ts';
 
 /** The most characters of the text that opens a page. */
 export const MY_TEXT_LENGTH_MAX = 1_024;
-
-/** The minutes for which a reference to a device is valid. */
-const REFERENCE_MINUTES = 15;
-const MAC_BYTES = 12;
-const REFERENCE = /^[0-9a-z]{1,9}\.[-_A-Za-z0-9]{16}$/;
 
 /** Returns true if the users of a provider have pages now. */
 export const hasMy = (provider: Provider, nowMs: number): boolean =>
@@ -80,23 +76,35 @@ export function pageNameOf(
   return `~${id}.${makeReference(link, 'link', id, nowMs, LINK_MINUTES)}`;
 }
 
+/** The address of a link's page from the fetch of an admitted app. */
+interface OfFetch {
+  /** Returns the address for a link whose code is no secret; null: it has none. */
+  plain: () => string | null;
+  /** True: a code alone names the link there. */
+  isByCode: boolean;
+  nowMs: number;
+}
+
 /**
- * Returns the address of the page for a link whose code is a secret; null: it has none. `plain`
- * makes the address for other links.
+ * Returns the address of the page for an app that a link admitted; null: it has none. It shows the
+ * figures of the subscription, and the code only if that is no secret.
  */
 export function myUrlOfLink(
   core: Pick<Core, 'limits' | 'store'>,
   { myPath }: Pick<MySites, 'myPath'>,
   origin: string,
   { installId, providerCode }: Pick<MyLink, 'installId' | 'providerCode'>,
-  { plain, nowMs }: { plain: () => string | null; nowMs: number },
+  { plain, isByCode, nowMs }: OfFetch,
 ): Maybe<string | null> {
-  if (!codesAreKeys(core, providerCode)) return plain();
+  const isSecret = codesAreKeys(core, providerCode);
+  if (!isSecret && !isByCode) return plain();
   if (myPath === '' || origin === '') return null;
   const name = { installId, providerCode, domainHash: null };
-  return after(core.store.findMy(name, nowMs), (link) =>
-    link === null ? null : `${origin}${myPath}?link=${pageNameOf(core, link, nowMs)}`,
-  );
+  return after(core.store.findMy(name, nowMs), (link) => {
+    if (link === null) return isSecret ? null : plain();
+    const address = isSecret ? `${origin}${myPath}?link=${pageNameOf(core, link, nowMs)}` : plain();
+    return address && `${address}${figuresProof(link, nowMs)}`;
+  });
 }
 
 /** Returns the address of the page of the first of these names that has one; null: none has. */
@@ -110,7 +118,10 @@ export async function myUrlOfNames(
   for (const name of names) {
     const link = await core.store.findMy(name, nowMs);
     if (link === null) continue;
-    return myUrlOfLink(core, settings, origin, link, { plain: () => null, nowMs });
+    const isShown = settings.myPath !== '' && origin !== '';
+    if (!isShown || !codesAreKeys(core, link.providerCode)) return null;
+    const proof = namesSubscription(name) ? figuresProof(link, nowMs) : '';
+    return `${origin}${settings.myPath}?link=${pageNameOf(core, link, nowMs)}${proof}`;
   }
   return null;
 }
@@ -142,11 +153,9 @@ const nameInText = (text: string) => NAME.exec(NAMED.exec(text)?.[1] ?? text);
 export const codeIn = (text: string): string | undefined =>
   text.length > MY_TEXT_LENGTH_MAX ? undefined : nameInText(text.trim())?.[2];
 
-/** A reference to a link: its id, then as {@link REFERENCE}. */
+/** A reference to a link: its id, then that of my-reference.ts. */
 const LINK_REFERENCE =
   /(?:^|[?&]link=)~([0-9a-z]{1,11})\.([0-9a-z]{1,9}\.[-_A-Za-z0-9]{16})(?:&|$)/;
-/** The minutes for which a reference to a link is valid. */
-const LINK_MINUTES = 1_440;
 
 /**
  * Reads the name of a link from a user's text: its code, the address of its subscription, or that
@@ -183,50 +192,6 @@ export function readMyName(
     providerCode: site.providerCode ?? providerCode,
     domainHash: hostHash(host),
   };
-}
-
-/** The purpose of a reference: to free the device's slot, to identify the device, or the link. */
-type Purpose = 'free' | 'this' | 'link';
-
-type Signing = Pick<MyLink, 'installId' | 'installCode' | 'keyHash'>;
-
-function macOf(link: Signing, purpose: Purpose, subject: string, until: number): Buffer {
-  const text = ['my', purpose, link.installId, link.installCode, subject, until].join('\n');
-  return createHmac('sha256', link.keyHash).update(text).digest().subarray(0, MAC_BYTES);
-}
-
-/** Makes a reference to a device that reveals nothing about it and expires after minutes. */
-function makeReference(
-  link: Signing,
-  purpose: Purpose,
-  subject: string,
-  nowMs: number,
-  minutes = REFERENCE_MINUTES,
-): string {
-  const until = Math.floor(nowMs / MINUTE_MS) + minutes;
-  const mac = macOf(link, purpose, subject, until).toString('base64url');
-  return `${until.toString(36)}.${mac}`;
-}
-
-/** Finds the device of a reference; undefined: it refers to none of these, or has expired. */
-function findReferred<T>(
-  link: Signing,
-  purpose: Purpose,
-  reference: string,
-  {
-    among,
-    subjectOf,
-    nowMs,
-    minutes = REFERENCE_MINUTES,
-  }: { among: readonly T[]; subjectOf(one: T): string; nowMs: number; minutes?: number },
-): T | undefined {
-  if (!REFERENCE.test(reference)) return undefined;
-  const [first = '', mac = ''] = reference.split('.');
-  const until = Number.parseInt(first, 36);
-  const minute = Math.floor(nowMs / MINUTE_MS);
-  if (until < minute || until > minute + minutes) return undefined;
-  const given = Buffer.from(mac, 'base64url');
-  return among.find((one) => timingSafeEqual(given, macOf(link, purpose, subjectOf(one), until)));
 }
 
 /** The subject of a reference: a slot with its device, which differs if the device comes back. */
@@ -287,6 +252,8 @@ export interface OpenedMy {
   freeFromMs: number;
   /** True: the user may cut off the device that they free. */
   mayCut: boolean;
+  /** The figures of the subscription; null: none, or the page was opened by a code alone. */
+  figures: MyFigures | null;
 }
 
 /** Returns when the user of a link may free the next slot. */
@@ -310,22 +277,30 @@ export const findMine = (
     return findReferred(link, 'link', signed, of) ?? null;
   });
 
+/** The parts of an address that open a page: the name of its link, and references. */
+interface OpenedBy {
+  name: MyName;
+  /** Of a device; null: none. */
+  reference: string | null;
+  /** That the figures of the subscription may be shown; null: none. */
+  proof: string | null;
+}
+
 /** Opens the page of a link; null: no link has the name, or it has no page. */
 export function openMy(
   core: Core,
-  name: MyName,
-  reference: string | null,
+  { name, ...by }: OpenedBy,
   nowMs: number,
 ): Maybe<OpenedMy | null> {
   return after(findMine(core, name, nowMs), (link) =>
-    link === null ? null : opened(core, link, reference, nowMs),
+    link === null ? null : opened(core, link, { name, ...by }, nowMs),
   );
 }
 
 async function opened(
   core: Core,
   link: MyLink,
-  reference: string | null,
+  { name, proof, reference }: OpenedBy,
   nowMs: number,
 ): Promise<OpenedMy> {
   const { store } = core;
@@ -349,6 +324,7 @@ async function opened(
     waiting: waiting ?? null,
     freeFromMs: freeFromMs(link),
     mayCut: (await placeOfCut(core, link, nowMs))?.host != null,
+    figures: await figuresOfMine(core, link, { name, proof }, nowMs),
   };
 }
 

@@ -64,7 +64,8 @@ export interface Judged {
 
 /**
  * Judges a call of a slot's HWID. Writes nothing. Drops phones that were not seen for 30 days. When
- * the first phone is among them, the earliest of the others becomes the first at its next call.
+ * the first phone is among them, it stays the first as long as the facts of the slot are its own,
+ * because others were refused; else the earliest of the others is the first at its next call.
  */
 export function judgeSighting(slot: SlotSeen, seen: Sighting, nowMs: number): Judged {
   const { before, lastSeenAtMs, phones } = slot;
@@ -73,15 +74,18 @@ export function judgeSighting(slot: SlotSeen, seen: Sighting, nowMs: number): Ju
     .filter((phone) => nowMs - phone.lastSeenAtMs < PHONE_KEPT_MS);
   const numbers = new Set(live.map(({ number }) => number));
   const drops = phones.map(({ number }) => number).filter((number) => !numbers.has(number));
+  const comes: Phone = { ...phoneOf(seen, nowMs), number: 1, state: 'first' };
+  const first = before && firstBy(before, lastSeenAtMs);
   if (live.length > 0) {
-    const judged = judgeAmong(live, seen, slot, nowMs);
+    const all = first !== null && isOnlyOf(first, live) ? [first, ...live] : live;
+    const judged = judgeAmong(all, seen, slot, nowMs);
     const owed = live.filter((phone) => isOwed(phone, phones, judged.saves));
     return { ...judged, saves: [...judged.saves, ...owed], drops };
   }
 
-  const comes: Phone = { ...phoneOf(seen, nowMs), number: 1, state: 'first' };
-  if (before === null) return { ...NOTHING_NEW, phone: comes, saves: [comes], drops };
-  const first: Phone = { ...phoneOf(before, lastSeenAtMs), number: 1, state: 'first' };
+  if (before === null || first === null) {
+    return { ...NOTHING_NEW, phone: comes, saves: [comes], drops };
+  }
   if (!saysAnything(before) || nowMs - lastSeenAtMs >= PHONE_KEPT_MS) {
     const isFirstWord = !saysAnything(before) && saysAnything(seen);
     return { ...NOTHING_NEW, phone: comes, drops, isFirstWord };
@@ -90,6 +94,18 @@ export function judgeSighting(slot: SlotSeen, seen: Sighting, nowMs: number): Ju
   const judged = judgeAmong([first], seen, slot, nowMs);
   return { ...judged, saves: [first, ...judged.saves], drops };
 }
+
+/** Returns the first phone that the facts of a slot say. */
+export const firstBy = (before: Sighting, seenAtMs: number): Phone => ({
+  ...phoneOf(before, seenAtMs),
+  number: 1,
+  state: 'first',
+});
+
+/** Returns whether no kept phone is the first, and the facts of the slot are those of none. */
+const isOnlyOf = (first: Phone, live: readonly Phone[]) =>
+  saysAnything(first) &&
+  live.every((phone) => phone.state !== 'first' && difference(phone, first) !== null);
 
 const NOTHING_NEW = { saves: [], drops: [], found: [], isUnsaved: false, isFirstWord: false };
 
@@ -123,10 +139,11 @@ const isOwed = (phone: Phone, kept: readonly Phone[], saves: readonly Phone[]) =
       number === phone.number && !sameUtcDay(lastSeenAtMs, phone.lastSeenAtMs),
   );
 
-const saysAnything = ({ family, modelHash }: PhoneTraits) => family !== '' || modelHash !== '';
+export const saysAnything = ({ family, modelHash }: PhoneTraits) =>
+  family !== '' || modelHash !== '';
 
 /** Returns whether two have the same facts, at the same door as far as it is known. */
-const isSame = (one: PhoneTraits, other: PhoneTraits) =>
+export const isSame = (one: PhoneTraits, other: PhoneTraits) =>
   one.family === other.family &&
   one.app === other.app &&
   one.modelHash === other.modelHash &&
@@ -159,6 +176,10 @@ function difference(one: PhoneTraits, other: PhoneTraits): 'family' | 'model' | 
   const isComparable = one.app !== '' && one.app === other.app;
   return isComparable && a.startsWith('i:') === b.startsWith('i:') ? 'model' : 'hint';
 }
+
+/** Returns whether two, of any doors, may be two phones. */
+export const areApart = (one: PhoneTraits, other: PhoneTraits): boolean =>
+  difference(one, other) !== null;
 
 /** Returns whether two, of any doors, have one model, and no two systems. */
 export const areAlike = (one: PhoneTraits, other: PhoneTraits): boolean =>

@@ -1,4 +1,4 @@
-/** The facts of devices that `privacy.keep` of the operator keeps. */
+/** The facts of devices and subscriptions that `privacy.keep` of the operator keeps. */
 
 import type { Core } from './core.ts';
 import type { DeviceFacts } from './port/device.ts';
@@ -21,4 +21,8 @@ export const withoutPrivate = (
 
 /** Returns whether the phones that send one HWID are distinguished. */
 export const keepsPhones = ({ limits }: Pick<Core, 'limits'>): boolean =>
+  limits.privacyKeep !== 'less';
+
+/** Returns whether figures of subscriptions are kept, for providers that want them. */
+export const keepsFigures = ({ limits }: Pick<Core, 'limits'>): boolean =>
   limits.privacyKeep !== 'less';

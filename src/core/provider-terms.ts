@@ -3,6 +3,7 @@
 import { endOfDateMs } from './calendar.ts';
 import type { Core } from './core.ts';
 import { type Fields, readGiven } from './field.ts';
+import { folded } from './fold.ts';
 import { AUTH_KEY, type Format, KEEP_OLD_HOURS, readProviderCode } from './formats.ts';
 import { isRefused, type Misfit, malformed, Refused } from './outcome.ts';
 import type { OwnMy, OwnMyCut } from './port/my.ts';
@@ -159,7 +160,7 @@ export async function searchProviders(
   core: Core,
   { search, afterId, countMax }: { search: string; afterId: number; countMax: number },
 ): Promise<{ providers: Provider[]; nextId: number | null }> {
-  const wanted = search.trim().toLowerCase();
+  const wanted = folded(search.trim());
   const providers: Provider[] = [];
   let after = afterId;
   for (let reads = 0; reads < READS_MAX; reads++) {
@@ -167,7 +168,7 @@ export async function searchProviders(
     for (const provider of read) {
       after = provider.id;
       const { code, name } = provider;
-      if (!`${code}\n${name}`.toLowerCase().includes(wanted)) continue;
+      if (!folded(`${code}\n${name}`).includes(wanted)) continue;
       providers.push(provider);
       if (providers.length === countMax) return { providers, nextId: after };
     }

@@ -35,13 +35,20 @@ interface Seen {
 }
 
 /**
- * Returns the slot that a new device probably had before: same model and system, and not seen since
- * the device came. Of several, returns the one seen last; null: there is none, or the device
- * reported no model.
+ * Phones of one model that come within it are two, such as those of a family, ms. The console asks
+ * about no others.
+ */
+export const APART_MS = 600_000;
+
+/**
+ * Returns the slot that a new device probably had before: same model and system, `apartMs` old
+ * when the device came, and not seen since. Of several, returns the one seen last; null: there is
+ * none, or the device reported no model.
  */
 export function earlierSelf<S extends Seen>(
   newcomer: Pick<Seen, 'hwid' | 'deviceName' | 'os' | 'fromMs'>,
   slots: readonly S[],
+  apartMs = 0,
 ): S | null {
   const { deviceName, fromMs, hwid, os } = newcomer;
   if (deviceName === '') return null;
@@ -50,6 +57,7 @@ export function earlierSelf<S extends Seen>(
       slot.hwid !== hwid &&
       slot.deviceName === deviceName &&
       slot.os === os &&
+      slot.fromMs + apartMs <= fromMs &&
       slot.lastSeenAtMs <= fromMs,
   );
   return silent.sort((one, other) => other.lastSeenAtMs - one.lastSeenAtMs)[0] ?? null;

@@ -48,11 +48,28 @@ function bytesIn(text = ''): number | null {
 }
 
 /** Returns the end that a part says; null: never, or no time at which a subscription may end. */
-function endIn(text: string, nowMs: number): number | null {
-  const endsAtMs = DATE.test(text) ? dateIn(text) : NUMBER.test(text) ? timeIn(Number(text)) : null;
-  const isTime = endsAtMs !== null && endsAtMs >= EARLIEST_MS && endsAtMs <= nowMs + FURTHEST_MS;
-  return isTime ? endsAtMs : null;
-}
+const endIn = (text: string, nowMs: number): number | null =>
+  plausibleEnd(
+    DATE.test(text) ? dateIn(text) : NUMBER.test(text) ? timeIn(Number(text)) : null,
+    nowMs,
+  );
+
+/** Returns an end; null: none, or no time at which a subscription may end. */
+export const plausibleEnd = (endsAtMs: number | null, nowMs: number): number | null =>
+  endsAtMs !== null && endsAtMs >= EARLIEST_MS && endsAtMs <= nowMs + FURTHEST_MS ? endsAtMs : null;
+
+/** Returns the figures in an answer of a panel's API. */
+export const plausible = (
+  { endsAtMs, totalBytes, usedBytes }: Figures,
+  nowMs: number,
+): Figures => ({
+  endsAtMs: plausibleEnd(endsAtMs, nowMs),
+  totalBytes: exactly(totalBytes),
+  usedBytes: exactly(usedBytes),
+});
+
+/** A sum may be a number that JavaScript does not count exactly. */
+const exactly = (bytes: number | null) => (Number.isSafeInteger(bytes) ? bytes : null);
 
 const timeIn = (number: number) => Math.floor(number >= MS_FROM ? number : number * 1_000);
 
@@ -126,6 +143,10 @@ interface AfterRead {
   isRenewed: boolean;
 }
 
+/** Returns whether kept figures were read so lately that no read changes them. */
+export const isJustRead = ({ readAtMs }: KeptFigures, nowMs: number): boolean =>
+  nowMs - readAtMs < WRITE_GAP_MS;
+
 /**
  * Returns what a read changes; null: nothing worth a write. Writes an end, a total or a step of the
  * traffic that moved, and the UTC day of the read. A period moves when two reads that are an
@@ -141,7 +162,7 @@ export function afterRead(
   const { endsAtMs, totalBytes } = read;
   const period = { periodEndsAtMs: endsAtMs, periodTotalBytes: totalBytes };
   if (kept === null) return { figures: { ...now, sinceMs: nowMs, ...period }, isRenewed: false };
-  if (nowMs - kept.readAtMs < WRITE_GAP_MS) return null;
+  if (isJustRead(kept, nowMs)) return null;
   const before = { endsAtMs: kept.periodEndsAtMs, totalBytes: kept.periodTotalBytes };
   const isSteady = isSamePeriod(kept, read);
   const isFurther = !isSamePeriod(before, read);

@@ -114,7 +114,7 @@ export const RIDE_TERMS = {
   ride: { format: RIDE, usual: null, may: TERMS },
   rideDesktop: { format: FLAG, usual: 0, may: TERMS, audit: (is: 0 | 1) => is || null },
   supportUrl: { ...BUTTON_TERMS.supportUrl, may: ALL },
-  webPageUrl: BUTTON_TERMS.webPageUrl,
+  webPageUrl: { ...BUTTON_TERMS.webPageUrl, may: ALL },
   buttons: { format: BUTTONS, usual: null, none: 'missing', may: TERMS },
   discovery: { format: FLAG, usual: 0, may: TERMS, audit: (is: 0 | 1) => (is ? 'on' : null) },
 } as const satisfies Terms<OwnRideTerms>;
@@ -124,6 +124,13 @@ export const MY_TERMS = {
   my: { name: 'page', format: FLAG, usual: 0, may: ALL, audit: (is: 0 | 1) => (is ? 'on' : null) },
   myName: { name: 'page_name', format: PAGE_NAME, usual: null, may: ALL, audit: 'text' },
   myColor: { name: 'page_color', format: PAGE_COLOR, usual: null, may: ALL },
+  myTraffic: {
+    name: 'page_traffic',
+    format: FLAG,
+    usual: 0,
+    may: ALL,
+    audit: (is: 0 | 1) => (is ? 'on' : null),
+  },
 } as const satisfies Terms<OwnMy>;
 
 /** A key that was stolen from a bot must not let users cut off each link. */

@@ -34,14 +34,20 @@ export async function checkApis(config: Config, asking: Asking): Promise<Finding
   const checks = [
     ...config.gateUpstreams.map((upstream) => {
       const follows = upstream.limits === 'panel';
-      const effect = follows ? 'links keep their limits until then' : BACK_BY_HAND;
+      const unread = upstream.read === 'panel' ? UNREAD : BACK_BY_HAND;
+      const effect = follows ? 'links keep their limits until then' : unread;
       const name = `the API of the panel of ${upstream.host}`;
       const of = { name, effect, follows, seesPart: KEPT };
       return checkApi(sourceOf(upstream), of, 'of gate.upstream', ask);
     }),
     checkApi(
       gateSource(config),
-      { name: 'the API of gate.panel', effect: ADMITTED, follows: false, seesPart: REFUSED },
+      {
+        name: 'the API of gate.panel',
+        effect: config.gateRead === 'panel' ? `${ADMITTED}, and ${UNREAD}` : ADMITTED,
+        follows: false,
+        seesPart: REFUSED,
+      },
       'of gate',
       ask,
     ),
@@ -49,6 +55,7 @@ export async function checkApis(config: Config, asking: Asking): Promise<Finding
   return (await Promise.all(checks)).flat();
 }
 
+const UNREAD = 'no end and no traffic is read from it until then';
 const BACK_BY_HAND = 'no link that an import disabled comes back until then';
 const ADMITTED = 'new devices are admitted without the panel until then';
 /** The effects of a token without the users of other admins on their links. */

@@ -6,6 +6,7 @@
 import type { Clock } from '../base/clock.ts';
 import { type Log, reasonOf } from '../base/log.ts';
 import { isPanelRefusal, OperatorError } from '../base/operator-error.ts';
+import { HOUR_MS } from '../core/calendar.ts';
 import { actingAs, type Core } from '../core/core.ts';
 import { type FollowLine, FollowLost, followPanel } from '../core/moving/follow.ts';
 import type { FollowRules } from '../core/moving/follow-parts.ts';
@@ -93,6 +94,8 @@ export function makeFollower(deps: FollowDeps): Follower {
   };
 }
 
+const hourOf = (atMs: number) => Math.floor(atMs / HOUR_MS);
+
 class PanelPass {
   /** Aborts with the server, or when another node has the claim. */
   readonly #ending = new AbortController();
@@ -179,6 +182,7 @@ class PanelPass {
       follow,
       rules: panel,
       nowMs: clock.nowMs,
+      readsFigures: hourOf(follow.pass?.atMs ?? 0) !== hourOf(clock.nowMs()),
       hold: () => this.#held(),
       signal,
     };

@@ -137,6 +137,8 @@ export async function forgetEvents(
 export async function forgetPrivate(core: Core, signal?: AbortSignal): Promise<void> {
   if (core.limits.privacyKeep !== 'less') return;
   await repeat(() => core.store.forgetPhones(Number.MAX_SAFE_INTEGER), signal);
+  await repeat(() => core.store.forgetBarredPhones(), signal);
+  await repeat(() => core.store.forgetSubscriptionFigures(Number.MAX_SAFE_INTEGER), signal);
   await repeatFrom<ModelCursor>((at) => core.store.forgetModels(at), signal);
 }
 

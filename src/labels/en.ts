@@ -44,6 +44,7 @@ export const labels = {
   page: 'customer page',
   page_name: 'name on the page',
   page_color: 'colour of the page',
+  page_traffic: 'traffic on the page',
   page_cut_off: 'cutting off on the page',
   rc2_body: 'body of rc 2',
   short_codes: 'short codes of new links',
@@ -233,6 +234,11 @@ export const explained: Readonly<
   myColor: {
     option: ['color', ', such as #1a2b3c, or none'],
     about: 'The colour of that page.',
+  },
+  myTraffic: {
+    option: ['state', ': whether users see their traffic there beside the days that are left'],
+    about:
+      '1: that page shows the traffic of the subscription beside the days that are left. It shows both only to who opens it from an app on the link or by the address of the subscription.',
   },
   myCutOff: {
     option: ['state', ': whether users may have the servers of a removed device cut off'],

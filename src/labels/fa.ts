@@ -24,6 +24,7 @@ export const labels: Labels = {
   page: 'صفحهٔ کاربر',
   page_name: 'نام روی صفحه',
   page_color: 'رنگ صفحه',
+  page_traffic: 'ترافیک در صفحه',
   page_cut_off: 'قطع دسترسی در صفحه',
   rc2_body: 'بدنهٔ پاسخ rc 2',
   short_codes: 'کدهای کوتاه لینک‌های تازه',

@@ -24,6 +24,7 @@ export const labels: Labels = {
   page: 'страница клиента',
   page_name: 'название на странице',
   page_color: 'цвет страницы',
+  page_traffic: 'трафик на странице',
   page_cut_off: 'смена доступа на странице',
   rc2_body: 'тело ответа rc 2',
   short_codes: 'короткие коды новых ссылок',

@@ -24,6 +24,7 @@ export const labels: Labels = {
   page: '用户页面',
   page_name: '页面名称',
   page_color: '页面颜色',
+  page_traffic: '页面上的流量',
   page_cut_off: '页面上的切断',
   rc2_body: 'rc 2 的响应正文',
   short_codes: '新链接的短代码',

@@ -6,16 +6,16 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-const GZIPPED = /^([\w.-]+)\.gz$/;
+const PACKED = /^([\w.-]+)\.br$/;
 const BUILT = join(import.meta.dir, '..', '..', 'dist', 'console');
 
-/** Returns the gzipped files by name; none if they were not built. */
+/** Returns the files by name, in Brotli; none if they were not built. */
 export function consoleFiles(): Map<string, Blob> {
   const embedded = Bun.embeddedFiles as readonly (Blob & { name: string })[];
   const all = embedded.length > 0 ? embedded : onDisk();
   return new Map(
     all.flatMap((file): [string, Blob][] => {
-      const name = GZIPPED.exec(file.name.slice(file.name.lastIndexOf('/') + 1))?.[1];
+      const name = PACKED.exec(file.name.slice(file.name.lastIndexOf('/') + 1))?.[1];
       return name === undefined ? [] : [[name, file]];
     }),
   );

@@ -122,6 +122,12 @@ export interface Dialect {
    * Number of strangers (devices without holders) above a value; PostgreSQL stops counting early.
    */
   strangersBeyond(name: string): SQL;
+  /** Condition: a column fits the pattern that is the value: see {@link Dialect.partPattern}. */
+  fits(column: string, name: string): SQL;
+  /**
+   * Returns the pattern of a text that has, one after another, one of each of these characters.
+   */
+  partPattern(characters: readonly (readonly string[])[]): string;
   /** The bytes of a value in hex; null for null. */
   bytes(name: string): SQL;
   /** A column of bytes as lower-case hex; null for null. */

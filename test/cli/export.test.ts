@@ -75,6 +75,8 @@ function tables(line: CommandLine) {
       install: all('SELECT * FROM install ORDER BY id'),
       domain: all(`SELECT id, provider_id, domain_hash, domain_name, status, created_at_ms
         FROM domain ORDER BY id`),
+      named: all('SELECT * FROM named_hwid ORDER BY id'),
+      bars: all('SELECT * FROM slot_bar ORDER BY install_id, hwid_hash'),
       slots: all(`SELECT install_id, registered_at_ms, s.last_seen_at_ms AS seen, d.*
         FROM install_device s JOIN device d ON d.id = s.device_id ORDER BY s.id`),
     };
@@ -133,6 +135,41 @@ describe('there and back', () => {
     expect(tables(to)).toEqual(tables(from));
     const provider = await withStore(to, async (store) => store.findProvider('Provide1'));
     expect(Buffer.from(provider?.keyHash ?? [])).toEqual(Buffer.from(hashKey(KEY)));
+  });
+
+  test('named HWIDs and bars together: the names have their places, and the bars hold', async () => {
+    const { installCode, barred } = await withStore(from, async (store) => {
+      const found = await store.findProvider('Provide1');
+      const providerId = found?.id ?? 0;
+      const { id: installId, installCode: code } = (await store.findLink('LinkCode0001')) ?? {
+        id: 0,
+        installCode: '',
+      };
+      await store.updateLink(providerId, installId, { installLimit: 4, whenNew: 'refuse' }, ACT);
+      const selector = { installCode: null, installId };
+      await store.nameHwids(providerId, selector, ['named', 'cut-2'], 10, ACT);
+      const none = { keyHash: null, host: null, why: 'none', isByUser: false };
+      for (const hwid of ['b', 'cut-2']) {
+        await store.askCut(providerId, { installId, hwid, ...none }, ACT);
+      }
+      return { installCode: code, barred: await store.listBars(installId, NOW_MS) };
+    });
+    expect(barred).toHaveLength(2);
+    await exportIt();
+    // Twice: nothing is added again.
+    for (const added of [1, 0]) {
+      const { stdout } = await to.run('import', file, '--json');
+      expect(JSON.parse(stdout)).toMatchObject({ problems: [], links: { added: added * 2 } });
+      expect(tables(to)).toEqual(tables(from));
+    }
+    await withStore(to, async (store) => {
+      const at = (hwid: string) => knock(store, hwid, installCode);
+      expect(await at('b')).toBe('barred');
+      expect(await at('CUT_2')).toBe('barred');
+      expect(await at('stranger')).toBe('not_named');
+      expect(await at('named')).toMatchObject({ deviceCount: 2 });
+      expect(await at('a')).toMatchObject({ deviceCount: 2 });
+    });
   });
 
   test('the limit that a link gets as its devices leave', async () => {

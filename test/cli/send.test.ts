@@ -210,7 +210,7 @@ test('command set-settings says which value of a newer key does not fit, and sen
   expect(JSON.parse(sent?.payload ?? '').settings).toEqual({ 'mux-quic': 'maybe' });
 });
 
-const NEEDS_ONE = 'give one of --all, --os and --hwid';
+const NEEDS_ONE = 'give one of --all, --os and --hwid, or a filter of subscriptions';
 const REFUSED: [string, string[], string][] = [
   ['no target', ['notify', '--body', 'x'], NEEDS_ONE],
   ['two targets', ['notify', '--all', '--os', 'ios', '--body', 'x'], NEEDS_ONE],

@@ -17,7 +17,8 @@ test('what makes a record takes each option of what changes it, but for its stat
   const without = (make: string, change: string) =>
     optionsOf(change).filter((option) => !optionsOf(make).includes(option));
   const states = ['--full', '--over', '--copied', '--active', '--disabled'];
-  const chosen = [...states, '--search', '--all', '--yes'];
+  const figures = ['--ends-in', '--ended', '--traffic-over', '--unread'];
+  const chosen = [...states, '--search', ...figures, '--all', '--yes'];
   expect(without('link add', 'link set')).toEqual([
     '--as-they-leave',
     '--status',
@@ -27,7 +28,7 @@ test('what makes a record takes each option of what changes it, but for its stat
   // The note and the key are in the file.
   const rows = ['--as-they-leave', '--note', '--status', '--key', '--no-key'];
   expect(without('link import', 'link set')).toEqual([...rows, ...chosen]);
-  const page = ['--page', '--page-name', '--page-color', '--page-cut-off'];
+  const page = ['--page', '--page-name', '--page-color', '--page-traffic', '--page-cut-off'];
   expect(without('provider add', 'provider set')).toEqual(page);
 });
 

@@ -284,11 +284,12 @@ test('each key is changed here, or acts as its neighbours do by what its own tes
     ...['key_secret_file', 'codes_as_keys', 'unlimited_as', 'timeout_seconds', 'requests_max'],
     ...['ride', 'announce', 'provider_id_file', 'panel_account_file'],
     ...['follow', 'follow_gone', 'follow_notes', 'panel_file', 'cut_off', 'panel_admin'],
+    'read',
   ];
   const keys = Object.values(GATE_TABLES.upstreamKeys).map(({ key }) => key);
   expect([...here(UPSTREAM), ...elsewhere].sort()).toEqual(keys.filter((key) => key !== '').sort());
   const gate = Object.values(gateSettings).map(({ key }) => key.slice('gate.'.length));
-  const others = ['key_secret_file', 'panel', 'panel_url', 'panel_token_file', 'ride'];
+  const others = ['key_secret_file', 'panel', 'panel_url', 'panel_token_file', 'read', 'ride'];
   const files = ['panel_account_file', 'panel_headers_file', 'provider_id_file', 'upstream'];
   expect([...here(GATE), ...others, ...files].sort()).toEqual(gate.sort());
 });

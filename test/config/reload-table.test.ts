@@ -35,6 +35,7 @@ const OTHERS: Partial<Record<SettingName, string>> = {
   gatePanelTokenFile: '/token',
   gatePanelAccountFile: '/account',
   gatePanelHeadersFile: '/headers',
+  gateRead: 'panel',
   gateLanguage: 'ru',
   gateRide: 'notifications',
   gateProviderIdFile: '/id',
@@ -119,7 +120,7 @@ function baseOf(name: SettingName): Record<string, string> {
   if (name === 'proxyNetworks') return { ...NONE, GATEPOST_HOST: '10.0.0.2' };
   if (name === 'proxyLoopback') return { ...NONE, ...PROXIED };
   if (name === 'backupAfter') return { ...NONE, ...CLEAR };
-  if (!name.startsWith('gatePanel')) return NONE;
+  if (!name.startsWith('gatePanel') && name !== 'gateRead') return NONE;
   if (name === 'gatePanelAccountFile') {
     return {
       ...baseOf('gateKeySecretFile'),

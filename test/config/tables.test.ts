@@ -221,6 +221,7 @@ test.each([
     ['panel_headers_file = "/h"'],
     'gate.panel_headers_file needs gate.panel_token_file, the token of that API',
   ],
+  [['read = "panel"'], 'gate.read = "panel" needs gate.panel_token_file, the token of that API'],
   [
     ['panel = "marzban"', 'panel_token_file = "/t"', 'panel_url = "http://127.0.0.1:1"'],
     'gate.panel = "marzban" needs gate.key = "marzban": its API knows users, not tokens',
@@ -327,9 +328,12 @@ test.each([
     ['panel = "remnawave"', 'panel_token_file = "/t"', 'key = "marzban"'],
     'panel = "remnawave" does not know the users of key = "marzban"',
   ],
-])('limits of a panel need its API: %j', (lines, sentence) => {
-  const load = () => loaded(...UPSTREAM, 'limits = "panel"', ...lines);
-  expect(mistakes(load)[0]).toBe(`gate.upstream: ${sentence} (sub.example.org)`);
+])('limits and figures of a panel need its API: %j', (lines, sentence) => {
+  for (const asking of ['limits', 'read']) {
+    const load = () => loaded(...UPSTREAM, `${asking} = "panel"`, ...lines);
+    const said = sentence.replace(/^limits/, asking);
+    expect(mistakes(load)[0]).toBe(`gate.upstream: ${said} (sub.example.org)`);
+  }
 });
 
 const FOLLOWS = ['panel = "3x-ui"', 'follow = "5m"'];
@@ -420,6 +424,7 @@ test('tables are shown by their keys, each with its origin', () => {
     ['gate.upstream.1.pass_paths', '', 'default'],
     ['gate.upstream.1.default_limit', '3', `${file}:5`],
     ['gate.upstream.1.limits', 'own', 'default'],
+    ['gate.upstream.1.read', 'proxy', 'default'],
     ['gate.upstream.1.unlimited_as', '100', 'default'],
     ['gate.upstream.1.panel', '', 'default'],
     ['gate.upstream.1.panel_url', '', 'default'],

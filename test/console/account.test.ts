@@ -8,7 +8,7 @@ import { ACT } from '../support/actor.ts';
 import { seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
 import { ConsoleBrowser } from '../support/console.ts';
-import { faultsOf, openTab, useConsoleSite } from '../support/console-page.ts';
+import { faultsOf, LOOKS_TRIED, openTab, useConsoleSite } from '../support/console-page.ts';
 import { operatorEntry } from '../support/operator.ts';
 import { codeAt } from '../support/totp.ts';
 import { becomes } from '../support/until.ts';
@@ -64,10 +64,9 @@ testChromium('a passkey gets another name', async () => {
 const XSS = '<img src=x onerror=alert(1)>';
 
 // The every-page test signs in by key: it sees the sessions alone.
-testChromium.each([
-  ['light', 'en-GB', en],
-  ['dark', 'fa-IR', fa],
-] as const)('no state of an account has a fault: %s, %s', async (colorScheme, locale, texts) => {
+testChromium.each(LOOKS_TRIED)('no state of an account has a fault: $colorScheme', async (look) => {
+  const { colorScheme, locale } = look;
+  const texts = locale === 'en-GB' ? en : fa;
   const { core } = site.app;
   const own = texts.account;
   const secret = await operatorEntry(site.app, `olga-${colorScheme}`);
@@ -82,8 +81,8 @@ testChromium.each([
     createdAtMs: 0,
   };
   await core.store.addPasskey(passkey, 9, ACT);
-  const look = { colorScheme, locale, viewport: { width: 320, height: 700 } };
-  const tab = await openTab(site, ['session.entry', { secret }], '/console/account', look);
+  const options = { ...look, viewport: { width: 320, height: 700 } };
+  const tab = await openTab(site, ['session.entry', { secret }], '/console/account', options);
   const { page } = tab;
   const soundWith = async (state: string) => {
     expect([state, await faultsOf(page)]).toEqual([state, []]);

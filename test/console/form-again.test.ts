@@ -50,11 +50,11 @@ testChromium('after an invitation and a key the forms choose what they chose bef
   const { page, providerId } = await open('/console/staff');
   const words = en.staff;
   const role = page.getByLabel(words.role, { exact: true });
-  await becomes(() => role.inputValue(), 'support');
-  await role.selectOption('reader');
+  await becomes(() => role.inputValue(), 'reader');
+  await role.selectOption('owner');
   await page.getByRole('button', { name: words.invite }).click();
   await page.locator('.secret .code').waitFor();
-  await becomes(() => role.inputValue(), 'support');
+  await becomes(() => role.inputValue(), 'reader');
 
   const ends = page.getByLabel(words.ends, { exact: true });
   await becomes(() => ends.inputValue(), '365');

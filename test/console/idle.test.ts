@@ -7,9 +7,10 @@ import { openTab, type Tab, useConsoleSite } from '../support/console-page.ts';
 import { makeWorld, type World } from '../support/console-world.ts';
 import { asProvider } from '../support/every-page.ts';
 import { operatorEntry } from '../support/operator.ts';
+import { scaleOf } from '../support/scale.ts';
 import { until } from '../support/until.ts';
 
-const MINUTES = 10;
+const MINUTES = scaleOf('IDLE_MINUTES', { short: 4, long: 10 });
 const MINUTE_MS = 60_000;
 
 const site = useConsoleSite({}, { expectsTrouble: true });

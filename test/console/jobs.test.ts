@@ -1,12 +1,14 @@
 /** Jobs in the browser: slots that are freed when the time is over, and a failure. */
 
 import { afterEach, expect } from 'bun:test';
+import type { BrowserContextOptions } from 'playwright-core';
 import { texts as en } from '../../src/console/texts/en.ts';
 import { UNDO_MS } from '../../src/core/job/job.ts';
 import { jobStep } from '../../src/core/job/step.ts';
 import { call, seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
 import { faultsOf, openTab, untilFollowed, useConsoleSite } from '../support/console-page.ts';
+import { counted } from '../support/recount.ts';
 import { becomes, until } from '../support/until.ts';
 
 const DOMAIN_HASH = 'e'.repeat(64);
@@ -31,7 +33,7 @@ async function pass(): Promise<void> {
 }
 
 /** The panel of a link with two devices of the same model, an hour after one another. */
-async function open() {
+async function open(options: BrowserContextOptions = {}) {
   const { app } = site;
   const of = await seedProvider(app);
   await call(app, '/api/add-domain', of, { domain_hash: DOMAIN_HASH });
@@ -44,7 +46,7 @@ async function open() {
     app.clock.advance(HOUR_MS);
   }
   const by = ['session.key', { code: of.code, key: of.authKey }] as const;
-  const tab = await openTab(site, [...by], `/console/links?link=${id}`);
+  const tab = await openTab(site, [...by], `/console/links?link=${id}`, options);
   await tab.page.locator('.message-panel .list').first().waitFor();
   await untilFollowed(app);
   const hwids = async () => {
@@ -114,4 +116,60 @@ testChromium('a failed job is shown with its reason until it is dismissed', asyn
   await page.reload();
   await page.locator('.message-panel .list').first().waitFor();
   await becomes(() => page.locator('.jobs').count(), 0);
+});
+
+testChromium.each([320, 390, 1_366])(
+  'undo lies over the panel, is said, and Ctrl+Z does it: %i px',
+  async (width) => {
+    const { page, hwids, old } = await open({ viewport: { width, height: 700 } });
+    const panel = page.locator('.message-panel');
+    const said = page.getByText(en.jobs.undoSaid(en.jobs.freeing(old)), { exact: true });
+    const free = () => panel.locator('li', { hasText: old }).last().getByRole('button').last();
+    await free().click();
+    await said.waitFor({ state: 'attached' });
+    expect(await said.getAttribute('role')).toBe('status');
+    // Nothing lies over the button, also when the panel is scrolled.
+    await panel.evaluate((one) => one.scrollTo(0, one.scrollHeight));
+    await page.locator('.jobs').getByRole('button', { name: en.jobs.undo }).click();
+    await page.locator('.jobs').waitFor({ state: 'detached' });
+    await page.getByText(en.jobs.undone, { exact: true }).waitFor({ state: 'attached' });
+    await free().click();
+    await page.locator('.jobs').waitFor();
+    // In a field the keys undo what was typed there.
+    await page.getByLabel(en.link.address).press('Control+z');
+    await page.locator('.jobs').waitFor();
+    await page.locator('#panel-title').focus();
+    await page.keyboard.press('Control+z');
+    await page.locator('.jobs').waitFor({ state: 'detached' });
+    await pass();
+    expect((await hwids()).length).toBe(2);
+  },
+);
+
+testChromium('a change behind a full queue of events says what it waits for', async () => {
+  const { page, of } = await open();
+  const { app } = site;
+  await call(app, '/api/webhook-add', of, { url: 'https://bot.example.com/' });
+  await app.core.store.addJob({
+    providerId: (await app.core.store.findProvider(of.code))?.id ?? 0,
+    kind: 'links.change',
+    params: JSON.stringify({ filter: { search: null, status: null, isFull: false }, toId: 1 }),
+    actor: { kind: 'operator', name: 'test', from: 'local' },
+    totalCount: 1,
+    createdAtMs: app.clock.nowMs(),
+    dueAtMs: app.clock.nowMs(),
+    among: ['links.change'],
+    countMax: 1,
+  });
+  const setWaiting = (count: number) =>
+    counted(app, `UPDATE destination SET waiting_count = ${count} WHERE webhook_id IS NOT NULL`);
+  await setWaiting(10_000);
+  await stepOn();
+  await page.reload();
+  await page.locator('.jobs').getByText(en.jobs.held).waitFor();
+  await setWaiting(9_999);
+  await page.reload();
+  await page.locator('.jobs').getByText(en.jobs.changing).waitFor();
+  await becomes(() => page.getByText(en.jobs.held).count(), 0);
+  await setWaiting(0);
 });

@@ -9,7 +9,7 @@ import { ACTIONS } from '../../src/core/audit/entry.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { call, seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
-import { faultsOf, openTab, useConsoleSite } from '../support/console-page.ts';
+import { faultsOf, LOOKS_TRIED, openTab, useConsoleSite } from '../support/console-page.ts';
 import { byBinding, post, register } from '../support/messaging.ts';
 import { bind, HASH } from '../support/shop.ts';
 import { becomes, until } from '../support/until.ts';
@@ -78,12 +78,10 @@ const textOf = async (locator: Locator) =>
 
 const panelOf = (page: Page) => page.locator('aside.message-panel');
 
-testChromium.each([
-  ['light', 'en-GB', en],
-  ['dark', 'fa-IR', fa],
-] as const)('no page has a fault: %s, %s', async (colorScheme, locale, texts) => {
+testChromium.each(LOOKS_TRIED)('no page has a fault: $colorScheme', async (look) => {
+  const texts = look.locale === 'en-GB' ? en : fa;
   const { later, sent } = await world();
-  const { context, page, troubles } = await open('/console/messages', { colorScheme, locale });
+  const { context, page, troubles } = await open('/console/messages', look);
   await page.locator('.rows.messages tbody tr').nth(2).waitFor();
   expect(await faultsOf(page)).toEqual([]);
   await page.locator(`#message-${sent}`).click();

@@ -13,7 +13,12 @@ import { texts as ru } from '../../src/console/texts/ru.ts';
 import { texts as zh } from '../../src/console/texts/zh.ts';
 import { call, seedProvider, type TestApp } from '../support/app.ts';
 import { openPage, testChromium } from '../support/chromium.ts';
-import { type ConsoleSite, faultsOf, startConsoleSite } from '../support/console-page.ts';
+import {
+  type ConsoleSite,
+  faultsOf,
+  LOOKS_TRIED,
+  startConsoleSite,
+} from '../support/console-page.ts';
 
 describe('texts', () => {
   test('numbers have the forms of the language', () => {
@@ -82,15 +87,12 @@ describe('in Chromium', () => {
     await page.locator('button[type=submit]').click();
   }
 
-  testChromium.each([
-    ['light', 'en-GB'],
-    ['dark', 'fa-IR'],
-  ] as const)('no page has a fault: %s, %s', async (colorScheme, locale) => {
+  testChromium.each(LOOKS_TRIED)('no page has a fault: $colorScheme', async (look) => {
     const credentials = await seedProvider(app);
     for (let n = 0; n < 3; n++) {
       await call(app, '/api/add-install', credentials, { install_limit: '2', note: `${n}` });
     }
-    const context = await browser.newContext({ colorScheme, locale, reducedMotion: 'reduce' });
+    const context = await browser.newContext({ ...look, reducedMotion: 'reduce' });
     const { page, troubles } = await openPage(context, url);
     await page.goto(`${url}/console`);
     await page.locator('h1').waitFor();

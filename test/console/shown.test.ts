@@ -88,14 +88,14 @@ testChromium('the overview counts as the list of links does', async () => {
   // Three links a day: those of the last day.
   const today = links.flatMap(({ install_code: code }, n) => {
     const count = refused[n] ?? 0;
-    return n >= links.length - 3 && count > 0 ? [{ code, count }] : [];
+    return n >= links.length - 3 && count > 0 ? [{ code, count, note: links[n]?.note }] : [];
   });
   expect(today.length).toBeGreaterThan(0);
   expect((await rowsOf(page, words.refusals)).sort()).toEqual(
     today
       .map(
-        ({ code, count }) =>
-          `${code} ${en.reasons.link_limit_reached} ${words.refusalCount(count)}`,
+        ({ code, count, note }) =>
+          `${code} ${note} ${en.reasons.link_limit_reached} ${words.refusalCount(count)}`,
       )
       .sort(),
   );

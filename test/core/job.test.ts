@@ -250,7 +250,7 @@ test('a job that another version saved has failed, and others go on', async () =
   engine.db.run(`UPDATE job SET params = '{"toId":9,"filter":{"colour":"red"}}'`);
   engine.clock.advance(UNDO_MS);
   expect(await runDue()).toBe(1);
-  const [job] = await engine.core.store.listJobs(provider.id, 9);
+  const [job] = await engine.core.store.listJobs(provider.id, 9, 10_000);
   expect(job).toMatchObject({ state: 'failed', problem: 'not_understood' });
   // The list is not lost with it.
   expect(await listJobs(engine.core, provider)).toMatchObject([{ id: job?.id, work: null }]);
@@ -379,7 +379,7 @@ test('of a person who lost the role, or a key that was changed, a job does not g
   await core.store.rotateKey(provider.code, hashKey('another key'), 0, ACT);
   clock.advance(UNDO_MS);
   await runDue();
-  const jobs = await core.store.listJobs(provider.id, 9);
+  const jobs = await core.store.listJobs(provider.id, 9, 10_000);
   expect(jobs.reverse().map(({ problem, state }) => `${state} ${problem}`)).toEqual([
     ...['done null', 'failed no_right', 'failed no_right'],
   ]);

@@ -1,15 +1,16 @@
 import { expect, test } from 'bun:test';
-import { earlierSelf, isSameApp, phoneIn } from '../../src/core/same-phone.ts';
+import { APART_MS, earlierSelf, isSameApp, phoneIn } from '../../src/core/same-phone.ts';
 
+const MINUTE_MS = 60_000;
 const PHONE = { deviceName: 'Pixel 9', os: 'android' };
 const slot = (hwid: string, fromMs: number, lastSeenAtMs: number, more = {}) => ({
   ...PHONE,
   hwid,
-  fromMs,
-  lastSeenAtMs,
+  fromMs: fromMs * MINUTE_MS,
+  lastSeenAtMs: lastSeenAtMs * MINUTE_MS,
   ...more,
 });
-const NEW = { ...PHONE, hwid: 'new', fromMs: 100 };
+const NEW = { ...PHONE, hwid: 'new', fromMs: 100 * MINUTE_MS };
 
 test('the slot of the same model and system that was silent since', () => {
   const slots = [slot('a', 0, 50), slot('b', 0, 90), slot('c', 0, 101)];
@@ -26,6 +27,12 @@ test('not another model or system, and none for a device that told no model', ()
   expect(earlierSelf(NEW, [slot('a', 0, 50, { os: 'ios' })])).toBeNull();
   const nameless = { ...NEW, deviceName: '' };
   expect(earlierSelf(nameless, [slot('a', 0, 50, { deviceName: '' })])).toBeNull();
+});
+
+test('not one that came at the same time: those are two phones', () => {
+  expect(earlierSelf(NEW, [slot('a', 91, 91)], APART_MS)).toBeNull();
+  expect(earlierSelf(NEW, [slot('a', 90, 90)], APART_MS)?.hwid).toBe('a');
+  expect(earlierSelf(NEW, [slot('a', 100, 100)])?.hwid).toBe('a');
 });
 
 const HAPP = {

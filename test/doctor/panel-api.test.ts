@@ -65,6 +65,24 @@ const asking = (secretOf: (file: string) => string | null, signsIn = true) => ({
   signsIn,
 });
 
+test('an API that does not answer: what is missing until then', async () => {
+  const env = { ...GATE, GATEPOST_GATE_READ: 'panel' };
+  const effectsOf = async (more: object) => {
+    const found = await checkApis(
+      configWith({ ...ASKED, ...more }, env),
+      asking(() => API_TOKEN),
+    );
+    return found.map(({ todo }) => todo?.split('; ')[1]);
+  };
+  const atGate = 'new devices are admitted without the panel until then, and no end and no';
+  expect(await effectsOf({ read: 'panel' })).toEqual([
+    'no end and no traffic is read from it until then',
+    `${atGate} traffic is read from it until then`,
+  ]);
+  expect((await effectsOf({ limits: 'panel' }))[0]).toBe('links keep their limits until then');
+  expect((await effectsOf({}))[0]).toContain('comes back until then');
+});
+
 test('each API that the settings name is asked, that of the gate too', async () => {
   const api = startPanelApi('hiddify', []);
   const env = { ...GATE, GATEPOST_GATE_PANEL_URL: api.url };

@@ -166,12 +166,12 @@ testChromium('the page is refused to other names, and its policy is strict', asy
   const loads = [...html.matchAll(/(?:src|href)="(\/console\/[^"]+)"/g)].map(([, path]) => path);
   const files = await Promise.all(
     loads.map((path) =>
-      fetch(`${site}${path}`, { decompress: false, headers: { 'accept-encoding': 'gzip' } }),
+      fetch(`${site}${path}`, { decompress: false, headers: { 'accept-encoding': 'br' } }),
     ),
   );
   const sizes = await Promise.all(files.map(async (file) => (await file.bytes()).length));
   expect(files.map(({ status }) => status)).toEqual(loads.map(() => 200));
   for (const file of files) expect(file.headers.get('cache-control')).toContain('immutable');
   // The first load with one language.
-  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(47 * 1024);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(45 * 1024);
 });

@@ -19,7 +19,7 @@ import { HASH, type Link, openShop } from '../support/shop.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
-const KILLS = scaleOf('CRASH_KILLS', { short: 6, long: 100 });
+const KILLS = scaleOf('CRASH_KILLS', { short: 3, long: 100 });
 const SEED = Number(process.env['CRASH_SEED'] ?? 11);
 const SERVERS = 2;
 const CLIENTS = 16;

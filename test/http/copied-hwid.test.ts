@@ -37,12 +37,15 @@ const FIVE = [PIXEL, IPHONE, DESKTOP, MAC, GALAXY];
 /** The behaviour of the panel. */
 let behave: (asked: PanelCall) => Promise<void> | void;
 let at: Fronted;
+/** The link that is asked. */
+let key = KEY;
 let code = '';
 beforeEach(async () => {
   behave = behaveWell;
   at = await startFronted((asked) => behave(asked), {}, OPTIONS);
   const link = { install_limit: '3', subscription_key: KEY };
   code = (await expectOk(call(at.app, '/api/add-install', at.own, link))).json.install_code;
+  key = KEY;
 });
 afterEach(() => at.stop());
 
@@ -50,12 +53,12 @@ afterEach(() => at.stop());
 type Door = (of: Headers, hwid?: string) => Promise<string>;
 
 const proxy: Door = async (headers, hwid = 'x') => {
-  const { status, headers: got } = await at.get(`/sub/${KEY}`, hwid, headers);
+  const { status, headers: got } = await at.get(`/sub/${key}`, hwid, headers);
   if (status === 200) return 'ok';
   return got.get('x-hwid-limit') === 'true' ? full(announced(got.get('announce'))) : `${status}`;
 };
 const gate: Door = async (headers, hwid = 'x') => {
-  const about = { 'x-original-uri': `/sub/${KEY}`, 'x-forwarded-host': HOST, 'x-hwid': hwid };
+  const about = { 'x-original-uri': `/sub/${key}`, 'x-forwarded-host': HOST, 'x-hwid': hwid };
   const asked = await fetch(`${at.app.url}/gate`, { headers: { ...about, ...headers } });
   return asked.status === 204 ? 'ok' : full(asked.headers.get('x-error-detail') ?? '');
 };
@@ -156,6 +159,56 @@ describe.each(DOORS)('through %s', (name, door) => {
       expect(answers).toEqual(['ok', 'copied', 'copied', 'copied', last]);
     }
     expect(await hwids()).toEqual(['x']);
+  });
+
+  test('privacy.keep = "less" keeps no phone and no model, of named HWIDs neither', async () => {
+    Object.assign(at.app.core.limits, { privacyKeep: 'less' });
+    await set({ copied_hwid: 'count' });
+    const named = { install_code: code, hwid: 'named' };
+    await expectOk(call(at.app, '/api/add-hwid', at.own, named));
+    expect((await rounds(door, FIVE, 3)).flat()).toEqual(Array(15).fill('ok'));
+    expect(await door(PIXEL, 'named')).toBe('ok');
+    const { store } = at.app.core;
+    const devices = await store.listLinkDevices(1, 1, 10);
+    expect(devices.map(({ hwid, deviceName }) => [hwid, deviceName]).sort()).toEqual([
+      ['named', ''],
+      ['x', ''],
+    ]);
+    expect(await store.listPhones(1)).toEqual([]);
+    await at.app.core.store.saveFigures();
+    expect(JSON.stringify(await store.listRefused(1))).not.toMatch(
+      /Pixel|iPhone|DESKTOP|Mac14|SM-/,
+    );
+  });
+
+  test.each(['tell', 'count', 'refuse'])('two links of a provider: %s', async (rule) => {
+    const terms = { install_limit: '2', copied_hwid: rule };
+    const links = [];
+    for (const own of ['first-link', 'second-link']) {
+      const link = { ...terms, subscription_key: own };
+      const { json } = await expectOk(call(at.app, '/api/add-install', at.own, link));
+      links.push({ key: own, code: json.install_code, id: json.id });
+    }
+    // A device registers by one link of a provider alone.
+    const doors = [door, tellsModels ? door : gate];
+    const last: string[][] = [];
+    for (let round = 0; round < 3; round++) {
+      for (const [n, link] of links.entries()) {
+        ({ key, code } = link);
+        last[n] = (await rounds(doors[n] as Door, FIVE, 1))[0] as string[];
+      }
+    }
+    for (const [n, link] of links.entries()) {
+      const [own, ...copies] = last[n] as string[];
+      expect(own).toBe('ok');
+      const others = tellsModels || n === 1 ? copies : copies.slice(0, 3);
+      if (rule === 'refuse') expect(others).toEqual(others.map(() => 'copied'));
+      if (rule === 'count') expect(others.filter((answer) => answer === 'ok')).toHaveLength(1);
+      if (rule !== 'tell') continue;
+      expect(others).toEqual(others.map(() => 'ok'));
+      const phones = await at.app.core.store.listPhones(link.id);
+      expect(phones.filter(({ state }) => state === 'certain')).toHaveLength(4);
+    }
   });
 });
 

@@ -1,5 +1,6 @@
 /** What each surface shows of phones that send one HWID, beside a recount of the rows. */
 
+import { Statement } from 'bun:sqlite';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { DAY_MS, HOUR_MS } from '../../src/core/calendar.ts';
 import { forgetDevice } from '../../src/core/device.ts';
@@ -11,6 +12,7 @@ import { call, seedProvider, startTestApp, type TestApp } from '../support/app.t
 import { auditEntries } from '../support/audit.ts';
 import { type Beside, besideOf } from '../support/beside.ts';
 import { ConsoleBrowser } from '../support/console.ts';
+import { STORE } from '../support/place.ts';
 import { expectOk } from '../support/shop.ts';
 
 const HASH = hostHash('sub.example.com');
@@ -237,3 +239,69 @@ test('eight phones of a HWID are shown at most', async () => {
   expect(phones.length).toBeLessThanOrEqual(PHONES_MAX);
   expect(phones).toHaveLength(rows().length);
 });
+
+/** Counts the statements that a work reads by, and their rows. */
+async function reads(work: () => Promise<unknown>) {
+  let statements = 0;
+  let rows = 0;
+  const { all, get } = Statement.prototype;
+  Statement.prototype.all = function (this: Statement, ...values: never[]) {
+    const found = all.apply(this, values);
+    statements += 1;
+    rows += found.length;
+    return found;
+  };
+  Statement.prototype.get = function (this: Statement, ...values: never[]) {
+    statements += 1;
+    return get.apply(this, values);
+  };
+  try {
+    await work();
+  } finally {
+    Object.assign(Statement.prototype, { all, get });
+  }
+  return { statements, rows };
+}
+
+test.skipIf(STORE === 'postgres')(
+  'a hundred slots with eight phones each are read by as many statements as one',
+  async () => {
+    let browser = await consoleOf();
+    const show = () => browser.get('links.show', { at: own.code, id });
+    await expectOk(call(app, '/api/update-install', own, { id, install_limit: 100 }));
+    const fill = async (from: number, to: number) => {
+      for (let n = from; n < to; n++) await fetchAs(PIXEL, `device-${n}`);
+      db.query(
+        `INSERT INTO slot_phone (install_id, device_id, number, door, family, app, model_hash,
+         state, first_seen_at_ms, last_seen_at_ms)
+       SELECT s.install_id, s.device_id, n.value, 'install', 'android', 'Happ', 'ab' || n.value,
+         CASE n.value WHEN 1 THEN 'first' ELSE 'certain' END, 1, ?1
+       FROM install_device s, json_each('[1,2,3,4,5,6,7,8]') n WHERE true
+       ON CONFLICT DO NOTHING`,
+      ).run(app.clock.nowMs());
+      db.query('UPDATE install SET has_phones = 1').run();
+    };
+    await fill(0, 1);
+    await show();
+    const one = await reads(show);
+    await fill(1, 100);
+    // The session before ended meanwhile.
+    browser = await consoleOf();
+    await show();
+    let shown: Awaited<ReturnType<typeof show>> | null = null;
+    const hundred = await reads(async () => {
+      shown = await show();
+    });
+    expect(JSON.stringify(shown).match(/"certain"/g)).toHaveLength(700);
+    expect(hundred.statements).toBe(one.statements);
+    // The slots, their phones, and what is kept of devices and ends: each once.
+    expect(hundred.rows - one.rows).toBeLessThanOrEqual(99 * (1 + PHONES_MAX + 3));
+    const listed = await reads(() => hwids({ details: 1 }));
+    expect(listed.statements).toBeLessThanOrEqual(hundred.statements);
+    expect(
+      (await hwids({ details: 1 })).every(
+        ({ phones }: { phones: unknown[] }) => phones.length === PHONES_MAX,
+      ),
+    ).toBe(true);
+  },
+);

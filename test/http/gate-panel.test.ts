@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { hostHash } from '../../src/core/host-name.ts';
 import { type KeyPath, readKeyPath } from '../../src/core/key-path.ts';
-import type { PanelKind } from '../../src/core/panel/kind.ts';
+import { PANELS, type PanelKind } from '../../src/core/panel/kind.ts';
 import { subscriptionKeyHash } from '../../src/core/secret.ts';
 import { NO_TERMS } from '../../src/core/slot.ts';
 import { parseTrustedProxies } from '../../src/http/request/address.ts';
@@ -12,6 +12,7 @@ import { call, read, seedProvider, startTestApp } from '../support/app.ts';
 import { API_TOKEN, type ApiUser, keyOf, startPanelApi } from '../support/panel-api.ts';
 import { bind } from '../support/shop.ts';
 import { digestToken, macToken, SECRET } from '../support/signing-panel.ts';
+import { until } from '../support/until.ts';
 
 const HOST = 'sub.example.com';
 const HOUR_MS = 3_600_000;
@@ -105,7 +106,7 @@ async function openGate(
     const { json } = await call(app, '/api/list-hwid', own, { install_code: 'CodeOfAnna01' });
     return json.data.map((slot: { hwid: string }) => slot.hwid).sort();
   };
-  return { api, app, ask, slots };
+  return { api, app, own, ask, slots };
 }
 
 const UNKNOWN = 'Install not found';
@@ -250,4 +251,64 @@ test('without the settings of the API the panel is not asked', async () => {
   api.users = [];
   expect(await ask(tokenOf('marzban', CREATED_S), 'phone')).toBe('admitted');
   expect(api.asked).toEqual([]);
+});
+
+describe('gate.read = "panel"', () => {
+  const END_MS = Date.UTC(2026, 11, 30);
+  const GB = 1024 ** 3;
+  const PAID = { ...ANNA, endsAtMs: END_MS, totalBytes: 8 * GB, usedBytes: 2 * GB };
+
+  async function reading(panel: PanelKind, options: Parameters<typeof openGate>[1] = {}) {
+    const gate = await openGate(panel, options);
+    const { app, api, own } = gate;
+    api.users = [PAID];
+    app.settings.gateRead = 'panel';
+    await call(app, '/api/policy', own, { subscription_figures: '1' });
+    const provider = await app.core.store.findProvider(own.code);
+    const hash = subscriptionKeyHash(keyOf(panel, ANNA));
+    const link = await app.core.store.findTiedLink(provider?.id ?? 0, hash);
+    const kept = () => app.core.store.findSubscriptionFigures(link?.id ?? 0);
+    const isSigned = panel === 'marzban' || panel === 'pasarguard';
+    const segment = isSigned ? tokenOf(panel, CREATED_S + 10) : UUID;
+    // The entry of a new device asks about it, and not again for an hour.
+    expect(await gate.ask(segment, 'phone')).toBe('admitted');
+    return { ...gate, kept, segment };
+  }
+
+  test.each([...PANELS])('%s: figures come from the API, once an hour', async (panel) => {
+    const { api, app, ask, kept, segment } = await reading(panel);
+    await until('the figures', kept);
+    const said = { endsAtMs: END_MS, totalBytes: 8 * GB, usedBytes: 2 * GB };
+    expect(await kept()).toMatchObject({ ...said, source: 'panel' });
+    const askedCount = api.asked.length;
+    for (const _ of Array(3)) expect(await ask(segment, 'phone')).toBe('admitted');
+    expect(api.asked).toHaveLength(askedCount);
+    api.users = [{ ...PAID, endsAtMs: END_MS + 30 * 24 * HOUR_MS }];
+    app.clock.advance(HOUR_MS);
+    expect(await ask(segment, 'phone')).toBe('admitted');
+    await until('the end', async () => (await kept())?.endsAtMs !== END_MS);
+    expect(api.asked).toHaveLength(askedCount + 1);
+  });
+
+  test('a key that a provider typed is not read; a token that the panel signed is', async () => {
+    const plain = await reading('3x-ui', { isTyped: true });
+    expect(await plain.ask(UUID, 'phone')).toBe('admitted');
+    await plain.slots();
+    expect([plain.api.asked, await plain.kept()]).toEqual([[], null]);
+    const signed = await reading('marzban', { isTyped: true });
+    await until('the figures', signed.kept);
+  });
+
+  test('HEAD, a refused device and a switched off setting ask nothing', async () => {
+    const { api, app, ask, kept, slots, segment } = await reading('marzban', { limit: 1 });
+    await until('the figures', kept);
+    app.clock.advance(HOUR_MS);
+    api.asked.length = 0;
+    await ask(segment, 'phone', 'HEAD');
+    await ask(segment, 'tablet');
+    app.settings.gateRead = 'off';
+    await ask(segment, 'phone');
+    await slots();
+    expect(api.asked).toEqual([]);
+  });
 });

@@ -27,6 +27,7 @@ const pageOf = (places: readonly MyPlace[], more: object = {}, link: object = {}
     places,
     waiting: null,
     freeFromMs: NOW_MS,
+    figures: null,
     ...more,
     link: {
       installCode: 'CodeOfLink01',

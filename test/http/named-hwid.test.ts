@@ -3,7 +3,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { hostHash } from '../../src/core/host-name.ts';
 import { parseTrustedProxies } from '../../src/http/request/address.ts';
+import { detailOf } from '../store/contract/message-fixture.ts';
+import { ACT } from '../support/actor.ts';
 import { call, seedProvider } from '../support/app.ts';
+import { notify } from '../support/messaging.ts';
 import { expectOk } from '../support/shop.ts';
 import { type Fronted, HOST, KEY, keyPath, startFronted } from '../support/upstream.ts';
 
@@ -121,6 +124,44 @@ test('apps without a HWID stay outside of a link for named HWIDs, also where the
   expect(await hwids()).toEqual(['no-hwid-1']);
 });
 
+test('a general send by system reaches no HWID that was named and never came', async () => {
+  const { store } = at.app.core;
+  const atMs = at.app.clock.nowMs();
+  const told = { os: 'ios', osVersion: '26', deviceName: '', appVersion: '', userAgent: '' };
+  const times = { registeredAtMs: atMs, firstSeenAtMs: atMs, lastSeenAtMs: atMs };
+  const slots = ['named', 'came'].map((hwid) => ({
+    hwid,
+    ...told,
+    ...times,
+    isNamed: true as const,
+  }));
+  const link = { id: null, installCode: CODE, installLimit: 3, status: 10, note: null };
+  const rules = { installCountMax: 100, domainCountMax: 100, updates: true };
+  await store.importLink(1, { ...link, createdAtMs: atMs, slots }, rules, ACT);
+  expect(await hwids()).toEqual(['came?', 'named?']);
+  const ios = JSON.stringify({
+    hwid: 'came',
+    os: 'ios',
+    install_code: CODE,
+    domain_hash: hostHash(HOST),
+  });
+  const registered = await call(
+    at.app,
+    '/device/register',
+    null,
+    {},
+    { method: 'POST', body: ios },
+  );
+  expect(registered.json.rc).toBe(1);
+  expect(await notify(at.app, at.own, 'x', { os: ['ios'] })).toBe(1);
+  await at.app.deliver();
+  const { distribution } = await detailOf(store, 1);
+  expect(distribution).toMatchObject({ status: 100, recipientCount: 1 });
+  // One that comes later has not been sent to.
+  expect(await proxy('named')).toBe(true);
+  expect(await hwids()).toEqual(['came', 'named']);
+});
+
 test('who names the HWIDs of others reaches none of them, and learns nothing', async () => {
   const victim = await seedProvider(at.app);
   const domainHash = 'f'.repeat(64);
@@ -140,8 +181,8 @@ test('who names the HWIDs of others reaches none of them, and learns nothing', a
     const { json, headers } = await call(at.app, path, at.own, {}, sent);
     return [json.rc, json.msg, headers.get('x-reach')];
   };
-  const form = { type_push: 'message', body: 'x', expire_days: 1 };
-  const notify = (hwid: string) =>
+  const form = { type_push: 'optional', body: 'x', expire_days: 1 };
+  const send = (hwid: string) =>
     remote('/remote/notification', { PushNotificationForm: form, hwid });
   const changeUrl = (hwid: string) =>
     remote('/remote/command', {
@@ -153,7 +194,7 @@ test('who names the HWIDs of others reaches none of them, and learns nothing', a
     });
   const PHONES = ['on-link', 'on-link-too', 'unbound', 'known-nowhere'];
   const before = await Promise.all(
-    PHONES.map(async (one) => [await notify(one), await changeUrl(one)]),
+    PHONES.map(async (one) => [await send(one), await changeUrl(one)]),
   );
   const answers: unknown[] = [];
   for (const hwid of PHONES) {
@@ -162,7 +203,7 @@ test('who names the HWIDs of others reaches none of them, and learns nothing', a
   }
   expect(new Set(answers.map((one) => JSON.stringify(one))).size).toBe(1);
   const after = await Promise.all(
-    PHONES.map(async (one) => [await notify(one), await changeUrl(one)]),
+    PHONES.map(async (one) => [await send(one), await changeUrl(one)]),
   );
   expect(after).toEqual(before);
   expect(after.flat().map(([rc]) => rc)).toEqual(PHONES.flatMap(() => [0, 0]));

@@ -9,7 +9,7 @@ import { messages } from '../../src/http/messages.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
 import { type RawReply, rawRequest } from '../support/raw.ts';
 import { Lane } from '../support/raw-http.ts';
-import { addLink, bind, enter, HASH, seedShop } from '../support/shop.ts';
+import { addLink, bind, enter, expectOk, HASH, seedShop } from '../support/shop.ts';
 import { difference, takeSnapshot } from '../support/snapshot.ts';
 import { until } from '../support/until.ts';
 
@@ -24,8 +24,11 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Two links with a device each; the second one ends. */
+/** Two links with a device each, of which the second one ends, and a reminder. */
 async function addLinks(at: TestApp, by: Credentials): Promise<void> {
+  const reminder = { kind: 'traffic', amount: 80, texts: { en: 'Hi' } };
+  const init = { method: 'POST', body: JSON.stringify(reminder) };
+  await expectOk(call(at, '/api/reminder-add', by, {}, init));
   await addLink(at, by);
   await enter(at, 'a');
   await addLink(at, by, ENDING);

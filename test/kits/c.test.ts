@@ -1,4 +1,7 @@
-/** The kit in C, built as an app's developer builds it, with sanitizers. */
+/**
+ * The kit in C, built as an app's developer builds it, with sanitizers: its machine of states,
+ * event by event. c-driven.test.ts has it against the appliance.
+ */
 
 import { beforeAll, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
@@ -7,7 +10,6 @@ import { buildKit } from '../support/kits.ts';
 import { testWith } from '../support/needs.ts';
 import { ROOT } from '../support/process.ts';
 import { PATIENCE_MS } from '../support/until.ts';
-import { checkKit, type Driven, driveKit, killKit, useKits } from './driven.ts';
 
 const KIT = join(ROOT, 'sdk/c');
 const BUILT = join(ROOT, 'dist/kits/c');
@@ -43,20 +45,3 @@ testKit.each(['answers', 'orders'])(
     expect({ exitCode, stderr: String(stderr) }).toEqual({ exitCode: 0, stderr: '' });
   },
 );
-
-const built: Driven = {
-  pace: 0.03,
-  driver: [join(BUILT, 'driver-checked')],
-  sample: [join(BUILT, 'sample')],
-  sampleState: 'device.state',
-  // The effects of the app stand before it.
-  stateIn: (folder) => {
-    const [, ...state] = readFileSync(join(folder, 'device.txt'), 'utf8').split('\n');
-    return state.join('\n');
-  },
-};
-
-useKits();
-checkKit(testKit, built);
-driveKit(testKit, built);
-killKit(testKit, built);

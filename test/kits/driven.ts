@@ -208,6 +208,24 @@ export function driveKit(testKit: ReturnType<typeof test.skipIf>, built: Driven)
     }
   });
 
+  testKit('a push outlives the connection in whose time it came', async () => {
+    const server = startKitServer(false);
+    closers.push(server.stop);
+    const [stream, inbox] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    server.held = { stream: stream.promise };
+    const phone = kit(server.url, { pace: 1_000 });
+    await until('it asks for a stream', () => server.refused === 1);
+    server.held.inbox = inbox.promise;
+    server.inbox = [messageOf(7)];
+    phone.say({ do: 'push', data: { id: '7', kind: 'command' }, shown: false });
+    await until('it asks the inbox', () => server.asked === 1);
+    stream.resolve();
+    // A kit may ask the inbox why, and say then that it is closed.
+    await until('its connection ended', () => phone.states.length + server.asked > 1);
+    inbox.resolve();
+    await until('it has the message', () => phone.all('message').at(-1)?.id === 7);
+  });
+
   testKit('pings keep a stream alive', async () => {
     const server = startKitServer(true);
     closers.push(server.stop);

@@ -10,6 +10,8 @@ import type { Silent } from '../../src/core/panel/api.ts';
 import { noteOf } from '../../src/core/panel/cells.ts';
 import { PANEL_TRAITS } from '../../src/core/panel/index.ts';
 import type { PanelKind } from '../../src/core/panel/kind.ts';
+import type { Figures } from '../../src/core/port/subscription-figures.ts';
+import { figuresIn, plausible } from '../../src/core/subscription-figures.ts';
 import type { Upstream } from '../../src/http/upstream/settings.ts';
 import { layersOf, secretsIn, strangeIn } from '../support/made-up.ts';
 import { answer, type PanelCall } from '../support/panel.ts';
@@ -113,6 +115,36 @@ describe.each(recordedFolders())('%s', (folder) => {
     expect(missing).toEqual([]);
     expect(user?.isActive).toBe(isLetIn(customer.state));
     expect(typeof limit === 'number' ? limit : null).toBe(limitOf(customer));
+  });
+
+  test('the API says the figures that apps read in the header', async () => {
+    const nowMs = Date.UTC(2026, 10, 29);
+    const headerOf = (key: string) =>
+      subscriptions
+        .filter(({ path }) => path.includes(key))
+        .map(({ headers }) => headers['subscription-userinfo'])
+        .find((header) => header !== undefined);
+    const inSeconds = (said: Figures | null) =>
+      said && { ...said, endsAtMs: said.endsAtMs && Math.floor(said.endsAtMs / 1_000) };
+    const { users: read } = await usersAt(at(start(lists[0]?.exchanges ?? []).url));
+    const all = new Map(read.map((user) => [keyOfUser(panel, user), user]));
+    const states = new Set<string>();
+    for (const { customer, exchanges } of users) {
+      const { key, state } = customer;
+      const header = headerOf(key);
+      // The header of these two counts the days of a user on hold from each fetch.
+      const isMoving = state === 'on-hold' && (panel === '3x-ui' || panel === 'hiddify');
+      if (header === undefined || isMoving) continue;
+      states.add(state);
+      const { user } = await userAt(at(start(exchanges).url), doorKeyOf(panel, key));
+      const inHeader = inSeconds(figuresIn(header, nowMs));
+      expect(inSeconds(user && plausible(user, nowMs))).toEqual(inHeader);
+      // So does the list, which `follow` reads.
+      const listed = all.get(doorKeyOf(panel, key));
+      expect(inSeconds(listed ? plausible(listed, nowMs) : null)).toEqual(inHeader);
+    }
+    const known = ['active', 'disabled', 'expired', ...(panel === 'pasarguard' ? [] : ['used-up'])];
+    expect([...states]).toEqual(expect.arrayContaining(known));
   });
 
   test('the door keeps of a customer what a limit needs, and no secret', async () => {

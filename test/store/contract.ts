@@ -29,6 +29,7 @@ import { endedContract } from './contract/ended.ts';
 import { eventContract } from './contract/event.ts';
 import { figureContract } from './contract/figure.ts';
 import { fillContract } from './contract/fill.ts';
+import { firstPhoneContract } from './contract/first-phone.ts';
 import {
   ALL,
   addDoor,
@@ -191,6 +192,7 @@ const MORE: Partial<Record<Part, Suite>> = {
     visibleContract(opened);
     describe('the same phone', () => samePhoneContract(opened));
     describe('a copied HWID', () => copiedHwidContract(opened));
+    describe('a HWID on several links', () => firstPhoneContract(opened));
   },
   move: (opened) => {
     describe('links that move in at once', () => importTogetherContract(opened));

@@ -57,6 +57,13 @@ async function migrateData(): Promise<void> {
     NOTES.forEach((note, at) => {
       db.run('UPDATE install SET note = ? WHERE id = ?', [note, ids[at % ids.length]?.id ?? 0]);
     });
+    // A named HWID takes a place.
+    db.run('UPDATE install SET install_limit = install_limit + 1 WHERE install_limit < 100');
+    db.run(
+      `INSERT INTO named_hwid SELECT id, id, provider_id, ?1, 5, ?1, ?1, ?1, ?1, ?1
+       FROM install WHERE device_count < install_limit`,
+      [NOTES.join('')],
+    );
     // It only counts, and holds more than its limit.
     const over = 'UPDATE install SET enforce = 0, over_max = device_count, install_limit = 1';
     expect(db.run(`${over} WHERE device_count > 1`).changes).toBeGreaterThan(0);
@@ -71,7 +78,20 @@ async function migrateData(): Promise<void> {
       `INSERT INTO install_tombstone (provider_id, install_code, ended_at_ms, why)
        SELECT id, code, 5, 'revoked' FROM provider`,
     );
+    db.run(
+      `INSERT INTO subscription_figures (install_id, provider_id, ends_at_ms, total_bytes,
+         used_bytes, read_at_ms, source, since_ms, period_ends_at_ms, period_total_bytes)
+       SELECT id, provider_id, 1, ?1, NULL, 2, 'panel', 3, NULL, 4 FROM install`,
+      [Number.MAX_SAFE_INTEGER],
+    );
     const hash = Buffer.alloc(32, 7);
+    db.run(`INSERT INTO slot_bar VALUES (1, ?1, 5, 6, 'ios', '', ?2)`, [hash, odd]);
+    db.run(
+      `INSERT INTO slot_phone SELECT install_id, device_id, 2, 'install', 'android', ?1, '', 'certain',
+         3, 4, device_id, 5 FROM install_device`,
+      [odd],
+    );
+    db.run('UPDATE install_device SET doubt_until_ms = -1');
     db.run(`INSERT INTO idempotent_call SELECT id, 'k', 'c', ?1, ?2, 6 FROM provider`, [hash, odd]);
   });
 }
@@ -138,6 +158,9 @@ describePostgres('move-database', () => {
   testPostgres('takes everything there, and back again as it was', async () => {
     await migrateData();
     const before = contents();
+    for (const table of ['slot_phone', 'slot_bar', 'named_hwid']) {
+      expect(before[table]).not.toEqual([]);
+    }
     // How backups of the file went says nothing about the other database.
     inFile((db) =>
       db.run(`INSERT INTO upkeep (task, schedule, scheduled_at_ms, is_failing, failure_count)

@@ -3,7 +3,7 @@
  * SQLite in a fresh folder; with `TEST_STORE=postgres` a fresh database of PostgreSQL.
  */
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Log, makeLog } from '../../src/base/log.ts';
@@ -35,6 +35,7 @@ import { testAppliance, testUpstreams } from './appliance.ts';
 import { WIDE_LIMITS } from './bounds.ts';
 import { FakeClock } from './clock.ts';
 import { emptyFile } from './database.ts';
+import { emptyDatabase } from './empty-database.ts';
 import { NO_RIDES } from './no-rides.ts';
 import { FEW_CONNECTIONS, openPlace, type Place, STORE } from './place.ts';
 import { freshDatabase, type TestDatabase } from './postgres-data.ts';
@@ -99,24 +100,6 @@ export function freshFolder(): string {
   return mkdtempSync(join(tmpdir(), 'gatepost-'));
 }
 
-let emptyBytes: Promise<Uint8Array> | null = null;
-
-/**
- * Returns the file of an empty database. It is made once for a process: to make the schema is most
- * of what starting costs.
- */
-function emptyDatabase(): Promise<Uint8Array> {
-  emptyBytes ??= (async () => {
-    const dataDir = freshFolder();
-    const store = await openPlace({ dataDir, databaseUrl: null }, OPENING);
-    await store.close();
-    const bytes = readFileSync(join(dataDir, DATABASE_FILE));
-    rmSync(dataDir, { recursive: true });
-    return bytes;
-  })();
-  return emptyBytes;
-}
-
 /** Returns a fresh folder with an empty database. */
 async function freshData(): Promise<string> {
   const dataDir = freshFolder();
@@ -171,6 +154,7 @@ const USUAL: Writable<ServerSettings> = {
   gatePanelTokenFile: '',
   gatePanelAccountFile: '',
   gatePanelHeadersFile: '',
+  gateRead: 'off',
   gateUpstreams: [],
   gateTexts: {},
   gateLanguage: 'en',

@@ -12,6 +12,7 @@ import { SQLITE } from '../../src/store/sqlite/kind.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { addProvider } from '../store/contract/fixture.ts';
 import { freshFolder } from './app.ts';
+import { prepareData } from './empty-database.ts';
 
 export const NOW_MS = Date.UTC(2026, 10, 21, 3, 30, 0);
 
@@ -51,6 +52,7 @@ const namesIn = (folder: string) => ({
 
 /** Changes the database in the ordinary way, and closes it. */
 export async function addProviders(dataDir: string, count: number): Promise<void> {
+  await prepareData(dataDir);
   const store = await openSqliteStore({ dataDir, create: true, commitBatchMax: 1 });
   const { length } = await store.listProviders();
   for (let n = 0; n < count; n++) await addProvider(store, `CODE${1000 + length + n}`);

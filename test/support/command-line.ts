@@ -32,6 +32,7 @@ import { newestRelease } from '../../src/parts/release.ts';
 import { urlOfServer } from '../../src/parts/url-for-people.ts';
 import { ACT } from './actor.ts';
 import { freshFolder } from './app.ts';
+import { prepareData } from './empty-database.ts';
 import { plainEnv } from './process.ts';
 import { READING } from './reading.ts';
 
@@ -175,6 +176,7 @@ export function commandLine(
           nowMs += ms;
         },
         openCore: async (config, create) => {
+          if (create && config.databaseUrl === null) await prepareData(config.dataDir);
           const core = await openCore(config, create);
           return { ...core, store: withMethods(core.store, more.replaced ?? {}) };
         },

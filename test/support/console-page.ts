@@ -9,6 +9,7 @@ import { buildConsole } from '../../packaging/console.ts';
 import type { CallName, Given } from '../../src/call/table.ts';
 import { startTestApp, type TestApp, type TestAppOptions } from './app.ts';
 import { closePages, HAS_CHROMIUM, openPage, sharedShell } from './chromium.ts';
+import { IS_LONG } from './scale.ts';
 import { ROOT } from './tree.ts';
 import { until } from './until.ts';
 
@@ -71,7 +72,7 @@ async function builtConsole(): Promise<Map<string, Blob>> {
   const folder = mkdtempSync(join(tmpdir(), 'gatepost-console-'));
   await buildConsole(folder);
   const files = readdirSync(folder).map((name): [string, Blob] => [
-    name.replace(/\.gz$/, ''),
+    name.replace(/\.br$/, ''),
     new Blob([readFileSync(join(folder, name))]),
   ]);
   rmSync(folder, { recursive: true });
@@ -137,15 +138,29 @@ export async function callFrom<N extends CallName>(
   );
 }
 
+/** The looks in which a state of a page is examined: each theme, and both directions. */
+const LOOKS = [
+  { colorScheme: 'light', locale: 'en-GB' },
+  { colorScheme: 'dark', locale: 'fa-IR' },
+] as const;
+/** Those of a run: in the short form one. The two every-page tests have each page in both. */
+export const LOOKS_TRIED = IS_LONG ? LOOKS : LOOKS.slice(1);
+
 let axe: string | null = null;
 
+/** What axe is asked for: all of it, or what alone depends on the theme, in half of the time. */
+const RULES = {
+  all: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice'],
+  contrast: { type: 'rule', values: ['color-contrast'] },
+};
+
 /** The faults that axe finds. It comes by the debugger, which the policy of the page allows. */
-export async function faultsOf(page: Page): Promise<string[]> {
+export async function faultsOf(page: Page, rules: keyof typeof RULES = 'all'): Promise<string[]> {
   axe ??= readFileSync(join(ROOT, 'node_modules/axe-core/axe.min.js'), 'utf8');
   const devtools = await page.context().newCDPSession(page);
-  const run = `${axe}; axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa',
-    'best-practice'], resultTypes: ['violations'] }).then(({ violations }) => JSON.stringify(violations.flatMap(
-    ({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html))))`;
+  const options = JSON.stringify({ runOnly: RULES[rules], resultTypes: ['violations'] });
+  const run = `${axe}; axe.run(document, ${options}).then(({ violations }) => JSON.stringify(
+    violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html))))`;
   const { result } = await devtools.send('Runtime.evaluate', {
     expression: run,
     awaitPromise: true,

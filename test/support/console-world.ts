@@ -9,7 +9,7 @@ import { ack, byBinding, inbox, notify, register } from './messaging.ts';
 import { bind, HASH } from './shop.ts';
 
 const DAY_MS = 86_400_000;
-const DAYS = 13;
+const DAYS = 14;
 const MODELS = [
   ...(['Pixel 9', 'Galaxy S25', 'iPhone 17', 'iPad Air', 'Redmi Note 15'] as const),
   ...(['MacBook Air', 'ThinkPad X1', 'Galaxy A56', 'iPhone 16'] as const),
@@ -54,8 +54,8 @@ export interface World {
   secret: string;
 }
 
-/** Makes the world; the clock moves by a fortnight. */
-export async function makeWorld(app: TestApp, words: Words = WORDS): Promise<World> {
+/** Makes the world, with three links of each day; the clock moves by these days. */
+export async function makeWorld(app: TestApp, words: Words = WORDS, days = DAYS): Promise<World> {
   const own = await seedProvider(app, { name: words.name });
   await bind(app, own);
   await call(app, '/api/add-domain', own, {
@@ -63,11 +63,11 @@ export async function makeWorld(app: TestApp, words: Words = WORDS): Promise<Wor
     domain_name: words.name,
   });
   let linkId = 0;
-  for (let day = 0; day <= DAYS; day++) {
+  for (let day = 0; day < days; day++) {
     for (let n = 0; n < 3; n++)
       linkId = (await addBusyLink(app, own, words, day * 3 + n)) ?? linkId;
     await app.core.store.saveFigures();
-    if (day < DAYS) app.clock.advance(DAY_MS);
+    if (day < days - 1) app.clock.advance(DAY_MS);
   }
   const messageId = await sendMessages(app, own, words);
   const secret = await addPeople(app, own, words);
@@ -142,8 +142,9 @@ async function addPeople(app: TestApp, own: Credentials, words: Words): Promise<
   }
   await owner.get('keys.add', { at, name: words.name, scope: 'read', days: 90 });
   await owner.get('keys.add', { at, name: `${words.name} 2`, scope: 'links', days: null });
-  const hook = { url: 'https://hooks.example.com/gatepost', events: ['link.full'] };
-  await call(app, '/api/webhook-add', own, {}, { method: 'POST', body: JSON.stringify(hook) });
+  const hook = { url: 'https://hooks.example.com/gatepost', events: 'link.full' };
+  const { json } = await call(app, '/api/webhook-add', own, hook);
+  if (json.rc !== 1) throw new Error(json.msg);
   const draft = { name: 'operator', grant: { providerId: null, role: 'operator' as const } };
   const added = await app.core.store.addAccount(
     { ...draft, countMax: 9, createdAtMs: nowMs, invitation: null },

@@ -26,10 +26,13 @@ export interface SomeUser {
   /** Null: none; 0: unlimited. */
   limit: number | null;
   endsAtMs: number | null;
+  totalBytes: number;
+  usedBytes: number;
   note: string;
   createdAtMs: number;
 }
 
+const GB = 1024 ** 3;
 export const madeAtMs = Date.UTC(2026, 0, 1);
 
 export const someUser = (id: number, more: Partial<SomeUser> = {}): SomeUser => ({
@@ -39,6 +42,8 @@ export const someUser = (id: number, more: Partial<SomeUser> = {}): SomeUser => 
   state: 'active',
   limit: 2,
   endsAtMs: Date.UTC(2027, 0, 1),
+  totalBytes: 8 * GB,
+  usedBytes: 2 * GB,
   note: '',
   createdAtMs: madeAtMs + id * 1_000,
   ...more,
@@ -48,7 +53,7 @@ const iso = (atMs: number | null) => (atMs === null ? null : new Date(atMs).toIS
 const seconds = (atMs: number | null) => (atMs === null ? null : Math.floor(atMs / 1_000));
 
 const BY_KIND: Readonly<Record<PanelKind, (user: SomeUser) => object>> = {
-  remnawave: ({ id, name, key, state, limit, endsAtMs, note, createdAtMs }) => ({
+  remnawave: ({ id, name, key, state, limit, endsAtMs, note, createdAtMs, ...traffic }) => ({
     id,
     shortUuid: key,
     username: name,
@@ -57,8 +62,10 @@ const BY_KIND: Readonly<Record<PanelKind, (user: SomeUser) => object>> = {
     hwidDeviceLimit: limit,
     expireAt: iso(endsAtMs),
     createdAt: iso(createdAtMs),
+    trafficLimitBytes: traffic.totalBytes,
+    userTraffic: { usedTrafficBytes: traffic.usedBytes },
   }),
-  '3x-ui': ({ name, key, state, limit, endsAtMs, note, createdAtMs }) => ({
+  '3x-ui': ({ name, key, state, limit, endsAtMs, note, createdAtMs, ...traffic }) => ({
     email: name,
     subId: key,
     enable: state === 'active',
@@ -66,25 +73,31 @@ const BY_KIND: Readonly<Record<PanelKind, (user: SomeUser) => object>> = {
     comment: note,
     expiryTime: endsAtMs ?? 0,
     createdAt: createdAtMs,
+    totalGB: traffic.totalBytes,
+    traffic: { up: 0, down: traffic.usedBytes },
   }),
-  marzban: ({ name, state, endsAtMs, note, createdAtMs }) => ({
+  marzban: ({ name, state, endsAtMs, note, createdAtMs, ...traffic }) => ({
     username: name,
     status: state,
     expire: seconds(endsAtMs),
+    data_limit: traffic.totalBytes,
+    used_traffic: traffic.usedBytes,
     note,
     created_at: iso(createdAtMs)?.replace('Z', ''),
   }),
-  pasarguard: ({ id, name, state, limit, endsAtMs, note, createdAtMs }) => ({
+  pasarguard: ({ id, name, state, limit, endsAtMs, note, createdAtMs, ...traffic }) => ({
     id,
     username: name,
     status: state,
     hwid_limit: limit,
     expire: iso(endsAtMs),
+    data_limit: traffic.totalBytes,
+    used_traffic: traffic.usedBytes,
     note,
     created_at: iso(createdAtMs),
     admin: { id: 1, username: 'keeper' },
   }),
-  hiddify: ({ id, name, key, state, limit, note }) => ({
+  hiddify: ({ id, name, key, state, limit, note, totalBytes, usedBytes }) => ({
     id,
     uuid: key,
     name,
@@ -94,6 +107,8 @@ const BY_KIND: Readonly<Record<PanelKind, (user: SomeUser) => object>> = {
     max_ips: limit ?? 100,
     start_date: '2026-01-01',
     package_days: 365,
+    usage_limit_GB: totalBytes / GB,
+    current_usage_GB: usedBytes / GB,
   }),
 };
 

@@ -12,6 +12,10 @@ export interface KitServer {
   inbox: unknown[];
   /** Streams that it refused. */
   refused: number;
+  /** Questions to its inbox. */
+  asked: number;
+  /** What a test holds back: the refusal of a stream, and the answer of the inbox. */
+  held: Partial<Record<'stream' | 'inbox', Promise<void>>>;
   stream: ServerWebSocket<undefined> | null;
   stop(): Promise<void>;
 }
@@ -33,21 +37,28 @@ export function startKitServer(streams: boolean): KitServer {
     pongs: 0,
     inbox: [],
     refused: 0,
+    asked: 0,
+    held: {},
     stream: null,
     stop: () => server.stop(true),
   };
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
-    fetch(request, self) {
+    async fetch(request, self) {
       const { pathname } = new URL(request.url);
       if (pathname === '/device/register') {
         return Response.json({ ...ok, device_token: 'x'.repeat(43) });
       }
-      if (pathname === '/device/inbox') return Response.json({ ...ok, data: state.inbox });
+      if (pathname === '/device/inbox') {
+        state.asked += 1;
+        await state.held.inbox;
+        return Response.json({ ...ok, data: state.inbox });
+      }
       if (pathname === '/device/ack') return Response.json(ok);
       if (streams && self.upgrade(request)) return;
       state.refused += 1;
+      await state.held.stream;
       return new Response('', { status: 502 });
     },
     websocket: {

@@ -8,10 +8,12 @@ import { hostHash } from '../../src/core/host-name.ts';
 import { openCore } from '../../src/parts/open-core.ts';
 import { addDoor, addLink } from '../store/contract/fixture.ts';
 import { ACT } from './actor.ts';
+import { prepareData } from './empty-database.ts';
 
 /** The core on the data of `dataDir`, which it makes if they are not there. */
 export async function openData(dataDir: string): Promise<Core> {
   const { config } = loadConfig({ dataDir }, { GATEPOST_CONFIG: 'none' });
+  await prepareData(dataDir);
   return openCore(config, true);
 }
 

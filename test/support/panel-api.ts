@@ -23,6 +23,9 @@ export interface ApiUser {
   createdAtMs: number;
   /** Its end; absent: none. */
   endsAtMs?: number;
+  /** The traffic that it has, and used; absent: unlimited, and none. */
+  totalBytes?: number;
+  usedBytes?: number;
   /** The panel takes no token from before this time. */
   revokedAtMs?: number;
 }
@@ -69,16 +72,18 @@ const ANSWERS: Readonly<Record<PanelKind, Answers>> = {
     noUser: REMNAWAVE_ANSWERS['no-user'],
     refused: { status: 401, body: '{}' },
     answer(path, _, users) {
-      const key = /^\/api\/users\/by-short-uuid\/(.+)$/.exec(path)?.[1];
-      if (key === undefined) return null;
+      const [, ofKey, name = ''] = /^\/api\/users\/(by-short-uuid\/)?([^/]+)$/.exec(path) ?? [];
+      if (name === '') return null;
       return found(
-        users.find((user) => user.key === key),
-        ({ id, isActive, createdAtMs, endsAtMs }) =>
+        users.find(({ id, key }) => name === (ofKey ? key : String(id))),
+        ({ id, key, isActive, createdAtMs, endsAtMs, totalBytes = 0, usedBytes = 0 }) =>
           userAnswer({
             id,
             shortUuid: key,
             status: isActive ? 'ACTIVE' : 'DISABLED',
             createdAt: new Date(createdAtMs).toISOString(),
+            trafficLimitBytes: totalBytes,
+            userTraffic: { usedTrafficBytes: usedBytes },
             ...(endsAtMs !== undefined && { expireAt: new Date(endsAtMs).toISOString() }),
           }),
       );
@@ -93,7 +98,7 @@ const ANSWERS: Readonly<Record<PanelKind, Answers>> = {
       const search = (url.searchParams.get('search') ?? '').toLowerCase();
       const items = users
         .filter((user) => small(user.key).includes(search) || small(user.name).includes(search))
-        .map(({ key, name, isActive, createdAtMs, endsAtMs }) => ({
+        .map(({ key, name, isActive, createdAtMs, endsAtMs, totalBytes = 0, usedBytes = 0 }) => ({
           ...clientOf(isActive),
           email: name,
           subId: key,
@@ -101,6 +106,8 @@ const ANSWERS: Readonly<Record<PanelKind, Answers>> = {
           limitHwid: 2,
           createdAt: createdAtMs,
           expiryTime: endsAtMs ?? 0,
+          totalGB: totalBytes,
+          traffic: { up: 0, down: usedBytes },
         }));
       const said = userOf('3x-ui', true);
       return { ...said, obj: { ...Object(said['obj']), items, filtered: items.length } };
@@ -113,8 +120,10 @@ const ANSWERS: Readonly<Record<PanelKind, Answers>> = {
       if (name === undefined) return null;
       return found(
         users.find((user) => user.name === name),
-        ({ isActive, createdAtMs, endsAtMs }) => ({
+        ({ isActive, createdAtMs, endsAtMs, totalBytes = null, usedBytes = 0 }) => ({
           ...userOf('marzban', isActive),
+          data_limit: totalBytes,
+          used_traffic: usedBytes,
           username: name,
           created_at: naive(createdAtMs),
           expire: endsAtMs === undefined ? null : endsAtMs / 1_000,
@@ -130,8 +139,10 @@ const ANSWERS: Readonly<Record<PanelKind, Answers>> = {
       if (Number.isNaN(id)) return null;
       return found(
         users.find((user) => user.id === id),
-        ({ isActive, createdAtMs, endsAtMs, name }) => ({
+        ({ isActive, createdAtMs, endsAtMs, name, totalBytes = null, usedBytes = 0 }) => ({
           ...userOf('pasarguard', isActive),
+          data_limit: totalBytes,
+          used_traffic: usedBytes,
           id,
           username: name,
           hwid_limit: 2,
@@ -145,12 +156,15 @@ const ANSWERS: Readonly<Record<PanelKind, Answers>> = {
   hiddify: {
     ...faultsOf('hiddify'),
     answer(path, _, users) {
+      if (path === '/api/v2/admin/user/') return users.map(({ key }) => ({ uuid: key }));
       const key = /^\/api\/v2\/admin\/user\/([^/]+)\/$/.exec(path)?.[1];
       if (key === undefined) return null;
       return found(
         users.find((user) => user.key === key),
-        ({ id, isActive, endsAtMs, name }) => ({
+        ({ id, isActive, endsAtMs, name, totalBytes = 0, usedBytes = 0 }) => ({
           ...userOf('hiddify', isActive),
+          usage_limit_GB: totalBytes / 1024 ** 3,
+          current_usage_GB: usedBytes / 1024 ** 3,
           id,
           name,
           uuid: key,

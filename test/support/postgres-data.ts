@@ -29,16 +29,14 @@ export interface TestDatabase {
 
 /** Of a lock that another holds. */
 const LOCK_NOT_AVAILABLE = '55P03';
-const LOCK_ALL = `
-  DO $$ DECLARE name regclass; BEGIN
-    FOR name IN SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public' LOOP
-      EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE NOWAIT', name);
-    END LOOP;
-  END $$;`;
+/** The connection has made nothing of its own yet. */
+const INVALID_SCHEMA_NAME = '3F000';
+/** What makes a database what it was when it was copied: in each connection, once it is made. */
+const EMPTY = 'SELECT pg_temp.empty_all()';
 
 const END_CONNECTIONS = `
   SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-    WHERE datname = current_database() AND pid <> pg_backend_pid();`;
+    WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name <> 'empties'`;
 
 /** Drawn: a system with 32,768 processes gives the same number twice in one run. */
 const PROCESS = crypto.randomUUID().slice(0, 8);
@@ -65,18 +63,22 @@ export async function freshDatabase(server?: Postgres): Promise<TestDatabase> {
     db.unsafe(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} OWNER ${ROLE}`),
   );
   const sql = on.connect(name);
+  // Of its own, where no trigger fires: plans are made anew whenever that changes.
+  const emptier = on.connect(name);
   const database: TestDatabase = {
     name,
     port: on.port,
     url: urlOf(on, name),
     sql,
     empty: async () => {
-      await until('no writer holds a table', () => isEmptied(sql, emptying));
+      await until('no writer holds a table', () => isEmptied(emptier, emptying));
     },
     drop: async () => {
-      await sql.unsafe(END_CONNECTIONS + emptying);
-      if (server === undefined) unused.push(database);
-      else await sql.close();
+      await sql.unsafe(END_CONNECTIONS);
+      await emptied(emptier, emptying);
+      if (server === undefined) return void unused.push(database);
+      await sql.close();
+      await emptier.close();
     },
   };
   return database;
@@ -138,9 +140,9 @@ interface TableOfTemplate {
 }
 
 /** Empties a database; returns false if an open store was writing: to wait could be a deadlock. */
-async function isEmptied(sql: SQL, emptying: string): Promise<boolean> {
+async function isEmptied(sql: SQL, making: string): Promise<boolean> {
   try {
-    await sql.unsafe(LOCK_ALL + emptying);
+    await emptied(sql, making);
     return true;
   } catch (error) {
     if ((error as { errno?: string }).errno !== LOCK_NOT_AVAILABLE) throw error;
@@ -148,7 +150,18 @@ async function isEmptied(sql: SQL, emptying: string): Promise<boolean> {
   }
 }
 
-/** The statements that make a database what it was when it was copied. */
+/** `making` makes what empties in this connection: its statements are planned once. */
+async function emptied(sql: SQL, making: string): Promise<void> {
+  try {
+    await sql.unsafe(EMPTY);
+  } catch (error) {
+    if ((error as { errno?: string }).errno !== INVALID_SCHEMA_NAME) throw error;
+    await sql.unsafe(making);
+    await sql.unsafe(EMPTY);
+  }
+}
+
+/** Makes the function that makes a database what it was when it was copied. */
 async function emptyingOf(db: SQL): Promise<string> {
   const names: { name: string }[] = await db`
     SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'`;
@@ -160,16 +173,18 @@ async function emptyingOf(db: SQL): Promise<string> {
   const filled = tables.filter(({ rows }) => rows !== null);
   return `
     SET session_replication_role = replica;
-    DO $$ DECLARE name regclass; BEGIN
-      FOREACH name IN ARRAY ARRAY[${tables.map((table) => `'${table.name}'`)}]::regclass[] LOOP
-        IF pg_relation_size(name) > ${DELETED_MAX} THEN EXECUTE format('TRUNCATE %s CASCADE', name);
-        ELSE EXECUTE format('DELETE FROM %s', name); END IF;
-      END LOOP;
-    END $$;
-    ${filled.map(refill).join('')}
-    SELECT setval(seqrelid::regclass, seqstart, false) FROM pg_sequence;
-    SET session_replication_role = origin`;
+    SET application_name = 'empties';
+    CREATE FUNCTION pg_temp.empty_all() RETURNS void LANGUAGE plpgsql AS $body$ BEGIN
+      LOCK TABLE ${tables.map(({ name }) => name)} IN ACCESS EXCLUSIVE MODE NOWAIT;
+      ${tables.map(clear).join('')}
+      ${filled.map(refill).join('')}
+      PERFORM setval(seqrelid::regclass, seqstart, false) FROM pg_sequence;
+    END $body$`;
 }
+
+const clear = ({ name }: TableOfTemplate) => `
+  IF pg_relation_size('${name}') > ${DELETED_MAX} THEN TRUNCATE ${name} CASCADE;
+  ELSE DELETE FROM ${name}; END IF;`;
 
 function refill({ name, rows }: TableOfTemplate): string {
   const text = (rows ?? '').replaceAll("'", "''");

@@ -10,6 +10,7 @@ import { join, resolve } from 'node:path';
 import type { Store } from '../../src/core/port/store.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import type { Looked } from './beside.ts';
+import { prepareData } from './empty-database.ts';
 import { openPlace, STORE } from './place.ts';
 import { freshDatabase, type TestDatabase } from './postgres-data.ts';
 import { until } from './until.ts';
@@ -227,6 +228,7 @@ function collect(stream: ReadableStream<Uint8Array>) {
 /** Starts `serve` on a free port and waits until it says that it is ready. */
 export async function startServe(options: StartOptions = {}): Promise<ServerProcess> {
   const dataDir = options.dataDir ?? join(temporaryFolder(), 'data');
+  if (options.dataDir === undefined && STORE === 'sqlite') await prepareData(dataDir);
   const args = ['serve', '--port', '0', '--data', dataDir, ...(options.args ?? [])];
   const { child, stdout, stderr, ended } = await (options.isPiped ? spawnPiped : spawnToFiles)(
     args,
@@ -279,6 +281,7 @@ export async function addProviderByCommand(
   dataDir: string,
   ...more: string[]
 ): Promise<Credentials> {
+  if (STORE === 'sqlite') await prepareData(dataDir);
   const words = ['provider', 'add', '--name', 'test', '--json', '--data', dataDir, ...more];
   const { code, stdout, stderr } = await run(words);
   if (code !== 0) throw new Error(`provider add failed: ${stderr}`);

@@ -32,6 +32,8 @@ interface User {
   vlessUuid: string;
   ssPassword: string;
   subRevokedAt: string | null;
+  trafficLimitBytes: number;
+  userTraffic: { usedTrafficBytes: number };
 }
 
 /** The answers by the name of their file. */

@@ -1,5 +1,6 @@
 /** An appliance in front of a panel, and the devices that come to it. */
 
+import { afterEach } from 'bun:test';
 import { connect } from 'node:net';
 import type { Core } from '../../src/core/core.ts';
 import { hostHash } from '../../src/core/host-name.ts';
@@ -32,6 +33,7 @@ export function upstreamTo(url: string, provider: string, more: Partial<Upstream
     keySecretFile: '',
     passPaths: [],
     limits: 'own',
+    read: 'proxy',
     cutOff: false,
     panelAdmin: '',
     unlimitedAs: 100,
@@ -117,6 +119,19 @@ export async function startFronted(
       await app.close();
       await panel.stop();
     },
+  };
+}
+
+/** Returns what starts one, or more, for a test of this file; they stop after the test. */
+export function useFronted(): typeof startFronted {
+  const started: Fronted[] = [];
+  afterEach(async () => {
+    for (const fronted of started.splice(0)) await fronted.stop();
+  });
+  return async (...from) => {
+    const fronted = await startFronted(...from);
+    started.push(fronted);
+    return fronted;
   };
 }
 

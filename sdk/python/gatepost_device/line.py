@@ -51,7 +51,7 @@ class Line:
         self._usual = {name: value for name, value in usual.items() if value}
         self.poll, self.gave_up, self.held, self.end = _POLL, False, False, (0, "")
         self.socket: aiohttp.ClientWebSocketResponse | None = None
-        self._calls: aiohttp.ClientSession | None = None
+        self._task: asyncio.Task[Any] | None = None
         self._pending: list[tuple[list[Ack], float]] = []
         self._limit: asyncio.Timeout | None = None
         self._why = self._limit_of = self._ping_named = ""
@@ -65,7 +65,7 @@ class Line:
             if got.url.path.endswith("/stream"):
                 self._ping_named = got.response.headers.get("x-ping-interval", "")
 
-        self._why, self.held = "", False
+        self._task, self._why, self.held = asyncio.current_task(), "", False
         trace = aiohttp.TraceConfig()
         trace.on_request_end.append(note)
         try:
@@ -74,7 +74,7 @@ class Line:
         except TimeoutError:
             raise Fault("timeout", self._limit_of) from None
         finally:
-            self._calls = self._limit = None
+            self._task = self._limit = None
 
     def cut(self, why: str) -> None:
         """Ends the work at once, for a reason."""
@@ -94,11 +94,12 @@ class Line:
         """Makes a call. Raises :class:`Fault` where there is no answer of the server."""
         given = {"method": "POST" if body else "GET", "headers": self._headers(token), "json": body}
         try:
+            # What a push asks outlives the connection in whose time it came.
+            own = nullcontext(self._calls) if asyncio.current_task() is self._task else _calls()
             # The server counts the wait of a poll in seconds of its own.
-            async with asyncio.timeout(_ANSWER_SECONDS * self._pace + wait):
-                async with nullcontext(self._calls) if self._calls else _calls() as calls:
-                    async with calls.request(url=self._base + path, **given) as got:
-                        answer = _answer_in(await got.text())
+            async with asyncio.timeout(_ANSWER_SECONDS * self._pace + wait), own as calls:
+                async with calls.request(url=self._base + path, **given) as got:
+                    answer = _answer_in(await got.text())
         except (TimeoutError, aiohttp.ClientError, OSError, UnicodeError) as fault:
             raise self._fault(fault) from fault
         if answer is None or got.status == 404:

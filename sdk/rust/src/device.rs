@@ -3,21 +3,20 @@
 use crate::app::{fetch_headers, App, BoxError, Delivery, Done, End, Options, Reason, Server};
 use crate::app::{fields, Status};
 use crate::message::{Message, COMMAND};
+use crate::socket::{Socket, CLOSE, PING, PONG, TEXT};
 use crate::state::{ack, random, State, Store};
-use futures_util::{FutureExt, SinkExt, StreamExt};
-use reqwest::{Client, Method, RequestBuilder, Response, StatusCode, Upgraded};
+use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use serde_json::{json, Map, Value};
 use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
+use std::future::{poll_fn, Future};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::{mpsc, watch, Mutex};
 use tokio::time::{sleep, sleep_until, timeout, Instant};
-use tokio_tungstenite::tungstenite::handshake::{client::generate_key, derive_accept_key};
-use tokio_tungstenite::tungstenite::{protocol::Role, Message as Frame};
-use tokio_tungstenite::WebSocketStream;
 
 const TOKEN_ERROR: &str = "Device token error";
 /// Refusals that pass by themselves.
@@ -30,7 +29,7 @@ const POLL: u64 = 60;
 const POLL_MAX: u64 = 240;
 
 /// A stream, and how much silence it bears.
-type Opened = (WebSocketStream<Upgraded>, Duration);
+type Opened = (Socket, Duration);
 /// Frames of a stream, with the acknowledgements that some of them answer.
 type Frames = mpsc::Receiver<(Value, Vec<Value>)>;
 type Answer = Result<Value, Reason>;
@@ -266,21 +265,20 @@ impl<A: App> Device<A> {
 
     /// Opens a stream: its socket, and how much silence it bears.
     async fn open(&self, token: &str) -> Result<Opened, Reason> {
-        let (key, ping) = (generate_key(), self.options.ping);
+        let ping = self.options.ping;
         let path = if ping > 0 { &format!("/stream?ping={ping}") } else { "/stream" };
         let request = self
             .request(Method::GET, path, Some(token))
             .header("connection", "Upgrade")
             .header("upgrade", "websocket")
             .header("sec-websocket-version", "13")
-            .header("sec-websocket-key", &key);
+            .header("sec-websocket-key", Socket::key());
         let sent = request.send().await.map_err(|fault| self.broken(fault));
         let response = sent.inspect_err(|why| {
             // It may reach the server yet.
             self.astray.fetch_or(["timeout", "no_answer"].contains(&why.word.as_str()), Relaxed);
         })?;
-        let accept = response.headers().get("sec-websocket-accept");
-        if accept.is_none_or(|accept| *accept != derive_accept_key(key.as_bytes())) {
+        if response.status() != StatusCode::SWITCHING_PROTOCOLS {
             if response.status() == StatusCode::UNAUTHORIZED {
                 self.fetch(token, "", 0).await?;
             }
@@ -288,9 +286,8 @@ impl<A: App> Device<A> {
         }
         let named = number_in(&response, "x-ping-interval").unwrap_or(0);
         let bears = self.seconds((2 * named + 10).max(30) as f64);
-        let raw = response.upgrade().await.map_err(|fault| self.broken(fault))?;
-        // Its usual limits are far above the server's largest frame of messages.
-        Ok((WebSocketStream::from_raw_socket(raw, Role::Client, None).await, bears))
+        let stream = response.upgrade().await.map_err(|fault| self.broken(fault))?;
+        Ok((Socket { stream, buffer: Vec::new(), message: Vec::new() }, bears))
     }
 
     /// Reads a stream and sends acknowledgements on it. A missing answer ends it: they go again.
@@ -303,7 +300,6 @@ impl<A: App> Device<A> {
         let mut handling = pin!(self.handle_frames(token, frames));
         let mut pending = VecDeque::<(Vec<Value>, Instant)>::new();
         let mut silence = Instant::now() + bears;
-        let mut closed = no_answer("broke off");
         loop {
             let late = pending.front().map_or(silence, |sent| sent.1);
             let frame = tokio::select! {
@@ -316,7 +312,7 @@ impl<A: App> Device<A> {
                     due.retain(|ack| !pending.iter().any(|sent| sent.0.contains(ack)));
                     for some in due.chunks(ACKS_EACH) {
                         let text = json!({"items": some}).to_string();
-                        let sent = timeout(bears, socket.send(Frame::text(text))).await;
+                        let sent = timeout(bears, socket.send(TEXT, text.as_bytes())).await;
                         sent.ok().and_then(Result::ok).ok_or_else(|| no_answer("takes nothing"))?;
                         pending.push_back((some.to_vec(), Instant::now() + self.seconds(30.0)));
                     }
@@ -325,8 +321,8 @@ impl<A: App> Device<A> {
                 frame = socket.next() => frame,
             };
             silence = Instant::now() + bears;
-            match frame {
-                Some(Ok(Frame::Text(text))) => {
+            match frame.ok_or_else(|| no_answer("broke off"))? {
+                (TEXT, text) => {
                     let answer = answer_in(&text).ok_or_else(|| no_answer("sent no answer"))?;
                     // Those that the server refused for their form it will never take.
                     let is_batch = answer["data"].is_array() || answer["reason"].is_string();
@@ -334,13 +330,15 @@ impl<A: App> Device<A> {
                     let frame = (answer, sent.unzip().0.unwrap_or_default());
                     queue.try_send(frame).map_err(|_| no_answer("brings too much"))?;
                 }
-                // The next read answers it, and finds the end.
-                Some(Ok(Frame::Close(Some(given)))) => {
-                    closed = no_answer(&format!("closed the stream: {given}"));
-                    closed.code = given.code.into();
+                (PING, data) => drop(timeout(bears, socket.send(PONG, &data)).await),
+                (CLOSE, data) => {
+                    let _ = timeout(bears, socket.send(CLOSE, &data)).await;
+                    let (code, text) = data.split_first_chunk().unwrap_or((&[0; 2], &[]));
+                    let (code, text) = (u16::from_be_bytes(*code), String::from_utf8_lossy(text));
+                    let why = no_answer(&format!("closed the stream: {text} ({code})"));
+                    return Err(Reason { code, ..why });
                 }
-                Some(Ok(_)) => {}
-                Some(Err(_)) | None => return Err(closed),
+                _ => {}
             }
         }
     }
@@ -433,8 +431,7 @@ impl<A: App> Device<A> {
             let texts = message.texts(&self.options.locale);
             self.app.on_message(Delivery { message, texts, state: known.text() }).await
         };
-        let done = AssertUnwindSafe(handling).catch_unwind().await;
-        let done = done.unwrap_or_else(|_| Err("the handler panicked".into()));
+        let done = caught(handling).await;
         self.log(&format!("message {id}: {done:?}"));
         match done {
             Ok(Done::Kept) => drop(self.kept.send_replace(known)),
@@ -500,7 +497,7 @@ impl<A: App> Device<A> {
             self.poll.store(named.map_or(POLL, |named| named.min(POLL_MAX)), Relaxed);
         }
         let text = response.text().await.map_err(|fault| self.broken(fault))?;
-        let answer = answer_in(&text).filter(|_| status != StatusCode::NOT_FOUND);
+        let answer = answer_in(text.as_bytes()).filter(|_| status != StatusCode::NOT_FOUND);
         let answer = answer.ok_or_else(|| self.no_server(status))?;
         if let Some(token) = token {
             self.heed(token, &answer).await;
@@ -528,13 +525,23 @@ impl<A: App> Device<A> {
     }
 }
 
+/// Awaits a handler, whose panic is an error.
+async fn caught<T>(work: impl Future<Output = Result<T, BoxError>>) -> Result<T, BoxError> {
+    let mut work = pin!(work);
+    let poll = |context: &mut Context<'_>| {
+        let polled = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)));
+        polled.unwrap_or_else(|_| Poll::Ready(Err("the handler panicked".into())))
+    };
+    poll_fn(poll).await
+}
+
 fn number_in(response: &Response, name: &str) -> Option<u64> {
     response.headers().get(name)?.to_str().ok()?.parse().ok()
 }
 
 /// Reads an answer, or a frame like one.
-fn answer_in(text: &str) -> Option<Value> {
-    let answer = serde_json::from_str::<Value>(text).ok()?;
+fn answer_in(text: &[u8]) -> Option<Value> {
+    let answer = serde_json::from_slice::<Value>(text).ok()?;
     (answer["rc"].is_i64() && answer["msg"].is_string()).then_some(answer)
 }
 

@@ -4,6 +4,7 @@
 mod app;
 mod device;
 mod message;
+mod socket;
 mod state;
 
 pub use app::{fetch_headers, App, BoxError, Delivery, Done, End, Options, Reason, Server, Status};

@@ -77,9 +77,6 @@ public struct Options: Sendable {
     public init() {}
 }
 
-private let tokenError = "Device token error"
-private let acksEach = 100
-
 /// A device. It does nothing before `run`: make it when your user agreed.
 public actor Device {
     public typealias Handler = @Sendable (Delivery) async throws -> Done
@@ -87,36 +84,44 @@ public actor Device {
     /// The changes of the device, for one reader.
     public nonisolated let statuses: AsyncStream<Status>
     private let changes: AsyncStream<Status>.Continuation
-    private let server: Server
+    let server: Server
     private let store: any Store
-    private let options: Options
+    let options: Options
     private let onMessage: Handler
-    private let line: Line
+    let configuration: URLSessionConfiguration
     /// Makes one step of reading, handling and writing the state after the other.
     private let steps = Gate()
-    private let registering = Gate()
     private var kept: State?
     private var push: PushAddress?
-    private var isKnown = false
+    /// True: no registration is due but for a token.
+    private var isKnown: Bool
     private var renewed: UInt64?
     /// The token of a registration whose answer was lost: the new token was in it.
     private var doubted: String?
     private var isRunning = false
-    private var end: End?
+    private(set) var end: End?
     private var pause: Task<Void, Never>?
+    /// True: the connection held for long enough to begin with the first pause again.
+    var hasHeld = false
+    /// True: a late handshake of this device may reach the server.
+    var isAstray = false
+    /// The wait of the next poll, s.
+    var pollSeconds = 60
+    var session: URLSession?
+    /// The events of the open stream; nil: none is open.
+    var signals: AsyncStream<Signal>.Continuation?
+    var socket: URLSessionWebSocketTask?
+    /// Frames of acknowledgements whose answers are to come, until a limit.
+    var pending: [(acks: [Ack], limit: Task<Void, Never>)] = []
 
     /// Makes a device. A handler must not wait for its device, which waits for it.
     public init(
         server: Server, store: any Store, options: Options = Options(),
         configuration: URLSessionConfiguration = .ephemeral, onMessage: @escaping Handler
     ) {
-        var headers: [String: String] = [:]
-        if !options.locale.isEmpty { headers["Accept-Language"] = options.locale }
-        if options.frameMax > 0 { headers["x-frame-max"] = String(options.frameMax) }
-        let pace = options.pace
-        line = Line(base: server.base, pace: pace, headers: headers, configuration: configuration)
         (self.server, self.store, self.options) = (server, store, options)
-        (self.onMessage, push) = (onMessage, options.push)
+        (self.configuration, self.onMessage, push) = (configuration, onMessage, options.push)
+        isKnown = options.push == nil && server.shown["subscription_url"] == nil
         (statuses, changes) = AsyncStream.makeStream(of: Status.self)
     }
 
@@ -126,7 +131,7 @@ public actor Device {
         if isRunning { return .running }
         (isRunning, end) = (true, nil)
         await withTaskCancellationHandler {
-            await sessions()
+            await connections()
         } onCancel: {
             Task { await self.finish(.stopped) }
         }
@@ -134,14 +139,17 @@ public actor Device {
         return end ?? .stopped
     }
 
-    private func sessions() async {
+    private func connections() async {
         var wait = 0.5
         while end == nil && !Task.isCancelled {
+            hasHeld = false
             do {
-                if try await session() { wait = 0.5 }
+                let token = try await register()
+                try await options.mode == .poll ? polls(token) : listen(token)
             } catch {
                 if end == nil { report(.closed(Reason(error, server.base))) }
             }
+            if hasHeld { wait = 0.5 }
             await rest(wait * Double.random(in: 0.5..<1.5))
             wait = min(2 * wait, 60)
         }
@@ -150,37 +158,21 @@ public actor Device {
     /// Waits for a time, s, or until the device ends.
     private func rest(_ given: Double) async {
         if end != nil { return }
-        let nanoseconds = line.seconds(given)
+        let nanoseconds = time(given)
         let pause = Task { _ = try? await Task.sleep(nanoseconds: nanoseconds) }
         self.pause = pause
         await pause.value
     }
 
-    /// Works with one connection, and returns whether it held for a while.
-    private func session() async throws -> Bool {
-        // The gateway may have dropped a dead address: with pushes it registers at each start. The
-        // inbox says first whether the slot was freed: a registration could take another one.
-        if let token = try await now().token {
-            if push != nil && !isKnown {
-                _ = try await fetch(token)
-                if end == nil { try await register() }
-            }
-        } else {
-            try await register()
-        }
-        guard let token = try await now().token, end == nil else { return false }
-        return options.mode == .poll ? try await polls(token) : try await listen(token)
-    }
-
-    private func finish(_ end: End) async {
+    func finish(_ end: End) {
         if self.end != nil || !isRunning { return }
         self.end = end
         options.log?("ended: \(end)")
         pause?.cancel()
-        await line.close()
+        close(Reason("stopped", "The device was stopped."))
     }
 
-    private func report(_ status: Status) {
+    func report(_ status: Status) {
         options.log?("\(status)")
         changes.yield(status)
     }
@@ -191,37 +183,32 @@ public actor Device {
         let given = data["id"]
         guard let id = given as? Int ?? Int(given as? String ?? ""), id > 0 else { return }
         let message = Message(data["message"])
-        do {
+        await later {
             if wasShown, data["kind"] as? String == "notification" {
                 let shown = Ack(id: id, state: "received")
-                try await change { $0.seen(id) == nil ? $0.knowing(shown) : $0 }
+                try await self.change { $0.seen(id) == nil ? $0.knowing(shown) : $0 }
             } else if let message, message.id == id, !message.isStub {
-                try await handle(message)
-            } else if !(await line.isOpen), let token = try await now().token {
-                _ = try await fetch(token)
+                try await self.handle(message)
+            } else if self.socket == nil, let token = try await self.now().token {
+                _ = try await self.fetch(token)
             }
-            try await sendAcks()
-        } catch {
-            options.log?("a push waits: \(error)")
+            try await self.sendAcks()
         }
     }
 
     /// Tells that the user opened a notification.
     public func opened(_ id: Int) async {
-        do {
-            try await change { $0.owing(Ack(id: id, state: "opened")) }
-            try await sendAcks()
-        } catch {
-            options.log?("an acknowledgement waits: \(error)")
+        await later {
+            try await self.change { $0.owing(Ack(id: id, state: "opened")) }
+            try await self.sendAcks()
         }
     }
 
-    /// Tells that the network gave another address; nil: there is none.
+    /// Tells that the network gave another address; nil: there is none. The device registers it
+    /// soon, or when it runs.
     public func setPush(_ push: PushAddress?) async {
         (self.push, isKnown) = (push, false)
-        // A device that does not run registers when it does.
-        if !isRunning || end != nil { return }
-        do { try await register() } catch { report(.closed(Reason(error, server.base))) }
+        if isRunning { close(Reason("closed", "There is another address for pushes.")) }
     }
 
     /// Returns the headers by which a subscription's fetch names this device.
@@ -229,225 +216,151 @@ public actor Device {
         fetchHeaders(hwid: try await now().hwid, facts: options.facts)
     }
 
-    private func register() async throws {
-        try await inTurn(registering) {
-            let state = try await now()
-            let push = self.push
-            var body: [String: Any] = options.facts.merging(server.shown) { $1 }
-            body["hwid"] = state.hwid
-            body["push"] = push?.json
-            let answer: Answer
-            do {
-                answer = try await line.ask("/register", token: state.token, body: encoded(body))
-            } catch {
-                doubted = state.token
-                throw error
-            }
-            if answer.isOk && !answer.token.isEmpty {
-                isKnown = push == self.push
-                try await change { $0.with(token: answer.token) }
-            } else if answer.msg == tokenError, !answer.isEnding, let token = state.token {
-                try await forget(token)
-            } else if ["Too many requests", "Unknown error"].contains(answer.msg) {
-                throw answer.reason
-            } else {
-                if answer.msg == tokenError { try await change { $0.with(token: nil) } }
-                await finish(.refused(answer.reason))
-            }
+    /// Does what the next connection does if this one fails.
+    private func later(_ work: () async throws -> Void) async {
+        do { try await work() } catch { options.log?("it waits for the next connection: \(error)") }
+    }
+
+    /// Registers if it is due, and returns the token. It is due at each start of a device with
+    /// pushes, as the gateway may have dropped a dead address, and of one that was discovered, as
+    /// that server tells nothing of a dead token.
+    private func register() async throws -> String {
+        let (state, push) = (try await now(), push)
+        if let token = state.token, isKnown { return token }
+        // The inbox says first whether the slot was freed: a registration could take another one.
+        if let token = state.token, server.shown["subscription_url"] == nil {
+            _ = try await fetch(token)
         }
+        var body: [String: Any] = options.facts.merging(server.shown) { $1 }
+        body["hwid"] = state.hwid
+        body["push"] = push?.json
+        let answer: Answer
+        do {
+            answer = try await ask("/register", state.token, body: encoded(body))
+        } catch {
+            doubted = state.token
+            throw error
+        }
+        if answer.isOk && !answer.token.isEmpty {
+            isKnown = push == self.push
+            try await change { $0.with(token: answer.token) }
+            return answer.token
+        }
+        let passes = ["Too many requests", "Unknown error"].contains(answer.msg)
+        if !passes, try await now().token == state.token { finish(.refused(answer.reason)) }
+        throw answer.reason
     }
 
-    /// Ends the device whose slot was freed: it never registers again by itself.
-    private func slotEnded(_ token: String, _ reason: Reason) async throws {
-        if try await now().token != token { return }
-        try await change { $0.with(token: nil) }
-        await finish(.refused(reason))
-    }
-
-    /// Forgets a token that died, after a registration that may have renewed it.
-    private func dropToken(_ token: String) async throws {
-        try await inTurn(registering) { try await forget(token) }
-    }
-
-    /// Lets the device register again, once: two devices of one HWID would do it for ever.
-    private func forget(_ token: String) async throws {
-        if try await now().token != token { return }
+    /// Heeds what any answer may say: places that ended, and the death of the token. Then its slot
+    /// ended, or the device registers again, once: two devices of one HWID would do it for ever.
+    func heed(_ answer: Answer, _ token: String) async throws {
+        answer.ended.forEach { report(.ended($0)) }
+        guard answer.msg == "Device token error", try await now().token == token else { return }
         try await change { $0.with(token: nil) }
         isKnown = false
+        if answer.isEnding { return finish(.refused(answer.reason)) }
         if token == doubted { return }
-        let moment = DispatchTime.now().uptimeNanoseconds
-        if let renewed, moment - renewed < line.seconds(3_600) {
+        let moment = uptime()
+        if let renewed, moment - renewed < time(3_600) {
             let text = "another device registers this HWID"
-            await finish(.refused(Reason(text, text)))
+            finish(.refused(Reason(text, text)))
         }
         renewed = moment
     }
 
-    private func listen(_ token: String) async throws -> Bool {
-        let (events, queue) = AsyncStream.makeStream(of: Event.self)
-        let handling = Task {
-            for await event in events { await take(token, event) }
-        }
-        let closed = await line.hold(token, ping: options.ping) { queue.yield($0) }
-        queue.finish()
-        await handling.value
-        if end != nil { return false }
-        report(.closed(closed.reason))
-        switch closed.code {
-        case 4001: try await dropToken(token)
-        case 4002:
-            if await line.wasOwn() {
-                options.log?("an older attempt of this device was late")
-            } else {
-                await finish(.replaced)
-            }
-        case 401, 4004: try await hearEnding(token, closed.reason)
-        default: break
-        }
-        return closed.hasHeld
-    }
-
-    private func take(_ token: String, _ event: Event) async {
-        do {
-            switch event {
-            case .opened: report(.open)
-            case .heard(let answer): try await take(token, answer)
-            case .answered(let acks): return try await change { $0.without(acks) }
-            }
-            try await sendAcks()
-        } catch {
-            await line.cut(Reason(error, server.base))
-        }
-    }
-
-    /// Asks the inbox why the token ended: it answers in the language of the user.
-    private func hearEnding(_ token: String, _ reason: Reason) async throws {
-        do {
-            _ = try await fetch(token)
-        } catch {
-            options.log?("the inbox does not say why: \(error)")
-        }
-        if !reason.word.isEmpty && end == nil { try await slotEnded(token, reason) }
-    }
-
-    private func polls(_ token: String) async throws -> Bool {
+    private func polls(_ token: String) async throws {
         // The first one tells at once that the line is open, and how long others may wait.
-        var (wait, wasWell) = (0, false)
+        var wait = 0
         while end == nil {
-            let began = DispatchTime.now().uptimeNanoseconds
-            do {
-                // The server repeats a message at once until it is acknowledged.
-                try await sendAcks()
-                let count = try await fetch(token, wait: wait)
-                if end != nil { return false }
-                if !wasWell { report(.open) }
-                // A server that does not wait is not asked without a pause.
-                let isEarly = DispatchTime.now().uptimeNanoseconds - began < line.seconds(1)
-                let pause = options.ping > 0 ? Double(options.ping) : isEarly ? 1 : 0
-                if wasWell && count == 0 && pause > 0 { await rest(pause) }
-                wasWell = true
-                wait = options.ping > 0 ? 0 : await line.pollSeconds
-            } catch {
-                if end == nil { report(.closed(Reason(error, server.base))) }
-                return wasWell
+            let began = uptime()
+            // The server repeats a message at once until it is acknowledged.
+            try await sendAcks()
+            let count = try await fetch(token, wait > 0 ? "?wait=\(wait)" : "", wait: wait)
+            if !hasHeld && end == nil { report(.open) }
+            // A server that does not wait is not asked without a pause.
+            let isEarly = uptime() - began < time(1)
+            if hasHeld && count == 0 && (options.ping > 0 || isEarly) {
+                await rest(Double(max(options.ping, 1)))
             }
+            hasHeld = true
+            wait = options.ping > 0 ? 0 : pollSeconds
         }
-        return false
     }
 
     /// Takes the messages of the inbox, and returns how many there were.
-    private func fetch(_ token: String, wait: Int = 0) async throws -> Int {
-        let query = wait > 0 ? "?wait=\(wait)" : ""
-        let answer = try await line.ask("/inbox" + query, token: token, wait: wait)
-        try await take(token, answer)
-        return answer.messages?.count ?? 0
+    func fetch(_ token: String, _ query: String = "", wait: Int = 0) async throws -> Int {
+        let answer = try await ask("/inbox" + query, token, wait: wait)
+        if !answer.isOk { throw answer.reason }
+        return try await take(answer, token, isLast: query.hasPrefix("?id="))
     }
 
-    /// Handles an answer of the inbox, or a frame of the stream like it.
-    private func take(_ token: String, _ answer: Answer) async throws {
-        if !answer.isOk {
-            if answer.msg == tokenError && answer.isEnding {
-                try await slotEnded(token, answer.reason)
-            } else if answer.msg == tokenError {
-                try await dropToken(token)
-            }
-            throw answer.reason
-        }
-        answer.ended.forEach { report(.ended($0)) }
+    /// Handles messages of an answer. `isLast`: a stub in it is not fetched, and so in vain.
+    func take(_ answer: Answer, _ token: String, isLast: Bool = false) async throws -> Int {
         for message in answer.messages ?? [] {
             let isKnown = try await now().seen(message.id) != nil
             if !message.isStub || isKnown {
                 try await handle(message)
-                continue
+            } else if !isLast {
+                // It did not fit into the frame: it is acknowledged after the whole of it.
+                _ = try await fetch(token, "?id=\(message.id)")
             }
-            // The message did not fit into the frame: it is acknowledged after the whole of it.
-            let whole = try await line.ask("/inbox?id=\(message.id)", token: token)
-            if !whole.isOk { throw whole.reason }
-            for one in whole.messages ?? [] where !one.isStub { try await handle(one) }
         }
+        return answer.messages?.count ?? 0
     }
 
     /// Sends what is not confirmed, on the stream or by calls. Throws if it cannot.
-    private func sendAcks() async throws {
+    func sendAcks() async throws {
         let state = try await now()
-        var due: [Ack] = []
-        for ack in state.acks where !(await line.isUnderWay(ack)) { due.append(ack) }
-        for from in stride(from: 0, to: due.count, by: acksEach) {
+        let due = state.acks.filter { ack in !pending.contains { $0.acks.contains(ack) } }
+        for from in stride(from: 0, to: due.count, by: 100) {
             guard let token = state.token, end == nil else { return }
-            let some = Array(due[from..<min(from + acksEach, due.count)])
+            let some = Array(due[from..<min(from + 100, due.count)])
             let body = encoded(["items": some.map(\.json)])
-            if await line.isOpen {
-                await line.acknowledge(some, body)
-                continue
-            }
-            let answer = try await line.ask("/ack", token: token, body: body)
-            if !answer.isOk { try await take(token, answer) }
+            if sendFrame(some, body) { continue }
+            let answer = try await ask("/ack", token, body: body)
+            if !answer.isOk { throw answer.reason }
             try await change { $0.without(some) }
         }
     }
 
     /// Gives a new message to the app. A copy is acknowledged again: the first may be lost.
     private func handle(_ message: Message) async throws {
-        try await inTurn(steps) {
+        try await step {
             if isRunning && end != nil { return }
             let state = try await read()
             if let before = state.seen(message.id) {
                 return await write(state.owing(Ack(id: message.id, state: before)))
             }
             let usual = message.type == Message.command ? "executed" : "received"
-            var ack = Ack(id: message.id, state: usual)
-            let known = state.knowing(ack)
-            let texts = message.texts(options.locale)
-            let got = Delivery(message: message, texts: texts, state: known.text)
+            let known = state.knowing(Ack(id: message.id, state: usual))
             do {
                 if let unknown = message.unknown { throw Reason("unknown", unknown) }
-                let done = try await onMessage(got)
-                if done == .kept {
-                    kept = known
-                    return
+                let texts = message.texts(options.locale)
+                let got = Delivery(message: message, texts: texts, state: known.text)
+                switch try await onMessage(got) {
+                case .kept: kept = known
+                case .usual: await write(known)
+                case let done: await write(state.knowing(Ack(id: message.id, state: done.rawValue)))
                 }
-                if done != .usual { ack = Ack(id: message.id, state: done.rawValue) }
             } catch {
                 let detail = (error as? Reason)?.text ?? "\(error)"
                 options.log?("message \(message.id) failed: \(detail)")
-                ack = Ack(id: message.id, state: "failed", detail: detail)
+                await write(state.knowing(Ack(id: message.id, state: "failed", detail: detail)))
             }
-            await write(state.knowing(ack))
         }
     }
 
-    private func now() async throws -> State { try await inTurn(steps) { try await read() } }
+    func now() async throws -> State { try await step { try await read() } }
 
-    private func change(_ changed: (State) -> State) async throws {
-        try await inTurn(steps) { await write(changed(try await read())) }
+    func change(_ changed: (State) -> State) async throws {
+        try await step { await write(changed(try await read())) }
     }
 
-    /// Reads the state, in a step. A HWID that was drawn is kept before it is used.
+    /// Reads the state, in a step.
     private func read() async throws -> State {
         if let kept { return kept }
         do {
-            let state = State(try await store.read(), hwid: options.hwid)
-            try await store.write(state.text)
+            let state = try await State.open(store, options.hwid)
             kept = state
             return state
         } catch {
@@ -465,21 +378,13 @@ public actor Device {
         }
     }
 
-    private func inTurn<T>(_ gate: Gate, _ work: () async throws -> T) async throws -> T {
-        await gate.enter()
-        do {
-            let made = try await work()
-            await gate.leave()
-            return made
-        } catch {
-            await gate.leave()
-            throw error
-        }
+    private func step<T>(_ work: () async throws -> T) async throws -> T {
+        await steps.enter()
+        let made: Result<T, any Error>
+        do { made = .success(try await work()) } catch { made = .failure(error) }
+        await steps.leave()
+        return try made.get()
     }
-}
-
-private func encoded(_ object: [String: Any]) -> Data {
-    (try? JSONSerialization.data(withJSONObject: object)) ?? Data()
 }
 
 /// Lets one step after the other through.

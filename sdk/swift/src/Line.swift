@@ -1,3 +1,4 @@
+// The calls of a device over HTTP, and its stream.
 import Foundation
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -25,83 +26,44 @@ struct Answer: @unchecked Sendable {
 }
 
 /// An event of a stream.
-enum Event: Sendable {
-    case opened
-    case heard(Answer)
-    /// The server saved these, or will never take them.
-    case answered([Ack])
+enum Signal: Sendable {
+    case opened, pong, probed
+    case frame(String)
+    case failed(any Error)
 }
 
-/// How a stream ended.
-struct Closed: Sendable {
-    /// 0: without a code; 401: the handshake was refused for the token.
-    var code = 0
-    var reason: Reason
-    /// True if it lasted long enough to reset the pauses.
-    var hasHeld = false
-}
+func uptime() -> UInt64 { DispatchTime.now().uptimeNanoseconds }
 
-/// The calls of a device over HTTP, and its stream. It does not interpret messages.
-actor Line {
-    let base: String
-    nonisolated let pace: Double
-    /// In each request: the language, and the largest frame.
-    private let headers: [String: String]
-    private let configuration: URLSessionConfiguration
-    /// The wait of the next poll, s.
-    private(set) var pollSeconds = Line.poll
-    private var session: URLSession?
-    /// The texts for the open stream.
-    private var outbox: AsyncStream<String>.Continuation?
-    private var signals: AsyncStream<Signal>.Continuation?
-    private var pending: [(acks: [Ack], limit: Task<Void, Never>)] = []
-    private var isAstray = false
-
-    private static let poll = 60
-    private static let pollMax = 240
-    private static let ping = 9
-    private static let bytesMax = 4 << 20
-
-    init(
-        base: String, pace: Double, headers: [String: String],
-        configuration: URLSessionConfiguration
-    ) {
-        (self.base, self.pace, self.headers) = (base, pace, headers)
-        self.configuration = configuration
+extension Device {
+    nonisolated func time(_ given: Double) -> UInt64 {
+        UInt64(given * options.pace * 1_000_000_000)
     }
 
-    nonisolated func seconds(_ given: Double) -> UInt64 { UInt64(given * pace * 1_000_000_000) }
-
-    var isOpen: Bool { outbox != nil }
-
     /// Ends all calls and the stream at once.
-    func close() {
-        cut(Reason("stopped", "The device was stopped."))
+    func close(_ why: Reason) {
+        signals?.yield(.failed(why))
         session?.invalidateAndCancel()
         session = nil
     }
 
-    /// Ends the stream at once.
-    func cut(_ why: Reason) { signals?.yield(.cut(why)) }
-
-    /// Returns once whether a late handshake of this device may have taken over the stream.
-    func wasOwn() -> Bool {
-        defer { isAstray = false }
-        return isAstray
-    }
-
     private func opened() -> URLSession {
         if let session { return session }
-        let watcher = Watcher()
-        let made = URLSession(configuration: configuration, delegate: watcher, delegateQueue: nil)
+        let made = URLSession(
+            configuration: configuration, delegate: Watcher(), delegateQueue: nil)
         session = made
         return made
     }
 
-    private func request(_ url: String, _ token: String?) -> URLRequest {
-        var request = URLRequest(url: URL(string: url) ?? URL(fileURLWithPath: "/"))
-        headers.forEach { request.setValue($1, forHTTPHeaderField: $0) }
-        if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
+    private func request(_ address: String, _ token: String?) -> URLRequest {
+        var request = URLRequest(url: URL(string: address) ?? URL(fileURLWithPath: "/"))
+        let frameMax = options.frameMax > 0 ? String(options.frameMax) : ""
+        let bearer = token.map { "Bearer \($0)" } ?? ""
+        for (name, value) in [
+            ("Accept-Language", options.locale), ("x-frame-max", frameMax),
+            ("Authorization", bearer),
+        ] where !value.isEmpty {
+            request.setValue(value, forHTTPHeaderField: name)
+        }
         // The kit's own limits are shorter, but for a poll.
         request.timeoutInterval = 300
         return request
@@ -109,200 +71,183 @@ actor Line {
 
     /// Makes a call; without a body a GET. The time grows by the wait of a poll, s. Throws a
     /// `Reason`.
-    func ask(
-        _ path: String, token: String?, body: Data? = nil, wait: Int = 0
-    ) async throws -> Answer {
-        var request = request(base + path, token)
+    func ask(_ path: String, _ token: String?, body: Data? = nil, wait: Int = 0) async throws
+        -> Answer
+    {
+        var request = request(server.base + path, token)
         if let body {
-            request.httpMethod = "POST"
-            request.httpBody = body
+            (request.httpMethod, request.httpBody) = ("POST", body)
             request.setValue("application/json", forHTTPHeaderField: "Content-Type")
         }
-        let limit = seconds(30) + UInt64(wait) * 1_000_000_000
-        let (data, response): (Data, HTTPURLResponse)
+        let limit = time(30) + UInt64(wait) * 1_000_000_000
+        let (used, data, response): (URLSession, Data, HTTPURLResponse)
+        used = opened()
         do {
-            (data, response) = try await call(opened(), request, limit)
+            (data, response) = try await call(used, request, limit)
         } catch {
-            throw Reason(error, base)
+            let cut = Reason("closed", "The connection was ended.")
+            throw session === used ? Reason(error, server.base) : cut
         }
         if path != "/ack" {
             let named = number(response, "x-wait-max")
-            pollSeconds = named > 0 ? min(named, Line.pollMax) : Line.poll
+            pollSeconds = named > 0 ? min(named, 240) : 60
         }
-        guard let answer = Answer(data) else { throw noServer(response.statusCode) }
+        guard let answer = Answer(data), response.statusCode != 404 else {
+            throw Reason(page: response.statusCode, server.base)
+        }
+        if let token { try await heed(answer, token) }
         return answer
     }
 
-    /// Says what a page in place of an answer means.
-    private func noServer(_ status: Int) -> Reason {
-        status == 404
-            ? Reason("wrong_path", "\(base) is the path of no Gatepost: it says 404.")
-            : Reason("not_json", "\(base) answered \(status) with a page, not JSON.")
+    /// Sends acknowledgements on the stream, if one is open. A missing answer ends it: they go again.
+    func sendFrame(_ acks: [Ack], _ body: Data) -> Bool {
+        guard let socket, let signals else { return false }
+        let late = fail(after: 30, Reason("no_answer", "An acknowledgement was not answered."))
+        pending.append((acks, late))
+        // Frames go in their order; one that fails is found by its missing answer.
+        socket.send(.string(String(decoding: body, as: UTF8.self))) { fault in
+            if let fault { signals.yield(.failed(fault)) }
+        }
+        return true
     }
 
-    /// Returns whether the answer to an acknowledgement is to come.
-    func isUnderWay(_ ack: Ack) -> Bool {
-        pending.contains { sent in sent.acks.contains { $0.isSame(ack) } }
+    private func fail(after given: Double, _ why: Reason) -> Task<Void, Never> {
+        Task { [signals, nanoseconds = time(given)] in
+            try? await Task.sleep(nanoseconds: nanoseconds)
+            if !Task.isCancelled { signals?.yield(.failed(why)) }
+        }
     }
 
-    /// Sends acknowledgements on the stream. A missing answer ends it, and they go again.
-    func acknowledge(_ acks: [Ack], _ body: Data) {
-        let late = Reason("no_answer", "An acknowledgement was not answered.")
-        pending.append((acks, cut(after: 30, late)))
-        outbox?.yield(String(decoding: body, as: UTF8.self))
-    }
-
-    /// Opens a stream and reads it until it ends. `ping`: seconds between two pings; 0: the usual.
-    func hold(_ token: String, ping: Int, on: @Sendable (Event) -> Void) async -> Closed {
-        let wasAstray = isAstray
-        // Until it is answered: a late handshake may reach the server.
-        isAstray = true
-        let query = ping > 0 ? "?ping=\(ping)" : ""
-        let address = "ws" + base.dropFirst(4) + "/stream" + query
+    /// Opens a stream, and works with it until it ends. Throws a `Reason`.
+    func listen(_ token: String) async throws {
+        let path = options.ping > 0 ? "/stream?ping=\(options.ping)" : "/stream"
+        let address = "ws" + server.base.dropFirst(4) + path
         let task = opened().webSocketTask(with: request(address, token))
-        task.maximumMessageSize = Line.bytesMax
+        task.maximumMessageSize = 4 << 20
         let (events, signals) = AsyncStream.makeStream(of: Signal.self)
         (session?.delegate as? Watcher)?.watch(signals)
         self.signals = signals
         task.resume()
         receive(task, signals)
-        let late = Reason("timeout", "\(base) did not answer in time.")
-        var watching = cut(after: 30, late)
-        var began: UInt64?
-        var bears = 30.0
-        var heard = now()
-        #if canImport(FoundationNetworking)
-        var pieces = ""
-        #endif
-        var closed = Closed(reason: Reason("no_answer", "\(base) opened no stream."))
-        reading: for await signal in events {
-            let response = task.response as? HTTPURLResponse
-            if signal.isOpen && began == nil && response?.statusCode ?? 101 == 101 {
-                isAstray = wasAstray
-                heard = now()
-                began = heard
-                let named = response.map { number($0, "x-ping-interval") } ?? 0
-                bears = named > Line.ping ? Double(2 * named + 10) : 30
-                outbox = send(task, signals)
-                watching.cancel()
-                watching = probe(task, bears)
-                on(.opened)
-            }
-            switch signal {
-            case .opened: break
-            case .pong: heard = now()
-            case .probed:
-                guard now() - heard >= seconds(bears) else { continue }
-                #if canImport(FoundationNetworking)
-                // This library shows no pongs: an answer of the inbox proves the line.
-                if (try? await ask("/inbox", token: token)) != nil {
-                    heard = now()
-                    continue
+        var watching = fail(after: 30, Reason("timeout", "\(server.base) did not answer in time."))
+        let (answers, queue) = AsyncStream.makeStream(of: (Answer?, [Ack]).self)
+        let handling = Task {
+            do {
+                for await (answer, sent) in answers {
+                    if !sent.isEmpty { try await change { $0.without(sent) } }
+                    if let answer {
+                        try await heed(answer, token)
+                        _ = try await take(answer, token)
+                    }
+                    try await sendAcks()
                 }
-                #endif
-                closed.reason = Reason("silence", "silence")
+            } catch {
+                signals.yield(.failed(error))
+            }
+        }
+        var (began, heard, bears) = (UInt64(0), uptime(), 30.0)
+        var text = ""
+        var why: any Error = Reason("no_answer", "The stream ended.")
+        reading: for await signal in events {
+            switch signal {
+            case .failed(let fault):
+                why = fault
                 break reading
-            case .cut(let why):
-                closed.reason = why
-                break reading
-            case .frame(let text):
-                heard = now()
-                #if canImport(FoundationNetworking)
-                // This library breaks a frame at 4 KiB, and hands over the pieces.
-                pieces = Answer(Data(text.utf8)) == nil ? pieces + text : ""
-                let whole = pieces.isEmpty ? text : pieces
-                if Answer(Data(whole.utf8)) == nil && whole.utf8.count < Line.bytesMax { continue }
-                pieces = ""
-                #else
-                let whole = text
-                #endif
-                guard let answer = Answer(Data(whole.utf8)) else {
-                    closed.reason = Reason("not_json", "A frame was no answer.")
+            case .probed:
+                if uptime() - heard < time(bears) { continue }
+                guard await isAlive(token) else {
+                    why = Reason("silence", "silence")
                     break reading
                 }
-                if answer.messages != nil || answer.isEnding {
-                    on(.heard(answer))
-                } else if !pending.isEmpty {
-                    let sent = pending.removeFirst()
-                    sent.limit.cancel()
-                    on(.answered(sent.acks))
-                }
-            case .failed(let fault):
-                closed = ended(task, began != nil, fault)
-                // The frame that did not fit is not sent again.
-                if closed.code == 1007, let sent = pending.first { on(.answered(sent.acks)) }
-                let isNone = ["refused_port", "name", "tls"].contains(closed.reason.word)
-                if began == nil && (closed.code > 0 || isNone) { isAstray = wasAstray }
+                heard = uptime()
+                continue
+            default: heard = uptime()
+            }
+            let response = task.response as? HTTPURLResponse
+            if began == 0 && response?.statusCode ?? 101 == 101 {
+                began = heard
+                bears = max(30, Double(2 * (response.map { number($0, "x-ping-interval") } ?? 0) + 10))
+                socket = task
+                watching.cancel()
+                watching = probe(task, signals, time(bears / 2))
+                report(.open)
+                queue.yield((nil, []))
+            }
+            guard case .frame(let piece) = signal else { continue }
+            text = Device.whole(text, piece)
+            guard let answer = Answer(Data(text.utf8)) else {
+                if Device.breaksFrames && text.utf8.count < 4 << 20 { continue }
+                why = Reason("not_json", "A frame was no answer.")
                 break reading
             }
+            text = ""
+            // Those that the server refused for their form it will never take.
+            let isBatch = answer.messages != nil || answer.isEnding
+            let sent = isBatch || pending.isEmpty ? nil : pending.removeFirst()
+            sent?.limit.cancel()
+            queue.yield((answer, sent?.acks ?? []))
         }
         watching.cancel()
-        task.cancel()
-        pending.forEach { $0.limit.cancel() }
-        pending = []
-        outbox?.finish()
-        (outbox, self.signals) = (nil, nil)
-        if let began, now() - began >= seconds(10) {
-            closed.hasHeld = true
-            isAstray = false
-        }
-        return closed
-    }
-
-    private func ended(
-        _ task: URLSessionWebSocketTask, _ wasOpen: Bool, _ fault: any Error
-    ) -> Closed {
-        let response = task.response as? HTTPURLResponse
-        if !wasOpen, let response, response.statusCode != 101 {
-            let status = response.statusCode
-            let word = response.value(forHTTPHeaderField: "x-ended") ?? ""
-            var reason = noServer(status)
-            if status == 401 { reason = Reason(word, "The token of the device ended.") }
-            if status == 503 { reason = Reason("no_answer", "\(base) takes no stream now.") }
-            return Closed(code: status, reason: reason)
-        }
         let said = task.closeReason.map { String(decoding: $0, as: UTF8.self) } ?? ""
         let code = closeCode(max(0, task.closeCode.rawValue), said)
-        if code == 0 { return Closed(reason: Reason(fault, base)) }
+        task.cancel()
+        pending.forEach { $0.limit.cancel() }
+        // The frame that did not fit is not sent again.
+        if code == 1007, let sent = pending.first { queue.yield((nil, sent.acks)) }
+        (pending, socket, self.signals) = ([], nil, nil)
+        hasHeld = began > 0 && uptime() - began >= time(10)
+        queue.finish()
+        await handling.value
+        if end != nil { return }
+        let reason = Reason(why, server.base)
+        throw try await judge(task, token, code, said, reason, wasOpen: began > 0)
+    }
+
+    /// Does what follows the end of a stream, and says why it ended.
+    private func judge(
+        _ task: URLSessionWebSocketTask, _ token: String, _ code: Int, _ said: String,
+        _ why: Reason, wasOpen: Bool
+    ) async throws -> Reason {
+        let status = (task.response as? HTTPURLResponse)?.statusCode ?? 101
+        let isRefused = !wasOpen && status != 101
+        if !wasOpen && !isRefused && code == 0 && ["timeout", "no_answer"].contains(why.word) {
+            // The handshake may reach the server yet.
+            isAstray = true
+        }
+        if hasHeld { isAstray = false }
+        // The inbox says why the token ended, in the language of the user.
+        if code == 4001 || code == 4004 || (isRefused && status == 401) { _ = try await fetch(token) }
+        if code == 4002 {
+            // Else an older attempt of this device was late.
+            if !isAstray { finish(.replaced) }
+            isAstray = false
+        }
+        if code == 0 { return isRefused ? Reason(page: status, server.base) : why }
         let text = "The server closed the stream: \(code) \(said)."
-        return Closed(code: code, reason: Reason(code == 4004 ? said : "closed", text))
+        return Reason(code == 4004 ? said : "closed", text)
     }
 
-    private func cut(after given: Double, _ why: Reason) -> Task<Void, Never> {
-        Task { [signals, nanoseconds = seconds(given)] in
-            try? await Task.sleep(nanoseconds: nanoseconds)
-            if !Task.isCancelled { signals?.yield(.cut(why)) }
-        }
+    /// Returns whether a stream without a pong is alive.
+    private func isAlive(_ token: String) async -> Bool {
+        #if canImport(FoundationNetworking)
+        // This library shows no pongs: an answer of the inbox proves the line.
+        return (try? await ask("/inbox", token)) != nil
+        #else
+        return false
+        #endif
     }
 
-    /// Sends pings: this library does not show those of the server.
-    private func probe(_ task: URLSessionWebSocketTask, _ bears: Double) -> Task<Void, Never> {
-        Task { [signals, nanoseconds = seconds(bears / 2)] in
-            while !Task.isCancelled {
-                task.sendPing { fault in if fault == nil { signals?.yield(.pong) } }
-                try? await Task.sleep(nanoseconds: nanoseconds)
-                signals?.yield(.probed)
-            }
-        }
-    }
-}
+    #if canImport(FoundationNetworking)
+    /// This library breaks a frame at 4 KiB, and hands over the pieces.
+    private static let breaksFrames = true
+    #else
+    private static let breaksFrames = false
+    #endif
 
-/// An event of a stream's task.
-enum Signal: Sendable {
-    case opened, pong, probed
-    case frame(String)
-    case cut(Reason)
-    case failed(any Error)
-
-    var isOpen: Bool {
-        switch self {
-        case .opened, .frame: return true
-        default: return false
-        }
+    private static func whole(_ before: String, _ piece: String) -> String {
+        Answer(Data(piece.utf8)) == nil ? before + piece : piece
     }
 }
-
-private func now() -> UInt64 { DispatchTime.now().uptimeNanoseconds }
 
 private func number(_ response: HTTPURLResponse, _ name: String) -> Int {
     Int(response.value(forHTTPHeaderField: name) ?? "") ?? 0
@@ -320,19 +265,17 @@ private func closeCode(_ shown: Int, _ reason: String) -> Int {
     #endif
 }
 
-/// Sends texts one after the other. The caller does not wait for a task that takes nothing.
-private func send(
-    _ task: URLSessionWebSocketTask, _ signals: AsyncStream<Signal>.Continuation
-) -> AsyncStream<String>.Continuation {
-    let (texts, outbox) = AsyncStream.makeStream(of: String.self)
+/// Sends pings: this library does not show those of the server.
+private func probe(
+    _ task: URLSessionWebSocketTask, _ signals: AsyncStream<Signal>.Continuation, _ each: UInt64
+) -> Task<Void, Never> {
     Task {
-        do {
-            for await text in texts { try await task.send(.string(text)) }
-        } catch {
-            signals.yield(.cut(Reason("no_answer", "The stream takes nothing.")))
+        while !Task.isCancelled {
+            task.sendPing { fault in if fault == nil { signals.yield(.pong) } }
+            try? await Task.sleep(nanoseconds: each)
+            signals.yield(.probed)
         }
     }
-    return outbox
 }
 
 private func receive(_ task: URLSessionWebSocketTask, _ signals: AsyncStream<Signal>.Continuation) {
@@ -349,43 +292,21 @@ private func receive(_ task: URLSessionWebSocketTask, _ signals: AsyncStream<Sig
     }
 }
 
-/// Makes a call that is given up after a time, ns.
+/// Makes a call that is cancelled after a time, ns.
 private func call(
     _ session: URLSession, _ request: URLRequest, _ limit: UInt64
 ) async throws -> (Data, HTTPURLResponse) {
-    try await withCheckedThrowingContinuation { continuation in
-        let once = Once(continuation)
+    try await withCheckedThrowingContinuation { waiting in
         let task = session.dataTask(with: request) { data, response, fault in
             if let response = response as? HTTPURLResponse, fault == nil {
-                once.end(.success((data ?? Data(), response)))
+                waiting.resume(returning: (data ?? Data(), response))
             } else {
-                once.end(.failure(fault ?? URLError(.badServerResponse)))
+                waiting.resume(throwing: fault ?? URLError(.badServerResponse))
             }
         }
         task.resume()
         let deadline = DispatchTime.now() + .nanoseconds(Int(limit))
-        DispatchQueue.global().asyncAfter(deadline: deadline) {
-            once.end(.failure(URLError(.timedOut)))
-            task.cancel()
-        }
-    }
-}
-
-/// Resumes a call once: by its answer or by its limit.
-private final class Once: @unchecked Sendable {
-    private let lock = NSLock()
-    private var continuation: CheckedContinuation<(Data, HTTPURLResponse), any Error>?
-
-    init(_ continuation: CheckedContinuation<(Data, HTTPURLResponse), any Error>) {
-        self.continuation = continuation
-    }
-
-    func end(_ result: Result<(Data, HTTPURLResponse), any Error>) {
-        lock.lock()
-        let waiting = continuation
-        continuation = nil
-        lock.unlock()
-        waiting?.resume(with: result)
+        DispatchQueue.global().asyncAfter(deadline: deadline) { task.cancel() }
     }
 }
 
@@ -395,18 +316,14 @@ private final class Watcher: NSObject, URLSessionWebSocketDelegate, @unchecked S
     private var signals: AsyncStream<Signal>.Continuation?
 
     func watch(_ signals: AsyncStream<Signal>.Continuation) {
-        lock.lock()
-        self.signals = signals
-        lock.unlock()
+        lock.withLock { self.signals = signals }
     }
 
     func urlSession(
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask,
         didOpenWithProtocol protocol: String?
     ) {
-        lock.lock()
-        signals?.yield(.opened)
-        lock.unlock()
+        lock.withLock { _ = signals?.yield(.opened) }
     }
 
     func urlSession(

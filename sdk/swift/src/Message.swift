@@ -22,18 +22,15 @@ public struct Message: @unchecked Sendable {
     /// All fields, `created_at` and `expires_at` among them.
     public let raw: [String: Any]
 
-    static let notification = 10
     static let command = 20
-    static let actions = ["import-data", "update-subscription", "set-settings", "sub-change"]
+    private static let actions = ["import-data", "update-subscription", "set-settings", "sub-change"]
 
     /// Reads a message of the inbox, or the one in a push, which FCM sends as text.
     init?(_ value: Any?) {
         let read = (value as? String).flatMap { objectIn(Data($0.utf8)) } ?? value as? [String: Any]
         guard let raw = read, let id = raw["id"] as? Int else { return nil }
-        let isStub = raw["stub"] as? Bool == true
-        guard let payload = raw["payload"] as? [String: Any] ?? (isStub ? [:] : nil) else {
-            return nil
-        }
+        let none: [String: Any]? = raw["stub"] as? Bool == true ? [:] : nil
+        guard let payload = none ?? raw["payload"] as? [String: Any] else { return nil }
         (self.id, self.payload, self.raw) = (id, payload, raw)
         type = raw["notification_type"] as? Int ?? 0
     }
@@ -46,26 +43,32 @@ public struct Message: @unchecked Sendable {
 
     /// Why the message cannot be handled.
     var unknown: String? {
-        if type == Message.notification { return nil }
-        if type != Message.command { return "unknown notification_type \(type)" }
-        return Message.actions.contains(action) ? nil : "unknown action_type \(action)"
+        switch type {
+        case 10: return nil
+        case Message.command where Message.actions.contains(action): return nil
+        case Message.command: return "unknown action_type \(action)"
+        default: return "unknown notification_type \(type)"
+        }
     }
 
     /// Returns the texts for a locale (`pt-BR`), else for its language, else the general ones.
     public func texts(_ locale: String) -> Texts {
         let own = localeIn(payload["locales"], locale)
-        func of(_ name: String, _ ownName: String) -> String {
-            let text = textIn(own, ownName)
+        func of(_ name: String, _ ownName: String? = nil) -> String {
+            let text = textIn(own, ownName ?? name)
             return text.isEmpty ? textIn(payload, name) : text
         }
-        let html = of("body", "body")
-        let link = of("link_for_open", "link-for-open")
-        return Texts(title: of("title", "title"), html: html, plain: plainText(html), link: link)
+        let (html, link) = (of("body"), of("link_for_open", "link-for-open"))
+        return Texts(title: of("title"), html: html, plain: plainText(html), link: link)
     }
 }
 
 func objectIn(_ data: Data) -> [String: Any]? {
     try? JSONSerialization.jsonObject(with: data) as? [String: Any]
+}
+
+func encoded(_ object: [String: Any]) -> Data {
+    (try? JSONSerialization.data(withJSONObject: object)) ?? Data()
 }
 
 func textIn(_ record: [String: Any], _ name: String) -> String { record[name] as? String ?? "" }
@@ -74,12 +77,10 @@ private func localeIn(_ locales: Any?, _ locale: String) -> [String: Any] {
     let all = (locales as? [String: Any] ?? [:]).sorted { $0.key < $1.key }
     let wanted = tidyTag(locale)
     let language = languageOf(wanted)
-    let fits: [(String) -> Bool] = [
-        { $0 == wanted }, { $0 == language }, { languageOf($0) == language },
-    ]
-    for fit in fits {
-        for (key, texts) in all {
-            if let texts = texts as? [String: Any], fit(tidyTag(key)) { return texts }
+    for exact in [wanted, language, nil] {
+        for case let (key, texts as [String: Any]) in all {
+            let tag = tidyTag(key)
+            if exact.map({ $0 == tag }) ?? (languageOf(tag) == language) { return texts }
         }
     }
     return [:]
@@ -95,38 +96,29 @@ private func tidyTag(_ tag: String) -> String {
 private func languageOf(_ tag: String) -> String { String(tag.prefix { $0 != "-" }) }
 
 private let entities = ["amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'", "nbsp": " "]
+private let blocks = "(?i)<br ?/?>|</(?:p|div|li|h[1-6]|tr|blockquote|pre)>"
 
 /// Returns filtered HTML as text: blocks become line breaks, entities are decoded.
 public func plainText(_ html: String) -> String {
-    let steps = [
-        ("\\s+", " "),
-        ("(?i)<br ?/?>|</(?:p|div|li|h[1-6]|tr|blockquote|pre)>", "\n"),
-        ("<[^<>]*>", ""),
-    ]
-    var text = steps.reduce(html) { replaced($0, $1.0, $1.1) }
-    text = decoded(text)
-    text = replaced(replaced(text, " *\\n *", "\n"), "\\n{3,}", "\n\n")
-    return text.trimmingCharacters(in: .whitespacesAndNewlines)
-}
-
-private func replaced(_ text: String, _ pattern: String, _ by: String) -> String {
-    text.replacingOccurrences(of: pattern, with: by, options: .regularExpression)
-}
-
-private func decoded(_ text: String) -> String {
-    let parts = text.components(separatedBy: "&")
-    return parts[0] + parts.dropFirst().map { part -> String in
-        guard let end = part.firstIndex(of: ";"), let sign = entity(String(part[..<end])) else {
-            return "&" + part
+    func replaced(_ text: String, _ steps: [(String, String)]) -> String {
+        steps.reduce(text) {
+            $0.replacingOccurrences(of: $1.0, with: $1.1, options: .regularExpression)
         }
-        return sign + part[part.index(after: end)...]
+    }
+    let text = replaced(html, [("\\s+", " "), (blocks, "\n"), ("<[^<>]*>", "")])
+    let parts = text.components(separatedBy: "&")
+    let decoded = parts[0] + parts.dropFirst().map { part -> String in
+        let name = part.prefix { $0 != ";" }
+        guard name.count < part.count, let sign = entity(name) else { return "&" + part }
+        return sign + part.dropFirst(name.count + 1)
     }.joined()
+    return replaced(decoded, [(" *\\n *", "\n"), ("\\n{3,}", "\n\n")])
+        .trimmingCharacters(in: .whitespacesAndNewlines)
 }
 
-private func entity(_ name: String) -> String? {
+private func entity(_ name: Substring) -> String? {
     guard name.hasPrefix("#") else { return entities[name.lowercased()] }
-    let digits = name.dropFirst()
-    let isHex = digits.hasPrefix("x") || digits.hasPrefix("X")
-    let code = isHex ? UInt32(digits.dropFirst(), radix: 16) : UInt32(digits)
+    let isHex = name.dropFirst().first?.lowercased() == "x"
+    let code = UInt32(name.dropFirst(isHex ? 2 : 1), radix: isHex ? 16 : 10)
     return code.flatMap(Unicode.Scalar.init).map { String(Character($0)) }
 }

@@ -24,31 +24,43 @@ public struct Reason: Error, Sendable, CustomStringConvertible {
 
     /// Reads that of an answer, or of one notice in `ended`.
     init(reading from: [String: Any]) {
-        msg = textIn(from, "msg")
+        (msg, at, freeURL) = (textIn(from, "msg"), textIn(from, "at"), textIn(from, "free_url"))
         word = from["reason"] as? String ?? msg
         text = from["text"] as? String ?? msg
-        at = textIn(from, "at")
         limit = from["limit"] as? Int
-        freeURL = textIn(from, "free_url")
     }
 
     /// Says what kept a call to `url` from an answer.
     init(_ fault: any Error, _ url: String) {
+        if let known = fault as? Reason {
+            self = known
+            return
+        }
         switch (fault as? URLError)?.code {
-        case .cannotConnectToHost?:
-            self.init("refused_port", "No server listens at \(url): it refused the port.")
+        case .cannotConnectToHost?: self.init("refused_port", "\(url) refused its port.")
         case .cannotFindHost?, .dnsLookupFailed?:
             self.init("name", "The name of the host in \(url) was not found.")
-        case .timedOut?:
-            self.init("timeout", "\(url) did not answer in time.")
+        // A call that is late is cancelled.
+        case .timedOut?, .cancelled?: self.init("timeout", "\(url) did not answer in time.")
         case .secureConnectionFailed?, .serverCertificateUntrusted?, .serverCertificateHasBadDate?,
             .serverCertificateNotYetValid?, .serverCertificateHasUnknownRoot?,
             .clientCertificateRejected?, .clientCertificateRequired?,
             .appTransportSecurityRequiresSecureConnection?:
             self.init("tls", "TLS with \(url) failed: \(fault.localizedDescription).")
         default:
-            let text = "\(url) did not answer: \(fault.localizedDescription)."
-            self = fault as? Reason ?? Reason("no_answer", text)
+            let why = fault.localizedDescription
+            // The library of Linux has no codes for faults of TLS.
+            let isTLS = ["TLS", "SSL"].contains { why.contains($0) }
+            self.init(isTLS ? "tls" : "no_answer", "\(url) did not answer: \(why).")
+        }
+    }
+
+    /// Says what a page in place of an answer means.
+    init(page status: Int, _ url: String) {
+        switch status {
+        case 404: self.init("wrong_path", "\(url) is the path of no Gatepost: it says 404.")
+        case 503: self.init("no_answer", "\(url) takes nothing now.")
+        default: self.init("not_json", "\(url) answered \(status) with a page, not JSON.")
         }
     }
 
@@ -75,8 +87,8 @@ public struct Server: Sendable {
     /// The server that the answer to a subscription's fetch names; nil: it names none. `header`
     /// gives a header of the answer. Ask your user before you make a device with it.
     public init?(discoveredAt fetched: String, header: (String) -> String?) {
-        let isPath = "^/(?!/)[A-Za-z0-9._~/-]*$"
-        // A path of the same host, and nothing else: the answer names no other server.
+        // A path of the same host, and no way up: the answer names no other server.
+        let isPath = "^(/(?!\\.\\.?(/|$))[A-Za-z0-9._~-]+)+$"
         guard let path = header("x-device-server"), let from = http(fetched),
             path.range(of: isPath, options: .regularExpression) != nil,
             let at = URL(string: path, relativeTo: from)
@@ -92,20 +104,15 @@ private func http(_ url: String) -> URL? {
 }
 
 private func trimmed(_ url: URL) -> String {
-    var text = url.absoluteString
-    while text.hasSuffix("/") { text.removeLast() }
-    return text
+    url.absoluteString.replacingOccurrences(of: "/+$", with: "", options: .regularExpression)
 }
 
 /// Returns the headers of a subscription's fetch: they name the device, and ask for the server.
 public func fetchHeaders(hwid: String, facts: [String: String]) -> [String: String] {
-    var headers = ["x-hwid": hwid, "x-device-protocol": "1"]
     let named = [
-        "x-device-os": "os", "x-ver-os": "os_version", "x-device-model": "device_name",
-        "x-app-version": "app_version",
+        "x-hwid": hwid, "x-device-protocol": "1", "x-device-os": facts["os"],
+        "x-ver-os": facts["os_version"], "x-device-model": facts["device_name"],
+        "x-app-version": facts["app_version"],
     ]
-    for (header, fact) in named {
-        if let value = facts[fact], !value.isEmpty { headers[header] = value }
-    }
-    return headers
+    return named.compactMapValues { $0 }.filter { !$0.value.isEmpty }
 }

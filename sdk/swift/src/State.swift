@@ -26,23 +26,22 @@ public struct FileStore: Store {
 
 /// Returns the HWID in a store; draws and keeps one if there is none.
 public func hwid(in store: any Store) async throws -> String {
-    let state = State(try await store.read(), hwid: nil)
-    try await store.write(state.text)
-    return state.hwid
+    try await State.open(store, nil).hwid
 }
 
 /// An acknowledgement; two of one message and state are the same.
-struct Ack: Codable, Sendable {
+struct Ack: Codable, Equatable, Sendable {
     let id: Int
     let state: String
     var detail: String?
 
-    func isSame(_ other: Ack) -> Bool { id == other.id && state == other.state }
-
     var json: [String: Any] {
-        let ack: [String: Any] = ["id": id, "state": state]
-        guard let detail, !detail.isEmpty else { return ack }
-        return ack.merging(["detail": detail]) { $1 }
+        let all: [String: Any?] = ["id": id, "state": state, "detail": detail]
+        return all.compactMapValues { $0 }
+    }
+
+    static func == (one: Ack, other: Ack) -> Bool {
+        one.id == other.id && one.state == other.state
     }
 }
 
@@ -63,8 +62,7 @@ struct State: Codable, Sendable {
 
         init(from decoder: Decoder) throws {
             var pair = try decoder.unkeyedContainer()
-            id = try pair.decode(Int.self)
-            state = try pair.decode(String.self)
+            (id, state) = (try pair.decode(Int.self), try pair.decode(String.self))
         }
 
         func encode(to encoder: Encoder) throws {
@@ -74,25 +72,31 @@ struct State: Codable, Sendable {
         }
     }
 
-    private static let seenMax = 1_000
-    private static let acksMax = 1_000
+    private static let keptMax = 1_000
     private static let detailMax = 255
 
+    /// Reads a store. What was drawn is kept before it is used.
+    static func open(_ store: any Store, _ hwid: String?) async throws -> State {
+        let state = State(try await store.read(), hwid: hwid)
+        try await store.write(state.text)
+        return state
+    }
+
     /// Reads a text. A missing or broken one, or one of another HWID, makes a new device.
-    init(_ text: String?, hwid given: String?) {
+    private init(_ text: String?, hwid given: String?) {
         let kept = text.flatMap { try? JSONDecoder().decode(State.self, from: Data($0.utf8)) }
         // The token belongs to the HWID that was registered.
         if let kept, kept.version == 1, given == nil || given == kept.hwid {
             self = kept
-            return
+        } else {
+            // Random: it does not identify the phone.
+            let drawn = (0..<32).map { _ in String(Int.random(in: 0..<16), radix: 16) }.joined()
+            hwid = given ?? drawn
         }
-        // Random: it does not identify the phone.
-        hwid = given ?? (0..<32).map { _ in String(Int.random(in: 0..<16), radix: 16) }.joined()
     }
 
     var text: String {
-        let encoded = try? JSONEncoder().encode(self)
-        return String(decoding: encoded ?? Data(), as: UTF8.self)
+        String(decoding: (try? JSONEncoder().encode(self)) ?? Data(), as: UTF8.self)
     }
 
     /// Returns the acknowledged state of a message; nil: it is new.
@@ -100,25 +104,25 @@ struct State: Codable, Sendable {
 
     /// Returns the state with a message and its acknowledgement, which waits.
     func knowing(_ ack: Ack) -> State {
-        var state = self
-        state.seen = (seen.filter { $0.id != ack.id } + [Seen(ack)]).suffix(State.seenMax)
-        return state.owing(ack)
+        var state = owing(ack)
+        state.seen = (seen.filter { $0.id != ack.id } + [Seen(ack)]).suffix(State.keptMax)
+        return state
     }
 
     /// Returns the state with one more acknowledgement that waits.
     func owing(_ ack: Ack) -> State {
-        var state = without([ack])
         let line = (ack.detail ?? "").components(separatedBy: .controlCharacters)
         let detail = String(line.joined(separator: " ").prefix(State.detailMax))
         let tidy = Ack(id: ack.id, state: ack.state, detail: detail.isEmpty ? nil : detail)
-        state.acks = (state.acks + [tidy]).suffix(State.acksMax)
+        var state = without([ack])
+        state.acks = (state.acks + [tidy]).suffix(State.keptMax)
         return state
     }
 
     /// Returns the state without acknowledgements that the server confirmed.
     func without(_ sent: [Ack]) -> State {
         var state = self
-        state.acks = acks.filter { ack in !sent.contains { $0.isSame(ack) } }
+        state.acks = acks.filter { !sent.contains($0) }
         return state
     }
 

@@ -96,6 +96,11 @@ const upstreamKeys = {
     'Who says how many devices a link admits: `own`, Gatepost, or `panel`, whose API is asked at',
     'most once an hour and key. While the panel is away the last limit holds.',
   ]),
+  read: tableKey('read', 'proxy', oneOf('proxy', 'panel'), [
+    'Where end and traffic of subscriptions are read, for providers with `subscription_figures`: in',
+    'the answers that pass, or with `panel` also from the API, at most once an hour and link. That is',
+    'also read with `limits = "panel"`.',
+  ]),
   // The largest: what such links had before this setting existed.
   unlimitedAs: tableKey(
     'unlimited_as',
@@ -107,7 +112,7 @@ const upstreamKeys = {
     ],
   ),
   panel: exampleKey('panel', '', 'remnawave', oneOf('', ...PANELS), [
-    'The panel, whose API `limits` asks, and as which `refused_as` refuses:',
+    'The panel, whose API `limits` and `read` ask, and as which `refused_as` refuses:',
     `${named(PANELS)}. Empty: the one that \`key\` names, if it`,
     'names one.',
   ]),
@@ -148,7 +153,8 @@ const upstreamKeys = {
     '`panel_token_file` or `panel_account_file`, of an account that can change users.',
   ]),
   panelAdmin: exampleKey('panel_admin', '', 'seller-1', optionalLine, [
-    "The provider's users at the panel: a cut-off changes no other.",
+    "The provider's users at the panel: a cut-off changes no other, and limits, ends and traffic",
+    'are read of no other.',
     `${OWNERS}. Empty: all users, unless`,
     'another provider has an upstream at the same panel: then it is needed.',
   ]),
@@ -316,6 +322,11 @@ export const gateSettings = {
   ]),
   gatePanelHeadersFile: live('gate.panel_headers_file', '', text, [
     'A file with further headers for that API (mode 0600): as `panel_headers_file` of an upstream.',
+  ]),
+  // Each link that fetches is a question to the panel.
+  gateRead: live('gate.read', 'off', oneOf('off', 'panel'), [
+    'Whether end and traffic of subscriptions are read from that API, as with `read = "panel"` of an',
+    'upstream: `/gate` sees no answer of the panel.',
   ]),
   gateLanguage: live('gate.language', 'en', languageTag, [
     'The language of refusals for apps that ask for no language that has texts: most apps ask for',

@@ -234,6 +234,8 @@ function CommandForm({ at, source, table }: CommandProps) {
         at={at}
         kind="command"
         path="/remote/command"
+        // The other actions may carry an address of a subscription, or servers.
+        draft={source === null && action.value === 'set-settings' ? 'command' : null}
         bodyOf={(given) => ({
           action_type: action.value,
           ...contentOf(action.value, given, table),

@@ -12,10 +12,11 @@ import { Title } from '../parts/layout.tsx';
 import { lengthOf, useLeft } from '../parts/left.ts';
 import { useLive } from '../parts/live.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
+import { wordsAlone } from '../parts/misfit.ts';
 import { Phone } from '../parts/phone.tsx';
 import { Bytes, Examples, Placeholders } from '../parts/preview.tsx';
 import { type Given, SendForm, scheduleIn, Targets, targetsIn } from '../parts/send-form.tsx';
-import { query, texts, wordsFor } from '../state.ts';
+import { query, texts } from '../state.ts';
 
 type Preview = Got<'send.preview'>;
 type Source = Got<'send.source'>;
@@ -24,6 +25,7 @@ const PAUSE_MS = 250;
 const LOCALES = ['ru', 'en', 'fa', 'zh-CN', 'uk', 'tr', 'de', 'es'] as const;
 const FIRST = '';
 
+const isIn = (list: string, one: string) => list.split(' ').includes(one);
 const fieldOf = (name: string, locale: string) => (locale === FIRST ? name : `${name} ${locale}`);
 
 /** Returns the body for the API; a language without a body text is omitted. */
@@ -168,14 +170,21 @@ function Compose({ at, source }: { at: string; source: Source | null }) {
         preview.value = found;
         problem.value = null;
       } catch (fault) {
-        if (round === asked.current) problem.value = wordsFor(fault);
+        if (round === asked.current) problem.value = wordsAlone(fault);
       }
     }, PAUSE_MS);
   };
   useEffect(() => () => clearTimeout(pause.current), []);
   return (
     <div class="compose">
-      <SendForm at={at} kind="push" path="/remote/notification" bodyOf={bodyOf} onInput={show}>
+      <SendForm
+        at={at}
+        kind="push"
+        path="/remote/notification"
+        bodyOf={bodyOf}
+        onInput={show}
+        draft={source === null ? 'message' : null}
+      >
         <div class="languages">
           <TextFields locale={FIRST} from={payload} />
           {locales.value.map((locale) => (
@@ -187,7 +196,11 @@ function Compose({ at, source }: { at: string; source: Source | null }) {
             />
           ))}
         </div>
-        <Hidden name="locales" value={locales.value.join(' ')} />
+        <Hidden
+          name="locales"
+          value={locales.value.join(' ')}
+          onRestore={(value) => (locales.value = LOCALES.filter((one) => isIn(value, one)))}
+        />
         <AddLanguage locales={locales} />
         <Fill isChosen={payload['fill'] === 1} />
         <Field

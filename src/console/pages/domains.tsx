@@ -43,6 +43,7 @@ function AddDomain({ at, onAdded }: { at: string; onAdded: () => Promise<void> }
     <Card title={words.add}>
       <Form
         submit={words.bind}
+        draft="domain"
         beside={<Curl at={at} call={() => ({ path: '/api/add-domain', params: params() })} />}
         onSubmit={async ({ host: given = '' }) => {
           const host = hostIn(given);
@@ -98,7 +99,7 @@ function Row({ domain, onChange, onChanged, at }: RowProps) {
   return (
     <tr>
       <th scope="row">
-        <bdi>{domainName}</bdi>
+        <bdi>{domainName}</bdi> <small class="hint">{texts.common.numbered(`${id}`)}</small>
       </th>
       <td>
         <bdi class="code short" title={domainHash}>

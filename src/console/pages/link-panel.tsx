@@ -3,6 +3,7 @@
 import type { Got } from '../../call/table.ts';
 import { call } from '../call.ts';
 import { Button } from '../parts/button.tsx';
+import { traffic } from '../parts/bytes.ts';
 import { Curl } from '../parts/copy.tsx';
 import { Ask } from '../parts/dialog.tsx';
 import { Field, Form, TextArea } from '../parts/form.tsx';
@@ -18,20 +19,50 @@ import { useLive } from '../parts/live.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
 import { systemName } from '../parts/system.ts';
 import { Problem, useWork } from '../parts/work.tsx';
-import { may, texts } from '../state.ts';
+import { may, nowMs, texts } from '../state.ts';
 
 type Shown = Got<'links.show'>;
 type Device = Shown['devices'][number];
 
 const DISABLED = 5;
+/** As many refused devices of a link are kept: core/refused-devices.ts. */
+const REFUSED_KEPT = 20;
+
+/** Returns end and traffic of the subscription, and when the panel said so. */
+function figureFacts(figures: Shown['figures']): (readonly [string, string])[] {
+  if (figures === null) return [];
+  const words = texts.links;
+  const { endsAtMs, readAtMs, totalBytes, usedBytes } = figures;
+  const isOver = endsAtMs !== null && endsAtMs < nowMs();
+  return [
+    ...(endsAtMs === null
+      ? []
+      : [[isOver ? words.endedOn : words.endsOn, time(endsAtMs)] as const]),
+    ...(usedBytes === null
+      ? []
+      : [
+          [
+            words.traffic,
+            totalBytes === null
+              ? traffic(usedBytes)
+              : words.ofLimit(traffic(usedBytes), traffic(totalBytes)),
+          ] as const,
+        ]),
+    [words.figuresRead, time(readAtMs)],
+  ];
+}
 
 function factsOf(shown: Shown) {
   const words = texts.link;
   return [
+    ...(shown.status === DISABLED
+      ? [[texts.heads.status, <span class="badge bad">{texts.links.off}</span>] as const]
+      : []),
     [words.devices, texts.links.ofLimit(number(shown.deviceCount), number(shown.limit))],
     ...(shown.limitWanted === null
       ? []
       : [[words.limitWanted, number(shown.limitWanted)] as const]),
+    ...figureFacts(shown.figures),
     [texts.links.made, date(shown.createdAtMs)],
     ...(shown.policy.enforce ? [] : [[words.counting, words.countingHint] as const]),
     ...(shown.freedFromMs === null ? [] : [[words.freesItself, time(shown.freedFromMs)] as const]),
@@ -45,6 +76,7 @@ function Edit({ at, acts, shown }: { at: string; acts: Acts; shown: Shown }) {
       <summary>{words.edit}</summary>
       <Form
         submit={texts.common.save}
+        draft={`link ${shown.id}`}
         beside={
           <Curl
             at={at}
@@ -170,6 +202,7 @@ function Naming({ at, acts, shown }: { at: string; acts: Acts; shown: Shown }) {
       <p class="hint">{words.nameHint}</p>
       <Form
         submit={words.nameIt}
+        draft={`names ${shown.id}`}
         beside={
           <Curl
             at={at}
@@ -275,6 +308,9 @@ function Body({ at, acts, shown, onGone }: BodyProps & { onGone: () => void }) {
       {shown.refused.length > 0 && (
         <section>
           <h3>{words.refused}</h3>
+          {shown.refused.length >= REFUSED_KEPT && (
+            <p class="hint">{words.refusedLast(REFUSED_KEPT)}</p>
+          )}
           <ul class="list">
             {shown.refused.map((of) => (
               <RefusedRow key={of.hwid} acts={acts} of={of} shown={shown} />
@@ -298,15 +334,17 @@ interface PanelProps {
   at: string;
   id: number;
   onClose: () => void;
+  /** Draws the row again, before the stream says so. */
+  onChanged: (id: number) => Promise<void>;
 }
 
-export function LinkPanel({ at, id, onClose }: PanelProps) {
+export function LinkPanel({ at, id, onClose, onChanged }: PanelProps) {
   const { problem, run: work } = useWork();
   const loaded = useLoaded((signal) => call('links.show', { at, id }, signal), `${at} ${id}`);
   const shown = loaded.value.value;
   const run: Acts['run'] = async (change) => {
     await work(change);
-    await loaded.load();
+    await Promise.all([loaded.load(), onChanged(id)]);
   };
   const acts: Acts = {
     run,
@@ -324,7 +362,8 @@ export function LinkPanel({ at, id, onClose }: PanelProps) {
   );
   const title = (
     <>
-      <bdi class="code">{shown?.code ?? ''}</bdi> <bdi>{shown?.note}</bdi>
+      <bdi class="code">{shown?.code ?? ''}</bdi> <bdi>{shown?.note}</bdi>{' '}
+      <small class="hint">{texts.common.numbered(`${id}`)}</small>
     </>
   );
   return (

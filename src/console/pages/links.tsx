@@ -12,7 +12,15 @@ import { LinkList } from '../parts/link-list.ts';
 import { NewLinks } from '../parts/link-new.tsx';
 import { filterOf, isEvery, readOrder } from '../parts/link-query.ts';
 import { openLink, Rows } from '../parts/link-rows.tsx';
-import { Chips, ColumnMenu, columns, filterText, SearchField } from '../parts/link-tools.tsx';
+import {
+  Chips,
+  ColumnMenu,
+  columns,
+  FiguresNotice,
+  filterText,
+  knownColumns,
+  SearchField,
+} from '../parts/link-tools.tsx';
 import { onLive } from '../parts/live.ts';
 import { goHere, may, nowMs, query, texts } from '../state.ts';
 import { LinkPanel } from './link-panel.tsx';
@@ -89,7 +97,7 @@ function Found({ list, reload, children }: FoundProps) {
         </div>
       )}
       {isEmpty && state === 'whole' && <Empty list={list} />}
-      {!isEmpty && <Rows list={list} columns={columns.value} />}
+      {!isEmpty && <Rows list={list} columns={knownColumns(columns.value, list.figures)} />}
     </>
   );
 }
@@ -133,14 +141,23 @@ export function LinksPage({ at }: { at: string }) {
         </Title>
         <div class="tools">
           <SearchField />
-          <Chips />
+          <Chips figures={list.figures} />
         </div>
+        <FiguresNotice figures={list.figures} />
         <Found list={list} reload={reload}>
-          <ColumnMenu order={list.order} />
+          <ColumnMenu list={list} />
           <Actions at={at} filter={list.filter} onMade={reload} />
         </Found>
       </section>
-      {opened !== null && <LinkPanel key={opened} at={at} id={opened} onClose={close} />}
+      {opened !== null && (
+        <LinkPanel
+          key={opened}
+          at={at}
+          id={opened}
+          onClose={close}
+          onChanged={(id) => list.refresh([id])}
+        />
+      )}
     </div>
   );
 }

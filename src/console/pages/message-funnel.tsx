@@ -20,6 +20,8 @@ const ANEW_MAX = 40_000;
 
 interface Counted {
   totals: Totals;
+  /** Devices in whose inbox it is, where an app reads that. */
+  inboxCount: number;
   /** Devices that were counted so far. */
   count: number;
   isDone: boolean;
@@ -45,14 +47,17 @@ async function count(
   onPart: (part: Counted) => void,
 ): Promise<void> {
   let totals: Totals | null = null;
+  let inboxCount = 0;
   let afterId: number | null = null;
   for (let slices = 1; ; slices++) {
     const slice: Got<'messages.count'> = await call('messages.count', { ...of, afterId }, signal);
     totals = totals === null ? slice.totals : sum(totals, slice.totals);
+    inboxCount += slice.inboxCount;
     afterId = slice.nextId;
     const isDone = afterId === null || slices === SLICES_MAX;
     if (signal.aborted) return;
-    onPart({ totals, count: devicesIn(totals), isDone, isAtLeast: isDone && afterId !== null });
+    const isAtLeast = isDone && afterId !== null;
+    onPart({ totals, inboxCount, count: devicesIn(totals), isDone, isAtLeast });
     if (isDone) return;
   }
 }
@@ -142,7 +147,7 @@ export function Funnel({ at, shown, turn }: { at: string; shown: Shown; turn: nu
     <>
       <dl class="funnel">
         <Bar name={words.steps.queued} value={most} most={most} text={number(most)} look="soft" />
-        <Bar name={words.steps.sent} value={sent} most={most} text={number(sent)} look="good" />
+        {counted.value && bar('sent', counted.value.inboxCount, 'good')}
         {totals && bar('received', totals.received, 'good')}
         {totals && acts.map((name) => bar(name, totals[name], name === 'refused' ? 'bad' : 'good'))}
         <Bar

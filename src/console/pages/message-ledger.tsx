@@ -14,7 +14,7 @@ type Show = Given<'messages.ledger'>['show'];
 type Page = Got<'messages.ledger'>;
 type Receipt = Page['rows'][number];
 
-/** Returns the latest state of a device and its time. */
+/** Returns the latest state of a device and its time. What no app reads is in no inbox. */
 function stateOf(row: Receipt) {
   const { executedAtMs, openedAtMs, receivedAtMs, refusedAtMs } = row;
   if (refusedAtMs !== null) return { state: 'refused', atMs: refusedAtMs } as const;
@@ -23,6 +23,7 @@ function stateOf(row: Receipt) {
   if (receivedAtMs !== null) return { state: 'received', atMs: receivedAtMs } as const;
   const atMs = { queued: null, sent: row.sentAtMs, failed: row.failedAtMs };
   const { state } = row;
+  if (state === 'sent' && !row.isReachable) return { state: 'unread', atMs: null } as const;
   return { state, atMs: state === 'expired' ? row.expiredAtMs : atMs[state] };
 }
 

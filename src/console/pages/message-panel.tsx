@@ -148,7 +148,7 @@ function factsOf(shown: Shown) {
       : [
           [
             words.replaces,
-            <Button label={words.of(`${replacesId}`)} class="plain" onClick={open} />,
+            <Button label={texts.common.numbered(`${replacesId}`)} class="plain" onClick={open} />,
           ] as const,
         ]),
   ] as const;
@@ -173,6 +173,7 @@ function Body({ at, onCancelled, shown, turn }: BodyProps) {
     <>
       <div class="panel-state">
         <StateBadge state={shown.state} />
+        <small class="hint">{texts.common.numbered(`${id}`)}</small>
         {may('messages.cancel') && shown.content !== null && (
           <Button label={words.copy} onClick={copy} />
         )}
@@ -224,7 +225,7 @@ export function MessagePanel(props: { at: string; id: number; onClose: () => voi
   );
   return (
     <Panel
-      title={<bdi>{shown === null ? texts.messages.of(`${id}`) : titleOf(shown)}</bdi>}
+      title={<bdi>{shown === null ? texts.common.numbered(`${id}`) : titleOf(shown)}</bdi>}
       onClose={onClose}
     >
       <p class="notice good" role="status" hidden={!isCancelled.value}>

@@ -13,7 +13,7 @@ export const actionName = (action: string): string =>
 
 export function titleOf({ action, id, title }: Message): string {
   if (action !== null) return actionName(action);
-  return title === null ? `${texts.messages.of(`${id}`)}, ${texts.messages.deleted}` : title;
+  return title === null ? `${texts.common.numbered(`${id}`)}, ${texts.messages.deleted}` : title;
 }
 
 export function targetsOf({ hwidCount, hwids, os }: Pick<Message, 'hwidCount' | 'hwids' | 'os'>) {

@@ -63,7 +63,8 @@ function Filters({ filter }: { filter: Filter }) {
   );
 }
 
-function Reached({ message: { recipients, sent } }: { message: Message }) {
+/** How many devices the delivery has come to: it says nothing of who can get the message. */
+function Processed({ message: { recipients, sent } }: { message: Message }) {
   if (recipients === 0) return <span class="number">–</span>;
   return (
     <span class="share">
@@ -96,7 +97,7 @@ function Row({ message, isOpen }: { message: Message; isOpen: boolean }) {
         <StateBadge state={message.state} />
       </td>
       <td>
-        <Reached message={message} />
+        <Processed message={message} />
       </td>
       <td>
         <SendTime ms={message.beganAtMs ?? message.dueAtMs ?? message.createdAtMs} />
@@ -179,7 +180,7 @@ function Table({ first, filter, onFresh }: TableProps) {
           <table class="rows messages">
             <thead>
               <tr>
-                {[words.message, texts.common.state, words.reached, words.when].map((name) => (
+                {[words.message, texts.common.state, words.processed, words.when].map((name) => (
                   <th key={name} scope="col">
                     {name}
                   </th>

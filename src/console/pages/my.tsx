@@ -20,7 +20,7 @@ function controlsOf(own: Shown['own']): Record<keyof Shown['own'], JSX.Element> 
     ['0', words.off],
     ['1', words.on],
   ] as const;
-  const { my, myColor, myCutOff, myName, supportUrl } = own;
+  const { my, myColor, myCutOff, myName, myTraffic, supportUrl, webPageUrl } = own;
   const color = myColor ?? USUAL;
   return {
     my: <Select label={heads.page} name="my" value={String(my)} options={options} />,
@@ -35,6 +35,17 @@ function controlsOf(own: Shown['own']): Record<keyof Shown['own'], JSX.Element> 
       />
     ),
     myColor: <Field label={heads.page_color} name="myColor" type="color" defaultValue={color} />,
+    myTraffic: (
+      <>
+        <Select
+          label={heads.page_traffic}
+          name="myTraffic"
+          value={String(myTraffic)}
+          options={options}
+        />
+        <p class="hint">{words.trafficHint}</p>
+      </>
+    ),
     myCutOff: (
       <>
         <Select
@@ -57,6 +68,17 @@ function controlsOf(own: Shown['own']): Record<keyof Shown['own'], JSX.Element> 
         defaultValue={supportUrl ?? ''}
       />
     ),
+    webPageUrl: (
+      <Field
+        label={heads.web_page_url}
+        hint={words.payHint}
+        name="webPageUrl"
+        maxLength={255}
+        dir="ltr"
+        autocomplete="off"
+        defaultValue={webPageUrl ?? ''}
+      />
+    ),
   };
 }
 
@@ -67,14 +89,16 @@ function Settings({ at, shown, onSaved }: { at: string; shown: Shown; onSaved: (
     <Form
       submit={texts.common.save}
       done={texts.common.saved}
+      draft="page"
       keeps
-      onSubmit={async ({ my, myColor = '', myCutOff, ...given }) => {
+      onSubmit={async ({ my, myColor = '', myCutOff, myTraffic, ...given }) => {
         const own = myColor === USUAL ? null : myColor;
         await call('page.set', {
           at,
           ...given,
           my: flag(my),
           myCutOff: flag(myCutOff),
+          myTraffic: flag(myTraffic),
           myColor: own,
         });
         await onSaved();

@@ -67,7 +67,14 @@ function Refusals({ of }: { of: Overview['refusals'] }) {
               class="plain code"
               onClick={() => go('/console/links', { link: `${one.installId}` })}
             />
-            <span>{texts.reasons[one.reason]}</span>
+            <span>
+              {one.note !== null && (
+                <>
+                  <bdi>{one.note}</bdi>{' '}
+                </>
+              )}
+              {texts.reasons[one.reason]}
+            </span>
             <span class="number">{words.refusalCount(one.refusedCount)}</span>
           </li>
         ))}

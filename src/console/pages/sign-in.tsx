@@ -7,6 +7,7 @@ import { Button } from '../parts/button.tsx';
 import { Field, Form } from '../parts/form.tsx';
 import { Mark } from '../parts/icons.tsx';
 import { LookMenu } from '../parts/look-menu.tsx';
+import { hideOneTime, oneTime } from '../parts/one-time.tsx';
 import { Problem } from '../parts/work.tsx';
 import { askMe, go, texts, wordsFor } from '../state.ts';
 
@@ -16,8 +17,11 @@ type Way = 'account' | 'key';
 export const hasPasskeys = () =>
   'PublicKeyCredential' in window && !/^(?:[\d.]+|\[.*\])$/.test(location.hostname);
 
-/** Returns the secret of a link. It is in the fragment, which is sent to no server. */
-const secretOf = (kind: string) => new URLSearchParams(location.hash.slice(1)).get(kind) ?? null;
+/** Says of a refused link that it is over: nothing was typed that could be wrong. */
+function linkFault(fault: unknown): never {
+  const isOver = fault instanceof Refusal && fault.says === 'sign_in_wrong';
+  throw isOver ? new Refusal('link_over', texts.signIn.linkOver) : fault;
+}
 
 async function byPasskey() {
   const options = await call('session.passkey-challenge', {});
@@ -96,7 +100,8 @@ function Invited({ secret }: { secret: string }) {
       <Form
         submit={texts.signIn.accept}
         onSubmit={async ({ name = '' }) => {
-          await call('session.invited', { secret, name });
+          await call('session.invited', { secret, name }).catch(linkFault);
+          oneTime.value = null;
           await askMe();
           go('/console/account');
         }}
@@ -110,19 +115,19 @@ function Invited({ secret }: { secret: string }) {
 export function SignIn() {
   const way = useSignal<Way>('account');
   const problem = useSignal<string | null>(null);
-  const invitation = secretOf('invitation');
+  const opened = oneTime.value;
   useEffect(() => {
-    const secret = secretOf('entry');
-    if (secret === null) return;
-    // Removes the secret from the history at once.
-    history.replaceState(null, '', location.pathname);
-    call('session.entry', { secret })
+    if (opened?.kind !== 'entry') return;
+    hideOneTime();
+    oneTime.value = null;
+    call('session.entry', { secret: opened.secret })
+      .catch(linkFault)
       .then(askMe)
       .then(() => go('/console/account'))
       .catch((fault) => {
         problem.value = wordsFor(fault);
       });
-  }, [problem]);
+  }, [opened]);
   const tab = (kind: Way, label: string) => (
     <Button label={label} aria-pressed={way.value === kind} onClick={() => (way.value = kind)} />
   );
@@ -130,8 +135,8 @@ export function SignIn() {
     <div class="door">
       <main class="card">
         <Mark />
-        {invitation !== null ? (
-          <Invited secret={invitation} />
+        {opened?.kind === 'invitation' ? (
+          <Invited secret={opened.secret} />
         ) : (
           <>
             <h1>{texts.signIn.title}</h1>

@@ -19,7 +19,6 @@ type StaffRole = Given<'staff.invite'>['role'];
 type Scope = Given<'keys.add'>['scope'];
 
 const ROLES: readonly StaffRole[] = ['owner', 'sender', 'support', 'reader'];
-const SCOPES: readonly Scope[] = ['read', 'links', 'send', 'ties'];
 /** Lifetimes of keys to choose from, days; 0: no end. */
 const KEY_DAYS = [30, 90, 365, 0] as const;
 
@@ -37,7 +36,7 @@ function MemberRow({ at, member, onChange, onGone }: MemberRowProps) {
   return (
     <tr>
       <th scope="row">
-        <bdi>{name}</bdi>
+        <bdi>{name}</bdi> <small class="hint">{texts.common.numbered(`${id}`)}</small>
       </th>
       <td>
         <Role
@@ -102,7 +101,6 @@ function Staff({ at }: { at: string }) {
         roles={ROLES}
         names={words.roles}
         rights={words.rights}
-        usual="support"
         invite={(role) => call('staff.invite', { at, role })}
       />
     </Card>
@@ -148,7 +146,7 @@ function Keys({ at }: { at: string }) {
       <Select
         label={words.scope}
         name="scope"
-        options={SCOPES.map((scope) => [scope, words.scopes[scope]])}
+        options={Object.entries(words.scopes)}
         value="read"
       />
       <Select

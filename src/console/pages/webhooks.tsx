@@ -169,7 +169,7 @@ function WebhookCard({ at, kinds, of, onChange }: CardProps) {
     <section class="card" aria-busy={isBusy.value}>
       <div class="title">
         <h2>
-          <bdi>{receiverName(of)}</bdi>
+          <bdi>{receiverName(of)}</bdi> <small class="hint">{texts.common.numbered(`${id}`)}</small>
         </h2>
         <State of={of} />
       </div>

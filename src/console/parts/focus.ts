@@ -4,3 +4,10 @@ export function keepFocus(): void {
     if (document.activeElement === document.body) document.getElementById('content')?.focus();
   });
 }
+
+/** Returns whether the focus is in a field. */
+export const isTyping = () => {
+  const { tagName = '', isContentEditable = false } = (document.activeElement ??
+    {}) as Partial<HTMLElement>;
+  return isContentEditable || /^(?:INPUT|SELECT|TEXTAREA)$/.test(tagName);
+};

@@ -1,6 +1,6 @@
 /** Numbers and times in the language of the page. */
 
-import { texts } from '../state.ts';
+import { nowMs, texts } from '../state.ts';
 import { agentIn } from './agent.ts';
 
 /** Caches `make()` by language: making a formatter takes a hundred times as long as formatting. */
@@ -14,6 +14,8 @@ export function kept<T>(make: (tag: string) => T): () => T {
 
 const numbers = kept((tag) => new Intl.NumberFormat(tag));
 const dates = kept((tag) => new Intl.DateTimeFormat(tag, { dateStyle: 'medium' }));
+const nearDates = kept((tag) => new Intl.DateTimeFormat(tag, { day: 'numeric', month: 'short' }));
+const percents = kept((tag) => new Intl.NumberFormat(tag, { style: 'percent' }));
 const times = kept(
   (tag) => new Intl.DateTimeFormat(tag, { dateStyle: 'medium', timeStyle: 'short' }),
 );
@@ -28,6 +30,16 @@ const days = kept(
 export const number = (value: number) => numbers().format(value);
 
 export const date = (ms: number) => dates().format(ms);
+
+/** The time within which a date needs no year. */
+const NEAR_MS = 300 * 86_400_000;
+
+/** Returns a date without its year, if it is near. */
+export const nearDate = (ms: number) =>
+  Math.abs(ms - nowMs()) < NEAR_MS ? nearDates().format(ms) : date(ms);
+
+/** Returns a share in whole per cent, never more than it is. */
+export const percent = (share: number) => percents().format(Math.floor(share * 100) / 100);
 
 export const time = (ms: number) => times().format(ms);
 

@@ -6,7 +6,7 @@ import type { Got } from '../../call/table.ts';
 import { call } from '../call.ts';
 import { texts, wordsFor } from '../state.ts';
 import { Button } from './button.tsx';
-import { keepFocus } from './focus.ts';
+import { isTyping, keepFocus } from './focus.ts';
 import { number } from './format.ts';
 import { useLive } from './live.ts';
 import { Share } from './share.tsx';
@@ -74,6 +74,7 @@ function Row({ job, nowMs, onCancel }: RowProps) {
         <>
           <Share of={share} />
           <span class="number">{words.of(number(job.seenCount), number(job.totalCount))}</span>
+          {job.isHeld && <span role="status">{words.held}</span>}
         </>
       )}
       {job.mayStop && (
@@ -166,10 +167,27 @@ function useJobs(at: string) {
   };
 }
 
+/** Undoes by Ctrl+Z; in a field that undoes what was typed. */
+function useUndoKey(undo: (() => void) | null): void {
+  const latest = useRef(undo);
+  latest.current = undo;
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      const isUndo = event.code === 'KeyZ' && (event.ctrlKey || event.metaKey) && !event.shiftKey;
+      if (!isUndo || event.altKey || isTyping() || latest.current === null) return;
+      event.preventDefault();
+      latest.current();
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, []);
+}
+
 /** Shows jobs that can be undone, are running, or have failed. */
 export function JobBar({ at }: { at: string }) {
   const { jobs, load, nowMs } = useJobs(at);
   const problem = useSignal<string | null>(null);
+  const isUndone = useSignal(false);
   const seen = useSignal(dismissedAt(at));
   const watched = useRef(new Set<number>());
   const taking = useRef(new Set<number>());
@@ -187,6 +205,7 @@ export function JobBar({ at }: { at: string }) {
     if (taking.current.has(id)) return;
     taking.current.add(id);
     problem.value = await call('jobs.cancel', { at, id }).then(() => null, wordsFor);
+    isUndone.value = problem.value === null;
     taking.current.delete(id);
     await load();
     keepFocus();
@@ -201,18 +220,29 @@ export function JobBar({ at }: { at: string }) {
     dismiss(at, seen.value);
     keepFocus();
   };
-  if (open.length === 0 && ended.length === 0 && problem.value === null) return null;
+  // The newest that can be undone still: its row says so, and a screen reader.
+  const undoable = open.find(({ dueAtMs, mayStop, state }) => {
+    return mayStop && state === 'waiting' && dueAtMs > nowMs;
+  });
+  useUndoKey(undoable === undefined ? null : () => void cancel(undoable.id));
   return (
-    <section class="jobs" aria-label={texts.jobs.title}>
-      <ul>
-        {open.map((job) => (
-          <Row key={job.id} job={job} nowMs={nowMs} onCancel={() => cancel(job.id)} />
-        ))}
-        {ended.map((job) => (
-          <Ended key={job.id} job={job} onDismiss={() => onDismiss(job.id)} />
-        ))}
-      </ul>
-      <Problem of={problem} />
-    </section>
+    <>
+      <p class="visually-hidden" role="status">
+        {undoable ? texts.jobs.undoSaid(workName(undoable)) : isUndone.value && texts.jobs.undone}
+      </p>
+      {(open.length > 0 || ended.length > 0 || problem.value !== null) && (
+        <section class="jobs" aria-label={texts.jobs.title}>
+          <ul>
+            {open.map((job) => (
+              <Row key={job.id} job={job} nowMs={nowMs} onCancel={() => cancel(job.id)} />
+            ))}
+            {ended.map((job) => (
+              <Ended key={job.id} job={job} onDismiss={() => onDismiss(job.id)} />
+            ))}
+          </ul>
+          <Problem of={problem} />
+        </section>
+      )}
+    </>
   );
 }

@@ -4,6 +4,7 @@ import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { wordsFor } from '../state.ts';
+import { isTyping } from './focus.ts';
 import { loadFile } from './page-file.ts';
 import { shown } from './shown.ts';
 
@@ -19,12 +20,6 @@ export async function show(what: 'palette' | 'keys'): Promise<void> {
     shown.value = null;
   }
 }
-
-const isTyping = () => {
-  const { tagName = '', isContentEditable = false } = (document.activeElement ??
-    {}) as Partial<HTMLElement>;
-  return isContentEditable || /^(?:INPUT|SELECT|TEXTAREA)$/.test(tagName);
-};
 
 function press(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.altKey) return;

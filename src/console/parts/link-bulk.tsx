@@ -12,6 +12,7 @@ import { number } from './format.ts';
 import { jobsChanged } from './job.tsx';
 import { AsTheyLeave, LimitField } from './link-limit.tsx';
 import { isEvery, type LinkFilter } from './link-query.ts';
+import { Restored, useDraft } from './use-draft.tsx';
 import { Problem } from './work.tsx';
 
 type Change = Given<'links.bulk'>['change'];
@@ -40,7 +41,11 @@ function Fields() {
         value={what.value}
         onChoice={(one) => (what.value = one)}
       />
-      <Hidden name="what" value={what.value} />
+      <Hidden
+        name="what"
+        value={what.value}
+        onRestore={(value) => (what.value = value === 'remove' ? value : 'change')}
+      />
       {what.value === 'remove' ? (
         <p class="notice">{words.removeHint}</p>
       ) : (
@@ -120,6 +125,7 @@ export function ChangeLinks({ at, filter, onClose }: BulkProps) {
   const shown = useSignal<{ content: string; change: Change; of: Preview } | null>(null);
   const problem = useSignal<string | null>(null);
   const isBusy = useSignal(false);
+  const draft = useDraft(form, 'many links');
   const words = texts.links;
   const change = () => changeIn(form.current === null ? {} : givenIn(form.current));
 
@@ -154,8 +160,12 @@ export function ChangeLinks({ at, filter, onClose }: BulkProps) {
       class="form"
       aria-busy={isBusy.value}
       onSubmit={submit}
-      onInput={() => (shown.value = null)}
+      onInput={() => {
+        shown.value = null;
+        draft.keep();
+      }}
     >
+      <Restored of={draft} />
       <Fields />
       {shown.value && <Shown of={shown.value.of} isAll={isEvery(filter)} isRemoval={isRemoval} />}
       <Problem of={problem} />

@@ -21,12 +21,16 @@ const IDS_MAX = 200;
 
 type Compare = (a: Link, b: Link) => number;
 
+/** Links without an end are the last of those that end. */
+const endOf = ({ figures }: Link) => figures?.endsAtMs ?? Number.MAX_SAFE_INTEGER;
+
 function comparing({ by, isDown }: Order): Compare {
   const { compare } = new Intl.Collator(texts.tag, { numeric: true });
   const orders: Record<Order['by'], Compare> = {
     code: (a, b) => (a.code < b.code ? -1 : a.code > b.code ? 1 : 0),
     note: (a, b) => compare(a.note ?? '', b.note ?? ''),
     devices: (a, b) => a.deviceCount / a.limit - b.deviceCount / b.limit || a.limit - b.limit,
+    ends: (a, b) => endOf(a) - endOf(b),
     status: (a, b) => a.status - b.status,
     made: (a, b) => a.id - b.id,
   };
@@ -73,6 +77,8 @@ export class LinkList {
   readonly fresh = signal(0);
   /** The number of the provider's links; null: unknown. */
   allCount: number | null = null;
+  /** Whether figures of subscriptions are shown; null: unknown. */
+  readonly figures = signal<Got<'links.list'>['figures'] | null>(null);
 
   #nextId: number | null = null;
   #wanted = PAGE_COUNT;
@@ -149,7 +155,9 @@ export class LinkList {
       isOldest: this.order.by === 'made' && !this.order.isDown,
       countMax: Math.min(PAGE_COUNT_MAX, Math.max(PAGE_COUNT, missing)),
     };
-    const { allCount, nextId, rows } = await call('links.list', given, this.#leaving.signal);
+    const answer = await call('links.list', given, this.#leaving.signal);
+    const { allCount, nextId, rows } = answer;
+    this.figures.value = answer.figures;
     this.allCount = allCount;
     this.#nextId = nextId;
     await this.#add(rows);
@@ -188,20 +196,25 @@ export class LinkList {
       // The next change or action asks again.
       if (answer === null) return;
       this.allCount = answer.allCount;
-      const found = new Map(answer.rows.map((link) => [link.id, link]));
-      const gone = new Set(some.filter((id) => !found.has(id) && this.#byId.has(id)));
-      for (const link of found.values()) {
-        const known = this.#byId.get(link.id);
-        if (known !== undefined) Object.assign(known, link);
-        else if (link.id > (this.rows[0]?.id ?? 0)) this.#freshIds.add(link.id);
-      }
-      if (gone.size > 0) {
-        for (const id of gone) this.#byId.delete(id);
-        this.rows = this.rows.filter(({ id }) => !gone.has(id));
-      }
+      this.#put(some, new Map(answer.rows.map((link) => [link.id, link])));
     }
     // With a filter, only a new read of the list shows whether the link matches.
     if (isEvery(this.filter)) this.fresh.value = this.#freshIds.size;
     this.version.value += 1;
+  }
+
+  /**
+   * Puts changed links into their rows, and takes those out that no longer match. A changed link is
+   * another object: a row is drawn again for that alone.
+   */
+  #put(ids: readonly number[], found: ReadonlyMap<number, Link>): void {
+    const known = ids.filter((id) => this.#byId.has(id));
+    for (const link of found.values()) {
+      if (this.#byId.has(link.id)) this.#byId.set(link.id, link);
+      else if (link.id > (this.rows[0]?.id ?? 0)) this.#freshIds.add(link.id);
+    }
+    if (known.length === 0) return;
+    for (const id of known) if (!found.has(id)) this.#byId.delete(id);
+    this.rows = this.rows.flatMap(({ id }) => this.#byId.get(id) ?? []);
   }
 }

@@ -152,6 +152,7 @@ export function NewLinks({ at, onMade }: NewLinksProps) {
                 )}
               </>
             }
+            draft="new link"
             onSubmit={({ limit }) => make(Number(limit))}
           >
             <Fields count={count} pattern={pattern} />

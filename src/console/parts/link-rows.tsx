@@ -2,8 +2,9 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { goHere, query, texts } from '../state.ts';
-import { date, number } from './format.ts';
+import { goHere, nowMs, query, texts } from '../state.ts';
+import { traffic } from './bytes.ts';
+import { date, nearDate, number, percent } from './format.ts';
 import type { Link, LinkList } from './link-list.ts';
 import { type Column, type Order, writeOrder } from './link-query.ts';
 import { Share } from './share.tsx';
@@ -21,6 +22,7 @@ const cells: Record<Column, (link: Link) => preact.ComponentChildren> = {
   devices: ({ deviceCount, isCopied, limit }) => (
     <Devices count={deviceCount} limit={limit} isCopied={isCopied} />
   ),
+  ends: ({ figures }) => figures !== null && <Subscription of={figures} />,
   status: ({ status }) => (
     <span class={status === DISABLED ? 'badge' : 'badge good'}>
       {status === DISABLED ? texts.links.off : texts.links.active}
@@ -31,6 +33,32 @@ const cells: Record<Column, (link: Link) => preact.ComponentChildren> = {
 
 export const columnName = (column: Column) =>
   column === 'note' || column === 'status' ? texts.heads[column] : texts.links[column];
+
+/** The traffic from which it is marked. */
+const MUCH = 0.9;
+
+/** The end of a subscription, and how much of its traffic was used. */
+function Subscription({ of }: { of: NonNullable<Link['figures']> }) {
+  const { endsAtMs, totalBytes, usedBytes } = of;
+  const isOver = endsAtMs !== null && endsAtMs < nowMs();
+  const used = totalBytes === null || usedBytes === null ? null : usedBytes / totalBytes;
+  return (
+    <>
+      {endsAtMs !== null && (
+        <bdi class={isOver ? 'badge bad' : ''}>
+          {nearDate(endsAtMs)}
+          {isOver && <span class="visually-hidden">{texts.links.endedMark}</span>}
+        </bdi>
+      )}
+      {endsAtMs !== null && usedBytes !== null && ' · '}
+      {usedBytes !== null && (
+        <bdi class={!isOver && used !== null && used >= MUCH ? 'badge warm' : ''}>
+          {used === null ? traffic(usedBytes) : percent(used)}
+        </bdi>
+      )}
+    </>
+  );
+}
 
 interface DevicesProps {
   count: number;

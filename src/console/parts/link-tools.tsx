@@ -8,21 +8,17 @@ import { Button } from './button.tsx';
 import { Dropdown } from './choice.tsx';
 import { number } from './format.ts';
 import { ColumnsIcon } from './icons.tsx';
-import {
-  COLUMNS,
-  type Column,
-  type Order,
-  readQuery,
-  type Words,
-  withWord,
-  writeOrder,
-} from './link-query.ts';
+import type { LinkList } from './link-list.ts';
+import { COLUMNS, type Column, readQuery, type Words, withWord, writeOrder } from './link-query.ts';
 import { columnName } from './link-rows.tsx';
 import { Search } from './list.tsx';
 import { Menu } from './menu.tsx';
 
 const KEPT = 'gatepost-link-columns';
 const UNUSED_DAYS = 30;
+const ENDS_DAYS = 3;
+const TRAFFIC_PERCENT = 90;
+const UNREAD_DAYS = 30;
 const LIMITS = [1, 2, 3, 4, 5, 6, 8, 10, 20, 50, 100];
 
 /** The columns that the person chose; the code is always shown. */
@@ -44,6 +40,12 @@ function choose(column: Column, isShown: boolean): void {
     // Without storage the choice lasts until the page closes.
   }
 }
+
+/** Returns the columns of a list; that of figures only where figures are shown. */
+export const knownColumns = (
+  wanted: readonly Column[],
+  figures: LinkList['figures'],
+): readonly Column[] => wanted.filter((name) => name !== 'ends' || figures.value === 'shown');
 
 /** The text of the filter. */
 export const filterText = () => query.value.get('search') ?? '';
@@ -77,7 +79,35 @@ function Chip<N extends keyof Words>({ label, name, value }: ChipProps<N>) {
   );
 }
 
-export function Chips() {
+/** The filters of figures. */
+function FigureChips() {
+  const words = texts.links;
+  const {
+    ends = 0,
+    traffic = TRAFFIC_PERCENT,
+    unread = UNREAD_DAYS,
+  } = readQuery(filterText()).words;
+  const endsDays = ends || ENDS_DAYS;
+  return (
+    <>
+      <Chip label={words.endsIn(endsDays)} name="ends" value={endsDays} />
+      <Chip label={words.ended} name="ends" value={0} />
+      <Chip label={words.trafficOver(number(traffic))} name="traffic" value={traffic} />
+      <Chip label={words.unreadFor(unread)} name="unread" value={unread} />
+    </>
+  );
+}
+
+/** Says why the list has no figures, where a filter asks for them. */
+export function FiguresNotice({ figures }: { figures: LinkList['figures'] }) {
+  const words = texts.links;
+  const { ends, traffic, unread } = readQuery(filterText()).words;
+  const isAsked = [ends, traffic, unread].some((one) => one !== undefined);
+  if (!isAsked || figures.value !== 'not_kept') return null;
+  return <p class="notice">{words.figuresNotKept}</p>;
+}
+
+export function Chips({ figures }: { figures: LinkList['figures'] }) {
   const words = texts.links;
   const { limit, refused, unused } = readQuery(filterText()).words;
   const limits = limit === undefined || LIMITS.includes(limit) ? LIMITS : [...LIMITS, limit];
@@ -93,6 +123,7 @@ export function Chips() {
         value={refused ?? 0}
       />
       <Chip label={words.unusedFor(unusedDays)} name="unused" value={unusedDays} />
+      {figures.value === 'shown' && <FigureChips />}
       <select
         aria-label={texts.heads.install_limit}
         data-on={limit !== undefined}
@@ -113,8 +144,9 @@ export function Chips() {
 }
 
 /** The menu of columns and order: on a phone the table has no header row. */
-export function ColumnMenu({ order }: { order: Order }) {
-  const orders = COLUMNS.flatMap((by) =>
+export function ColumnMenu({ list: { figures, order } }: { list: LinkList }) {
+  const known = knownColumns(COLUMNS, figures);
+  const orders = known.flatMap((by) =>
     [false, true].map((isDown) => {
       const words = `${columnName(by)} ${isDown ? '↓' : '↑'}`;
       return [writeOrder({ by, isDown }) ?? '', words] as const;
@@ -124,7 +156,7 @@ export function ColumnMenu({ order }: { order: Order }) {
     <Menu label={texts.links.columns} icon={<ColumnsIcon />}>
       <fieldset class="ticks">
         <legend>{texts.links.columns}</legend>
-        {COLUMNS.map((column) => (
+        {known.map((column) => (
           <label key={column}>
             <input
               type="checkbox"

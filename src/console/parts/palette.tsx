@@ -247,6 +247,7 @@ export function Keys() {
     [['↑', '↓'], words.keyMove],
     [['Enter'], words.keyOpen],
     [['Esc'], words.keyClose],
+    [['Ctrl', 'Z'], words.keyUndo],
     [['?'], words.keys],
   ];
   return (

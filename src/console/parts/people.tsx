@@ -23,7 +23,7 @@ export function waysOf({ hasPassword, hasTotp, passkeyCount }: Ways): string {
 }
 
 interface Roles<R extends string> {
-  /** In the order of the list. */
+  /** The highest first. */
   roles: readonly R[];
   names: Readonly<Record<R, string>>;
 }
@@ -48,12 +48,11 @@ export function Role<R extends string>({ name, names, role, roles, onChoice }: R
 
 interface InviteProps<R extends string> extends Roles<R> {
   rights: Readonly<Record<R, string>>;
-  usual: R;
   invite: (role: R) => Promise<{ secret: string }>;
 }
 
-/** Makes an invitation and shows its address once. */
-export function Invite<R extends string>({ names, rights, roles, ...more }: InviteProps<R>) {
+/** Makes an invitation, by default with the lowest role, and shows its address once. */
+export function Invite<R extends string>({ invite, names, rights, roles }: InviteProps<R>) {
   const address = useSignal<string | null>(null);
   const words = texts.staff;
   return (
@@ -61,7 +60,7 @@ export function Invite<R extends string>({ names, rights, roles, ...more }: Invi
       <Form
         submit={words.invite}
         onSubmit={async ({ role }) => {
-          const { secret } = await more.invite(role as R);
+          const { secret } = await invite(role as R);
           address.value = `${location.origin}/console#invitation=${secret}`;
         }}
       >
@@ -69,7 +68,7 @@ export function Invite<R extends string>({ names, rights, roles, ...more }: Invi
           label={words.role}
           name="role"
           options={roles.map((role) => [role, names[role]])}
-          value={more.usual}
+          value={roles.at(-1) ?? ''}
         />
         <ul class="roles">
           {roles.map((role) => (

@@ -11,8 +11,10 @@ import { Choice } from './choice.tsx';
 import { Curl } from './copy.tsx';
 import { Field, Form, givenIn, Hidden } from './form.tsx';
 import { number } from './format.ts';
+import { unmark, wordsIn } from './misfit.ts';
 import { SendTime } from './send-time.tsx';
 import { TargetFilter } from './target-filter.tsx';
+import { Restored, useDraft } from './use-draft.tsx';
 import { Ways } from './ways.tsx';
 import { Problem } from './work.tsx';
 
@@ -46,6 +48,8 @@ export function scheduleIn(given: Given): Body {
   return date && time ? { send_date: date, send_time: time } : {};
 }
 
+const TO = ['os', 'hwid', 'filter'] as const;
+
 interface TargetsProps {
   at: string;
   hwids?: string;
@@ -53,7 +57,7 @@ interface TargetsProps {
 }
 
 export function Targets({ at, hwids = '', os }: TargetsProps) {
-  const to = useSignal<'os' | 'hwid' | 'filter'>(hwids === '' ? 'os' : 'hwid');
+  const to = useSignal<(typeof TO)[number]>(hwids === '' ? 'os' : 'hwid');
   const isMany = useSignal(isOverApi(hwids));
   const words = texts.compose;
   const isBeyond = to.value === 'filter' || (to.value === 'hwid' && isMany.value);
@@ -66,7 +70,11 @@ export function Targets({ at, hwids = '', os }: TargetsProps) {
         value={to.value}
         onChoice={(one) => (to.value = one)}
       />
-      <Hidden name="to" value={to.value} />
+      <Hidden
+        name="to"
+        value={to.value}
+        onRestore={(value) => (to.value = TO.find((one) => one === value) ?? to.value)}
+      />
       {to.value === 'filter' && <TargetFilter at={at} />}
       {to.value === 'os' && (
         <div class="ticks">
@@ -207,6 +215,8 @@ interface SendFormProps {
   /** Returns the body of that call. */
   bodyOf: (given: Given) => Body;
   onInput?: (given: Given) => void;
+  /** As in {@link Form}. */
+  draft: string | null;
   children: ComponentChildren;
 }
 
@@ -214,8 +224,9 @@ interface SendFormProps {
  * A form that checks first and then sends, with a test to one device. It sends exactly what it
  * checked: another content needs another check.
  */
-export function SendForm({ at, bodyOf, children, kind, onInput, path }: SendFormProps) {
+export function SendForm({ at, bodyOf, children, kind, onInput, path, ...more }: SendFormProps) {
   const form = useRef<HTMLFormElement>(null);
+  const draft = useDraft(form, more.draft);
   const attempt = useRef(new Attempt());
   const checked = useSignal<{ content: string; of: Checked } | null>(null);
   const problem = useSignal<string | null>(null);
@@ -235,11 +246,13 @@ export function SendForm({ at, bodyOf, children, kind, onInput, path }: SendForm
       return;
     }
     const asked = content();
+    if (form.current !== null) unmark(form.current);
     isBusy.value = true;
     problem.value = null;
     try {
       if (checked.value?.content === asked) {
         const { id } = await send(at, kind, body(), attempt.current);
+        draft.drop();
         go('/console/messages', { message: `${id}` });
       } else {
         const found = await call('send.check', { at, kind, body: body() });
@@ -250,7 +263,7 @@ export function SendForm({ at, bodyOf, children, kind, onInput, path }: SendForm
       // The message may have been sent; the same button asks again.
       const isLost = fault instanceof Refusal && fault.says === 'offline';
       if (!isLost) checked.value = null;
-      problem.value = wordsFor(fault);
+      problem.value = form.current === null ? wordsFor(fault) : wordsIn(form.current, fault);
     }
     isBusy.value = false;
   }
@@ -265,9 +278,11 @@ export function SendForm({ at, bodyOf, children, kind, onInput, path }: SendForm
         onSubmit={submit}
         onInput={() => {
           checked.value = null;
+          draft.keep();
           onInput?.(given());
         }}
       >
+        <Restored of={draft} />
         {children}
         <Schedule />
         {found?.count && <Reach of={found.count} />}

@@ -13,6 +13,7 @@ import { KeysOfPage, show } from './keys.tsx';
 import { follow, isOffline } from './live.ts';
 import { useLoaded } from './loaded.tsx';
 import { LookMenu } from './look-menu.tsx';
+import { OneTimeNotice } from './one-time.tsx';
 
 function Item({ to, label, icon: Icon }: { to: string; label: string; icon: ComponentType }) {
   // Links keep the provider of the address and nothing else.
@@ -132,6 +133,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
         <p class="notice offline" role="status" hidden={!isOffline.value}>
           {isOffline.value && texts.shell.offline}
         </p>
+        <OneTimeNotice />
         {code !== null && may('jobs.list') && <JobBar key={code} at={code} />}
         {children}
       </main>

@@ -8,6 +8,7 @@ import { nowMs, texts, wordsFor } from '../state.ts';
 import { Button } from './button.tsx';
 import { Field, Hidden, Select } from './form.tsx';
 import { number } from './format.ts';
+import { figuresOf } from './link-query.ts';
 import { useLoaded } from './loaded.tsx';
 import { systemName } from './system.ts';
 
@@ -18,16 +19,28 @@ const DAY_MS = 86_400_000;
 /** The choices of "last seen", days. */
 const DAYS = [1, 7, 30] as const;
 
+/** The choices of figures, by the words of the list of links. */
+const FIGURES = ['ends 1', 'ends 3', 'ends 7', 'ends 0', 'traffic 80', 'traffic 90'] as const;
+
+function figuresName(choice: (typeof FIGURES)[number]): string {
+  const words = texts.links;
+  const [kind, value] = [choice.split(' ')[0], Number(choice.split(' ')[1])];
+  if (kind === 'traffic') return words.trafficOver(number(value));
+  return value === 0 ? words.ended : words.endsIn(value);
+}
+
 function searchIn(given: (name: string) => string) {
   const text = (name: string) => given(name).trim() || null;
   const [way, days] = given('filter seen').split(' ');
   const atMs = Math.round(nowMs() - Number(days) * DAY_MS);
+  const [figure = '', value] = given('filter figures').split(' ');
   const language = text('filter language');
   return {
     os: text('filter os'),
     appVersion: text('filter version'),
     link: text('filter link'),
     language: language === null ? null : language.toLowerCase(),
+    figures: figure === '' ? null : figuresOf({ [figure]: Number(value) }, nowMs()),
     domainId: Number(given('filter domain')) || null,
     seenSinceMs: way === 'since' ? atMs : null,
     unseenSinceMs: way === 'before' ? atMs : null,
@@ -119,6 +132,14 @@ function Criteria({ bound, of }: CriteriaProps) {
         options={[any, ...bound.map(({ id, domainName }) => [`${id}`, domainName] as const)]}
         value=""
       />
+      {of?.figures === 'shown' && (
+        <Select
+          label={words.filterFigures}
+          name="filter figures"
+          options={[any, ...FIGURES.map((one) => [one, figuresName(one)] as const)]}
+          value=""
+        />
+      )}
       <Field label={words.filterLink} name="filter link" maxLength={64} dir="auto" />
     </>
   );

@@ -7,11 +7,11 @@ import { wordsFor } from '../state.ts';
 export function useWork() {
   const isBusy = useSignal(false);
   const problem = useSignal<string | null>(null);
-  /** Runs it. Returns whether it succeeded. */
-  async function run(work: () => Promise<unknown>): Promise<boolean> {
+  /** Runs it; `say` makes the text of a fault. Returns whether it succeeded. */
+  async function run(work: () => Promise<unknown>, say = wordsFor): Promise<boolean> {
     [isBusy.value, problem.value] = [true, null];
     try {
-      problem.value = await work().then(() => null, wordsFor);
+      problem.value = await work().then(() => null, say);
     } finally {
       isBusy.value = false;
     }

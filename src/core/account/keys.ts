@@ -10,21 +10,24 @@ import { readLabel } from './formats.ts';
 export const KEYS_MAX = 50;
 
 /**
- * The scope that a call of the API needs; only the main key fits `main`, and it opens neither ties
- * nor cut-offs.
+ * The scope that a call of the API needs; only the main key fits `main`, and it opens no ties, no
+ * cut-offs and no figures of subscriptions.
  */
 export type Need = Scope | 'main';
 
 /** The needs that the main key does not fit, because a bot has it. */
-const BEYOND_MAIN: readonly Need[] = ['ties', 'cuts'];
+const BEYOND_MAIN: readonly Need[] = ['ties', 'cuts', 'figures'];
+
+/** Further needs that a scope fits, beside itself and reading. */
+const ALSO: Partial<Record<Need, Need>> = { cuts: 'links', figures: 'send' };
 
 /**
- * Returns whether a key may make a call. Every key may make calls that only read, and one for
- * cut-offs those about links.
+ * Returns whether a key may make a call. Every key may make calls that only read, one for cut-offs
+ * those about links, and one for figures those that send.
  */
 export function opens(has: Need, need: Need): boolean {
   if (has === need || need === 'read') return true;
-  return has === 'main' ? !BEYOND_MAIN.includes(need) : has === 'cuts' && need === 'links';
+  return has === 'main' ? !BEYOND_MAIN.includes(need) : ALSO[has] === need;
 }
 
 /** Adds a key and returns it, to be shown once. Returns a misfit, or `key_limit_reached`. */

@@ -11,7 +11,14 @@ import type { AddedJob, Job, JobKind } from '../port/job.ts';
 import type { OwnedLink } from '../port/link-view.ts';
 import type { Provider } from '../port/provider.ts';
 import { nextTurn } from '../turn.ts';
-import { BULK_KINDS, type BulkChange, type JobWork, LINK_KINDS, readWork } from './work.ts';
+import {
+  BULK_KINDS,
+  type BulkChange,
+  type JobWork,
+  LINK_KINDS,
+  readWork,
+  WAITING_EVENTS_MAX,
+} from './work.ts';
 
 /** The time in which a person can undo a job, ms. */
 export const UNDO_MS = 10_000;
@@ -154,7 +161,7 @@ export async function cancelJob(
 export async function listJobs(
   core: Core,
   provider: Pick<Provider, 'id'>,
-): Promise<(Job & { work: JobWork | null })[]> {
-  const jobs = await core.store.listJobs(provider.id, ENDED_SHOWN);
+): Promise<(Job & { isHeld: boolean; work: JobWork | null })[]> {
+  const jobs = await core.store.listJobs(provider.id, ENDED_SHOWN, WAITING_EVENTS_MAX);
   return jobs.map((job) => ({ ...job, work: readWork(job) }));
 }

@@ -7,7 +7,7 @@ import type { OwnedLink } from '../port/link-view.ts';
 import { isAway, WriteFailed } from '../port/store.ts';
 import { randomCode } from '../secret.ts';
 import { stopOf } from './right.ts';
-import { type JobWork, readWork } from './work.ts';
+import { type JobWork, readWork, WAITING_EVENTS_MAX } from './work.ts';
 
 /** The most slots and links that a step changes: a few ms on either database. */
 const WEIGHT_MAX = 50;
@@ -15,11 +15,6 @@ const WEIGHT_MAX = 50;
 const EMPTY_SLICES_MAX = 5;
 /** The lease of a worker on a job, ms. */
 const LEASE_MS = 5_000;
-/**
- * The number of events waiting for a webhook at which jobs of its provider pause: at 100,000 the
- * webhook is disabled.
- */
-const WAITING_EVENTS_MAX = 10_000;
 
 /** Faults in a row after which a job has failed: other jobs wait behind it. */
 const FAULTS_MAX = 3;

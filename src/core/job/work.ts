@@ -19,6 +19,12 @@ export type JobWork =
 export const BULK_KINDS = ['links.change', 'links.remove'] as const satisfies readonly JobKind[];
 export const LINK_KINDS: readonly JobKind[] = ['link.free', 'link.free-all', 'link.revoke'];
 
+/**
+ * The number of events waiting for a webhook at which bulk jobs of its provider pause: at 100,000
+ * the webhook is disabled.
+ */
+export const WAITING_EVENTS_MAX = 10_000;
+
 /** Reads the work of a job. Returns null for a form that another version stored. */
 export function readWork(job: Pick<Job, 'kind' | 'params'>): JobWork | null {
   try {

@@ -4,6 +4,7 @@
  * link. A message without the mark stays as it is, braces included.
  */
 
+import { TRAFFIC_MS } from '../my-figures.ts';
 import { PUSH } from '../port/distribution.ts';
 import type { FillReader, FillStore, LinkFacts } from '../port/fill.ts';
 import type { Glance, Message } from '../port/inbox.ts';
@@ -28,8 +29,6 @@ interface Fillable {
 
 /** The zone of dates of providers without one, as in the contract. */
 export const USUAL_TIME_ZONE = '+03:00';
-/** The time after which a read of traffic shows nothing; an end stays true. */
-const TRAFFIC_MS = 48 * 3_600_000;
 
 /** Returns true if the sender asked to fill the placeholders of a message. */
 export const isFilled = ({ notificationType, payload }: Fillable): boolean =>

@@ -27,6 +27,8 @@ export interface FollowPassParts {
   follow: Follow;
   rules: FollowRules;
   nowMs(): number;
+  /** True: the pass keeps figures too; at most once an hour. */
+  readsFigures: boolean;
   hold(): FollowHold;
   /** Ends the pass between two steps. */
   signal: AbortSignal;

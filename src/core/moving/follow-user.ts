@@ -4,6 +4,7 @@ import { createHmac } from 'node:crypto';
 import { ONE_LINE_LENGTH_MAX } from '../formats.ts';
 import type { PanelUser } from '../panel/cells.ts';
 import type { FollowedUser } from '../port/follow.ts';
+import { plausibleEnd } from '../subscription-figures.ts';
 import { tidyFact } from '../text.ts';
 import { keyHashesOf, type PanelRules } from './panel-user.ts';
 
@@ -25,9 +26,6 @@ export interface Listing {
 const KEY_LENGTH_MAX = 512;
 /** Characters of such a hash in hex: 128 bits. */
 const HASH_LENGTH = 32;
-/** Ends outside are absent: before 2020, or over so long ahead, ms. */
-const END_FIRST_MS = Date.UTC(2020, 0, 1);
-const END_AHEAD_MS = 10 * 366 * 86_400_000;
 /** Two ends so near are the same, ms: a panel may compute one at each read. */
 const END_ALIKE_MS = 3_600_000;
 
@@ -68,14 +66,12 @@ export function followedOf(
   const keys = keyHashesOf(rules, user);
   if (keys === null) return null;
   const { limit, isUnlimited, endsAtMs, state, note } = user;
-  const isEnd =
-    endsAtMs !== null && endsAtMs >= END_FIRST_MS && endsAtMs <= rules.nowMs + END_AHEAD_MS;
   return {
     userHash,
     keyHash: keys.now,
     state,
     panelLimit: isUnlimited ? 0 : limit,
-    endsAtMs: isEnd ? endsAtMs : null,
+    endsAtMs: plausibleEnd(endsAtMs, rules.nowMs),
     note: withNotes ? note : null,
     missedCount: 0,
   };

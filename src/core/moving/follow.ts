@@ -6,6 +6,7 @@
 
 import type { FollowCounts, FollowedUser, FollowOutcome } from '../port/follow.ts';
 import { type Compared, compared } from './follow-compare.ts';
+import { FollowedFigures } from './follow-figures.ts';
 import { FollowedLinks } from './follow-links.ts';
 import type { ComingUser, FollowPassParts } from './follow-parts.ts';
 import { differs, followedOf, type ListedUser } from './follow-user.ts';
@@ -50,6 +51,7 @@ export async function followPanel(
 
 class FollowPass {
   readonly #links: FollowedLinks;
+  readonly #figures: FollowedFigures;
   /** Known users at the begin, and those of them that the panel does not list. */
   #knownCount = 0;
   readonly #counts: FollowCounts = {
@@ -66,6 +68,7 @@ class FollowPass {
     private readonly view: string,
   ) {
     this.#links = new FollowedLinks(parts, view);
+    this.#figures = new FollowedFigures(parts);
   }
 
   async run(lines: AsyncIterator<FollowLine>): Promise<FollowOutcome> {
@@ -137,6 +140,7 @@ class FollowPass {
       if (listed !== null) {
         const now = this.#followed(listed);
         if (now === null) continue;
+        await this.#figures.add(now.keyHash, listed.user);
         const isSame = before !== null && !differs(before, now);
         if (isSame && before.missedCount === 0) continue;
         const after = isSame ? { ...before, missedCount: 0 } : now;
@@ -148,6 +152,7 @@ class FollowPass {
       if (sizeOf(batch) >= BATCH) await this.#store(batch);
     }
     if (sizeOf(batch) > 0) await this.#store(batch);
+    await this.#figures.keep();
   }
 
   /** Changes the links of some users, and then remembers them; empties the batch. */

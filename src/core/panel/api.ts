@@ -1,5 +1,6 @@
 /** The form in which the table of panels describes their APIs. */
 
+import type { Figures } from '../port/subscription-figures.ts';
 import type { PanelSignIn } from './account.ts';
 import type { PanelLimit } from './limit-rule.ts';
 import type { PanelRecord } from './record.ts';
@@ -33,17 +34,20 @@ export class Silent extends Error {
   }
 }
 
-/** A user as the API of a panel describes it. */
-export interface PanelApiUser {
+/**
+ * A user as the API of a panel describes it, with its figures: the numbers are as they came, see
+ * `plausible` of core/subscription-figures.ts.
+ */
+export interface PanelApiUser extends Figures {
   /** The permanent id, by which a link remembers its user; null: the key is the id. */
   readonly id: string | null;
   /** True if the panel lets the user in. */
   readonly isActive: boolean;
   readonly createdAtMs: number | null;
-  /** The end, ms; null: it has none, or it has not begun. */
-  readonly endsAtMs: number | null;
   /** The address of the subscription with a new token; empty: the API has none. */
   readonly subscriptionUrl: string;
+  /** Returns whether it belongs to a `panel_admin`, by the meaning of that at its panel. */
+  belongsTo(panelAdmin: string): boolean;
   /** The fields from which {@link PanelApi.limitOf} reads the limit, and no other. */
   readonly record: PanelRecord;
 }
@@ -64,6 +68,13 @@ export interface PanelApi {
   readonly view: PanelTokenView | null;
   /** Returns the id in a key, null if the key is the id; undefined: only the API knows it. */
   idIn(key: string): string | null | undefined;
+  /**
+   * Yields keys: that of the user whose id a link notes, or with `listsKeys` those of all users.
+   * Throws {@link Silent}.
+   */
+  keysFor(id: string, ask: AskPanel): AsyncIterable<string>;
+  /** True if no id leads to a key. */
+  readonly listsKeys: boolean;
   /** Returns the path at which the API describes the user of a key; null: it knows no such key. */
   userPath(key: string): string | null;
   /** The text of its 403 there for a user of another admin than that of the token; null: none. */

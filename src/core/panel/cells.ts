@@ -3,7 +3,9 @@
 import { isRecord } from '../json-input.ts';
 import type { DeviceFacts } from '../port/device.ts';
 import type { PanelUserState } from '../port/follow.ts';
+import type { Figures } from '../port/subscription-figures.ts';
 import type { PanelLimit } from './limit-rule.ts';
+import { bytesIn } from './record.ts';
 
 /** A row of a panel's table, from a dump, a database or JSON. */
 export type Cells = Readonly<Record<string, unknown>>;
@@ -18,7 +20,7 @@ export interface PanelDevice extends Partial<DeviceFacts> {
   lastSeenAtMs: number | null;
 }
 
-export interface PanelUser {
+export interface PanelUser extends Figures {
   /** The permanent id of the user in the panel; null: the key is the id. */
   id: string | null;
   key: string;
@@ -30,8 +32,6 @@ export interface PanelUser {
   isUnlimited: boolean;
   isDisabled: boolean;
   state: PanelUserState;
-  /** The end, UTC ms; null: it has none, or its days have not begun. */
-  endsAtMs: number | null;
   createdAtMs: number | null;
   /**
    * The time at which the panel made the user, by which another user of the same id is known; null:
@@ -111,6 +111,12 @@ export const rowsOf = (rows: PanelRows, table: string) => rows.get(table) ?? [];
 export function numberIn(cell: unknown): number | null {
   const text = asText(cell);
   return /^\d{1,15}$/.test(text) ? Number(text) : null;
+}
+
+/** Returns a number of bytes, of which 0 is one; null: none. */
+export function asBytes(cell: unknown): number | null {
+  const text = asText(cell);
+  return text === '' ? null : bytesIn(Number(text));
 }
 
 /** Returns a user's own limit, 0 for one below: see `limitIn` of core/panel. */

@@ -4,6 +4,7 @@ import { DAY_MS } from '../calendar.ts';
 import type { PanelUserState } from '../port/follow.ts';
 import { type PanelApi, unexpected } from './api.ts';
 import {
+  asBytes,
   asText,
   asTime,
   type Cells,
@@ -16,7 +17,7 @@ import {
 } from './cells.ts';
 import { type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn } from './lists.ts';
-import { countIn, idIn, isEmpty, only, recordIn } from './record.ts';
+import { bytesIn, countIn, idIn, isEmpty, only, recordIn } from './record.ts';
 import { NOT_FOUND } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
 
@@ -46,6 +47,9 @@ function endOfDays(row: Cells): number | null {
 /** `current_usage_GB` and `usage_limit_GB` of its API, as rows have them. */
 const [USED_GB, ALLOWED_GB] = ['current_usage__g_b', 'usage_limit__g_b'] as const;
 
+const GB = 1024 ** 3;
+const gigabytesIn = (value: unknown) => bytesIn(typeof value === 'number' ? value * GB : null);
+
 /** Returns the state of a user; only the API says whether days or traffic are left. */
 function stateOfUser(row: Cells): PanelUserState {
   if (!isTrue(row['enable'])) return 'disabled';
@@ -60,7 +64,7 @@ const database: PanelSchema = {
     user: [
       ...['id', 'uuid', 'name', 'comment', 'enable', 'max_ips', 'start_date'],
       ...['deleted', 'is_deleted', 'deleted_at'],
-      ...['package_days', 'is_active', USED_GB, ALLOWED_GB],
+      ...['package_days', 'is_active', USED_GB, ALLOWED_GB, 'usage_limit', 'current_usage'],
     ],
   },
   deviceTable: null,
@@ -78,6 +82,8 @@ const database: PanelSchema = {
         isDisabled: !isTrue(row['enable']),
         state: stateOfUser(row),
         endsAtMs: endOfDays(row),
+        totalBytes: asBytes(row['usage_limit']) ?? gigabytesIn(row[ALLOWED_GB]),
+        usedBytes: asBytes(row['current_usage']) ?? gigabytesIn(row[USED_GB]),
         createdAtMs: asTime(row['start_date']),
         // A renewal changes the only date of a user; its number lasts.
         panelCreatedAtMs: null,
@@ -85,9 +91,11 @@ const database: PanelSchema = {
       })),
 };
 
+const USERS = '/api/v2/admin/user/';
+
 async function readAll(reader: ListReader): Promise<void> {
   reader.table('user');
-  for (const user of listIn(await reader.get('/api/v2/admin/user/'))) reader.add('user', user);
+  for (const user of listIn(await reader.get(USERS))) reader.add('user', user);
 }
 
 const LACKS = ['Hiddify stores no devices: each device takes a slot when it first comes.'];
@@ -103,6 +111,10 @@ const api: PanelApi = {
     },
   },
   idIn: () => undefined,
+  async *keysFor(_, ask) {
+    for (const { uuid } of listIn(await ask(USERS))) yield idIn(uuid).toLowerCase();
+  },
+  listsKeys: true,
   // To another key it answers 500.
   userPath: (key) => (UUID.test(key) ? `/api/v2/admin/user/${key}/` : null),
   ofOtherAdmin: /^You don't have permission to access this user$/,
@@ -117,7 +129,12 @@ const api: PanelApi = {
       isActive: enable && isActive === true,
       createdAtMs: null,
       endsAtMs: endOfDays(record),
+      // It has no user without a limit.
+      totalBytes: gigabytesIn(record['usage_limit_GB']),
+      usedBytes: gigabytesIn(record['current_usage_GB']),
       subscriptionUrl: '',
+      // It has no cut-off, without which there is no `panel_admin`.
+      belongsTo: () => true,
       record: only(record, 'max_ips'),
     };
   },

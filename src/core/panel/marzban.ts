@@ -3,6 +3,7 @@
 import { OAUTH_SIGN_IN } from './account.ts';
 import { bearer, type PanelApi, segmentOf, unexpected } from './api.ts';
 import {
+  asBytes,
   asEnd,
   asText,
   asTime,
@@ -15,14 +16,18 @@ import {
 import { countersIn, type PanelCutOff, splitProtocols, without } from './credentials.ts';
 import type { SignedForm } from './key-form.ts';
 import { type ListReader, usersAt } from './lists.ts';
-import { idIn, isEmpty, recordIn, timeIn } from './record.ts';
+import { bytesIn, idIn, isEmpty, recordIn, timeIn, zeroIsNone } from './record.ts';
 import { NOT_FOUND } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
 
 const nameIn = (key: string) => /^marzban\/(.+)$/.exec(key)?.[1];
 
 const database: PanelSchema = {
-  tables: { users: ['username', 'status', 'note', 'created_at', 'expire'] },
+  tables: {
+    users: [
+      ...['username', 'status', 'note', 'created_at', 'expire', 'data_limit', 'used_traffic'],
+    ],
+  },
   deviceTable: null,
   userTables: ['users'],
   readUsers: (rows) =>
@@ -38,6 +43,8 @@ const database: PanelSchema = {
         isDisabled: isDisabled(row),
         state: stateOf(row),
         endsAtMs: asEnd(row['expire']),
+        totalBytes: asBytes(row['data_limit']) || null,
+        usedBytes: asBytes(row['used_traffic']),
         createdAtMs: asTime(row['created_at']),
         panelCreatedAtMs: asTime(row['created_at']),
         devices: [],
@@ -72,6 +79,9 @@ const keys: SignedForm = {
   strangersText: (random, time) => `${random.toString(36)},${time}`,
 };
 
+/** Returns the name of the admin of a user; null: it has none. */
+const ownerIn = (admin: unknown): unknown => recordIn(admin)['username'] ?? null;
+
 const api: PanelApi = {
   headersOf: bearer,
   signIn: OAUTH_SIGN_IN,
@@ -83,6 +93,10 @@ const api: PanelApi = {
     },
   },
   idIn: nameIn,
+  async *keysFor(id) {
+    yield keyOf(id);
+  },
+  listsKeys: false,
   userPath(key) {
     const name = segmentOf(nameIn(key) ?? '');
     return name ? `/api/user/${name}` : null;
@@ -93,13 +107,17 @@ const api: PanelApi = {
     if (isEmpty(record)) return null;
     const { status, username } = record;
     if (typeof status !== 'string' || typeof username !== 'string') throw unexpected();
+    const owner = ownerIn(record['admin']);
     return {
       id: username,
       // The days of a user on hold begin at the first connection.
       isActive: status === 'active' || status === 'on_hold',
       createdAtMs: timeIn(record['created_at']),
       endsAtMs: asEnd(record['expire']),
+      totalBytes: zeroIsNone(record['data_limit']),
+      usedBytes: bytesIn(record['used_traffic']),
       subscriptionUrl: idIn(record['subscription_url']),
+      belongsTo: (panelAdmin) => owner === panelAdmin,
       record: {},
     };
   },
@@ -123,7 +141,7 @@ const cutOff: PanelCutOff = {
     const record = recordIn(answer);
     const { admin, next_plan: nextPlan, proxies, username } = record;
     if (username !== name) throw unexpected();
-    const owner = recordIn(admin)['username'] ?? null;
+    const owner = ownerIn(admin);
     const { credentials, rest } = splitProtocols(recordIn(proxies));
     const counters = countersIn(record, 'used_traffic', 'lifetime_used_traffic');
     const fields = without(record, ...LIVELY, ...Object.keys(counters), 'admin', 'proxies');

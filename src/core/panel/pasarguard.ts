@@ -3,6 +3,7 @@
 import { OAUTH_SIGN_IN } from './account.ts';
 import { type AskSettings, bearer, type PanelApi, segmentOf, unexpected } from './api.ts';
 import {
+  asBytes,
   asEnd,
   asText,
   asTime,
@@ -25,6 +26,7 @@ import type { SignedForm } from './key-form.ts';
 import { type HwidSettings, type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn, usersAt } from './lists.ts';
 import {
+  bytesIn,
   countIn,
   idIn,
   isEmpty,
@@ -33,6 +35,7 @@ import {
   type PanelRecord,
   recordIn,
   timeIn,
+  zeroIsNone,
 } from './record.ts';
 import type { PanelReason } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
@@ -133,7 +136,7 @@ const database: PanelSchema = {
   tables: {
     users: [
       ...['id', 'username', 'status', 'note', 'hwid_limit', 'admin_id', 'created_at'],
-      'expire',
+      ...['expire', 'data_limit', 'used_traffic'],
     ],
     user_hwids: [
       ...['user_id', 'hwid', 'device_os', 'os_version', 'device_model', 'created_at'],
@@ -165,6 +168,8 @@ const database: PanelSchema = {
           isDisabled: isDisabled(row),
           state: stateOf(row),
           endsAtMs: asEnd(row['expire']),
+          totalBytes: asBytes(row['data_limit']) || null,
+          usedBytes: asBytes(row['used_traffic']),
           createdAtMs,
           panelCreatedAtMs: createdAtMs,
           devices: (devices.get(id) ?? []).map(deviceIn).filter(isSince(createdAtMs)),
@@ -229,6 +234,9 @@ const keys: SignedForm = {
   strangersText: (random, time) => `v3,${random + 1},${time}`,
 };
 
+/** Returns the name of the admin of a user; null: it has none. */
+const ownerIn = (admin: unknown): unknown => recordIn(admin)['username'] ?? null;
+
 const api: PanelApi = {
   // It has API keys besides the tokens of admins, which are JWTs.
   headersOf: (token) => ({ ...bearer(token), ...(!token.includes('.') && { 'x-api-key': token }) }),
@@ -242,6 +250,10 @@ const api: PanelApi = {
     },
   },
   idIn: (key) => KEY.exec(key)?.[1],
+  async *keysFor(id) {
+    yield keys.keyOfUser(id);
+  },
+  listsKeys: false,
   userPath(key) {
     const [, id, name = ''] = KEY.exec(key) ?? [];
     const segment = id === undefined ? segmentOf(name) : `by-id/${id}`;
@@ -255,13 +267,17 @@ const api: PanelApi = {
     const { status } = record;
     const id = idIn(record['id']);
     if (typeof status !== 'string' || id === '') throw unexpected();
+    const owner = ownerIn(record['admin']);
     return {
       id,
       // The days of a user on hold begin at the first connection.
       isActive: status === 'active' || status === 'on_hold',
       createdAtMs: timeIn(record['created_at']),
       endsAtMs: asEnd(record['expire']),
+      totalBytes: zeroIsNone(record['data_limit']),
+      usedBytes: bytesIn(record['used_traffic']),
       subscriptionUrl: idIn(record['subscription_url']),
+      belongsTo: (panelAdmin) => owner === panelAdmin,
       record: {
         ...only(record, 'hwid_limit'),
         admin: only(recordIn(record['admin']), 'username'),
@@ -289,7 +305,7 @@ const cutOff: PanelCutOff = {
     const record = recordIn(answer);
     const { admin, next_plan: nextPlan, proxy_settings: settings, username } = record;
     if (idIn(record['id']) !== id || typeof username !== 'string') throw unexpected();
-    const owner = recordIn(admin)['username'] ?? null;
+    const owner = ownerIn(admin);
     const { credentials, rest } = splitProtocols(recordIn(settings));
     const counters = countersIn(record, 'used_traffic', 'lifetime_used_traffic');
     const fields = without(record, ...LIVELY, ...Object.keys(counters), 'admin', 'proxy_settings');

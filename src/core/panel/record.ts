@@ -15,6 +15,15 @@ export const only = (record: PanelRecord, ...names: readonly string[]): PanelRec
 export const countIn = (value: unknown): number | null =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 
+/** Returns a number of bytes; null: none, or one that JavaScript does not count exactly. */
+export function bytesIn(value: unknown): number | null {
+  if (typeof value !== 'number' || value < 0) return null;
+  return countIn(Math.floor(value));
+}
+
+/** Returns a total of bytes, of which 0 means that there is none. */
+export const zeroIsNone = (value: unknown): number | null => bytesIn(value) || null;
+
 /** Returns a limit, 0 for one below: both mean none. Null: the user has none of its own. */
 export const limitIn = (value: unknown): number | null =>
   typeof value === 'number' && value < 0 ? 0 : countIn(value);

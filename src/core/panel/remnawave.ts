@@ -2,6 +2,7 @@
 
 import { bearer, type PanelApi, segmentOf, unexpected } from './api.ts';
 import {
+  asBytes,
   asEnd,
   asText,
   asTime,
@@ -20,7 +21,17 @@ import {
 import { countersIn, type PanelCutOff, without } from './credentials.ts';
 import { type HwidSettings, type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn, PAGE } from './lists.ts';
-import { countIn, idIn, isEmpty, only, recordIn, timeIn } from './record.ts';
+import {
+  bytesIn,
+  countIn,
+  idIn,
+  isEmpty,
+  only,
+  type PanelRecord,
+  recordIn,
+  timeIn,
+  zeroIsNone,
+} from './record.ts';
 import { NOT_FOUND } from './refusal.ts';
 import type { PanelTraits } from './traits.ts';
 
@@ -45,11 +56,16 @@ function settingsOfRow(row: Cells | undefined): HwidSettings | null {
   return { isOn: isTrue(settings['enabled']), fallback: numberIn(settings['fallbackDeviceLimit']) };
 }
 
+/** Returns the used traffic of a user; older versions have it beside the limit. */
+const usedIn = ({ userTraffic, usedTrafficBytes }: PanelRecord): unknown =>
+  recordIn(userTraffic)['usedTrafficBytes'] ?? usedTrafficBytes;
+
 const database: PanelSchema = {
   tables: {
     users: [
       ...['id', 't_id', 'uuid', 'short_uuid', 'username', 'status', 'description', 'created_at'],
       ...['hwid_device_limit', 'external_squad_uuid', 'expire_at'],
+      ...['traffic_limit_bytes', 'used_traffic_bytes'],
     ],
     hwid_user_devices: [
       ...['hwid', 'user_id', 'user_uuid', 'platform', 'os_version', 'device_model', 'user_agent'],
@@ -85,6 +101,8 @@ const database: PanelSchema = {
           isDisabled: isDisabled(row),
           state: stateOf(row),
           endsAtMs: asEnd(row['expire_at']),
+          totalBytes: asBytes(row['traffic_limit_bytes']) || null,
+          usedBytes: asBytes(row['used_traffic_bytes']),
           createdAtMs,
           panelCreatedAtMs: createdAtMs,
           devices: [...(devices.get(id) ?? []), ...(devices.get(uuid) ?? [])].map((device) => ({
@@ -112,7 +130,13 @@ async function readAll(reader: ListReader): Promise<void> {
     table: 'users',
     field: 'users',
     nameOf: ({ uuid, shortUuid }) => asText(uuid) || asText(shortUuid),
-    page: page('/api/users'),
+    page: async (at) => {
+      const answer = await page('/api/users')(at);
+      const users = listIn(answer['users']).map((user) => {
+        return { ...user, usedTrafficBytes: usedIn(user) };
+      });
+      return { ...answer, users };
+    },
   });
   if (!reader.wants('hwid_user_devices')) return;
   await reader.pages({
@@ -122,6 +146,12 @@ async function readAll(reader: ListReader): Promise<void> {
     page: page('/api/hwid/devices'),
   });
 }
+
+/** Returns the names and UUIDs of the squads of a user. */
+const ownersOf = (squads: unknown, externalSquadUuid: unknown): string[] => [
+  idIn(externalSquadUuid),
+  ...listIn(squads).flatMap(({ uuid, name }) => [idIn(uuid), idIn(name)]),
+];
 
 const api: PanelApi = {
   // It drops connections that no proxy forwards.
@@ -133,6 +163,12 @@ const api: PanelApi = {
   signIn: null,
   view: null,
   idIn: () => undefined,
+  async *keysFor(id, ask) {
+    const segment = segmentOf(id);
+    const answer = segment ? await ask(`/api/users/${segment}`) : null;
+    if (answer !== null) yield idIn(recordIn(recordIn(answer)['response'])['shortUuid']);
+  },
+  listsKeys: false,
   userPath(key) {
     const segment = segmentOf(key);
     return segment ? `/api/users/by-short-uuid/${segment}` : null;
@@ -142,13 +178,17 @@ const api: PanelApi = {
     if (answer === null) return null;
     const record = recordIn(recordIn(answer)['response']);
     if (isEmpty(record)) throw unexpected();
+    const owners = ownersOf(record['activeInternalSquads'], record['externalSquadUuid']);
     return {
       // Older versions call it tId.
       id: idIn(record['id']) || idIn(record['tId']) || idIn(record['uuid']) || null,
       isActive: record['status'] === 'ACTIVE',
       createdAtMs: timeIn(record['createdAt']),
       endsAtMs: asEnd(record['expireAt']),
+      totalBytes: zeroIsNone(record['trafficLimitBytes']),
+      usedBytes: bytesIn(usedIn(record)),
       subscriptionUrl: '',
+      belongsTo: (panelAdmin) => owners.includes(panelAdmin),
       record: only(record, 'hwidDeviceLimit', 'externalSquadUuid'),
     };
   },
@@ -181,8 +221,7 @@ const cutOff: PanelCutOff = {
     const record = recordIn(recordIn(answer)['response']);
     if (idIn(record['id']) !== id || idIn(record['shortUuid']) === '') throw unexpected();
     const { activeInternalSquads: squads, externalSquadUuid, shortUuid, userTraffic } = record;
-    const ofSquads = listIn(squads).flatMap(({ uuid, name }) => [idIn(uuid), idIn(name)]);
-    const owners = [idIn(externalSquadUuid), ...ofSquads];
+    const owners = ownersOf(squads, externalSquadUuid);
     return {
       keys: [idIn(shortUuid)],
       credentials: Object.fromEntries(SECRETS.map((name) => [name, idIn(record[name])])),

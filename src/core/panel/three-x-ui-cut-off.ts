@@ -40,20 +40,25 @@ function pageIn(answer: unknown): ClientPage {
   return { items: items.map(recordIn), filtered: count };
 }
 
-/** Finds the key of a link, of which only the hash is known; null: no client has it. */
-async function findKey({ hasKey }: TiedPanelUser, ask: AskPanel): Promise<string | null> {
+/** Yields the keys of all clients, page by page. */
+export async function* clientKeys(ask: AskPanel): AsyncGenerator<string> {
   let first: number | null = null;
   for (let page = 1; page <= PAGES_MAX; page++) {
     const path = `/panel/api/clients/list/paged?page=${page}&pageSize=${PAGE_CLIENTS}`;
     const { items, filtered } = pageIn(await ask(path));
-    const found = items.map(({ subId }) => idIn(subId)).find((subId) => subId && hasKey(subId));
-    if (found !== undefined) return found;
+    yield* items.map(({ subId }) => idIn(subId)).filter((subId) => subId !== '');
     first ??= filtered;
     // A client that was deleted moves all later ones, and one of them past this reading.
     if (filtered < first) throw new Silent('API_CHANGED');
-    if (page * PAGE_CLIENTS >= filtered) return null;
+    if (page * PAGE_CLIENTS >= filtered) return;
   }
   throw new Silent('API_MANY');
+}
+
+/** Finds the key of a link, of which only the hash is known; null: no client has it. */
+async function findKey({ hasKey }: TiedPanelUser, ask: AskPanel): Promise<string | null> {
+  for await (const key of clientKeys(ask)) if (hasKey(key)) return key;
+  return null;
 }
 
 /** The form of a secret of MTProto: its host stays. */
@@ -115,8 +120,9 @@ function clientToSend(client: PanelRecord, credentials: Record<string, string>):
   };
 }
 
-/** Returns whether all inbounds of a client are among those of `inbound:1,2`. */
-function isOfInbounds(panelAdmin: string, inboundIds: unknown): boolean {
+/** Returns whether a client is of a group, or all of its inbounds are among `inbound:1,2`. */
+export function isOf(panelAdmin: string, group: unknown, inboundIds: unknown): boolean {
+  if (group === panelAdmin) return true;
   const list = inboundsIn(panelAdmin);
   const ids = Array.isArray(inboundIds) ? inboundIds.map(String) : [];
   return ids.length > 0 && ids.every((id) => list.includes(id));
@@ -158,8 +164,7 @@ export const threeXUiCutOff = (userPath: PanelApi['userPath']): PanelCutOff => (
         externalLinks: got['externalLinks'],
         traffic: only(ofXray, 'enable', 'total', 'expiryTime', 'reset', 'resetCount'),
       },
-      belongsTo: (panelAdmin) =>
-        client['group'] === panelAdmin || isOfInbounds(panelAdmin, got['inboundIds']),
+      belongsTo: (panelAdmin) => isOf(panelAdmin, client['group'], got['inboundIds']),
       change: () => ({
         method: 'POST',
         path: `/panel/api/clients/update/${segment}`,

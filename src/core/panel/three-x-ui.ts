@@ -1,7 +1,9 @@
 /** 3x-ui after 3.6.0 (`sub/`, `service/client_hwid.go`, main of 2026-08-23). */
 
+import type { Figures } from '../port/subscription-figures.ts';
 import { bearer, type PanelApi, Silent, unexpected } from './api.ts';
 import {
+  asBytes,
   asEnd,
   asText,
   asTime,
@@ -18,9 +20,17 @@ import {
 } from './cells.ts';
 import { type PanelLimit, zeroIsUnlimited } from './limit-rule.ts';
 import { type ListReader, listIn } from './lists.ts';
-import { countIn, only, recordIn, timeIn } from './record.ts';
+import {
+  countIn,
+  isEmpty,
+  only,
+  type PanelRecord,
+  recordIn,
+  timeIn,
+  zeroIsNone,
+} from './record.ts';
 import { NOT_FOUND } from './refusal.ts';
-import { threeXUiCutOff } from './three-x-ui-cut-off.ts';
+import { clientKeys, isOf, threeXUiCutOff } from './three-x-ui-cut-off.ts';
 import type { PanelTraits } from './traits.ts';
 
 /**
@@ -41,13 +51,14 @@ function clientsOf(rows: PanelRows): readonly Cells[] {
   return rowsOf(rows, 'inbounds').flatMap((inbound) => {
     const { clients } = jsonIn(inbound['settings']);
     const list = Array.isArray(clients) ? (clients as Record<string, unknown>[]) : [];
-    return list.map(({ email, subId, enable, comment, created_at, expiryTime }) => ({
+    return list.map(({ email, subId, enable, comment, created_at, expiryTime, totalGB }) => ({
       email,
       sub_id: subId,
       enable,
       comment,
       created_at,
       expiry_time: expiryTime,
+      total_gb: totalGB,
       limit_hwid: 0,
     }));
   });
@@ -60,12 +71,29 @@ function endOfClients(clients: readonly Cells[]): number | null {
   return Number.isFinite(lastMs) && lastMs > 0 ? lastMs : null;
 }
 
+/** Returns a sum; null: a part is null. */
+const sumOf = (counts: readonly (number | null)[]): number | null =>
+  counts.reduce((all, one) => (all === null || one === null ? null : all + one), 0);
+
+/** Returns the used traffic of a client; a new one may have no row. */
+const usedOf = ({ up = 0, down = 0 }: Cells): number | null => sumOf([asBytes(up), asBytes(down)]);
+
+/**
+ * Returns the traffic of a subscription, as `AggregateTrafficByEmails` of `sub/service.go` sums it:
+ * one client without a total has the subscription unlimited. `totalGB` is in bytes.
+ */
+const trafficOf = (clients: readonly PanelRecord[]): Pick<Figures, 'totalBytes' | 'usedBytes'> => ({
+  totalBytes: sumOf(clients.map(({ totalGB }) => zeroIsNone(totalGB))),
+  usedBytes: sumOf(clients.map(({ traffic }) => usedOf(recordIn(traffic)))),
+});
+
 const database: PanelSchema = {
   tables: {
     clients: [
       ...['email', 'sub_id', 'enable', 'limit_hwid', 'comment', 'created_at'],
-      'expiry_time',
+      ...['expiry_time', 'total_gb'],
     ],
+    client_traffics: ['email', 'up', 'down'],
     client_hwids: [
       ...['sub_id', 'hwid_hash', 'first_seen', 'last_seen', 'user_agent', 'device_os'],
       ...['os_version', 'device_model'],
@@ -77,6 +105,11 @@ const database: PanelSchema = {
   readUsers(rows) {
     const subOf = (row: Cells) => asText(row['sub_id']).trim();
     const devices = groupsBy(rowsOf(rows, 'client_hwids'), subOf);
+    const traffics = rowsOf(rows, 'client_traffics');
+    const used =
+      traffics.length === 0
+        ? null
+        : new Map(traffics.map((row) => [asText(row['email']), usedOf(row) ?? 0]));
     return groupsBy(clientsOf(rows), subOf)
       .entries()
       .map(([key, clients]) => {
@@ -99,6 +132,8 @@ const database: PanelSchema = {
           // It disables clients that ended, too.
           state: isEnabled ? 'active' : 'disabled',
           endsAtMs: endOfClients(clients),
+          totalBytes: sumOf(clients.map((client) => asBytes(client['total_gb']) || null)),
+          usedBytes: used && sumOf(emails.map((email) => used.get(email) ?? 0)),
           createdAtMs: Number.isFinite(createdAtMs) ? createdAtMs : null,
           // Clients of a subscription come and go, and a migration changes their dates.
           panelCreatedAtMs: null,
@@ -121,7 +156,11 @@ async function readAll(reader: ListReader): Promise<void> {
   const { obj, success } = recordIn(await reader.get('/panel/api/clients/list'));
   if (success !== true) throw reader.unusable('/panel/api/clients/list');
   reader.table('clients');
-  for (const client of listIn(obj)) reader.add('clients', client);
+  for (const client of listIn(obj)) {
+    reader.add('clients', { ...client, total_gb: client['totalGB'] });
+    const traffic = recordIn(client['traffic']);
+    if (!isEmpty(traffic)) reader.add('client_traffics', { ...traffic, email: client['email'] });
+  }
 }
 
 /**
@@ -139,6 +178,8 @@ const api: PanelApi = {
   signIn: null,
   view: null,
   idIn: () => null,
+  keysFor: (_, ask) => clientKeys(ask),
+  listsKeys: true,
   // The search also matches names and comments.
   userPath: (key) => `/panel/api/clients/list/paged?search=${searchFor(key)}&pageSize=200`,
   ofOtherAdmin: null,
@@ -155,12 +196,16 @@ const api: PanelApi = {
     // The last client that ends; one without an end has no date.
     const ends = clients.map((client) => asEnd(client['expiryTime']) ?? Number.POSITIVE_INFINITY);
     const endsAtMs = Math.max(...ends);
+    const owners = clients.map((client) => only(client, 'group', 'inboundIds'));
     return {
       id: null,
       isActive: clients.some((client) => client['enable'] === true),
       createdAtMs: Number.isFinite(createdAtMs) ? createdAtMs : null,
       endsAtMs: Number.isFinite(endsAtMs) ? endsAtMs : null,
+      ...trafficOf(clients),
       subscriptionUrl: '',
+      belongsTo: (panelAdmin) =>
+        owners.every(({ group, inboundIds }) => isOf(panelAdmin, group, inboundIds)),
       record: { clients: clients.map((client) => only(client, 'enable', 'limitHwid')) },
     };
   },

@@ -13,16 +13,21 @@ import { PANEL_TRAITS } from './index.ts';
 import type { PanelKind } from './kind.ts';
 import type { PanelLimit } from './limit-rule.ts';
 
-/** Returns the user of a key; null: the panel has none. Throws {@link Silent}. */
+/**
+ * Returns the user of a key; null: the panel has none, or one that does not belong to `panelAdmin`
+ * (empty: all do). Throws {@link Silent}.
+ */
 export async function panelApiUser(
   panel: PanelKind,
   key: string,
   ask: AskPanel,
+  panelAdmin = '',
 ): Promise<PanelApiUser | null> {
   const { api } = PANEL_TRAITS[panel];
   const path = api.userPath(key);
   if (path === null) throw new Silent('API_KEY');
-  return api.userIn(await ask(path).catch((fault) => asOfUser(fault, api)), key);
+  const user = api.userIn(await ask(path).catch((fault) => asOfUser(fault, api)), key);
+  return panelAdmin === '' || user?.belongsTo(panelAdmin) ? user : null;
 }
 
 /** Throws the fault of a question about a user: a token of one admin stops no other question. */

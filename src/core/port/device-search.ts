@@ -1,6 +1,7 @@
 /** The search for devices of a provider by a filter: its part of the port. */
 
 import type { MixCursor } from './device-mix.ts';
+import type { FiguresFilter } from './subscription-figures.ts';
 
 /** The filter; each condition that is not null must hold. */
 export interface DeviceSearch {
@@ -14,8 +15,13 @@ export interface DeviceSearch {
   unseenSinceMs: number | null;
   /** The binding from which the device checked in. */
   domainId: number | null;
-  /** A part of the code or the note of one of its links, in any case of A to Z. */
+  /** A part of the code or the note of one of its links, in any case and spelling. */
   link: string | null;
+  /**
+   * The figures of its home link, on which it has a slot; null or absent: any. A HWID is no secret:
+   * what is sent for these figures rides on that link alone.
+   */
+  figures?: FiguresFilter | null;
 }
 
 export interface SearchedDevice {

@@ -97,8 +97,15 @@ export interface JobStore {
   addJob(draft: NewJob): Promise<AddedJob | 'job_limit_reached'>;
   /** Finds a job of a provider; null: it has none with the id. */
   findJob(providerId: number, id: number): Promise<Job | null>;
-  /** Lists the provider's unfinished jobs and the last `countMax` others, newest first. */
-  listJobs(providerId: number, countMax: number): Promise<Job[]>;
+  /**
+   * Lists the provider's unfinished jobs and the last `countMax` others, newest first. `isHeld`:
+   * {@link claimJob} passes over it, because so many events wait for a webhook.
+   */
+  listJobs(
+    providerId: number,
+    countMax: number,
+    waitingMax: number,
+  ): Promise<(Job & { isHeld: boolean })[]>;
   /**
    * Ends a waiting or running job. If it has changed links already, its entry in the audit log
    * names the person who stopped it. Returns `job_not_found`, or `job_ended` if it has ended.

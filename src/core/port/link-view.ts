@@ -7,6 +7,7 @@ import type { DeviceFacts } from './device.ts';
 import type { RefusalReason } from './figure.ts';
 import type { Link, LinkTerms } from './link.ts';
 import type { EndReason } from './slot.ts';
+import type { FiguresFilter } from './subscription-figures.ts';
 
 /** A link with its provider. */
 export interface OwnedLink extends Link, LinkTerms {
@@ -23,7 +24,7 @@ export interface OwnedLink extends Link, LinkTerms {
 }
 
 /** Filter of links; null or absent: any. */
-export interface LinkFilter {
+export interface LinkFilter extends FiguresFilter {
   providerCode: string | null;
   /** True: only links without a free slot. */
   isFull: boolean;
@@ -35,8 +36,8 @@ export interface LinkFilter {
   /** True: only links that an import disabled, whose state is still the import's. */
   isDisabledByImport?: boolean;
   /**
-   * A part of the note, of the code, or of the model of a device on the link, in any case of A to
-   * Z; or the beginning of the HWID of one.
+   * A part of the note, of the code, or of the model of a device on the link, in any case and
+   * spelling (`src/core/fold.ts`); or the beginning of the HWID of one.
    */
   search?: string | null;
   /** True: the search looks at no code, which is a secret to its caller. */

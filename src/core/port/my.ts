@@ -14,6 +14,8 @@ export interface OwnMy {
   myName: string | null;
   /** The colour, such as `#1a2b3c`; null: the default. */
   myColor: string | null;
+  /** 1: users see the traffic of their subscription beside its end. */
+  myTraffic: 0 | 1;
 }
 
 /** The right of users beside freeing a slot. The keys of bots do not set it. */
@@ -46,7 +48,7 @@ interface MyReference {
  * A link with an open page: it is active, and its provider is active and has pages. Addresses that
  * a key changed are the former ones for a day: core/unconfirmed.ts.
  */
-export interface MyLink extends Pick<OwnMy, 'myName' | 'myColor'>, Buttons {
+export interface MyLink extends Pick<OwnMy, 'myName' | 'myColor' | 'myTraffic'>, Buttons {
   installId: number;
   installCode: string;
   installLimit: number;
@@ -55,6 +57,10 @@ export interface MyLink extends Pick<OwnMy, 'myName' | 'myColor'>, Buttons {
   providerCode: string;
   /** SHA-256 of the provider's key. */
   keyHash: Uint8Array;
+  /** The zone of dates, as `+03:00`; null: that of the contract. */
+  timeZone: string | null;
+  /** 1: figures of its subscription are kept. */
+  subscriptionFigures: 0 | 1;
   /** Time at which the user last freed a slot; null: never. */
   freedAtMs: number | null;
   /** The effective cool-down, hours. */

@@ -19,6 +19,12 @@ export interface TiedLink {
   ofGate: number;
 }
 
+/** A tied link with its provider. */
+export interface OwnedTie extends TiedLink {
+  providerId: number;
+  providerCode: string;
+}
+
 /** A tied link with what a change of it needs. */
 export interface FoundLink extends TiedLink {
   installCode: string;
@@ -30,6 +36,8 @@ export interface PanelTieStore {
   listTiedLinks(providerId: number, subscriptionKeyHashes: readonly string[]): Maybe<FoundLink[]>;
   /** Finds the provider's link with the subscription key of this hash; null: it has none. */
   findTiedLink(providerId: number, subscriptionKeyHash: string): Maybe<TiedLink | null>;
+  /** Finds the tie of a link; null: no such link. */
+  findTieOf(installId: number): Maybe<OwnedTie | null>;
   /**
    * Notes that the panel proved the key of the provider's link for `panelUser`, by `provedTie`. A
    * user whose link came by an import stays with that one. Returns whether the note changed.

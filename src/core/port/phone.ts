@@ -70,4 +70,6 @@ export interface PhoneStore {
   listDerived(hwid: string): Promise<string[]>;
   /** Deletes some phones that were not seen since a time. Returns false if there were none. */
   forgetPhones(seenBeforeMs: number): Promise<boolean>;
+  /** Deletes what some bars have of phones. Returns false if none had anything. */
+  forgetBarredPhones(): Promise<boolean>;
 }

@@ -5,9 +5,9 @@ import type { Maybe } from './maybe.ts';
 
 /**
  * The scopes of keys: reading; reading and links; reading, notifications and commands; reading and
- * ties of keys to links; as `links`, and cut-offs.
+ * ties of keys to links; as `links`, and cut-offs; as `send`, and figures of subscriptions.
  */
-export const SCOPES = ['read', 'links', 'send', 'ties', 'cuts'] as const;
+export const SCOPES = ['read', 'links', 'send', 'ties', 'cuts', 'figures'] as const;
 
 export type Scope = (typeof SCOPES)[number];
 

@@ -55,6 +55,12 @@ export interface MessageFilter {
 export type ReceiptsAfter = { id: number } | { deviceId: number } | null;
 
 export interface ReceiptStore {
+  /** Lists the provider's messages whose planned time is to come, the soonest first. */
+  listNextMessages(
+    providerId: number,
+    nowMs: number,
+    countMax: number,
+  ): Promise<DistributionDetail[]>;
   /**
    * Lists the provider's messages that match a filter, newest first. Reads `scanMax` messages
    * before `beforeId` (null: the newest). Returns the position of the next page; null: none.
@@ -68,13 +74,16 @@ export interface ReceiptStore {
   readLastGeneral(providerId: number): Promise<number | null>;
   /**
    * Counts at most `rowsMax` receipts of a provider's distribution in the order of
-   * {@link listReceipts}, and refuses as that does. Returns the position after them; null: the end.
+   * {@link listReceipts}, and refuses as that does. `inboxCount`: those of them in an inbox that an
+   * app reads. Returns the position after them; null: the end.
    */
   countReceipts(
     of: { providerId: number; distributionId: number },
     after: ReceiptsAfter,
     rowsMax: number,
-  ): Promise<{ totals: LedgerTotals; nextId: number | null } | 'receipt_not_found'>;
+  ): Promise<
+    { totals: LedgerTotals; inboxCount: number; nextId: number | null } | 'receipt_not_found'
+  >;
   /** Lists the provider's distributions with their counts, newest first. */
   listReaches(providerId: number, page: Page, rowsMax: number): Promise<DistributionReach[]>;
   /**

@@ -110,8 +110,14 @@ export interface Door {
   full: FullLink | null;
   /** True if the device has no slot on the link, which is full and does not enforce its limit. */
   counts: boolean;
-  /** True if some HWIDs of the link may have several phones: the door depends on the facts. */
+  /** True if phones of the HWID are known here: the door depends on the facts. */
   hasPhones?: true;
+  /** True if phones of some HWID of the link are: this one may be derived. */
+  mayBeDerived?: true;
+  /** True if some HWIDs are barred here. */
+  hasBars?: true;
+  /** True if the device has no slot here, and the provider knows it. */
+  isKnown?: true;
   /** The phone that asks; absent: the key has no sight, or the HWID has one phone. */
   phone?: PhoneAtDoor;
   /** True if the HWID was made for a further phone of another HWID: no caller sends it. */
@@ -167,6 +173,8 @@ export type SlotKey = LinkName & {
   isFirst?: boolean;
 };
 
+export type SightedKey = SlotKey & { sight: PhoneSight };
+
 /** A call that shows which phone of a HWID asks. */
 export interface PhoneSight {
   door: PhoneDoor;
@@ -192,6 +200,8 @@ export interface SlotStore {
    * the key.
    */
   findSlot(key: SlotKey): Maybe<Door | NoLink>;
+  /** Finds the door for the phone that asks, by the door of its HWID. */
+  findPhone(door: Door, key: SightedKey): Maybe<Door | NoLink>;
   /** Finds the effective policy of a link; null: no such link. */
   findPolicy(installId: number): Maybe<Policy | null>;
   /**

@@ -30,6 +30,26 @@ export interface KeptFigures extends Figures {
   periodTotalBytes: number | null;
 }
 
+/** The figures of a link as they are shown. */
+export interface ShownFigures extends Figures {
+  readAtMs: number;
+}
+
+/** A filter of links by their figures; null or absent: any. */
+export interface FiguresFilter {
+  /** Only subscriptions that end at or after this time, UTC ms. */
+  endsFromMs?: number | null;
+  /** Only subscriptions that end before this time, UTC ms. */
+  endsBeforeMs?: number | null;
+  /** Only subscriptions that used at least so many per cent of their traffic. */
+  usedPercent?: number | null;
+  /**
+   * Only links older than this time, UTC ms, whose figures were kept since before it and not read
+   * at or after it.
+   */
+  unreadSinceMs?: number | null;
+}
+
 /** The terms of a provider about figures. */
 export interface OwnFigures {
   /** 1: the figures of its customers' subscriptions are kept. */
@@ -39,6 +59,10 @@ export interface OwnFigures {
 export interface SubscriptionFiguresStore {
   /** Finds the figures of a link; null: none are kept. */
   findSubscriptionFigures(installId: number): Maybe<KeptFigures | null>;
+  /** Lists the figures of these links that are kept. */
+  listSubscriptionFigures(
+    installIds: readonly number[],
+  ): Maybe<(ShownFigures & { installId: number })[]>;
   /**
    * Keeps what was read of a link, by the rule `afterRead` of core/subscription-figures.ts. Keeps
    * nothing for a provider without `subscriptionFigures`, and of a link that ended.

@@ -3,10 +3,11 @@
  * server sets language, theme and direction, so that nothing flickers.
  */
 
+import { brotliDecompressSync } from 'node:zlib';
 import { languagesOf } from '../../core/ride/languages.ts';
 import { type Connection, cookieIn, INSECURE, siteOf, tokenIn } from './site.ts';
 
-/** The gzipped files of the page, by names with a hash, such as `app-1a2b3c4d.js`. */
+/** The files of the page in Brotli, by names with a hash, such as `app-1a2b3c4d.js`. */
 export type ConsoleFiles = ReadonlyMap<string, Blob>;
 
 /** The languages of the console. */
@@ -51,11 +52,11 @@ const LOOK = '__Host-gatepost-look';
 const NOT_BUILT =
   'The console is not built: run make build, or take the executable of a release.\n';
 
-const isGzipTaken = (request: Request) =>
-  /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(request.headers.get('accept-encoding') ?? '');
+const isBrotliTaken = (request: Request) =>
+  /\bbr\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(request.headers.get('accept-encoding') ?? '');
 
 /** Makes the answer of a file. A name never gets other content. */
-export function fileAnswer(name: string, gzipped: Blob) {
+export function fileAnswer(name: string, packed: Blob) {
   const headers = {
     ...SAFE,
     'cache-control': 'public, max-age=31536000, immutable',
@@ -63,10 +64,10 @@ export function fileAnswer(name: string, gzipped: Blob) {
     vary: 'accept-encoding',
   };
   return async (request: Request) => {
-    if (isGzipTaken(request)) {
-      return new Response(gzipped, { headers: { ...headers, 'content-encoding': 'gzip' } });
+    if (isBrotliTaken(request)) {
+      return new Response(packed, { headers: { ...headers, 'content-encoding': 'br' } });
     }
-    return new Response(Bun.gunzipSync(await gzipped.bytes()), { headers });
+    return new Response(brotliDecompressSync(await packed.bytes()), { headers });
   };
 }
 
@@ -90,9 +91,9 @@ async function bundleOf(files: ConsoleFiles): Promise<Bundle | null> {
   const fileName = (stem: string, end = 'js') =>
     names.find((name) => name.replace(/-\w+\.\w+$/, '') === stem && name.endsWith(`.${end}`));
   const direct = new Map<string, string[]>();
-  for (const [name, gzipped] of files) {
+  for (const [name, packed] of files) {
     if (!name.endsWith('.js')) continue;
-    const text = new TextDecoder().decode(Bun.gunzipSync(await gzipped.bytes()));
+    const text = brotliDecompressSync(await packed.bytes()).toString();
     const found = [...text.matchAll(/\b(?:from|import)"\.\/([\w.-]+\.js)"/g)];
     direct.set(name, [...new Set(found.map(([, imported = '']) => imported))]);
   }

@@ -2,6 +2,7 @@
 
 import { type Static, Type } from '@sinclair/typebox';
 import type { Core } from '../../core/core.ts';
+import { figuresFilterOf, readFiguresWish, withFigures } from '../../core/figures-filter.ts';
 import { INSTALL_CODE, isShortCode } from '../../core/formats.ts';
 import { readKeyedCall } from '../../core/idempotency.ts';
 import {
@@ -22,12 +23,20 @@ import {
 import { after, type Maybe } from '../../core/port/maybe.ts';
 import type { Page } from '../../core/port/page.ts';
 import type { Provider } from '../../core/port/provider.ts';
+import type { ShownFigures } from '../../core/port/subscription-figures.ts';
 import { ACTIVITY_NAMES } from '../../core/status-word.ts';
 import { LINK_TERMS, POLICY_TERMS } from '../../core/terms.ts';
 import { callerName } from '../answer/large.ts';
 import { wireTime } from '../answer/wire-time.ts';
 import { type Answer, optional, providerEndpoint, required, type Values } from '../endpoint.ts';
 import { type MessageKey, TAKEN } from '../messages.ts';
+import {
+  figuresParams,
+  NEEDS_FIGURES,
+  refusedFigures,
+  Subscription,
+  subscriptionView,
+} from './figures-params.ts';
 import { keyParam, REPEATED } from './once.ts';
 import {
   CODE_EXAMPLE,
@@ -54,6 +63,12 @@ const LimitedLink = Type.Object(
     status: statusOf(ACTIVITY_NAMES),
     note: Type.Union([Type.String(), Type.Null()], { examples: ['spring offer'] }),
     created_at: WireTime,
+    subscription: Type.Optional(
+      Type.Union([Subscription, Type.Null()], {
+        description:
+          'Only with `details=1`: end and traffic of the subscription, as the panel tells them to apps; null: not known.',
+      }),
+    ),
   },
   { title: 'LimitedLink' },
 );
@@ -255,7 +270,7 @@ const listLinkEndpoint = providerEndpoint({
     search: optional(forms.linkSearch, {
       misfit: 'unknown_error',
       about:
-        'Only links with this in their note, code or the model of a device on them, in any case of A to Z, or at the start of a HWID on them.',
+        'Only links with this in their note, code or the model of a device on them, in any case (of other scripts too, and with Persian and Arabic letters and digits alike), or at the start of a HWID on them.',
       example: 'spring',
     }),
     over: optional(forms.flag, {
@@ -266,36 +281,54 @@ const listLinkEndpoint = providerEndpoint({
       misfit: 'unknown_error',
       about: 'With 1 only links with a HWID that several phones certainly send.',
     }),
+    details: optional(forms.flag, {
+      misfit: 'unknown_error',
+      about: `With 1 each link has \`subscription\` too. ${NEEDS_FIGURES}`,
+    }),
+    ...figuresParams(),
   },
   fields: { ok: { data: Type.Array(LimitedLink, { maxItems: LIST_COUNT_MAX }) } },
-  says: ['ok', 'unknown_error'],
-  handle: ({ core, provider, params, settings: { outputOffsetMinutes }, limits }) => {
+  says: ['ok', 'auth_error', 'unknown_error'],
+  handle: ({ core, provider, params, settings: { outputOffsetMinutes }, limits, nowMs, scope }) => {
+    const isDetailed = params.details === 1;
+    const wish = readFiguresWish(params);
+    if (isRefused(wish)) return wish;
+    const refused = wish !== null || isDetailed ? refusedFigures(provider, scope) : null;
+    if (refused !== null) return refused;
+    const figures = wish && figuresFilterOf(wish, nowMs);
     const turn = () => limits.turns.next(callerName({ provider }));
     const { install_code: installCode, subscription_key: subscriptionKey, search } = params;
     const [isOver, isCopied] = [params.over === 1, params.copied === 1];
     const matching = (page: Page): Maybe<readonly Link[]> =>
-      search === null && !isOver && !isCopied
+      search === null && !isOver && !isCopied && figures === null
         ? core.store.listLinksOf(provider.id, page)
-        : searchLinks(core, provider, { search, isOver, isCopied }, page, turn);
+        : searchLinks(core, provider, { search, isOver, isCopied, figures }, page, turn);
     const named = (page: Page) =>
       after(findNamed(core, provider, { installCode, subscriptionKey }), (link) =>
         isOn(page, link) ? matching({ ...page, id: link.id }) : [],
       );
+    const found = (installCode ?? subscriptionKey) === null ? matching : named;
+    const time = (ms: number) => wireTime(ms, outputOffsetMinutes);
     return replyWithList(
       params,
-      (installCode ?? subscriptionKey) === null ? matching : named,
-      (install): Static<typeof LimitedLink> => ({
+      (page): Maybe<readonly ListedLink[]> =>
+        isDetailed ? after(found(page), (links) => withFigures(core, links)) : found(page),
+      ({ figures: known, ...install }): Static<typeof LimitedLink> => ({
         id: install.id,
         install_code: install.installCode,
         install_limit: install.installLimit,
         install_count: install.deviceCount,
         status: install.status,
         note: install.note,
-        created_at: wireTime(install.createdAtMs, outputOffsetMinutes),
+        created_at: time(install.createdAtMs),
+        ...(known !== undefined && { subscription: known && subscriptionView(known, time) }),
       }),
     );
   },
 });
+
+/** A link of a list, with its figures if they were asked for. */
+type ListedLink = Link & { figures?: ShownFigures | null };
 
 /**
  * Returns whether a link that was found by a name is on the page: the selected link, if there is

@@ -1,6 +1,7 @@
 /** Schemas and parameters that several endpoints share. */
 
 import { type TInteger, type TSchema, Type } from '@sinclair/typebox';
+import { FIGURES_DAYS, TRAFFIC_PERCENT } from '../../core/figures-filter.ts';
 import {
   CHOSEN_CODE,
   DOMAIN_HASH,
@@ -70,6 +71,8 @@ export const forms = {
   hwid: ofText(HWID),
   idempotencyKey: ofText(IDEMPOTENCY_KEY),
   statsDays: ofWhole(STATS_DAYS),
+  figuresDays: ofWhole(FIGURES_DAYS),
+  trafficPercent: ofWhole(TRAFFIC_PERCENT),
   /** `default` has the form of a key but means none. */
   subscriptionKey: ofText(SUBSCRIPTION_KEY, {
     minLength: 1,

@@ -10,7 +10,7 @@ import { HOST_LABEL } from '../../core/host-name.ts';
 import { LOCALE_COUNT_MAX, LOCALE_KEY } from '../../core/message/notification.ts';
 import { DAYS_AHEAD_MAX, TIME_OF_DAY } from '../../core/message/schedule.ts';
 import { TARGET_HWID_COUNT_MAX, TARGET_OS } from '../../core/message/target.ts';
-import { choice, HWID_EXAMPLE, text } from './params.ts';
+import { choice, forms, HWID_EXAMPLE, text } from './params.ts';
 import { SETTING_VALUE, Settings } from './settings-body.ts';
 
 const uri = (description: string, example: string) =>
@@ -45,6 +45,14 @@ const targets = {
       examples: [['android']],
     }),
   ),
+};
+
+/** The filter of subscriptions: figures-params.ts. */
+const figures = {
+  ends_in_days: Type.Optional(forms.figuresDays.schema),
+  ended: Type.Optional(Type.Literal(1)),
+  traffic_over: Type.Optional(forms.trafficPercent.schema),
+  unread_days: Type.Optional(forms.figuresDays.schema),
 };
 
 const schedule = {
@@ -138,11 +146,13 @@ export const NotificationInput = Type.Object(
       { title: 'PushNotificationForm', dependentRequired: SCHEDULE_PAIR },
     ),
     ...targets,
+    ...figures,
   },
   {
     title: 'NotificationInput',
-    description: 'Needs `hwid` or `os`; `os` is ignored beside `hwid`.',
-    anyOf: [{ required: ['hwid'] }, { required: ['os'] }],
+    description:
+      'Needs `hwid`, `os` or a filter of subscriptions; `os` is ignored beside `hwid`, and a filter stands alone.',
+    anyOf: ['hwid', 'os', ...Object.keys(figures)].map((one) => ({ required: [one] })),
     examples: [{ PushNotificationForm: FORM_EXAMPLE, os: ['android'] }],
   },
 );

@@ -2,11 +2,14 @@
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { nowOf } from '../../core/device-reach.ts';
+import { SEARCHED_HWIDS_MAX } from '../../core/device-search.ts';
+import { readFiguresWish } from '../../core/figures-filter.ts';
 import { isAbsent } from '../../core/json-input.ts';
 import { cancelDistribution } from '../../core/message/cancel.ts';
 import { noteOn } from '../../core/message/command.ts';
 import { PLACEHOLDER_NAMES } from '../../core/message/fill.ts';
 import { readCommand, readNotification } from '../../core/message/order.ts';
+import { withSegment } from '../../core/message/segment.ts';
 import { STATUS_NAMES, TYPE_NAMES } from '../../core/message/status.ts';
 import { isRefused, malformed } from '../../core/outcome.ts';
 import type { Distribution as DistributionRecord } from '../../core/port/distribution.ts';
@@ -16,6 +19,7 @@ import { type Accepted, sendCommand, sendNotification } from '../../core/send.ts
 import type { TargetCount } from '../../core/target-count.ts';
 import { wireTime } from '../answer/wire-time.ts';
 import { optional, providerEndpoint, type Reply, required } from '../endpoint.ts';
+import { figuresParams, refusedFigures } from './figures-params.ts';
 import { keyParam, REPEATED, sendOnce } from './once.ts';
 import { forms, HWID_EXAMPLE, orNull, pageParams, RecordId, statusOf, WireTime } from './params.ts';
 import { CommandInput, NotificationInput } from './remote-bodies.ts';
@@ -142,12 +146,16 @@ const notificationEndpoint = providerEndpoint({
       misfit: 'unknown_error',
       about: `1: placeholders in the texts of bodies are filled for each device (${PLACEHOLDERS_ABOUT}); \`{days_left|soon}\` has a text for devices without a value. Refused: an unknown placeholder; one in a title, link, image or tag; and a message that could exceed its bound once it is filled. Without it braces are delivered as they are.${IN_BODY} An extension of the public contract.`,
     }),
+    ...figuresParams(
+      ` Sent to the devices that have a slot on such a link, and whose home link it is, at most ${SEARCHED_HWIDS_MAX}, in place of \`hwid\` and \`os\`.${IN_BODY}`,
+    ),
   },
   input: NotificationInput,
   fields: { ok: { id: RecordId } },
   answerHeaders: REACH_HEADER,
   says: [
     'ok',
+    'auth_error',
     'unknown_error',
     'message_too_large',
     'device_not_found',
@@ -159,9 +167,9 @@ const notificationEndpoint = providerEndpoint({
     'notification_ledger_full',
   ],
   handle: (call) => {
-    const { core, provider, params, nowMs } = call;
-    const { fill, replaces } = params;
-    const given = { ...(replaces !== null && { replaces }), ...(fill !== null && { fill }) };
+    const { core, provider, params, nowMs, scope, signal } = call;
+    const { idempotency_key: _, ...fields } = params;
+    const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
     for (const [name, value] of Object.entries(given)) {
       const inBody = call.body[name];
       if (!isAbsent(inBody) && `${inBody}` !== `${value}`) {
@@ -169,8 +177,12 @@ const notificationEndpoint = providerEndpoint({
       }
     }
     const body = { ...call.body, ...given };
+    const refused = readFiguresWish(body) && refusedFigures(provider, scope);
+    if (refused !== null) return refused;
     return sendOnce({ core, provider, params, body, nowMs }, 'notification', async (keyed) => {
-      const order = readNotification(body, nowMs);
+      const named = await withSegment(core, provider, body, nowMs, signal);
+      if (isRefused(named)) return named;
+      const order = readNotification(named, nowMs, named === body ? undefined : SEARCHED_HWIDS_MAX);
       if (isRefused(order)) return order;
       const sent = await sendNotification(core, provider, { ...order, keyed }, nowMs);
       return isRefused(sent) ? sent : accepted(sent);

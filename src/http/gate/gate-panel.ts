@@ -6,6 +6,7 @@ import { type DeviceCall, verdictOn } from '../../core/door.ts';
 import type { KeyInPath, SignedToken } from '../../core/key-path.ts';
 import { isRefused } from '../../core/outcome.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
+import type { AdmittedLink } from '../../core/port/slot.ts';
 import { isAdmitted } from '../../core/slot.ts';
 
 /** The API of the panel. */
@@ -16,6 +17,8 @@ export interface GatePanel {
   admits(providerId: number, named: { key: string; token: SignedToken | null }): Promise<boolean>;
   /** Enables a link that an import disabled, if its user is active. Returns whether it did. */
   comesBack(providerId: number, key: string): Promise<boolean>;
+  /** Reads the figures of the link of a key, if they are due, without delaying the request. */
+  readLater(link: AdmittedLink, named: KeyInPath): void;
 }
 
 /**

@@ -77,6 +77,8 @@ export interface GateSettings
   readonly gatePanelTokenFile: string;
   readonly gatePanelAccountFile: string;
   readonly gatePanelHeadersFile: string;
+  /** `panel`: figures of subscriptions are read from that API. */
+  readonly gateRead: 'off' | 'panel';
   /** Networks that may ask; null: those of `trustedProxies`. */
   readonly gateProxies: TrustedProxies | null;
   readonly trustedProxies: TrustedProxies;
@@ -192,10 +194,11 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
               const { installCode } = call;
               const { providerCode } = link;
               const name = installCode && myNameOf({ installCode, providerCode });
-              const how = { plain: () => myUrlFor(host.name, path, name), nowMs };
+              const plain = () => myUrlFor(host.name, path, name);
+              const how = { plain, isByCode: installCode !== null, nowMs };
               return myUrlOfLink(core, settings, settings.myUrl, link, how);
             };
-            return may ? admit(call, facts, { request, myUrl }, nowMs) : FORGED;
+            return may ? admit(call, facts, { request, myUrl, key }, nowMs) : FORGED;
           }),
         );
     return after(decided, (found) => {
@@ -229,19 +232,20 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
   function admit(
     call: DeviceCall,
     facts: DeviceFacts,
-    about: Pick<AdmittedFetch, 'request' | 'myUrl'>,
+    { key, ...about }: Pick<AdmittedFetch, 'request' | 'myUrl'> & { key: KeyInPath | null },
     nowMs: number,
   ): Maybe<Conclusion | RefusedAtDoor> {
     return after(
       admitDevice(core, call, facts, nowMs),
       (link): Maybe<Conclusion | RefusedAtDoor> => {
         if (isRefused(link)) return link;
+        if (key !== null) deps.panel.readLater(link, key);
         // The path of nearly all requests.
         const isPlain = link.facts === undefined && link.awaitsFetch === undefined;
         if (isPlain && settings.gateUpdateIntervalHours === 0) return ADMITTED;
         noteFetch(deps, link, nowMs);
-        const { gateKey: key, gateProviderIdFile: providerIdFile, gateRide: ride } = settings;
-        const panel = panelOf({ panel: settings.gatePanel, key });
+        const { gateKey, gateProviderIdFile: providerIdFile, gateRide: ride } = settings;
+        const panel = panelOf({ panel: settings.gatePanel, key: gateKey });
         const isShared = call.isShared === true;
         const fetch = { ...about, link, isShared, namesLink: true };
         return after(deps.rides.on(fetch, { ride, providerIdFile }, panel, nowMs), (riders) =>

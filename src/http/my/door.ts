@@ -17,6 +17,7 @@ import {
   pageNameOf,
   readMyName,
 } from '../../core/my.ts';
+import { FIGURES_PARAM, figuresProof, namesSubscription } from '../../core/my-figures.ts';
 import { type PanelKind, panelOf } from '../../core/panel/kind.ts';
 import type { MyName, MySites } from '../../core/port/my.ts';
 import { languagesOf } from '../../core/ride/languages.ts';
@@ -111,7 +112,7 @@ export function makeMy(deps: MyDeps): MyDoor {
     const given = query.get('link');
     if (given === null) return { says: 'ok', response: page(request, askView(view, false)) };
     const name = nameIn(given, site);
-    const opened = name && (await openMy(core, name, query.get('this'), view.nowMs));
+    const opened = name && (await openMy(core, { name, ...referencesIn(query) }, view.nowMs));
     if (opened === null) return notFound(request);
     parties.found(request, opened.link.installId);
     const from = Math.floor(Number(query.get('from')) / PLACES_EACH) * PLACES_EACH || 0;
@@ -137,15 +138,19 @@ export function makeMy(deps: MyDeps): MyDoor {
     const reference = cut ?? form?.get('free') ?? null;
     if (reference === null) {
       const link = await findMine(core, name, nowMs);
-      if (link !== null) parties.found(request, link.installId, true);
-      return link === null ? notFound(request, given) : seeOther(pageNameOf(core, link, nowMs));
+      if (link === null) return notFound(request, given);
+      parties.found(request, link.installId, true);
+      const proof = namesSubscription(name) ? figuresProof(link, nowMs) : '';
+      return seeOther(`${pageNameOf(core, link, nowMs)}${proof}`);
     }
     const from = deps.clientOf(request);
     const acting = actingAs(core, () => ({ kind: 'user', name: 'user', from }));
     const done = await freeMine(acting, name, reference, cut !== null, nowMs);
     if (done === null) return notFound(request, given);
     const said = done.says === 'ok' && cut !== null ? 'cut' : SAID_OF[done.says];
-    return seeOther(pageNameOf(core, done.link, nowMs), said);
+    const proof = form?.get(FIGURES_PARAM) ?? null;
+    const ending = proof === null ? '' : `&${FIGURES_PARAM}=${encodeURIComponent(proof)}`;
+    return seeOther(`${pageNameOf(core, done.link, nowMs)}${ending}`, said);
   }
 
   function seeOther(name: string, said?: Said): Answered {
@@ -220,6 +225,11 @@ export function makeMy(deps: MyDeps): MyDoor {
       : answerAtPanel(request, exposure, site, part);
   };
 }
+
+const referencesIn = (query: URLSearchParams) => ({
+  reference: query.get('this'),
+  proof: query.get(FIGURES_PARAM),
+});
 
 /** Returns the part of the page in a URL, empty for the page itself; null: another path. */
 function partOf(path: string, url: string): '' | NewsPart | null {

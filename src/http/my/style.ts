@@ -53,6 +53,10 @@ ol{padding-inline-start:1.5rem}
 ol li{display:list-item;background:none;border:0;padding:.25rem 0}
 svg{max-width:15rem;margin-block:.75rem}
 a{color:inherit}
+.pay{
+  background:var(--brand);color:var(--on);text-decoration:none;font-weight:600;
+  margin-block-start:.75rem
+}
 label{font-weight:600}
 input[type=text]{
   width:100%;font:inherit;padding:.625rem;margin-block:.5rem 0;border:1px solid var(--soft);

@@ -27,6 +27,14 @@ export interface MyTexts {
   /** A refused device, where a device may be removed now, and where one may be removed later. */
   waiting(device: string): string;
   waitingLater(device: string, when: string): string;
+  /** The days that are left, in the words of Intl: `3 days`; the date of the end. */
+  daysLeft(days: string): string;
+  endsOn(date: string): string;
+  ended(date: string): string;
+  /** Traffic, in the units of the language. */
+  used(bytes: string): string;
+  usedOf(bytes: string, total: string): string;
+  pay: string;
   support: string;
   newer: string;
   older: string;
@@ -62,6 +70,12 @@ const en: MyTexts = {
     `${device} cannot connect: all devices are taken. Remove one below, then update the subscription in its app.`,
   waitingLater: (device, when) =>
     `${device} cannot connect: all devices are taken. You can remove one ${when}; for a faster change contact support.`,
+  daysLeft: (days) => `${days} left`,
+  endsOn: (date) => `The subscription ends on ${date}`,
+  ended: (date) => `The subscription ended on ${date}`,
+  used: (bytes) => `Traffic used: ${bytes}`,
+  usedOf: (bytes, total) => `Traffic: ${bytes} of ${total}`,
+  pay: 'Renew the subscription',
   support: 'Contact support',
   newer: 'Newer devices',
   older: 'More devices',
@@ -96,6 +110,12 @@ const ru: MyTexts = {
     `${device} не подключается: лимит устройств исчерпан. Удалите одно из них ниже и обновите подписку в приложении.`,
   waitingLater: (device, when) =>
     `${device} не подключается: лимит устройств исчерпан. Удалить одно из них можно ${when}; если нужно быстрее, напишите в поддержку.`,
+  daysLeft: (days) => `Осталось: ${days}`,
+  endsOn: (date) => `Подписка действует до ${date}`,
+  ended: (date) => `Подписка закончилась ${date}`,
+  used: (bytes) => `Израсходовано: ${bytes}`,
+  usedOf: (bytes, total) => `Трафик: ${bytes} из ${total}`,
+  pay: 'Продлить подписку',
   support: 'Написать в поддержку',
   newer: 'Более новые устройства',
   older: 'Ещё устройства',
@@ -128,6 +148,12 @@ const zh: MyTexts = {
   waiting: (device) => `${device} 无法连接：设备数已满。请在下方删除一台，然后在其应用中更新订阅。`,
   waitingLater: (device, when) =>
     `${device} 无法连接：设备数已满。${when}可删除一台；如需尽快更换，请联系客服。`,
+  daysLeft: (days) => `剩余 ${days}`,
+  endsOn: (date) => `订阅将于${date}到期`,
+  ended: (date) => `订阅已于${date}到期`,
+  used: (bytes) => `已用流量：${bytes}`,
+  usedOf: (bytes, total) => `流量：${bytes} / ${total}`,
+  pay: '续费',
   support: '联系客服',
   newer: '较新的设备',
   older: '更多设备',
@@ -162,6 +188,12 @@ const fa: MyTexts = {
     `${device} وصل نمی‌شود: ظرفیت دستگاه‌ها پر است. یکی را در پایین حذف کنید و سپس اشتراک را در برنامهٔ آن به‌روز کنید.`,
   waitingLater: (device, when) =>
     `${device} وصل نمی‌شود: ظرفیت دستگاه‌ها پر است. ${when} می‌توانید یکی را حذف کنید؛ اگر زودتر لازم دارید به پشتیبانی پیام دهید.`,
+  daysLeft: (days) => `${days} مانده`,
+  endsOn: (date) => `اشتراک تا ${date} فعال است`,
+  ended: (date) => `اشتراک در ${date} تمام شد`,
+  used: (bytes) => `ترافیک مصرف‌شده: ${bytes}`,
+  usedOf: (bytes, total) => `ترافیک: ${bytes} از ${total}`,
+  pay: 'تمدید اشتراک',
   support: 'پیام به پشتیبانی',
   newer: 'دستگاه‌های جدیدتر',
   older: 'دستگاه‌های بیشتر',

@@ -3,7 +3,9 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, sameUtcDay } from '../../core/calendar.ts';
 import { isSharedHwid } from '../../core/formats.ts';
 import { type MyPlace, myNameOf, type OpenedMy } from '../../core/my.ts';
+import { FIGURES_PARAM } from '../../core/my-figures.ts';
 import { Html, html, type Part } from '../document/html.ts';
+import { figuresCard } from './figures-view.ts';
 import { NEWS_TEXTS } from './news-texts.ts';
 import { myStyle } from './style.ts';
 import { MY_TEXTS, type MyLanguage, type MyTexts } from './texts.ts';
@@ -164,10 +166,11 @@ function makeAskView(view: ViewOf, isNotFound: boolean) {
 }
 
 /** Makes the links to the other pages of a long list of slots. */
-function turning({ link, places }: OpenedMy, view: ViewOf, from: number): Part {
+function turning({ figures, link, places }: OpenedMy, view: ViewOf, from: number): Part {
   const texts = MY_TEXTS[view.language];
+  const proof = figures === null ? '' : `&${FIGURES_PARAM}=${figures.proof}`;
   const to = (first: number, text: string) => {
-    const at = `${view.path}?link=${myNameOf(link)}&from=${first}`;
+    const at = `${view.path}?link=${myNameOf(link)}&from=${first}${proof}`;
     return html`<a class="link" href="${at}">${text}</a> `;
   };
   const before = from > 0 ? to(Math.max(0, from - PLACES_EACH), texts.newer) : '';
@@ -179,7 +182,7 @@ function turning({ link, places }: OpenedMy, view: ViewOf, from: number): Part {
 /** Makes the list of slots, each with a form that frees it. */
 function placeList(page: OpenedMy, view: ViewOf, from: number): Html {
   const texts = MY_TEXTS[view.language];
-  const { freeFromMs, link, mayCut, places } = page;
+  const { figures, freeFromMs, link, mayCut, places } = page;
   if (places.length === 0) return html`<p class="card">${texts.none}</p>\n`;
   const mayFree = view.nowMs >= freeFromMs;
   const shown = places.slice(from, from + PLACES_EACH);
@@ -188,7 +191,7 @@ function placeList(page: OpenedMy, view: ViewOf, from: number): Html {
     : texts.next(inText(freeFromMs - view.nowMs, view.language));
   return html`<form method="post" action="${view.path}">
 <input type="hidden" name="link" value="${myNameOf(link)}">
-${mayCut ? html`<p class="card">${texts.cut}: ${texts.cutAsk}</p>` : ''}<ul>
+${figures === null ? '' : html`<input type="hidden" name="${FIGURES_PARAM}" value="${figures.proof}">\n`}${mayCut ? html`<p class="card">${texts.cut}: ${texts.cutAsk}</p>` : ''}<ul>
 ${shown.map((place) => placeItem(place, texts, view, { free: mayFree, cut: mayCut }))}</ul></form>
 ${turning(page, view, from)}<p class="hint">${rule}</p>
 `;
@@ -225,11 +228,12 @@ export function linkView(
   const { link, waiting } = page;
   const { myColor: color, supportUrl } = link;
   const refused = waiting && isFull(link) ? waitingText(page, waiting, view) : null;
-  const cards = html`${said === null ? '' : note('status', texts[said === 'cut' ? 'cutDone' : said])}${
+  const head = html`${said === null ? '' : note('status', texts[said === 'cut' ? 'cutDone' : said])}${
     refused !== null && said === null ? note('status', html`<bdi>${refused}</bdi>`) : ''
-  }${placeList(page, view, from)}${hasNews ? newsCard(myNameOf(link), view) : ''}${
-    supportUrl === null ? '' : wayTo(supportUrl, texts.support)
-  }`;
+  }${figuresCard(page, view)}`;
+  const cards = html`${head}${placeList(page, view, from)}${
+    hasNews ? newsCard(myNameOf(link), view) : ''
+  }${supportUrl === null ? '' : wayTo(supportUrl, texts.support)}`;
   const number = (count: number) => count.toLocaleString(view.language);
   const lead = html`<p>${texts.taken(number(link.deviceCount), number(link.installLimit))}</p>`;
   return documentOf(view, { title: link.myName ?? texts.title, color, lead }, cards);

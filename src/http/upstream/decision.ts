@@ -72,11 +72,12 @@ export async function decide(
   if (page !== null && upstream.browsers === 'pass') return page;
   let found = await judgeByName(core, request, nowMs);
   // A link that was found by its key follows the panel's API.
-  if (found?.key && sourceOf(upstream) !== null) {
-    const holdsSlot = 'outcome' in found && found.outcome !== PASSES && found.outcome.holdsSlot;
+  const source = found?.key ? sourceOf(upstream) : null;
+  if (found?.key && source !== null) {
+    const open = 'outcome' in found && found.outcome !== PASSES ? found.outcome : null;
     const refusal = 'refused' in found ? found.refused.says : null;
-    const state = { holdsSlot, refusal };
-    if (await changesLink(panels, core, upstream, found.key.key, state)) {
+    const judged = { held: open?.holdsSlot ? open : null, refusal };
+    if (await changesLink(panels, core, upstream, source, found.key.key, judged)) {
       found = await judgeByName(core, request, nowMs);
     }
   }

@@ -1,14 +1,16 @@
 /**
- * Notes the figures of subscriptions in answers of panels to admitted apps, for providers that keep
- * them. No request waits for it, and nearly none writes: what is kept is remembered.
+ * Notes the figures of subscriptions, in answers of panels to admitted apps and of their APIs, for
+ * providers that keep them. No request waits for it, and nearly none writes: what is kept is
+ * remembered.
  */
 
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Core } from '../../core/core.ts';
 import type { AdmittedLink } from '../../core/port/slot.ts';
-import type { KeptFigures } from '../../core/port/subscription-figures.ts';
-import { afterRead, figuresIn } from '../../core/subscription-figures.ts';
+import type { Figures, FiguresSource, KeptFigures } from '../../core/port/subscription-figures.ts';
+import { keepsFigures } from '../../core/privacy.ts';
+import { afterRead, figuresIn, isJustRead } from '../../core/subscription-figures.ts';
 import { reportFault } from '../interpreter.ts';
 import { remember } from './panel-api.ts';
 
@@ -17,6 +19,8 @@ interface Deps {
   clock: Clock;
   log: Log;
 }
+
+type FiguresLink = Pick<AdmittedLink, 'installId' | 'providerCode'>;
 
 /** The header in which panels tell apps the figures of a subscription. */
 export const FIGURES_HEADER = 'subscription-userinfo';
@@ -29,50 +33,65 @@ export class FiguresNotes {
   /** By the code of the provider. */
   readonly #keeps = new Map<string, { untilMs: number; keeps: boolean }>();
   /** The kept figures, by the id of the link. */
-  readonly #known = new Map<string, KeptFigures | null>();
+  readonly #known = new Map<number, KeptFigures | null>();
   readonly #inFlight = new Set<number>();
 
   constructor(private readonly deps: Deps) {}
 
   /** Notes the figures in the headers of an answer, without delaying it. */
-  noteLater(link: AdmittedLink, headers: Headers): void {
+  noteLater(link: FiguresLink, headers: Headers): void {
+    if (this.mayKeep(link) === false) return;
+    const nowMs = this.deps.clock.nowMs();
+    const known = this.#known.get(link.installId);
+    if (known && isJustRead(known, nowMs)) return;
     const header = headers.get(FIGURES_HEADER);
-    const { installId, providerCode } = link;
+    const read = header === null ? null : figuresIn(header, nowMs);
+    if (read === null) return;
+    if (known !== undefined && afterRead(known, read, 'proxy', nowMs) === null) return;
+    this.note(link, read, 'proxy').catch((fault: unknown) => {
+      reportFault(this.deps.log, 'upstream', fault, crypto.randomUUID());
+    });
+  }
+
+  /** Returns whether the provider of a link keeps figures; null: it is not known now. */
+  mayKeep({ providerCode }: FiguresLink): boolean | null {
+    if (!keepsFigures(this.deps.core)) return false;
     const known = this.#keeps.get(providerCode);
-    const isKnown = known !== undefined && this.deps.clock.steadyMs() < known.untilMs;
-    if (header === null || (isKnown && !known.keeps)) return;
+    return known !== undefined && this.deps.clock.steadyMs() < known.untilMs ? known.keeps : null;
+  }
+
+  /** Keeps figures of a link, if its provider keeps them and they say something new. */
+  async note(link: FiguresLink, read: Figures, source: FiguresSource): Promise<void> {
+    const { installId } = link;
     if (this.#inFlight.has(installId) || this.#inFlight.size >= AT_ONCE) return;
     this.#inFlight.add(installId);
-    this.#note(link, header)
-      .catch((fault: unknown) => {
-        reportFault(this.deps.log, 'upstream', fault, crypto.randomUUID());
-      })
-      .finally(() => this.#inFlight.delete(installId));
+    try {
+      if (await this.keeps(link)) await this.#keep(installId, read, source);
+    } finally {
+      this.#inFlight.delete(installId);
+    }
   }
 
-  async #note({ installId, providerCode }: AdmittedLink, header: string): Promise<void> {
+  /** Returns whether the provider of a link keeps figures. */
+  async keeps(link: FiguresLink): Promise<boolean> {
+    const known = this.mayKeep(link);
+    if (known !== null) return known;
     const { clock, core } = this.deps;
-    if (!(await this.#keepsFigures(providerCode))) return;
-    const nowMs = clock.nowMs();
-    const read = figuresIn(header, nowMs);
-    if (read === null) return;
-    const name = String(installId);
-    const known = this.#known.get(name) ?? (await core.store.findSubscriptionFigures(installId));
-    remember(this.#known, name, known);
-    if (afterRead(known, read, 'proxy', nowMs) === null) return;
-    await core.store.keepSubscriptionFigures(installId, read, 'proxy', nowMs);
-    // Another node, or the switch of the provider, may have decided otherwise.
-    remember(this.#known, name, await core.store.findSubscriptionFigures(installId));
-  }
-
-  async #keepsFigures(providerCode: string): Promise<boolean> {
-    const { clock, core } = this.deps;
-    const nowMs = clock.steadyMs();
-    const known = this.#keeps.get(providerCode);
-    if (known !== undefined && nowMs < known.untilMs) return known.keeps;
-    const provider = await core.store.findProvider(providerCode);
+    const provider = await core.store.findProvider(link.providerCode);
     const keeps = provider?.subscriptionFigures === 1;
-    this.#keeps.set(providerCode, { untilMs: nowMs + HOLDS_MS, keeps });
+    this.#keeps.set(link.providerCode, { untilMs: clock.steadyMs() + HOLDS_MS, keeps });
     return keeps;
+  }
+
+  async #keep(installId: number, read: Figures, source: FiguresSource): Promise<void> {
+    const { clock, core } = this.deps;
+    const nowMs = clock.nowMs();
+    const known =
+      this.#known.get(installId) ?? (await core.store.findSubscriptionFigures(installId));
+    remember(this.#known, installId, known);
+    if (afterRead(known, read, source, nowMs) === null) return;
+    await core.store.keepSubscriptionFigures(installId, read, source, nowMs);
+    // Another node, or the switch of the provider, may have decided otherwise.
+    remember(this.#known, installId, await core.store.findSubscriptionFigures(installId));
   }
 }

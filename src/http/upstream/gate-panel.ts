@@ -6,7 +6,7 @@ import type { GatePanel } from '../gate/gate-panel.ts';
 import type { PanelFollowers } from './panel-followers.ts';
 import type { PanelSource } from './panel-source.ts';
 
-type Settings = Pick<
+export type GateSource = Pick<
   GateSettings,
   | 'gateKey'
   | 'gatePanel'
@@ -14,10 +14,11 @@ type Settings = Pick<
   | 'gatePanelTokenFile'
   | 'gatePanelAccountFile'
   | 'gatePanelHeadersFile'
+  | 'gateRead'
 >;
 
 /** Returns the API of that panel; null: the settings name none for its keys. */
-export function gateSource(settings: Settings): PanelSource | null {
+export function gateSource(settings: GateSource): PanelSource | null {
   const { gateKey: key, gatePanelTokenFile: tokenFile, gatePanelUrl: url } = settings;
   const { gatePanelAccountFile: accountFile, gatePanelHeadersFile: headersFile } = settings;
   const panel = panelOf({ panel: settings.gatePanel, key });
@@ -26,7 +27,10 @@ export function gateSource(settings: Settings): PanelSource | null {
   return { host: '', panel, url, tokenFile, accountFile, headersFile };
 }
 
-export function gatePanel(settings: Settings, { entry, users }: PanelFollowers): GatePanel {
+export function gatePanel(
+  settings: GateSource,
+  { entry, figures, later, users }: PanelFollowers,
+): GatePanel {
   return {
     isAsked: () => gateSource(settings) !== null,
     async admits(providerId, named) {
@@ -36,6 +40,13 @@ export function gatePanel(settings: Settings, { entry, users }: PanelFollowers):
     async comesBack(providerId, key) {
       const source = gateSource(settings);
       return source !== null && users.comesBack(source, providerId, key);
+    },
+    readLater(link, { key, token }) {
+      if (settings.gateRead !== 'panel' || !figures.isDue(link)) return;
+      const source = gateSource(settings);
+      // Behind `/gate` a token was compared with the panel's secret.
+      const of = { link, key, isProven: token !== undefined };
+      if (source !== null) later(() => figures.read(source, of));
     },
   };
 }

@@ -76,15 +76,18 @@ export class PanelApi {
   }
 
   /**
-   * Asks a question of several parts. Throws {@link Silent} without an answer; if that speaks of
-   * the panel, the API is left alone for a minute.
+   * Asks a question of several parts, by default as fast as a subscription may wait. Throws
+   * {@link Silent} without an answer; if that speaks of the panel, the API is left alone for a
+   * minute.
    */
-  async ask<T>(question: (parts: Parts) => Promise<T>): Promise<T> {
+  async ask<T>(
+    question: (parts: Parts) => Promise<T>,
+    signal: AbortSignal = AbortSignal.timeout(ASK_MAX_MS),
+  ): Promise<T> {
     const { clock, log, tokens } = this.deps;
     const { host, url } = this.source;
     const client = new UpstreamClient(url);
     const access = tokens.accessOf(this.source);
-    const signal = AbortSignal.timeout(ASK_MAX_MS);
     let token: string | null = null;
     this.#inFlight += 1;
     try {
@@ -266,7 +269,7 @@ export async function lookAtApi(
 }
 
 /** Remembers a value as the newest; forgets the oldest beyond the bound. */
-export function remember<T>(map: Map<string, T>, key: string, value: T): void {
+export function remember<K, T>(map: Map<K, T>, key: K, value: T): void {
   map.delete(key);
   map.set(key, value);
   const oldest = map.size > REMEMBERED_MAX ? map.keys().next().value : undefined;

@@ -8,13 +8,23 @@ const APIS_MAX = 128;
 
 export class PanelApis {
   readonly #byName = new Map<string, PanelApi>();
+  readonly #bySource = new WeakMap<PanelSource, PanelApi>();
 
   constructor(readonly deps: PanelApiDeps) {}
 
   /** Returns the API of a source. Changed settings make a new one, without memory. */
   of(source: PanelSource): PanelApi {
-    const { host, panel, url, tokenFile, accountFile, headersFile } = source;
-    const name = [host, panel, url, tokenFile, accountFile, headersFile].join('\n');
+    const before = this.#bySource.get(source);
+    if (before !== undefined) return before;
+    const api = this.#named(source);
+    this.#bySource.set(source, api);
+    return api;
+  }
+
+  #named(source: PanelSource): PanelApi {
+    const { host, panel, url, tokenFile, accountFile, headersFile, panelAdmin } = source;
+    const parts = [host, panel, url, tokenFile, accountFile, headersFile, panelAdmin];
+    const name = parts.join('\n');
     const known = this.#byName.get(name);
     if (known !== undefined) return known;
     if (this.#byName.size >= APIS_MAX) this.#byName.clear();

@@ -5,7 +5,6 @@
  */
 
 import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
 import { actingAs, type Core } from '../../core/core.ts';
 import { updateLink } from '../../core/link.ts';
 import { isRefused } from '../../core/outcome.ts';
@@ -14,9 +13,9 @@ import { type PanelLimit, zeroIsUnlimited } from '../../core/panel/limit-rule.ts
 import { isProvedBy } from '../../core/panel/proof.ts';
 import { linkLimitOf, panelApiUser, panelLimitOf } from '../../core/panel/user.ts';
 import { subscriptionKeyHash } from '../../core/secret.ts';
-import { reportFault } from '../interpreter.ts';
 import { Answers, remember } from './panel-api.ts';
 import { type PanelApis, perApi } from './panel-apis.ts';
+import type { PanelFigures } from './panel-figures.ts';
 import { type PanelSource, sourceOf } from './panel-source.ts';
 import type { PanelUsers } from './panel-users.ts';
 import type { Upstream } from './settings.ts';
@@ -24,9 +23,9 @@ import type { Upstream } from './settings.ts';
 interface Deps {
   core: Core;
   clock: Clock;
-  log: Log;
   apis: PanelApis;
   panelUsers: PanelUsers;
+  figures: PanelFigures;
 }
 
 /** The time for which a limit holds, ms. */
@@ -40,9 +39,10 @@ export class PanelLimits {
     limits: new Answers<NonNullable<PanelLimit> | typeof NONE>(
       ...([api, this.deps.clock, HOLDS_MS] as const),
       async ({ ask, settings }, key) => {
-        const { panel } = api.source;
-        const user = await panelApiUser(panel, key, ask);
+        const { panel, panelAdmin } = api.source;
+        const user = await panelApiUser(panel, key, ask, panelAdmin);
         this.deps.panelUsers.learn(api, key, user);
+        this.deps.figures.learn(api, key, user);
         return (await panelLimitOf(panel, user, settings)) ?? NONE;
       },
     ),
@@ -102,14 +102,6 @@ export class PanelLimits {
     const change = { installLimit: limit, asTheyLeave: true };
     const nowMs = this.deps.clock.nowMs();
     return !isRefused(await updateLink(core, provider, link.id, change, nowMs));
-  }
-
-  /** Follows the limit as {@link follow} does, without delaying the request. */
-  followLater(upstream: Upstream, key: string): void {
-    const report = (fault: unknown) => {
-      reportFault(this.deps.log, 'upstream', fault, crypto.randomUUID());
-    };
-    this.follow(upstream, key).catch(report);
   }
 
   /** Notes that the panel proved the key of a link. */

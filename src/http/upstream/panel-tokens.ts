@@ -75,17 +75,14 @@ export class PanelTokens {
       return token;
     }
     const account = this.#accountOf(source);
-    if (account.signingIn !== null) return account.signingIn;
-    const nowMs = clock.steadyMs();
     const { token } = account;
-    if (token !== null && nowMs < account.renewAtMs) return token;
-    const signingIn = this.#signIn(source, account).finally(() => {
+    if (token !== null && clock.steadyMs() < account.renewAtMs) return token;
+    account.signingIn ??= this.#signIn(source, account).finally(() => {
       account.signingIn = null;
     });
-    account.signingIn = signingIn;
-    if (token === null) return signingIn;
+    if (token === null) return account.signingIn;
     // The old token does until then.
-    signingIn.catch(() => {});
+    account.signingIn.catch(() => {});
     return token;
   }
 

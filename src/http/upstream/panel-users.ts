@@ -39,7 +39,10 @@ export class PanelUsers {
     (api) =>
       new Answers<UserState | 'gone'>(
         ...([api, this.deps.clock, STATE_HOLDS_MS] as const),
-        async ({ ask }, key) => stateOf(await panelApiUser(api.source.panel, key, ask)),
+        async ({ ask }, key) => {
+          const { panel, panelAdmin } = api.source;
+          return stateOf(await panelApiUser(panel, key, ask, panelAdmin));
+        },
       ),
   );
 

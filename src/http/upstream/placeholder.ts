@@ -45,7 +45,7 @@ const NO_USER = '00000000-0000-0000-0000-000000000000';
 /** The name that most panels give to the group of servers. */
 const GROUP = 'Proxy';
 
-interface Placeholder {
+export interface Placeholder {
   /** The content type. */
   type: string;
   body: string;

@@ -30,7 +30,6 @@ import type { EndpointTally, Traffic } from '../traffic.ts';
 import { admissionOf, isSuccess, passesUnproven } from './admission.ts';
 import { decide, type SubscriptionRequest } from './decision.ts';
 import { Failure, type UpstreamResponse } from './exchange.ts';
-import { FiguresNotes } from './figures.ts';
 import { type ForwardDeps, forward, meansUnknown } from './forward.ts';
 import { BY_OTHER_PATH, type Denied, FOR_ALL, type Forwarding } from './forwarding.ts';
 import { codeIn, guessedCode, guessesCode } from './guesses.ts';
@@ -38,7 +37,7 @@ import { Inspection } from './inspection.ts';
 import { MoveGuard } from './moves.ts';
 import { type LinkLimit, NewLinks } from './new-links.ts';
 import { askForUser, infoPathOf } from './old-token.ts';
-import { addEnd } from './panel-end.ts';
+import { refusalWithEnd } from './panel-end.ts';
 import type { PanelFollowers } from './panel-followers.ts';
 import { type Panel, Panels } from './panels.ts';
 import { isOdd, targetOf } from './request-line.ts';
@@ -67,7 +66,6 @@ interface ProxyDeps extends ProxyOptions, ForwardDeps {
   moves: MoveGuard;
   inspection: Inspection;
   newLinks: NewLinks;
-  figures: FiguresNotes;
 }
 
 export interface PanelProxy {
@@ -99,7 +97,6 @@ export function makeProxy(options: ProxyOptions): PanelProxy {
     moves,
     inspection: new Inspection({ store: options.core.store, moves }),
     newLinks: new NewLinks(options),
-    figures: new FiguresNotes(options),
   };
   return {
     answer: (request, exposure, startMs = options.clock.steadyMs()) => {
@@ -273,7 +270,8 @@ async function exchange(
   const myUrl = (of: AdmittedLink) => {
     const origin = originAt(deps, asked);
     const plain = () => myUrlOfRequest(settings, origin, upstream.host, target);
-    const how = { plain, nowMs: clock.nowMs() };
+    const isByCode = typeof codeIn(target) === 'string';
+    const how = { plain, isByCode, nowMs: clock.nowMs() };
     return forwarding.opensMy ? myUrlOfLink(deps.core, settings, origin, of, how) : null;
   };
   const fetch = { request, isShared, namesLink: forwarding.opensMy, myUrl };
@@ -316,12 +314,15 @@ async function exchange(
     return failed('bot_limit_reached', hasLink);
   }
   await deps.moves.check(response.headers, upstream, nowMs);
-  const isEnd = await addEnd(deps, request, upstream, forwarding, response);
-  const isAdmitted = admitted !== null && !isEnd && isSuccess(response);
+  const isGiven = admitted !== null && isSuccess(response);
+  // Also of an empty body, by which some panels refuse who ended.
+  if (isGiven) deps.panels.notes.noteLater(admitted, response.headers);
+  const refused = await refusalWithEnd(deps, request, upstream, forwarding, response);
+  const isAdmitted = isGiven && refused === null;
   const isFetch = request.method === 'GET' && response.status === 200 && forwarding.slot !== null;
   if (isAdmitted && isFetch) noteFetch(deps, admitted, nowMs);
   const rider = isAdmitted ? { ...fetch, link: admitted } : null;
-  const given = { response, forwarding, hasLink, rider, isStrange };
+  const given = { response: refused ?? response, forwarding, hasLink, rider, isStrange };
   const responded = await respond(deps, request, panel, given);
   return { ...responded, isGuess: isGuess || (await guessesCode(deps.core, subscription)) };
 }

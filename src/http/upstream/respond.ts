@@ -6,7 +6,6 @@ import type { AdmittedFetch, RideDesk } from '../ride/desk.ts';
 import { SERVER_HEADER } from '../ride/discovery.ts';
 import { decodedFor } from './decoded-response.ts';
 import { Failure, type UpstreamResponse } from './exchange.ts';
-import type { FiguresNotes } from './figures.ts';
 import type { Forwarding } from './forwarding.ts';
 import { keepFresh, keepFromSharedCaches } from './headers.ts';
 import type { Inspection } from './inspection.ts';
@@ -19,7 +18,6 @@ interface RespondDeps {
   log: Log;
   rides: RideDesk;
   inspection: Inspection;
-  figures: FiguresNotes;
 }
 
 interface Given {
@@ -40,7 +38,7 @@ export async function respond(
   panel: Panel,
   { response, forwarding, hasLink, rider, isStrange }: Given,
 ): Promise<ProxyResponse> {
-  const { clock, figures, inspection, log } = deps;
+  const { clock, inspection, log } = deps;
   const { upstream } = panel;
   const plain = await decodedFor(response, {
     ...upstream,
@@ -53,7 +51,6 @@ export async function respond(
   if (!forwarding.isForAll && !isStrange) keepFromSharedCaches(plain.headers);
   // Also without a message: a cache must not hide the next one.
   if (rider !== null && upstream.ride !== 'off') keepFresh(plain.headers);
-  if (rider !== null) figures.noteLater(rider.link, plain.headers);
   if (rider !== null) await addRides(deps, rider, upstream, plain);
   const looked = inspection.of(plain, upstream, forwarding.isForAll, clock.nowMs());
   return {

@@ -25,6 +25,8 @@ export interface Upstream extends Way {
   readonly passPaths: readonly PassPath[];
   /** `panel`: links take their limits from the panel's API. */
   readonly limits: 'own' | 'panel';
+  /** `panel`: figures of subscriptions are read from the panel's API too; see `readsFigures`. */
+  readonly read: 'proxy' | 'panel';
   /** The kind of panel, for its API and its refusals; empty: none. */
   readonly panel: PanelKind | '';
   /** The URL of the API; empty: `url`. */

@@ -63,6 +63,8 @@ function besides(backend: Statements) {
   const bar = sql`
     SELECT ${values<{ hwidHash: string }>({ hwidHash: hex('hwid_hash') })},
       ${columns('slot_bar', 'madeAtMs, untilMs')} FROM slot_bar`;
+  const ofPhone = sql`FROM device d ${join} slot_phone f
+    ON f.own_device_id = d.id AND f.install_id = :installId WHERE d.hwid = :hwid`;
   const isHeld = sql`EXISTS (SELECT 1 FROM install_device s
     WHERE s.install_id = w.install_id AND s.device_id = w.device_id)`;
   return {
@@ -73,6 +75,11 @@ function besides(backend: Statements) {
         ${insertInto('slot_bar', 'installId, madeAtMs = :nowMs, untilMs', {
           hwidHash: bytes('hwidHash'),
         })} ON CONFLICT (install_id, hwid_hash) DO UPDATE SET until_ms = excluded.until_ms`),
+    /** Keeps the traits of the further phone whose HWID is barred, for as long as the bar. */
+    barPhone: prepare(sql`
+        UPDATE slot_bar SET (family, app, model_hash) = (
+          SELECT f.family, f.app, f.model_hash ${ofPhone} ORDER BY f.number LIMIT 1)
+        WHERE ${ofLink} AND hwid_hash = ${bytes('hwidHash')} AND EXISTS (SELECT 1 ${ofPhone})`),
     trimBars: prepare(sql`
         DELETE FROM slot_bar WHERE ${ofLink} AND hwid_hash IN (
           SELECT x.hwid_hash FROM (
@@ -84,8 +91,9 @@ function besides(backend: Statements) {
         DELETE FROM slot_bar WHERE ${ofLink} AND hwid_hash = ${bytes('hwidHash')}
           AND until_ms <= :nowMs`),
     moveBars: prepare(sql`
-        INSERT INTO slot_bar (install_id, hwid_hash, made_at_ms, until_ms)
-        SELECT CAST(:toId AS bigint), hwid_hash, made_at_ms, until_ms FROM slot_bar
+        INSERT INTO slot_bar (install_id, hwid_hash, made_at_ms, until_ms, family, app, model_hash)
+        SELECT CAST(:toId AS bigint), hwid_hash, made_at_ms, until_ms, family, app, model_hash
+        FROM slot_bar
         WHERE install_id = :fromId
         ON CONFLICT (install_id, hwid_hash) DO NOTHING`),
     markBars: prepare(sql`

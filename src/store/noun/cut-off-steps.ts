@@ -2,6 +2,7 @@
 
 import * as deeds from '../../core/audit/cut-deeds.ts';
 import { BAR_MS, barHashesOf, barHashOf } from '../../core/bar.ts';
+import { derivedHwids } from '../../core/copied-hwid.ts';
 import { CUTS_WAITING_MAX, FETCH_WAIT_MS, USER_CUT_MS } from '../../core/cut-off.ts';
 import * as happenings from '../../core/event/happenings.ts';
 import type { Act } from '../../core/port/audit.ts';
@@ -45,9 +46,11 @@ export const cutSteps = shared((backend: Backend) => {
   }
 
   /** Bars a HWID. Returns whether it was barred before. */
-  function* bar(installId: number, hwidHash: string, nowMs: number): Step<boolean> {
+  function* bar(installId: number, hwid: string, nowMs: number): Step<boolean> {
+    const hwidHash = barHashOf(hwid);
     const before = yield* on.barOf.get({ installId, hwidHash });
     yield* on.addBar.run({ installId, hwidHash, nowMs, untilMs: nowMs + BAR_MS });
+    yield* on.barPhone.run({ installId, hwidHash, hwid });
     if (before === null) yield* on.trimBars.run({ installId });
     yield* on.markBars.run({ installId });
     return before !== null && before.untilMs > backend.leastMs(nowMs);
@@ -87,7 +90,7 @@ export const cutSteps = shared((backend: Backend) => {
       const freedCount =
         hwid === null ? 0 : yield* free(notes, { providerId, installId }, hwid, act);
       const hwidHash = hwid === null ? null : barHashOf(hwid);
-      const wasBarred = hwidHash !== null && (yield* bar(installId, hwidHash, nowMs));
+      const wasBarred = hwid !== null && (yield* bar(installId, hwid, nowMs));
       const link = yield* on.link.get({ providerId, installId });
       if (link === null) return 'install_code_error';
       const { deviceCount, keyHash } = link;
@@ -179,10 +182,14 @@ export const barSteps = shared((backend: Backend) => {
       yield* on.markBars.run({ installId });
     },
 
-    /** Forgets a HWID: some of its bars, and the hash at cut-offs. Returns their number. */
+    /**
+     * Forgets a HWID and its further phones: some of their bars, and the hash at cut-offs. Returns
+     * their number.
+     */
     *dropBars(hwid: string): Step<number> {
       let count = 0;
-      for (const hwidHash of new Set(barHashesOf(hwid))) {
+      const ofPhones = derivedHwids(hwid, 2).map(barHashOf);
+      for (const hwidHash of new Set([...barHashesOf(hwid), ...ofPhones])) {
         const barred = yield* on.barsOfHwid.all({ hwidHash });
         yield* backend.lockRows({ install: barred.map(({ installId }) => installId) });
         for (const { installId } of barred) {

@@ -39,8 +39,9 @@ function statements(backend: Backend) {
     /** The slot keeps its times, and its tokens read what they read before. */
     copySlot: prepare(sql`
         INSERT INTO install_device (install_id, device_id, provider_id, registered_at_ms,
-          last_seen_at_ms, after_recipient_id)
-        SELECT :toId, device_id, provider_id, registered_at_ms, last_seen_at_ms, after_recipient_id
+          last_seen_at_ms, after_recipient_id, doubt_until_ms)
+        SELECT :toId, device_id, provider_id, registered_at_ms, last_seen_at_ms, after_recipient_id,
+          doubt_until_ms
         FROM install_device WHERE id = :slotId`),
     /** Names a device that no other one is named as. */
     rename: prepare(sql`

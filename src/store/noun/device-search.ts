@@ -4,7 +4,8 @@ import type { MixCursor } from '../../core/port/device-mix.ts';
 import type { DeviceSearchStore } from '../../core/port/device-search.ts';
 import type { Backend } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
-import { contains, likePart } from './link-view.ts';
+import { patternOf } from './link-view.ts';
+import { FIGURES_MATCH, figuresValues } from './subscription-figures.ts';
 import { linkedRow } from './targets.ts';
 
 /** Devices of a slice: each has up to 16 bindings and a few links to read. */
@@ -40,17 +41,23 @@ export function deviceSearchNoun(backend: Backend): DeviceSearchStore {
           AND (${isUnset('link')} OR EXISTS (
             SELECT 1 FROM install_device s ${join} install i ON i.id = s.install_id
             WHERE s.device_id = p.device_id AND s.provider_id = p.provider_id
-              AND (${contains('i.note', 'link')} OR ${contains('i.install_code', 'link')})))
+              AND (${backend.fits('i.note', 'link')} OR ${backend.fits('i.install_code', 'link')})))
+          AND (:byFigures = 0 OR EXISTS (
+            SELECT 1 FROM install_device s ${join} install i ON i.id = s.install_id
+            WHERE s.device_id = p.device_id AND s.install_id = p.home_install_id
+              AND ${FIGURES_MATCH}))
           AND ${linkedRow(backend)}
         ORDER BY p.os, p.device_id`),
   };
   return {
-    searchDevices: async (providerId, { link, os: ofOs, ...search }, after) =>
+    searchDevices: async (providerId, { figures = null, link, os: ofOs, ...search }, after) =>
       backend.read(function* () {
         const from = { providerId, ...(after ?? { os: '', deviceId: 0 }) };
         const next = yield* on.end.get(from);
-        const part = link === null ? null : likePart(link);
-        return { devices: yield* on.found.all({ ...from, ...search, ofOs, link: part }), next };
+        const part = patternOf(backend, link);
+        const byFigures = { ...figuresValues(figures ?? {}), byFigures: figures === null ? 0 : 1 };
+        const wanted = { ...from, ...search, ...byFigures, ofOs, link: part };
+        return { devices: yield* on.found.all(wanted), next };
       }),
   };
 }

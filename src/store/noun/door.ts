@@ -7,11 +7,12 @@ import { hwidOfHash } from '../../core/formats.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
 import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
 import type { DoorRides } from '../../core/port/ride.ts';
-import type { AdmittedLink, Door, NoLink, PhoneSight, SlotKey } from '../../core/port/slot.ts';
+import type { AdmittedLink, Door, NoLink, SightedKey, SlotKey } from '../../core/port/slot.ts';
 import { hwidHash } from '../../core/secret.ts';
 import type { Dialect, NeededRows, Statements, Step } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
 import { ACTIVE_BINDING } from '../status.ts';
+import { firstPhoneSteps } from './first-phone.ts';
 import { type Asking, type FullDoor, fullLinkSteps } from './full-link.ts';
 import {
   AT_PROVIDER_COLUMNS,
@@ -45,8 +46,10 @@ export interface DoorRow
   slotSeenAtMs: number | null;
   /** 1: a slot may be stored under the hash of the HWID, or be that of a named one. */
   hasHashes: number;
-  /** 1: some HWIDs of the link may have several phones. */
-  hasPhones: number;
+  /** 1: phones of some HWIDs of the link are known; 2: of this one too. */
+  phones: number;
+  /** 1: the device has no slot on the link, and the provider knows it. */
+  isKnown: number;
   /** The rule for new HWIDs of link or provider; null: none, or the device has a slot. */
   whenNew: string | null;
   /** 1: the HWID may be barred. */
@@ -62,7 +65,6 @@ export interface DoorHere extends Door {
   byHash?: { slotId: number; deviceId: number; registeredAtMs: number };
   /** The row of the named HWID. */
   nameId?: number;
-  /** The device with the HWID, with or without a slot here; absent: there is none. */
   knownId?: number;
   /** True if the device has a slot here and its home on another link. */
   isAway?: boolean;
@@ -97,9 +99,9 @@ export const selectDoor = (
   SELECT ${more} ${columns(
     { i: 'install', b: 'domain?', d: 'device?', p: 'device_provider?' },
     `i.id AS installId, i.providerId, i.status, i.installLimit, i.deviceCount, i.supportUrl,
-      i.webPageUrl, i.hasHashes, i.hasPhones, i.hasBars, i.awaitsFetch, b.status AS domainStatus,
+      i.webPageUrl, i.hasHashes, i.hasBars, i.awaitsFetch, b.status AS domainStatus,
       b.rideVersion, b.rideUntilMs, d.id AS deviceId, p.rideUntilMs AS namedUntilMs`,
-  )}, ${values<Pick<DoorRow, 'homeSinceMs' | 'slotSeenAtMs' | 'whenNew'>>({
+  )}, ${values<Pick<DoorRow, 'homeSinceMs' | 'slotSeenAtMs' | 'phones' | 'isKnown' | 'whenNew'>>({
     homeSinceMs: sql`CASE WHEN p.home_install_id = i.id THEN CASE WHEN ${NOTHING_RIDES} THEN 0
       ELSE ${dialect.greatest(
         sql.raw('s.registered_at_ms'),
@@ -107,7 +109,11 @@ export const selectDoor = (
       )} END END`,
     slotSeenAtMs: sql`CASE WHEN ${SEEN_AS_ONE} THEN p.last_seen_at_ms
       ELSE ${slotSeen(dialect)} END`,
+    phones: sql`CASE WHEN i.has_phones = 1 THEN 1 + CAST(EXISTS (SELECT 1 FROM slot_phone f
+      WHERE f.install_id = i.id AND f.device_id = d.id) AS integer) ELSE 0 END`,
     // Read for new devices alone.
+    isKnown: sql`CASE WHEN s.id IS NULL THEN CAST(EXISTS (SELECT 1 FROM device_provider q
+      WHERE q.device_id = d.id AND q.provider_id = i.provider_id) AS integer) ELSE 0 END`,
     whenNew: sql`CASE WHEN s.id IS NULL THEN coalesce(i.when_new,
       (SELECT o.when_new FROM provider o WHERE o.id = i.provider_id)) END`,
   })}, ${AT_PROVIDER_COLUMNS}
@@ -153,6 +159,7 @@ export const doorSteps = shared((backend: Statements) => {
   const on = statements(backend);
   const { changesMore, fullDoor, policyOn } = fullLinkSteps(backend);
   const phones = phoneSteps(backend);
+  const firsts = firstPhoneSteps(backend);
   const { findName } = namedRows(backend);
   /** A provider keeps its code, and its id is never given to another provider. */
   const codes = new Map<number, string>();
@@ -214,16 +221,18 @@ export const doorSteps = shared((backend: Statements) => {
   }
 
   /** Finds the door for the phone that asks. */
-  function* findPhone(key: SlotKey & { sight: PhoneSight }): Step<DoorHere | NoLink> {
+  const findPhone = (door: DoorHere, { sight, ...key }: SightedKey): Step<DoorHere | NoLink> =>
+    phones.at(door, { hwid: key.hwid, sight }, (hwid) => findDoor({ ...key, hwid }));
+
+  function* findSighted(key: SightedKey): Step<DoorHere | NoLink> {
     const { sight: _, ...plain } = key;
     const door = yield* findDoor(plain);
-    if (typeof door === 'string') return door;
-    return yield* phones.at(door, key, (hwid) => findDoor({ ...plain, hwid }));
+    return typeof door === 'string' ? door : yield* findPhone(door, key);
   }
 
   /** Serves nearly all calls: a nested step would cost 0.2 us. */
   function* findDoor(key: SlotKey): Step<DoorHere | NoLink> {
-    if (key.sight !== undefined) return yield* findPhone({ ...key, sight: key.sight });
+    if (key.sight !== undefined) return yield* findSighted({ ...key, sight: key.sight });
     if ('installCode' in key) {
       const { domainHash, hwid, installCode, providerCode = null } = key;
       const row = yield* on.byCode.get({ domainHash, hwid, installCode });
@@ -244,6 +253,7 @@ export const doorSteps = shared((backend: Statements) => {
     const { installId, providerId } = door.link;
     const { phone } = door;
     const others = othersAt(door, phone?.hwid ?? key.hwid);
+    const shares = key.sight === undefined ? [] : yield* firsts.sharing(door);
     const isTold = phone?.isTold === true && phone.judged.found.length > 0;
     // It may have changed since the door was read; the value that may free a slot counts.
     const isMore =
@@ -251,7 +261,7 @@ export const doorSteps = shared((backend: Statements) => {
     return {
       // The provider counts ends of slots and may begin to enforce limits meanwhile.
       provider: isMore || isTold ? [providerId] : [],
-      install: [installId],
+      install: [installId, ...shares.map((slot) => slot.installId)],
       device: others.length > 0 ? [phone?.hwid ?? key.hwid, ...others] : [],
     };
   }
@@ -259,6 +269,7 @@ export const doorSteps = shared((backend: Statements) => {
   return {
     doorOf,
     findDoor,
+    findPhone,
     policyOn,
 
     /**
@@ -306,7 +317,10 @@ function doorIn(row: DoorRow, providerCode: string): DoorHere {
   const isBound = row.domainStatus === DOMAIN_ACTIVE;
   const door: DoorHere = { link, isBound, device: deviceIn(row), full: null, counts: false };
   const { deviceId, slotSeenAtMs, homeSinceMs } = row;
-  if (row.hasPhones === 1) door.hasPhones = true;
+  if (row.phones > 0) door.mayBeDerived = true;
+  if (row.phones > 1) door.hasPhones = true;
+  if (row.isKnown === 1) door.isKnown = true;
+  if (row.hasBars === 1) door.hasBars = true;
   if (deviceId !== null) door.knownId = deviceId;
   if (slotSeenAtMs !== null && homeSinceMs === null) door.isAway = true;
   return door;

@@ -73,6 +73,8 @@ export function forgettingNoun(backend: Backend): Pick<Store, 'forgetDevice' | '
     slots: prepare(sql`
         SELECT ${columns('install_device', 'id AS slotId, installId, providerId')}
         FROM install_device ${ofDevice} ORDER BY id LIMIT ${END_COUNT}`),
+    figures: prepare(sql`
+        DELETE FROM subscription_figures WHERE install_id ${backend.among('installIds')}`),
     ties: prepare(sql`
         DELETE FROM device_domain ${ofDevice} AND domain_id IN (
           SELECT domain_id FROM device_domain ${ofDevice} LIMIT ${ROW_COUNT})`),
@@ -133,6 +135,8 @@ export function forgettingNoun(backend: Backend): Pick<Store, 'forgetDevice' | '
         const slots = yield* on.slots.all({ id });
         yield* ends.lockSlots(slots);
         for (const slot of slots) yield* ends.endSlot(notes, slot, { ...why, nowMs: act.atMs });
+        // The link may be that person's alone; where it is not, the next fetch brings them again.
+        yield* on.figures.run({ installIds: slots.map(({ installId }) => installId) });
         return slots.length;
       }
       const dropTies = function* (): Step<number> {

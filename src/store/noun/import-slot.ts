@@ -2,6 +2,7 @@
  * Imported slots: chooses those that find room on their link, and the order in which rows change.
  */
 
+import { NOT_ITS_OWN } from '../../core/copied-hwid.ts';
 import { mergeFacts } from '../../core/device.ts';
 import { factsOf } from '../../core/device-facts.ts';
 import { hashInHwid, isSharedHwid, sharedHwid } from '../../core/formats.ts';
@@ -30,6 +31,10 @@ const byHwid = ({ slot: a }: NewSlot, { slot: b }: NewSlot) =>
 
 function statements({ prepare, among }: Backend) {
   return {
+    /** The device has facts of another link. */
+    setApart: prepare(sql`
+        UPDATE install_device SET doubt_until_ms = ${NOT_ITS_OWN}
+        WHERE install_id = :installId AND device_id = :deviceId`),
     /** Makes doors look for hashes of HWIDs. */
     markHashes: prepare(sql`
         UPDATE install SET has_hashes = 1 WHERE id ${among('ids')}`),
@@ -53,7 +58,13 @@ export function slotImport(backend: Backend) {
   const keep = knownDeviceSteps(backend);
   const on = statements(backend);
   const named = namedRows(backend);
-  function keepFacts(slot: ImportedSlot, deviceId: number, providerId: number): Step<unknown> {
+
+  /** Returns when the provider saw the device before; null: it did not know it. */
+  function keepFacts(
+    slot: ImportedSlot,
+    deviceId: number,
+    providerId: number,
+  ): Step<number | null> {
     const facts = factsOf((fact) => slot[fact]);
     const { lastSeenAtMs } = slot;
     const seenAfter = (beforeMs: number | null) => Math.max(beforeMs ?? 0, lastSeenAtMs);
@@ -111,13 +122,17 @@ export function slotImport(backend: Backend) {
         ),
       );
       const idOf = ({ hwid }: ImportedSlot) => ids.get(hwid) as number;
+      const apart = new Set<NewSlot>();
       const byPlace = Map.groupBy(slots, ({ slot, providerId }) => `${providerId} ${slot.hwid}`);
       yield* backend.together(
         [...byPlace.values()].map(
           (own) =>
             function* () {
-              for (const { slot, providerId } of own)
-                yield* keepFacts(slot, idOf(slot), providerId);
+              for (const one of own) {
+                const { slot, providerId } = one;
+                const seenBeforeMs = yield* keepFacts(slot, idOf(slot), providerId);
+                if (seenBeforeMs !== null) apart.add(one);
+              }
             },
         ),
       );
@@ -129,6 +144,9 @@ export function slotImport(backend: Backend) {
           return rows.takeSlot.run({ installId, deviceId: idOf(slot), providerId, ...times });
         }),
       );
+      for (const { installId, slot } of apart) {
+        yield* on.setApart.run({ installId, deviceId: idOf(slot) });
+      }
       const hashed = all.filter(({ slot }) => slot.isNamed || hashInHwid(slot.hwid) !== null);
       if (hashed.length > 0) {
         yield* on.markHashes.run({ ids: [...new Set(hashed.map(({ installId }) => installId))] });

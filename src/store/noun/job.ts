@@ -29,6 +29,10 @@ function statements({ prepare, among, join, locked, lockedUnlessBusy, returningI
       )} FROM job`;
   const jobs = (query: SQL<JobRow>) => mapped(prepare(query), parsed<'actor', Actor>('actor'));
   const isOpen = sql`state IN ('waiting', 'running')`;
+  const isHeld = sql`(kind IN ('links.change', 'links.remove') AND EXISTS (
+    SELECT 1 FROM webhook w ${join} destination d ON d.webhook_id = w.id
+    WHERE w.provider_id = job.provider_id AND w.disabled_at_ms IS NULL
+      AND d.waiting_count >= :waitingMax))`;
   const ofProvider = sql`provider_id = :providerId`;
   return {
     openCount: prepare(sql`
@@ -47,18 +51,17 @@ function statements({ prepare, among, join, locked, lockedUnlessBusy, returningI
     find: jobs(sql`${job} WHERE ${ofProvider} AND id = :id`),
     lock: jobs(sql`${job} WHERE ${ofProvider} AND id = :id ${locked}`),
     open: jobs(sql`${job} WHERE ${ofProvider} AND ${isOpen} ORDER BY id DESC`),
+    held: prepare(sql`
+        SELECT ${columns('job', 'id')} FROM job WHERE ${ofProvider} AND ${isOpen} AND ${isHeld}`),
     ended: jobs(sql`${job} WHERE ${ofProvider} AND NOT ${isOpen} ORDER BY id DESC LIMIT :countMax`),
     /** The claimed job, while the claim holds and the position is unchanged since it was read. */
-    held: jobs(sql`
+    claimed: jobs(sql`
         ${job} WHERE ${ofProvider} AND id = :id AND state = 'running'
           AND lease = :owner AND after_id = :afterId ${locked}`),
     due: jobs(sql`
         ${job} WHERE ${isOpen} AND (state = 'running' OR due_at_ms <= :nowMs)
           AND (lease = :owner OR lease_until_ms <= :nowMs OR lease_until_ms > :leaseUntilMs)
-          AND (kind NOT IN ('links.change', 'links.remove') OR NOT EXISTS (
-            SELECT 1 FROM webhook w ${join} destination d ON d.webhook_id = w.id
-            WHERE w.provider_id = job.provider_id AND w.disabled_at_ms IS NULL
-              AND d.waiting_count >= :waitingMax))
+          AND NOT ${isHeld}
         ORDER BY due_at_ms, id LIMIT 1 ${lockedUnlessBusy}`),
     claim: prepare(sql`
         UPDATE job SET state = 'running', lease = :owner, lease_until_ms = :leaseUntilMs
@@ -121,7 +124,7 @@ function jobSteps(backend: Backend, on: On) {
     /** Locks the provider, and returns the job if the claim and its position hold. */
     *held(hold: JobHold): Step<Job | null> {
       yield* backend.lockProvider(hold.providerId);
-      return yield* on.held.get({ ...hold });
+      return yield* on.claimed.get({ ...hold });
     },
   };
 }
@@ -245,14 +248,18 @@ export function jobNoun(backend: Backend): JobStore {
 
     findJob: async (providerId, id) => backend.read(() => on.find.get({ providerId, id })),
 
-    listJobs: async (providerId, countMax) => {
-      const [open, ended] = await backend.read(() =>
+    listJobs: async (providerId, countMax, waitingMax) => {
+      const [open, ended, held] = await backend.read(() =>
         backend.together([
           () => on.open.all({ providerId }),
           () => on.ended.all({ providerId, countMax }),
+          () => on.held.all({ providerId, waitingMax }),
         ]),
       );
-      return [...open, ...ended].sort((one, other) => other.id - one.id);
+      const heldIds = new Set(held.map(({ id }) => id));
+      return [...open, ...ended]
+        .map((job) => ({ ...job, isHeld: heldIds.has(job.id) }))
+        .sort((one, other) => other.id - one.id);
     },
 
     cancelJob: (providerId, id, act) =>

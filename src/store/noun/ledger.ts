@@ -15,7 +15,7 @@ import { shared } from './shared.ts';
 
 type LedgerNoun = Pick<Store, 'expireRecipients' | 'findDistribution'>;
 
-export type TotalsRow = Omit<LedgerTotals, 'atGateway'> &
+type TotalsRow = Omit<LedgerTotals, 'atGateway'> &
   Record<'pushQueued' | 'pushAccepted' | 'pushFailed', number>;
 
 /** Columns that count rows of ledgers. */

@@ -3,15 +3,16 @@
 import type { SQL } from 'drizzle-orm';
 import { FACT_FIELDS } from '../../core/device-facts.ts';
 import { fieldsOf } from '../../core/field.ts';
+import { alternatives } from '../../core/fold.ts';
 import type { LinkFilter, LinkViewStore, OwnedLink } from '../../core/port/link-view.ts';
 import { LINK_TERMS } from '../../core/terms.ts';
-import { asciiLower } from '../../core/text.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Backend, Prepared, Values } from '../backend.ts';
 import { columns, ofTable, sql, values } from '../statement-text.ts';
 import { slotSeen, withDevice } from './look-ups.ts';
 import { DISABLED_BY_IMPORT } from './panel-link.ts';
 import { booleans, type Flagged, mapped } from './rows.ts';
+import { FIGURES_MATCH, figuresValues } from './subscription-figures.ts';
 
 /** Links that one statement of a search reads: some 5 ms on SQLite. */
 const RANGE_COUNT = 1_000;
@@ -28,12 +29,9 @@ type LinkRow = Flagged<OwnedLink, 'hasSubscriptionKey' | 'isCopied'>;
 const preparedLinks = ({ prepare }: Backend, query: SQL<LinkRow>) =>
   mapped(prepare(query), booleans('hasSubscriptionKey', 'isCopied'));
 
-/** Returns a LIKE pattern for texts with this part; special characters are escaped. */
-export const likePart = (text: string) => `%${asciiLower(text).replace(/[%_!]/g, '!$&')}%`;
-
-/** Compares without regard to the case of A to Z. */
-export const contains = (column: string, name: string) =>
-  sql.raw(`lower(${column}) LIKE CAST(:${name} AS text) ESCAPE '!'`);
+/** Returns the pattern of texts with this part, where letters that are alike are one. */
+export const patternOf = (backend: Backend, part: string | null) =>
+  part === null ? null : backend.partPattern(alternatives(part));
 
 /** Condition: a HWID of the link `i` has a certain further phone. */
 const IS_COPIED = sql.raw(`(i.has_phones = 1 AND (
@@ -61,15 +59,16 @@ function filterStatements(backend: Backend, link: SQL<LinkRow>, ofProvider: SQL)
       AND (CAST(:refusedSinceMs AS bigint) IS NULL OR ${refusedAt} >= :refusedSinceMs)
       AND (CAST(:unusedSinceMs AS bigint) IS NULL OR (i.created_at_ms < :unusedSinceMs
           AND coalesce(${seenAt}, 0) < :unusedSinceMs))
-      AND (${isUnset('inNote')} OR ${contains('i.note', 'inNote')})
-      AND (${isUnset('part')} OR ${contains('i.note', 'part')}
-        OR (:hidesCodes = 0 AND ${contains('i.install_code', 'part')})
+      AND ${FIGURES_MATCH}
+      AND (${isUnset('inNote')} OR ${backend.fits('i.note', 'inNote')})
+      AND (${isUnset('part')} OR ${backend.fits('i.note', 'part')}
+        OR (:hidesCodes = 0 AND ${backend.fits('i.install_code', 'part')})
         OR EXISTS (SELECT 1 FROM install_device s ${join} device d ON d.id = s.device_id
           WHERE s.install_id = i.id AND substr(d.hwid, 1, length(CAST(:search AS text))) = :search)
         OR EXISTS (SELECT 1 FROM named_hwid n
           WHERE n.install_id = i.id AND substr(n.hwid, 1, length(CAST(:search AS text))) = :search)
         OR EXISTS (SELECT 1 FROM install_device s ${withDevice(backend)}
-          WHERE s.install_id = i.id AND ${contains('p.device_name', 'part')}))`;
+          WHERE s.install_id = i.id AND ${backend.fits('p.device_name', 'part')}))`;
   return {
     list: links(sql`${link} ${where} ORDER BY i.id DESC LIMIT ${once('countMax')}`),
     listOldest: links(sql`${link} ${where} ORDER BY i.id LIMIT ${once('countMax')}`),
@@ -160,12 +159,16 @@ function spanOf({ beyondId, isOldest }: Beyond, endId: number | null) {
 }
 
 /** Returns the values of a filter, and the links that one statement reads; null: all. */
-function valuesOf(filter: LinkFilter): { values: Values; rangeCount: number | null } {
+function valuesOf(
+  backend: Backend,
+  filter: LinkFilter,
+): { values: Values; rangeCount: number | null } {
   const { providerCode, status, isFull, isOver = false, search = null, inNote = null } = filter;
   const { refusedSinceMs = null, unusedSinceMs = null, limit = null } = filter;
   const { isCopied = false, isDisabledByImport = false } = filter;
-  const isHeavy =
-    isOver || [search, inNote, refusedSinceMs, unusedSinceMs].some((one) => one !== null);
+  const figures = figuresValues(filter);
+  const others = [search, inNote, refusedSinceMs, unusedSinceMs, ...Object.values(figures)];
+  const isHeavy = isOver || others.some((one) => one !== null);
   const isLight = isFull || isCopied || isDisabledByImport || status !== null || limit !== null;
   return {
     values: {
@@ -174,14 +177,15 @@ function valuesOf(filter: LinkFilter): { values: Values; rangeCount: number | nu
       search,
       refusedSinceMs,
       unusedSinceMs,
+      ...figures,
       limit,
       hidesCodes: filter.hidesCodes ? 1 : 0,
       isFull: isFull ? 1 : 0,
       isOver: isOver ? 1 : 0,
       isCopied: isCopied ? 1 : 0,
       isDisabledByImport: isDisabledByImport ? 1 : 0,
-      part: search === null ? null : likePart(search),
-      inNote: inNote === null ? null : likePart(inNote),
+      part: patternOf(backend, search),
+      inNote: patternOf(backend, inNote),
     },
     rangeCount: isHeavy ? RANGE_COUNT : isLight ? LIGHT_RANGE_COUNT : null,
   };
@@ -199,7 +203,7 @@ export function linkViewNoun(backend: Backend): LinkViewStore {
     turn = nextTurn,
   ): AsyncGenerator<Row[]> {
     const { providerCode, fromId: leastId = 0 } = filter;
-    const { rangeCount, values } = valuesOf(filter);
+    const { rangeCount, values } = valuesOf(backend, filter);
     const of = matching(filter);
     for (let beforeId = filter.beforeId ?? MAX_ID; ; ) {
       const ending = { providerCode, beforeId, rangeCount };
@@ -240,7 +244,7 @@ export function linkViewNoun(backend: Backend): LinkViewStore {
       return found.slice(0, countMax);
     },
     listLinkSlice: async ({ countMax, ...filter }, turn = nextTurn) => {
-      const { rangeCount, values } = valuesOf(filter);
+      const { rangeCount, values } = valuesOf(backend, filter);
       const of = matching(filter);
       const list = filter.isOldest ? of.listOldest : of.list;
       const links: OwnedLink[] = [];

@@ -4,13 +4,15 @@ import { mayBegin, TRANSITIONS } from '../../core/message/status.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
-import { isSent, unscheduled } from '../status.ts';
+import { FINAL, isSent, unscheduled } from '../status.ts';
 import { detailsOn } from './distribution.ts';
 
 /** Statuses before delivery, as SQL. */
 const BEFORE = sql.raw(`(${Object.keys(TRANSITIONS).map(Number).filter(mayBegin).join(', ')})`);
 
-export function messageNoun(backend: Backend): Pick<Store, 'listMessages' | 'readLastGeneral'> {
+type MessageMethods = Pick<Store, 'listMessages' | 'listNextMessages' | 'readLastGeneral'>;
+
+export function messageNoun(backend: Backend): MessageMethods {
   const details = detailsOn(backend);
   const isScheduled = sql`CAST(x.status IN ${BEFORE} AND NOT ${unscheduled('x')} AS integer)`;
   const fits = sql`${isSent('x')} AND x.status ${backend.among('statuses')}
@@ -32,6 +34,13 @@ export function messageNoun(backend: Backend): Pick<Store, 'listMessages' | 'rea
       WHERE x.id ${backend.among('ids')} AND x.provider_id = :providerId AND ${fits}
       ORDER BY x.id DESC`);
 
+  /** Nothing ahead of now is unscheduled, so the index of lanes has these alone, in their order. */
+  const next = details(sql`
+      WHERE x.provider_id = ${backend.once('providerId')} AND x.due_at_ms > ${backend.once('nowMs')}
+        AND ${isSent('x')} AND x.status IN ${BEFORE} AND x.status < ${FINAL}
+        AND x.handed_over_at_ms IS NULL
+      ORDER BY x.due_at_ms, x.id LIMIT ${backend.once('countMax')}`);
+
   const lastGeneral = backend.prepare(sql`
       SELECT ${columns('provider', 'lastGeneralAtMs AS atMs')}
       FROM provider WHERE id = :providerId`);
@@ -39,6 +48,8 @@ export function messageNoun(backend: Backend): Pick<Store, 'listMessages' | 'rea
   return {
     readLastGeneral: async (providerId) =>
       (await backend.read(() => lastGeneral.get({ providerId })))?.atMs ?? null,
+    listNextMessages: async (providerId, nowMs, countMax) =>
+      backend.read(() => next.all({ providerId, nowMs, countMax })),
     listMessages: async (providerId, filter, { countMax, scanMax, ...page }) =>
       backend.read(function* () {
         const wanted = {

@@ -17,6 +17,7 @@ const TABLES = [
   ['device', 'id'],
   ['device_provider', 'device_id'],
   ['refused_device', 'install_id'],
+  ['named_hwid', 'id'],
 ] as const;
 
 interface ModelPosition {
@@ -27,6 +28,7 @@ interface ModelPosition {
 }
 
 interface Facts extends DeviceFacts {
+  /** Of a named HWID its own id. */
   deviceId: number;
   /** 0: of calls that name no provider. */
   providerId: number;
@@ -60,6 +62,11 @@ function statements({ prepare, lockedUnlessBusy }: Backend) {
     setVisit: prepare(sql`
         UPDATE device_provider SET ${set}
         WHERE device_id = :deviceId AND provider_id = :providerId`),
+    names: prepare(sql`
+        SELECT ${columns('named_hwid', 'id AS deviceId')}, ${columns('named_hwid', FACT_FIELDS)},
+          ${values<{ providerId: number }>({ providerId: sql`0` })}
+        FROM named_hwid WHERE ${mayHaveModel(sql.raw('id'))}`),
+    setName: prepare(sql`UPDATE named_hwid SET ${set} WHERE id = :deviceId`),
     hasRefused: prepare(sql`
         SELECT ${ONE} FROM refused_device WHERE ${ofRefused} LIMIT 1`),
     /** A row that a refusal holds was written just now, without a model. */
@@ -79,11 +86,16 @@ const withModel = <Row extends Facts>(rows: readonly Row[]): Row[] =>
 export function modelNoun(backend: Backend): Pick<KeepingStore, 'forgetModels'> {
   const on = statements(backend);
 
-  async function empty(find: Prepared<Facts>, set: Prepared<unknown>, range: Values) {
+  async function empty(
+    find: Prepared<Facts>,
+    set: Prepared<unknown>,
+    range: Values,
+    ofDevices = true,
+  ) {
     const ids = withModel(await backend.read(() => find.all(range))).map((row) => row.deviceId);
     if (ids.length === 0) return;
     await backend.write(function* () {
-      yield* backend.lockRows({ device: [...new Set(ids)] });
+      if (ofDevices) yield* backend.lockRows({ device: [...new Set(ids)] });
       for (const { deviceId, providerId, ...facts } of withModel(yield* find.all(range))) {
         const { deviceName, userAgent } = withoutModel(facts);
         yield* set.run({ deviceId, providerId, deviceName, userAgent });
@@ -107,7 +119,8 @@ export function modelNoun(backend: Backend): Pick<KeepingStore, 'forgetModels'> 
       const range = { key, toKey };
       if (table === 0) await empty(on.devices, on.setDevice, range);
       else if (table === 1) await empty(on.visits, on.setVisit, range);
-      else await emptyRefused(range);
+      else if (table === 2) await emptyRefused(range);
+      else await empty(on.names, on.setName, range, false);
       return cursorAt<ModelCursor>({ table, key: toKey });
     },
   };

@@ -18,8 +18,8 @@ const BUTTONS = ['supportUrl', 'webPageUrl', 'formerButtons', 'buttonsAtMs'] as 
 const LINK = sql`${columns(
   { i: 'install', o: 'provider' },
   `i.id AS installId, i.installCode, i.installLimit, i.deviceCount, i.freedAtMs,
-  o.id AS providerId, o.code AS providerCode, o.keyHash, o.myName, o.myColor, o.myCutOff,
-  o.confirmedAtMs`,
+  o.id AS providerId, o.code AS providerCode, o.keyHash, o.myName, o.myColor, o.myTraffic,
+  o.myCutOff, o.subscriptionFigures, o.timeZone, o.confirmedAtMs`,
 )}, ${columns({ i: 'install', o: 'provider' }, [
   ...ofTable('i', BUTTONS, 'link'),
   ...ofTable('o', BUTTONS, 'provider'),
@@ -69,6 +69,9 @@ const linkOf = (row: Row, nowMs: number): MyLink => ({
   keyHash: row.keyHash,
   myName: row.myName,
   myColor: row.myColor,
+  myTraffic: row.myTraffic,
+  subscriptionFigures: row.subscriptionFigures,
+  timeZone: row.timeZone,
   myCutOff: row.myCutOff,
   ...buttonsOf(row, nowMs),
   coolDownHours: policyOf(NO_POLICY, { ...NO_POLICY, coolDownHours: row.coolDownHours })

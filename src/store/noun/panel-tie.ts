@@ -15,7 +15,7 @@ function tiedLink<R extends Pick<Row, 'panelFacts'>>({ panelFacts, ...row }: R) 
   return { ...row, facts: panelFacts === null ? null : (JSON.parse(panelFacts) as PanelFacts) };
 }
 
-function statements({ prepare, bytes, hex, locked }: Backend) {
+function statements({ prepare, bytes, hex, join, locked }: Backend) {
   const link = sql`
     SELECT ${columns('install', 'id, status, deviceCount, panelUser, panelFacts, ofGate')}, ${SET_LIMIT},
       ${values<{ subscriptionKeyHash: string | null }>({
@@ -33,6 +33,11 @@ function statements({ prepare, bytes, hex, locked }: Backend) {
             subscriptionKeyHash: hex('subscription_key_hash'),
           })}
         FROM install WHERE ${hasKey}`),
+    byId: prepare(sql`${link} WHERE id = :id`),
+    owner: prepare(sql`
+        SELECT ${columns({ i: 'install' }, 'i.providerId')},
+          ${values<{ providerCode: string }>({ providerCode: sql`o.code` })}
+        FROM install i ${join} provider o ON o.id = i.provider_id WHERE i.id = :id`),
     lock: prepare(sql`${link} WHERE ${hasKey} ${locked}`),
     lockById: prepare(sql`${link} WHERE id = :id AND ${ofProvider} ${locked}`),
     ofUser: prepare(sql`
@@ -60,6 +65,13 @@ export function panelTieNoun(backend: Backend): PanelTieStore {
       backend.read(function* () {
         const row = yield* on.find.get({ providerId, subscriptionKeyHash });
         return row && tiedLink(row);
+      }),
+
+    findTieOf: (installId) =>
+      backend.read(function* () {
+        const row = yield* on.byId.get({ id: installId });
+        const owner = yield* on.owner.get({ id: installId });
+        return row && owner && { ...tiedLink(row), ...owner };
       }),
 
     listTiedLinks: (providerId, hashes) =>

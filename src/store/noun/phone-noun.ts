@@ -62,6 +62,10 @@ function statements(backend: Backend) {
     forget: prepare(sql`
         DELETE FROM slot_phone WHERE install_id ${backend.among('installIds')}
           AND last_seen_at_ms < :seenBeforeMs`),
+    forgetBarred: prepare(sql`
+        UPDATE slot_bar SET family = '', app = '', model_hash = ''
+        WHERE (install_id, hwid_hash) IN (SELECT install_id, hwid_hash FROM slot_bar
+          WHERE family <> '' OR model_hash <> '' LIMIT ${FORGET_STEP})`),
     unmark: prepare(sql`
         UPDATE install SET has_phones = 0 WHERE id ${backend.among('installIds')}
           AND NOT EXISTS (SELECT 1 FROM slot_phone f WHERE f.install_id = install.id)`),
@@ -150,5 +154,7 @@ export function phoneNoun(backend: Backend): PhoneStore & Pick<SlotStore, 'seePh
       });
       return true;
     },
+
+    forgetBarredPhones: async () => (await backend.change(() => on.forgetBarred.run())) > 0,
   };
 }

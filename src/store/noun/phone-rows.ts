@@ -32,13 +32,14 @@ export interface PhoneHere extends PhoneAtDoor {
 /** The parts of a door that the phones of its HWID change. */
 export interface PhonesDoor extends Omit<Door, 'byHash'> {
   byHash?: { deviceId: number; registeredAtMs: number };
+  /** The device with the HWID, with or without a slot here; absent: there is none. */
   knownId?: number;
   phone?: PhoneHere;
 }
 
 const ofSlot = sql`install_id = :installId AND device_id = :deviceId`;
 
-export const phoneStatements = shared(({ among, prepare, join, once }: Statements) => {
+export const phoneStatements = shared(({ among, hex, prepare, join, once }: Statements) => {
   return {
     key: prepare(sql`SELECT ${columns('signing_key', 'key')} FROM signing_key`),
     phones: prepare(sql`
@@ -51,10 +52,12 @@ export const phoneStatements = shared(({ among, prepare, join, once }: Statement
         WHERE f.install_id = ${once('installId')} AND f.device_id = ${once('deviceId')}
         ORDER BY f.number`),
     slot: prepare(sql`
-        SELECT ${columns({ s: 'install_device', p: 'device_provider' }, 's.doubtUntilMs, p.slotCount')}
-        FROM install_device s ${join} device_provider p
-          ON p.device_id = s.device_id AND p.provider_id = s.provider_id
-        WHERE s.install_id = :installId AND s.device_id = :deviceId`),
+        SELECT ${columns('install_device', 'doubtUntilMs')} FROM install_device WHERE ${ofSlot}`),
+    /** The bars of further phones. */
+    bars: prepare(sql`
+        SELECT ${columns('slot_bar', 'family, app, modelHash, untilMs')},
+          ${values<{ hwidHash: string }>({ hwidHash: hex('hwid_hash') })}
+        FROM slot_bar WHERE install_id = :installId AND (family <> '' OR model_hash <> '')`),
     isDerived: prepare(sql`
         SELECT ${ONE} FROM slot_phone WHERE own_device_id = :deviceId
           AND install_id = :installId LIMIT 1`),

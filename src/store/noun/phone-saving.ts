@@ -3,17 +3,27 @@
 import { utcDay } from '../../core/calendar.ts';
 import { doubtUntil, EVENTS_PER_DAY } from '../../core/copied-hwid.ts';
 import { hwidCopied, hwidsCopied } from '../../core/event/happenings.ts';
+import type { DeviceFacts } from '../../core/port/device.ts';
 import type { Phone } from '../../core/port/phone.ts';
+import type { PhoneSight } from '../../core/port/slot.ts';
 import type { Notes, Statements, Step } from '../backend.ts';
+import { firstPhoneSteps } from './first-phone.ts';
 import { newsOf } from './phone.ts';
 import { type PhoneHere, type PhonesDoor, phoneStatements } from './phone-rows.ts';
 import { shared } from './shared.ts';
 
-type SavedDoor = Pick<PhonesDoor, 'link' | 'phone'>;
+/** The report of a call. */
+interface Report {
+  /** Undefined: phones of the HWID are not distinguished. */
+  sight: PhoneSight | undefined;
+  /** The facts that change those of the device. */
+  reported: DeviceFacts;
+}
 
 /** Returns the steps of writes that have locked the link. */
 export const phoneSavingSteps = shared((backend: Statements) => {
   const on = phoneStatements(backend);
+  const firsts = firstPhoneSteps(backend);
 
   /** Saves what a call says of the phones of a HWID. The write has locked the door. */
   function* save(
@@ -70,16 +80,26 @@ export const phoneSavingSteps = shared((backend: Statements) => {
 
   return {
     /**
-     * Saves what a call says of the phones of a HWID, before the facts of its device change: a
-     * trigger takes a change without phones for a doubt. The write has locked the door.
+     * Saves what a call says of the phones of a HWID, before the facts of its device become those
+     * that it told: a trigger takes a change without phones for a doubt. The write has locked the
+     * door.
      */
-    *saveBefore(notes: Notes, { link, phone }: SavedDoor): Step<void> {
+    *saveBefore(notes: Notes, door: PhonesDoor, { sight, reported }: Report): Step<void> {
+      const { link, phone } = door;
+      if (sight) yield* firsts.keepOthers(door, sight, reported);
       if (!phone || phone.isOwn || phone.sentId === null) return;
       yield* save(notes, { link, phone }, phone.sentId);
     },
 
-    /** The same for a device that may be new: one of a further phone, or of a hash. */
-    *saveAfter(notes: Notes, { link, phone }: SavedDoor, askingId: number): Step<void> {
+    /** The same after the slot was taken: for devices and slots that may be new. */
+    *saveAfter(
+      notes: Notes,
+      door: PhonesDoor,
+      { sight, reported }: Report,
+      askingId: number,
+    ): Step<void> {
+      const { link, phone } = door;
+      if (sight) yield* firsts.keepOwn(door, sight, reported);
       if (!phone || !(phone.isOwn || phone.sentId === null)) return;
       yield* save(notes, { link, phone }, askingId);
     },

@@ -1,13 +1,20 @@
 /** The door for the phones that send one HWID of a link: core/phones.ts tells them apart. */
 
+import { barHashOf } from '../../core/bar.ts';
 import { sameUtcDay } from '../../core/calendar.ts';
-import { copyRule, derivedHwids, isDue, sharedSighting } from '../../core/copied-hwid.ts';
+import {
+  copyRule,
+  derivedHwids,
+  isDue,
+  NOT_ITS_OWN,
+  sharedSighting,
+} from '../../core/copied-hwid.ts';
 import { derivedFrom, isSharedHwid } from '../../core/formats.ts';
 import { sightingOf } from '../../core/phone-traits.ts';
 import { areAlike, type Judged, judgeSighting, type Sighting } from '../../core/phones.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
-import type { Phone } from '../../core/port/phone.ts';
-import type { NoLink, PhoneSight, Policy, SlotKey } from '../../core/port/slot.ts';
+import type { Phone, PhoneTraits } from '../../core/port/phone.ts';
+import type { NoLink, PhoneSight, SlotKey } from '../../core/port/slot.ts';
 import { modelHash } from '../../core/secret.ts';
 import type { Statements, Step } from '../backend.ts';
 import { fullLinkSteps } from './full-link.ts';
@@ -57,6 +64,22 @@ export const phoneSteps = shared((backend: Statements) => {
     return null;
   }
 
+  /** Returns the end of the bar of a phone that sends a HWID; null: none holds. */
+  function* barOf(
+    { hasBars, link: { installId } }: PhonesDoor,
+    hwid: string,
+    phone: PhoneTraits,
+    nowMs: number,
+  ): Step<number | null> {
+    const bars = hasBars ? yield* on.bars.all({ installId }) : [];
+    const alike = bars.filter(
+      (bar) => nowMs < bar.untilMs && areAlike({ ...bar, door: '' }, phone),
+    );
+    if (alike.length === 0) return null;
+    const hashes = new Set(derivedHwids(hwid, 2).map(barHashOf));
+    return alike.find(({ hwidHash }) => hashes.has(hwidHash))?.untilMs ?? null;
+  }
+
   /** Returns the HWID for a phone that has no slot of its own; null: all names are taken. */
   function* freeName(installId: number, hwid: string, deviceId: number, phone: Phone) {
     const former = yield* formerName(installId, hwid, phone);
@@ -68,35 +91,37 @@ export const phoneSteps = shared((backend: Statements) => {
     return null;
   }
 
+  /** Returns whether the facts of a device are those of its slot. */
+  function* isItsOwn(installId: number, deviceId: number, phones: readonly PhoneRow[]) {
+    if (phones.length > 0) return true;
+    const slot = yield* on.slot.get({ installId, deviceId });
+    return slot !== null && slot.doubtUntilMs !== NOT_ITS_OWN;
+  }
+
   /** Judges the phone; null: the door has nothing to tell apart. */
   function* judged(
-    door: PhonesDoor,
+    { device, hasPhones, link: { installId } }: PhonesDoor,
     sight: PhoneSight,
-    policy: Policy,
     deviceId: number,
-  ): Step<{
-    judged: Judged;
-    phones: PhoneRow[];
-    doubtUntilMs: number;
-    isDoubtful: boolean;
-  } | null> {
-    const { installId } = door.link;
-    const phones = door.hasPhones ? yield* on.phones.all({ installId, deviceId }) : [];
-    if (phones.length === 0 && door.device === null) return null;
-    const hasOwn = phones.some(({ ownHwid }) => ownHwid !== null);
-    if (copyRule(policy, sight.isShared) === 'off' && !hasOwn) return null;
-    const slot = door.device && (yield* on.slot.get({ installId, deviceId }));
-    const { device } = door;
-    const isItsOwn = slot?.slotCount === 1;
-    const before = device && isItsOwn ? yield* sighting('', device, sight.isShared) : null;
+  ): Step<{ judged: Judged; phones: PhoneRow[]; isDoubtful: boolean } | null> {
+    const phones = hasPhones ? yield* on.phones.all({ installId, deviceId }) : [];
+    if (phones.length === 0 && device === null) return null;
+    const isOwn = device !== null && (yield* isItsOwn(installId, deviceId, phones));
+    const before = isOwn ? yield* sighting('', device, sight.isShared) : null;
     const seen = yield* sighting(sight.door, sight.facts, sight.isShared);
-    const lastSeenAtMs = door.device?.lastSeenAtMs ?? 0;
+    const lastSeenAtMs = device?.lastSeenAtMs ?? 0;
     const all = judgeSighting({ phones, before, lastSeenAtMs }, seen, sight.nowMs);
     const isKept = ({ number }: Phone) => phones.some((one) => one.number === number);
     const of = sight.isUnproved ? { ...all, saves: all.saves.filter(isKept) } : all;
     const isNew = phones.length === 0 && before === null;
     const isDoubtful = !sight.isUnproved && (of.isFirstWord || isNew);
-    return { judged: of, phones, doubtUntilMs: slot?.doubtUntilMs ?? 0, isDoubtful };
+    return { judged: of, phones, isDoubtful };
+  }
+
+  /** Returns whether the slot's first phone is that of its link. */
+  function* isSure(installId: number, deviceId: number, nowMs: number): Step<boolean> {
+    const slot = yield* on.slot.get({ installId, deviceId });
+    return slot === null || nowMs >= slot.doubtUntilMs;
   }
 
   return {
@@ -112,27 +137,39 @@ export const phoneSteps = shared((backend: Statements) => {
       doorOf: (hwid: string) => Step<D | NoLink>,
     ): Step<D | NoLink> {
       const { installId } = door.link;
+      const { nowMs } = sight;
       const deviceId = door.byHash?.deviceId ?? door.knownId;
-      if (deviceId === undefined) return door;
-      if (derivedFrom(hwid) !== null && door.hasPhones) {
+      if (deviceId !== undefined && derivedFrom(hwid) !== null && door.mayBeDerived) {
         if ((yield* on.isDerived.get({ installId, deviceId })) !== null) {
           return { ...door, isDerived: true };
         }
       }
-      const link = yield* policyOn(installId);
-      const found = link && (yield* judged(door, sight, link.policy, deviceId));
-      if (link === null || found === null) return door;
-      const { judged: of, phones, doubtUntilMs, isDoubtful } = found;
-      const { nowMs } = sight;
-      const rule = copyRule(link.policy, sight.isShared);
+      const found = deviceId === undefined ? null : yield* judged(door, sight, deviceId);
+      if (deviceId === undefined || found === null) {
+        const seen = yield* sighting(sight.door, sight.facts, sight.isShared);
+        const barredUntilMs = door.device ? null : yield* barOf(door, hwid, seen, nowMs);
+        return barredUntilMs === null ? door : { ...door, barredUntilMs };
+      }
+      const { judged: of, phones, isDoubtful } = found;
       const row = phones.find(({ number }) => number === of.phone.number);
+      const own = row?.ownHwid ?? twinOf(of.phone, phones)?.ownHwid ?? null;
+      const isNews = of.saves.length > 0 || of.drops.length > 0 || isDoubtful;
+      if (own === null && of.phone.state !== 'first' && of.phone.state !== 'ignored') {
+        const barredUntilMs = yield* barOf(door, hwid, of.phone, nowMs);
+        if (barredUntilMs !== null) return { ...door, barredUntilMs };
+      }
+      // Whatever the rule, it asks as a device with one phone does.
+      if (!isNews && own === null && of.phone.state !== 'certain') return door;
+      const link = yield* policyOn(installId);
+      if (link === null) return door;
+      const rule = copyRule(link.policy, sight.isShared);
+      if (rule === 'off' && phones.every(({ ownHwid }) => ownHwid === null)) return door;
       const isTold = rule !== 'off' && isDue(phones, nowMs);
       const sentId = door.byHash ? null : deviceId;
-      const isNews = of.saves.length > 0 || of.drops.length > 0 || isDoubtful;
       const facts = { sentId, judged: of, phones, isTold, isDoubtful, nowMs };
       const here = { ...facts, hwid, isNews, isNewsOfKnown: newsOf(facts).length > 0 };
-      const isFurther = of.phone.state === 'certain' && nowMs >= doubtUntilMs;
-      const own = row?.ownHwid ?? twinOf(of.phone, phones)?.ownHwid ?? null;
+      const isCertain = of.phone.state === 'certain';
+      const isFurther = isCertain && (yield* isSure(installId, deviceId, nowMs));
       if (own === null && !(isFurther && (rule === 'count' || rule === 'refuse'))) {
         return { ...door, phone: { ...here, isRefused: false, isOwn: false } };
       }

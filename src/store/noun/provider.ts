@@ -49,6 +49,10 @@ function statements(backend: Backend) {
     change: prepare(sql`
         UPDATE provider SET ${assignments('provider', FIELDS)}
         WHERE ${ofCode}`),
+    figuresTurned: prepare(sql`
+        UPDATE provider SET figures_since_ms =
+          CASE WHEN subscription_figures = 1 THEN CAST(:nowMs AS bigint) END
+        WHERE ${ofCode}`),
     ridesChanged: ridesChanged(backend),
     rotate: prepare(sql`
         UPDATE provider SET ${assignments('provider', 'previousKeyHash = key_hash, previousKeyUntilMs, keyHash')}
@@ -74,6 +78,9 @@ export function providerNoun(backend: Backend): ProviderNoun {
         if ((yield* on.add.run(row)) === 0) return 'provider_code_exists';
         // Of its buttons, its page and discovery; most providers have none.
         const { code, discovery, my, plan, supportUrl, webPageUrl } = row;
+        if (row.subscriptionFigures === 1) {
+          yield* on.figuresTurned.run({ code, nowMs: act.atMs });
+        }
         const rides = my === 1 || discovery === 1 || (supportUrl ?? webPageUrl) !== null;
         const added = rides ? yield* on.find.get({ code }) : null;
         if (added !== null) yield* on.ridesChanged.run({ providerId: added.id });
@@ -87,6 +94,9 @@ export function providerNoun(backend: Backend): ProviderNoun {
         if (known === null) return 'provider_not_found';
         const after = { ...known, ...wanted };
         yield* on.change.run({ ...after });
+        if (after.subscriptionFigures !== known.subscriptionFigures) {
+          yield* on.figuresTurned.run({ code, nowMs: act.atMs });
+        }
         if (RIDE_FIELDS.some((name) => known[name] !== after[name])) {
           yield* on.ridesChanged.run({ providerId: known.id });
         }

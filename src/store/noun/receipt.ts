@@ -7,7 +7,7 @@ import type { Backend, Step } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
 import { isSent } from '../status.ts';
 import { COLUMNS } from './distribution.ts';
-import { LEDGER_COLUMNS, TOTAL_COLUMNS, type TotalsRow, totalsOf } from './ledger.ts';
+import { LEDGER_COLUMNS, TOTAL_COLUMNS, totalsOf } from './ledger.ts';
 import { REACHABLE, READER, reachSteps } from './reach.ts';
 
 type ReceiptNoun = Pick<Store, 'listReaches' | 'countReach' | 'listReceipts' | 'countReceipts'>;
@@ -17,6 +17,12 @@ type ReceiptRow = Omit<Receipt, 'push' | 'isReachable'> & {
   pushState: PushState | null;
   pushProblem: string | null;
 };
+
+interface CountedRow {
+  counted: number;
+  inboxCount: number;
+  lastDeviceId: number | null;
+}
 
 function statements({ prepare, join, once }: Backend) {
   const ofProvider = sql`x.provider_id = :providerId`;
@@ -65,18 +71,14 @@ function statements({ prepare, join, once }: Backend) {
           AND r.device_id < ${once('beforeDeviceId')}
         ORDER BY r.device_id DESC LIMIT ${once('countMax')}`),
     totals: prepare(sql`
-        SELECT ${TOTAL_COLUMNS}, ${values<{
-          counted: (TotalsRow & { counted: number; lastDeviceId: number | null })['counted'];
-          lastDeviceId: (TotalsRow & {
-            counted: number;
-            lastDeviceId: number | null;
-          })['lastDeviceId'];
-        }>({
+        SELECT ${TOTAL_COLUMNS}, ${values<CountedRow>({
           counted: sql`count(*)`,
+          inboxCount: sql`count(*) FILTER (WHERE state = 2 AND is_reachable)`,
           lastDeviceId: sql`min(device_id)`,
-        })} FROM (SELECT * FROM recipient WHERE distribution_id = ${once('distributionId')}
-            AND device_id < ${once('beforeDeviceId')}
-          ORDER BY device_id DESC LIMIT ${once('rowsMax')}) r`),
+        })} FROM (SELECT r.*, ${REACHABLE} AS is_reachable FROM recipient r ${READER}
+          WHERE r.distribution_id = ${once('distributionId')}
+            AND r.device_id < ${once('beforeDeviceId')}
+          ORDER BY r.device_id DESC LIMIT ${once('rowsMax')}) counted`),
   };
 }
 
@@ -146,10 +148,10 @@ export function receiptNoun(backend: Backend): ReceiptNoun {
         const { distributionId } = of;
         const from = { distributionId, beforeDeviceId: beforeDeviceId ?? 0 };
         const found = yield* on.totals.get({ ...from, rowsMax });
-        const { counted, lastDeviceId, ...totals } = found as NonNullable<typeof found>;
+        const { counted, inboxCount, lastDeviceId, ...totals } = found as NonNullable<typeof found>;
         const isMore = counted === rowsMax && lastDeviceId !== null;
         const last = isMore ? yield* on.idAt.get({ distributionId, deviceId: lastDeviceId }) : null;
-        return { totals: totalsOf(totals), nextId: last?.id ?? null };
+        return { totals: totalsOf(totals), inboxCount, nextId: last?.id ?? null };
       }),
   };
 }

@@ -8,6 +8,7 @@ import {
   registrationOutcome,
 } from '../../core/message/registration-rule.ts';
 import type { NewRegistration, RegisterRefusal } from '../../core/port/registration.ts';
+import type { PhoneSight, SlotKey } from '../../core/port/slot.ts';
 import type { Store } from '../../core/port/store.ts';
 import { type Admission, isAdmitted, judge as judgeAtDoor } from '../../core/slot.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
@@ -27,7 +28,12 @@ interface Evidence {
   /** Provider of the place that is claimed; null: the unattached place. */
   providerId: number | null;
   /** The link that admits the device, and how it does so. */
-  entry: { door: DoorHere; admission: Admission; hwid: string } | null;
+  entry: {
+    door: DoorHere;
+    admission: Admission;
+    hwid: string;
+    sight: PhoneSight | undefined;
+  } | null;
   domainId: number | null;
   /** A provider that the device named without evidence. */
   namedId: number | null;
@@ -88,14 +94,18 @@ function evidenceStep(backend: Backend) {
   const nothing = { providerId: null, entry: null, domainId: null, namedId: null };
 
   /** Returns what names the device: a token that it shows, or else the facts of its phone. */
-  function* whoAsks({ facts, heldTokenHash, hwid, isPrivate, nowMs }: NewRegistration) {
+  function* whoAsks({
+    facts,
+    heldTokenHash,
+    hwid,
+    isPrivate,
+    nowMs,
+  }: NewRegistration): Step<Pick<SlotKey, 'hwid' | 'sight'>> {
     const held = heldTokenHash && (yield* phones.holderOf(heldTokenHash, hwid));
     if (held) return { hwid: held };
     if (isPrivate) return { hwid };
-    return {
-      hwid,
-      sight: { door: 'device', facts, isShared: false, isUnproved: false, nowMs } as const,
-    };
+    const door = 'device' as const;
+    return { hwid, sight: { door, facts, isShared: false, isUnproved: false, nowMs } };
   }
 
   return function* evidenceOf(registration: NewRegistration): Step<Evidence | ShownRefusal> {
@@ -108,7 +118,8 @@ function evidenceStep(backend: Backend) {
       if (!isAdmitted(admission)) return admission;
       if (shown.kind === 'slot' && admission !== 'known') return 'link_not_found';
       const hwid = door.phone?.hwid ?? who.hwid;
-      return { ...nothing, providerId: door.link.providerId, entry: { door, admission, hwid } };
+      const entry = { door, admission, hwid, sight: who.sight };
+      return { ...nothing, providerId: door.link.providerId, entry };
     }
     if (shown.providerCode === null) return nothing;
     const provider = yield* find.provider.get({ providerCode: shown.providerCode });
@@ -159,16 +170,18 @@ export function registrationNoun(backend: Backend): Pick<Store, 'registerDevice'
       yield* known.checkIn(deviceId, namedId, nowMs);
       return;
     }
-    if (entry !== null) yield* phones.saveBefore(notes, entry.door);
     const told = entry === null ? facts : factsAt(entry.door, facts);
+    if (entry !== null) {
+      yield* phones.saveBefore(notes, entry.door, { sight: entry.sight, reported: told });
+    }
     yield* known.seeAt(notes, deviceId, providerId, told, nowMs, mergeFacts);
     if (entry === null) yield* known.checkIn(deviceId, providerId, nowMs);
     else {
       // Not away: the registration itself sets the home of the place.
-      const { admission, door, hwid } = entry;
+      const { admission, door, hwid, sight } = entry;
       const visitor = { deviceId, hwid, isNewHere: true };
       yield* takeSlot(notes, { ...door, isAway: false }, admission, visitor, nowMs);
-      yield* phones.saveAfter(notes, door, deviceId);
+      yield* phones.saveAfter(notes, door, { sight, reported: told }, deviceId);
     }
     if (domainId !== null) yield* known.tie(deviceId, providerId, domainId, nowMs);
   }

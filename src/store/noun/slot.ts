@@ -138,18 +138,20 @@ export const slotSteps = shared((backend: Backend) => {
       const hwid = door.phone?.hwid ?? key.hwid;
       const verdict = judge(door, backend.leastMs(nowMs));
       if (!isAdmitted(verdict)) return { says: verdict, link };
-      yield* phones.saveBefore(notes, door);
+      const reported = factsAt(door, facts);
+      const says = { sight: key.sight, reported };
+      yield* phones.saveBefore(notes, door, says);
       const who = { hwid, knownId: door.knownId };
-      const visitor = yield* keep.visit(notes, who, link.providerId, factsAt(door, facts), nowMs);
+      const visitor = yield* keep.visit(notes, who, link.providerId, reported, nowMs);
       const taken = yield* takeSlot(notes, door, verdict, visitor, nowMs);
-      yield* phones.saveAfter(notes, door, visitor.deviceId);
+      yield* phones.saveAfter(notes, door, says, visitor.deviceId);
       return taken;
     },
   };
 });
 
 export function slotNoun(backend: Backend): Omit<SlotStore, 'seePhone'> {
-  const { findDoor, policyOn } = doorSteps(backend);
+  const { findDoor, findPhone, policyOn } = doorSteps(backend);
   const { enterLink } = slotSteps(backend);
   const first = sql`FROM slot_end ORDER BY id LIMIT`;
   // Ids grow with time, or nearly: an end with a higher id than a kept one waits for that one.
@@ -165,6 +167,9 @@ export function slotNoun(backend: Backend): Omit<SlotStore, 'seePhone'> {
 
   return {
     findSlot: (key) => backend.read(() => findDoor(key)),
+
+    // Each door of the store is one of this noun.
+    findPhone: (door, key) => backend.read(() => findPhone(door as DoorHere, key)),
 
     findPolicy: (installId) =>
       backend.read(function* () {

@@ -1,6 +1,9 @@
 /** The figures of subscriptions, one row for a link. */
 
-import type { SubscriptionFiguresStore } from '../../core/port/subscription-figures.ts';
+import type {
+  FiguresFilter,
+  SubscriptionFiguresStore,
+} from '../../core/port/subscription-figures.ts';
 import { courseAfter } from '../../core/subscription-course.ts';
 import { afterRead } from '../../core/subscription-figures.ts';
 import type { Backend } from '../backend.ts';
@@ -25,6 +28,36 @@ export const COURSE_COLUMNS = columns('subscription_figures', [
 ]);
 const SAVED = [...FIGURE_FIELDS, ...COURSE_FIELDS] as const;
 
+/** A value of the figures of link `i`: a subquery, as in link-view.ts. */
+const figureOf = (what: string) => sql`(
+  SELECT ${sql.raw(what)} FROM subscription_figures f WHERE f.install_id = i.id)`;
+
+/** Whether at least so many per cent were used, without fractions and overflow. */
+const IS_USED = figureOf(
+  'CASE WHEN f.total_bytes > 0 AND f.used_bytes * 100 >= f.total_bytes * :usedPercent THEN 1 END',
+);
+
+/** The time since when figures of the link `i` are kept: before it no link was unread. */
+const FIGURES_SINCE = sql.raw(`(SELECT w.figures_since_ms FROM provider w
+  WHERE w.id = i.provider_id AND w.subscription_figures = 1)`);
+
+/** Condition: the link `i` matches a {@link FiguresFilter}; see {@link figuresValues}. */
+export const FIGURES_MATCH = sql`
+  (CAST(:endsFromMs AS bigint) IS NULL OR ${figureOf('f.ends_at_ms')} >= :endsFromMs)
+  AND (CAST(:endsBeforeMs AS bigint) IS NULL OR ${figureOf('f.ends_at_ms')} < :endsBeforeMs)
+  AND (CAST(:usedPercent AS bigint) IS NULL OR ${IS_USED} = 1)
+  AND (CAST(:unreadSinceMs AS bigint) IS NULL OR (i.created_at_ms < :unreadSinceMs
+    AND coalesce(${figureOf('f.read_at_ms')}, 0) < :unreadSinceMs
+    AND ${FIGURES_SINCE} < :unreadSinceMs))`;
+
+/** Returns the values of a filter for {@link FIGURES_MATCH}. */
+export const figuresValues = ({
+  endsFromMs = null,
+  endsBeforeMs = null,
+  usedPercent = null,
+  unreadSinceMs = null,
+}: FiguresFilter) => ({ endsFromMs, endsBeforeMs, usedPercent, unreadSinceMs });
+
 export function subscriptionFiguresNoun(backend: Backend): SubscriptionFiguresStore {
   const { prepare, join } = backend;
   const isOver = sql`(f.read_at_ms < :readBeforeMs
@@ -35,6 +68,12 @@ export function subscriptionFiguresNoun(backend: Backend): SubscriptionFiguresSt
         SELECT ${columns('subscription_figures', FIGURE_FIELDS)}
         FROM subscription_figures
         WHERE install_id = :installId`),
+    list: prepare(sql`
+        SELECT ${columns(
+          { f: 'subscription_figures' },
+          'f.installId, f.endsAtMs, f.totalBytes, f.usedBytes, f.readAtMs',
+        )}
+        FROM subscription_figures f WHERE f.install_id ${backend.among('installIds')}`),
     course: prepare(sql`
         SELECT ${COURSE_COLUMNS} FROM subscription_figures WHERE install_id = :installId`),
     owner: prepare(sql`
@@ -59,6 +98,7 @@ export function subscriptionFiguresNoun(backend: Backend): SubscriptionFiguresSt
   };
   return {
     findSubscriptionFigures: (installId) => backend.read(() => on.find.get({ installId })),
+    listSubscriptionFigures: (installIds) => backend.read(() => on.list.all({ installIds })),
     keepSubscriptionFigures: (installId, read, source, nowMs) =>
       backend.write(function* (notes) {
         yield* backend.lockRows({ install: [installId] });

@@ -83,6 +83,13 @@ export const DIALECT: Dialect = {
     sql.raw(`(SELECT count(*) FROM (
     SELECT 1 FROM device WHERE holder_count = 0
     OFFSET :${name} LIMIT ${STRANGERS_MAX}) AS beyond)`),
+  fits: (column, name) => sql.raw(`${column} ~ CAST(:${name} AS text)`),
+  partPattern: (characters) =>
+    characters
+      .map(([one = '', ...more]) =>
+        more.length > 0 ? `[${one}${more.join('')}]` : one.replace(/[^\p{L}\p{N} ]/u, '\\$&'),
+      )
+      .join(''),
   bytes: (name) => sql.raw(`decode(:${name}::text, 'hex')`),
   hex: (column) => sql.raw(`encode(${column}, 'hex')`),
 };

@@ -68,6 +68,9 @@ const DIALECT: Dialect = {
   greatest: (a, b) => sql`max(${a}, ${b})`,
   least: (a, b) => sql`min(${a}, ${b})`,
   strangersBeyond: (name) => sql.raw(`(SELECT max(0, stranger_count - :${name}) FROM appliance)`),
+  fits: (column, name) => sql.raw(`${column} GLOB :${name}`),
+  partPattern: (characters) =>
+    `*${characters.map(([one = '', ...more]) => (more.length > 0 || /[*?[]/.test(one) ? `[${one}${more.join('')}]` : one)).join('')}*`,
   bytes: (name) => sql`unhex(${once(name)})`,
   hex: (column) => sql.raw(`lower(nullif(hex(${column}), ''))`),
 };

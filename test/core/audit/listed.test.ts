@@ -202,6 +202,36 @@ test('60 such deeds a minute, each with its entry; then the deed is refused', as
   expect(await problem()).toBeNull();
 });
 
+test('cut-offs have an entry each, beside many deeds of another kind, and a bound of their own', async () => {
+  const core = as(keyOf(looping));
+  const id = await addLink(looping);
+  await change(looping, id, LISTED_MAX + 50);
+  const cut = (n: number) => {
+    const none = { keyHash: null, host: null, why: 'no panel', isByUser: false };
+    const wanted = { installId: id, hwid: `phone-${n}`, ...none };
+    return core.store.askCut(looping.id, wanted, actAt(core, now()));
+  };
+  for (let n = 0; n < ALONE_MAX; n++) await cut(n);
+  expect(await entriesOf('cut.ask', looping.code)).toHaveLength(ALONE_MAX);
+  // Refused whole: the HWID is not barred either.
+  const bars = async () => (await core.store.listBars(id, now())).length;
+  await expect(cut(ALONE_MAX)).rejects.toThrow(TooManyDeeds);
+  expect(await bars()).toBe(ALONE_MAX);
+  // Those of users and of staff count with them.
+  const anna = as({ kind: 'account', name: 'anna', from: FROM });
+  const none = { keyHash: null, host: null, why: 'no panel', isByUser: false };
+  const wanted = { installId: id, hwid: 'phone-anna', ...none };
+  await expect(anna.store.askCut(looping.id, wanted, actAt(anna, now()))).rejects.toThrow(
+    TooManyDeeds,
+  );
+  engine.clock.advance(LISTED_WINDOW_MS);
+  await cut(ALONE_MAX);
+  await keep();
+  expect(await entriesOf('cut.ask', looping.code)).toHaveLength(ALONE_MAX + 1);
+  const folded = (await auditEntries(engine.core)).filter(({ object }) => 'folded' in object);
+  expect(folded.map(({ action }) => action)).toEqual(['install.update']);
+});
+
 test('staff who change what no provider owns count at theirs; the appliance has no bound', async () => {
   const { core } = engine;
   const counts = async (name: string, providerId: number | null) => {

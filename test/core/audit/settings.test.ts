@@ -78,6 +78,7 @@ const OF_PROVIDER: Table<ProviderChange> = {
   my: [0, 1, { page: [null, 'on'] }],
   myName: [null, 'Northwind', { page_name: 'changed' }],
   myColor: [null, '#0f766e', { page_color: [null, '#0f766e'] }],
+  myTraffic: [0, 1, { page_traffic: [null, 'on'] }],
   myCutOff: [0, 1, { page_cut_off: [null, 'on'] }],
 };
 

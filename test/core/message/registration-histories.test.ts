@@ -28,7 +28,7 @@ import {
 import { beginWalk, CROWD, check, walkAll } from './registration-walk.ts';
 
 const COUNT = scaleOf('HISTORIES', {
-  short: STORE === 'sqlite' ? 500 : 100,
+  short: STORE === 'sqlite' ? 250 : 100,
   long: STORE === 'sqlite' ? 5_000 : 1_000,
 });
 const SEED = Number(process.env['HISTORIES_SEED'] ?? 19);

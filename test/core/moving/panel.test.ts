@@ -144,6 +144,8 @@ const USER: PanelUser = {
   isDisabled: false,
   state: 'active',
   endsAtMs: null,
+  totalBytes: null,
+  usedBytes: null,
   createdAtMs: 5,
   panelCreatedAtMs: 5,
   devices: [],

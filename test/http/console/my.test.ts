@@ -27,7 +27,7 @@ const GIVEN = { my: 1, myName: ' Northwind ', myColor: '#0f766e', supportUrl: ''
 test('the page is switched on with its look, and a link has its address and a preview', async () => {
   const { id, code } = await browser.get('links.add', { at, limit: 2, note: '' });
   expect(await browser.get('page.show', { at })).toEqual({
-    own: { ...usualOf<OwnMy>(MY_TERMS), myCutOff: 0, supportUrl: null },
+    own: { ...usualOf<OwnMy>(MY_TERMS), myCutOff: 0, supportUrl: null, webPageUrl: null },
     isForbidden: false,
     previewUrl: null,
     coolDownHours: 24,

@@ -158,6 +158,8 @@ describe.each(PANELS)('%s, at the proxy', (panel) => {
       isDisabled: false,
       state: 'active' as const,
       endsAtMs: null,
+      totalBytes: null,
+      usedBytes: null,
       createdAtMs: 1,
       panelCreatedAtMs: null,
       devices: [],

@@ -3,91 +3,20 @@
  * devices are asked to fetch again soon.
  */
 
-import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { beforeEach, expect, test } from 'bun:test';
 import { hostHash } from '../../../src/core/host-name.ts';
-import type { Scope } from '../../../src/core/port/provider-key.ts';
-import { hashKey, subscriptionKeyHash } from '../../../src/core/secret.ts';
-import { parseTrustedProxies } from '../../../src/http/request/address.ts';
-import { ACT } from '../../support/actor.ts';
 import { call } from '../../support/app.ts';
-import { type CutPanel, cutPanel, cutterOf } from '../../support/cut-panel.ts';
-import { type Fronted, HOST, KEY, keyPath, startFronted } from '../../support/upstream.ts';
+import { type CutShop, useCutShop } from '../../support/cut-shop.ts';
+import { until } from '../../support/until.ts';
+import { type Fronted, HOST, KEY } from '../../support/upstream.ts';
 
-const MY = { myPath: '/my', myUrl: 'https://my.example.com' };
-
+const shop = useCutShop();
+const { cut, listed, proved } = shop;
 let at: Fronted;
-let panel: CutPanel;
-let worker: ReturnType<typeof cutterOf>;
-let cuts: { code: string; authKey: string };
-beforeEach(async () => {
-  at = await startFronted(
-    undefined,
-    { cutOff: true, panel: '3x-ui', panelTokenFile: '/token', defaultLimit: 5 },
-    {
-      ...MY,
-      trustedProxies: parseTrustedProxies(['127.0.0.1']),
-      gateKeyPaths: [keyPath('/sub/{key}')],
-    },
-  );
-  shareUpstreams();
-  panel = cutPanel();
-  worker = cutterOf(at.app, panel);
-  cuts = await keyFor('cuts');
+let worker: CutShop['worker'];
+beforeEach(() => {
+  ({ at, worker } = shop);
 });
-afterEach(async () => {
-  await worker.stop();
-  await at.stop();
-});
-
-/** In the appliance both are the settings. */
-const shareUpstreams = () =>
-  Object.assign(at.app.core.limits, { gateUpstreams: at.app.settings.gateUpstreams });
-
-async function keyFor(scope: Scope) {
-  const { store } = at.app.core;
-  const provider = await store.findProvider(at.own.code);
-  const authKey = `${scope}-${'k'.repeat(32)}`.slice(0, 32);
-  const terms = { name: scope, scope, untilMs: null, createdAtMs: 0, countMax: 9 };
-  await store.addKey({ providerId: provider?.id ?? 0, keyHash: hashKey(authKey), ...terms }, ACT);
-  return { code: at.own.code, authKey };
-}
-
-/** The link of a key, which a fetch of each phone made and proved. */
-async function proved(phones = ['a', 'b', 'c'], key = KEY) {
-  for (const phone of phones) expect((await at.get(`/sub/${key}`, phone)).status).toBe(200);
-  return linkOf(key);
-}
-
-async function linkOf(key: string) {
-  const [link] = await at.app.core.store.findLinksByKey(subscriptionKeyHash(key));
-  if (link === undefined) throw new Error('there is no such link');
-  // Proofs do not delay answers.
-  const { providerId, id: installId } = link;
-  for (let n = 0; n < 100; n++) {
-    const facts = await at.app.core.store.findCutFacts(providerId, {
-      installCode: null,
-      installId,
-    });
-    if (facts?.provedBy.length) break;
-    await Bun.sleep(1);
-  }
-  return link;
-}
-
-/** Frees a device and cuts its link off. */
-async function cut(hwid: string, installId: number, by = cuts) {
-  const { json, headers } = await call(at.app, '/api/delete-hwid', by, {
-    install_id: installId,
-    hwid,
-    cut_off: 1,
-  });
-  return { json, state: headers.get('x-cut-off') };
-}
-
-async function listed(query: Record<string, unknown> = {}) {
-  const { json } = await call(at.app, '/api/list-cuts', at.own, query as Record<string, string>);
-  return json.data as Record<string, unknown>[];
-}
 
 test('apps fetch again soon until all came', async () => {
   const link = await proved();
@@ -100,10 +29,10 @@ test('apps fetch again soon until all came', async () => {
   await worker.run();
   expect(await hours('b')).toBe('1');
   const toFetch = async () => (await listed())[0]?.['to_fetch'];
-  while ((await toFetch()) !== 1) await Bun.sleep(1);
+  await until('one is left', async () => (await toFetch()) === 1);
   expect(await hours('b')).toBe('1');
   expect(await hours('c')).toBe('1');
-  while ((await toFetch()) !== 0) await Bun.sleep(1);
+  await until('none is left', async () => (await toFetch()) === 0);
   expect(await hours('b')).toBe(before);
 });
 

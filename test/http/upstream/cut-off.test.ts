@@ -3,102 +3,29 @@
  * each end of an attempt, and what the other devices get.
  */
 
-import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { beforeEach, expect, test } from 'bun:test';
 import { barHashOf } from '../../../src/core/bar.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/calendar.ts';
 import { type CutOutcome, proverOf } from '../../../src/core/panel/cut-off.ts';
-import type { Scope } from '../../../src/core/port/provider-key.ts';
 import { hashKey, subscriptionKeyHash } from '../../../src/core/secret.ts';
-import { parseTrustedProxies } from '../../../src/http/request/address.ts';
 import { ACT } from '../../support/actor.ts';
 import { call } from '../../support/app.ts';
 import { auditEntries } from '../../support/audit.ts';
-import { AWAY, type CutPanel, cutPanel, cutterOf, DONE } from '../../support/cut-panel.ts';
-import {
-  type Fronted,
-  HOST,
-  KEY,
-  keyPath,
-  startFronted,
-  upstreamTo,
-} from '../../support/upstream.ts';
+import { AWAY, type CutPanel, cutterOf, DONE } from '../../support/cut-panel.ts';
+import { type CutShop, useCutShop } from '../../support/cut-shop.ts';
+import { until } from '../../support/until.ts';
+import { type Fronted, HOST, KEY, startFronted, upstreamTo } from '../../support/upstream.ts';
 
 const CODE = 'LinkCode0001';
-const MY = { myPath: '/my', myUrl: 'https://my.example.com' };
 
+const shop = useCutShop();
+const { cut, keyFor, listed, proved, shareUpstreams } = shop;
 let at: Fronted;
 let panel: CutPanel;
-let worker: ReturnType<typeof cutterOf>;
-let cuts: { code: string; authKey: string };
-beforeEach(async () => {
-  at = await startFronted(
-    undefined,
-    { cutOff: true, panel: '3x-ui', panelTokenFile: '/token', defaultLimit: 5 },
-    {
-      ...MY,
-      trustedProxies: parseTrustedProxies(['127.0.0.1']),
-      gateKeyPaths: [keyPath('/sub/{key}')],
-    },
-  );
-  shareUpstreams();
-  panel = cutPanel();
-  worker = cutterOf(at.app, panel);
-  cuts = await keyFor('cuts');
+let worker: CutShop['worker'];
+beforeEach(() => {
+  ({ at, panel, worker } = shop);
 });
-afterEach(async () => {
-  await worker.stop();
-  await at.stop();
-});
-
-/** In the appliance both are the settings. */
-const shareUpstreams = () =>
-  Object.assign(at.app.core.limits, { gateUpstreams: at.app.settings.gateUpstreams });
-
-async function keyFor(scope: Scope) {
-  const { store } = at.app.core;
-  const provider = await store.findProvider(at.own.code);
-  const authKey = `${scope}-${'k'.repeat(32)}`.slice(0, 32);
-  const terms = { name: scope, scope, untilMs: null, createdAtMs: 0, countMax: 9 };
-  await store.addKey({ providerId: provider?.id ?? 0, keyHash: hashKey(authKey), ...terms }, ACT);
-  return { code: at.own.code, authKey };
-}
-
-/** The link of a key, which a fetch of each phone made and proved. */
-async function proved(phones = ['a', 'b', 'c'], key = KEY) {
-  for (const phone of phones) expect((await at.get(`/sub/${key}`, phone)).status).toBe(200);
-  return linkOf(key);
-}
-
-async function linkOf(key: string) {
-  const [link] = await at.app.core.store.findLinksByKey(subscriptionKeyHash(key));
-  if (link === undefined) throw new Error('there is no such link');
-  // Proofs do not delay answers.
-  const { providerId, id: installId } = link;
-  for (let n = 0; n < 100; n++) {
-    const facts = await at.app.core.store.findCutFacts(providerId, {
-      installCode: null,
-      installId,
-    });
-    if (facts?.provedBy.length) break;
-    await Bun.sleep(1);
-  }
-  return link;
-}
-
-/** Frees a device and cuts its link off. */
-async function cut(hwid: string, installId: number, by = cuts) {
-  const { json, headers } = await call(at.app, '/api/delete-hwid', by, {
-    install_id: installId,
-    hwid,
-    cut_off: 1,
-  });
-  return { json, state: headers.get('x-cut-off') };
-}
-
-async function listed(query: Record<string, unknown> = {}) {
-  const { json } = await call(at.app, '/api/list-cuts', at.own, query as Record<string, string>);
-  return json.data as Record<string, unknown>[];
-}
 
 test('a device is freed and the panel changes the credentials', async () => {
   const link = await proved();
@@ -289,14 +216,15 @@ test('one slow panel delays no other', async () => {
     panel.next = ({ host }) => (host === HOST ? slow.promise : DONE);
     await worker.tick();
     const page = { installId: null, isWaiting: true, beforeId: null, countMax: 9 };
-    for (;;) {
+    await until('the other one is done', async () => {
       const waits = await store.listCuts({ ...page, providerId: null });
-      if (waits.length === 1 && waits[0]?.providerId === provider?.id) break;
-      await Bun.sleep(1);
-    }
+      return waits.length === 1 && waits[0]?.providerId === provider?.id;
+    });
     // Meanwhile the slow one has an attempt, which cannot be cancelled.
     const [running] = await listed();
-    const { json } = await call(at.app, '/api/cancel-cut', cuts, { id: running?.['id'] as number });
+    const { json } = await call(at.app, '/api/cancel-cut', shop.cuts, {
+      id: running?.['id'] as number,
+    });
     expect(json).toMatchObject({ rc: 0, msg: 'Cut-off is being made' });
     slow.resolve(DONE);
     await worker.idle();
@@ -316,7 +244,7 @@ test('a node that was killed in the middle leaves the attempt to another one', a
     panel.next = (_order, deadline) =>
       new Promise((resolve) => deadline.addEventListener('abort', () => resolve(AWAY)));
     await worker.tick();
-    while (panel.tried.length === 0) await Bun.sleep(1);
+    await until('it is tried', () => panel.tried.length > 0);
     await other.run();
     expect(panel.tried).toHaveLength(1);
     at.app.clock.advance(3 * MINUTE_MS);
@@ -371,8 +299,8 @@ test('one that is cancelled is not made; the device stays barred until it is let
   await cut('a', link.id);
   const [waiting] = await listed();
   const id = waiting?.['id'] as number;
-  expect((await call(at.app, '/api/cancel-cut', cuts, { id })).json).toMatchObject({ rc: 1 });
-  expect((await call(at.app, '/api/cancel-cut', cuts, { id })).json).toMatchObject({
+  expect((await call(at.app, '/api/cancel-cut', shop.cuts, { id })).json).toMatchObject({ rc: 1 });
+  expect((await call(at.app, '/api/cancel-cut', shop.cuts, { id })).json).toMatchObject({
     rc: 0,
     msg: 'Cut-off not found',
   });
@@ -382,7 +310,7 @@ test('one that is cancelled is not made; the device stays barred until it is let
   const bars = (await call(at.app, '/api/list-bars', at.own, { install_id: link.id })).json.data;
   expect(bars).toMatchObject([{ hwid_sha256: barHashOf('a') }]);
   const lift = { install_id: link.id, hwid: 'A' };
-  expect((await call(at.app, '/api/lift-bar', cuts, lift)).json).toMatchObject({ lifted: 1 });
+  expect((await call(at.app, '/api/lift-bar', shop.cuts, lift)).json).toMatchObject({ lifted: 1 });
   expect((await at.get(`/sub/${KEY}`, 'a')).status).toBe(200);
 });
 

@@ -1,20 +1,11 @@
 /** The limit of new links of an address: only a link that was made counts against it. */
 
-import { afterEach, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { tryRegister } from '../../support/messaging.ts';
 import { behaveWell, type PanelCall } from '../../support/panel.ts';
-import { type Fronted, KEY, startFronted } from '../../support/upstream.ts';
+import { type Fronted, KEY, useFronted } from '../../support/upstream.ts';
 
-let fronted: Fronted | null = null;
-afterEach(async () => {
-  await fronted?.stop();
-  fronted = null;
-});
-
-async function front(...from: Parameters<typeof startFronted>): Promise<Fronted> {
-  fronted = await startFronted(...from);
-  return fronted;
-}
+const front = useFronted();
 
 /** Registers a device for messages from the same address, which the same limit is for. */
 const register = async (at: Fronted, hwid: string) =>

@@ -1,27 +1,11 @@
 /** Panels that misbehave: what the client sees, what it costs, and what the log may say. */
 
-import { afterEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { answer, behaveWell, GZIPPED, type PanelCall, SUBSCRIPTION } from '../../support/panel.ts';
 import { until } from '../../support/until.ts';
-import {
-  exchange,
-  type Fronted,
-  HOST,
-  KEY,
-  sendRaw,
-  startFronted,
-} from '../../support/upstream.ts';
+import { exchange, type Fronted, HOST, KEY, sendRaw, useFronted } from '../../support/upstream.ts';
 
-let fronted: Fronted | null = null;
-afterEach(async () => {
-  await fronted?.stop();
-  fronted = null;
-});
-
-async function front(...from: Parameters<typeof startFronted>): Promise<Fronted> {
-  fronted = await startFronted(...from);
-  return fronted;
-}
+const front = useFronted();
 
 /** The slots that are taken, over all links. */
 const slots = async (at: Fronted) => (await at.links()).reduce((sum, { count }) => sum + count, 0);

@@ -1,6 +1,6 @@
 /** Headers and lines by which a panel sends apps to another host, and answers that list servers. */
 
-import { afterEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { APP_MOVES } from '../../../src/core/app-moves.ts';
 import { hostHash } from '../../../src/core/host-name.ts';
@@ -11,18 +11,9 @@ import { answer, PANEL_HEADERS, SUBSCRIPTION } from '../../support/panel.ts';
 import { bind } from '../../support/shop.ts';
 import { digestToken } from '../../support/signing-panel.ts';
 import { until } from '../../support/until.ts';
-import { type Fronted, HOST, KEY, startFronted, upstreamTo } from '../../support/upstream.ts';
+import { type Fronted, HOST, KEY, upstreamTo, useFronted } from '../../support/upstream.ts';
 
-let fronted: Fronted | null = null;
-afterEach(async () => {
-  await fronted?.stop();
-  fronted = null;
-});
-
-async function front(...from: Parameters<typeof startFronted>): Promise<Fronted> {
-  fronted = await startFronted(...from);
-  return fronted;
-}
+const front = useFronted();
 
 /** The saved sightings, without their times. */
 async function sightings({ app }: Fronted) {

@@ -1,6 +1,6 @@
 /** A panel that serves made-up keys gets no new links: each guess would make one. */
 
-import { afterEach, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { servesStrangers } from '../../../src/http/upstream/new-links.ts';
 import {
   answer,
@@ -10,18 +10,12 @@ import {
   type PanelCall,
   serveAll,
 } from '../../support/panel.ts';
-import { type Fronted, HOST, KEY, startFronted, upstreamTo } from '../../support/upstream.ts';
+import { type Fronted, HOST, KEY, upstreamTo, useFronted } from '../../support/upstream.ts';
 
-let fronted: Fronted | null = null;
-afterEach(async () => {
-  await fronted?.stop();
-  fronted = null;
-});
+const start = useFronted();
 
-async function front(behave: (asked: PanelCall) => Promise<void>, more = {}): Promise<Fronted> {
-  fronted = await startFronted(behave, more, { servesStrangers });
-  return fronted;
-}
+const front = (behave: (asked: PanelCall) => Promise<void>, more = {}) =>
+  start(behave, more, { servesStrangers });
 
 const strangersAsked = ({ panel }: Fronted) =>
   panel.calls.filter(({ target }) => MADE_UP.test(target)).length;

@@ -6,11 +6,12 @@ import type { FollowedUser } from '../../../src/core/port/follow.ts';
 import { subscriptionKeyHash } from '../../../src/core/secret.ts';
 import type { Upstream } from '../../../src/http/upstream/settings.ts';
 import { call } from '../../support/app.ts';
-import { answer, PANEL_HEADERS, SUBSCRIPTION } from '../../support/panel.ts';
-import { API_TOKEN, type ApiUser, keyOf, startPanelApi } from '../../support/panel-api.ts';
-import { digestToken, macToken, SECRET } from '../../support/signing-panel.ts';
+import { answer, SUBSCRIPTION } from '../../support/panel.ts';
+import { startPanelApi } from '../../support/panel-api.ts';
+import { ANNA, frontAnna, REFUSALS } from '../../support/panel-customer.ts';
+import { digestToken } from '../../support/signing-panel.ts';
 import { until } from '../../support/until.ts';
-import { type Fronted, type Got, HOST, startFronted } from '../../support/upstream.ts';
+import { type Fronted, type Got, HOST } from '../../support/upstream.ts';
 
 const DAY_MS = 86_400_000;
 const ENDED_MS = Date.UTC(2026, 10, 18);
@@ -20,60 +21,10 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-const ANNA: ApiUser = {
-  id: 7,
-  name: 'anna',
-  key: '00000010-aaaa-4bbb-8ccc-d00000000000',
-  isActive: true,
-  createdAtMs: 1_700_000_000_000,
-};
-
-function pathOf(panel: PanelKind): string {
-  if (panel === 'marzban') return `/sub/${digestToken('anna,1790000000')}`;
-  return `/sub/${panel === 'pasarguard' ? macToken('v3,7,1790000000') : ANNA.key}`;
-}
-
-/** Answers to a customer who ended, of each form that counts as a refusal. */
-const REFUSALS: Readonly<Record<PanelKind, () => Uint8Array>> = {
-  remnawave: () => answer(404, ''),
-  '3x-ui': () => answer(404, 'Error!'),
-  pasarguard: () => answer(200, '', { ...PANEL_HEADERS, announce: 'base64:', 'announce-url': '' }),
-  marzban: () => answer(200, '', PANEL_HEADERS),
-  hiddify: () => answer(403, '{"message":"expired"}'),
-};
-
-/** A panel with Anna, her phone on her link, and the answers that a test chooses. */
 async function front(panel: PanelKind, more: Partial<Upstream> = {}) {
-  const isSigned = panel === 'marzban' || panel === 'pasarguard';
-  const signing = isSigned ? { key: panel, keySecretFile: '/secret' } : {};
-  const said = { answer: answer(200, SUBSCRIPTION, PANEL_HEADERS) };
-  const secretOf = (file: string) => (file === '/token' ? API_TOKEN : SECRET);
-  const fronted = await startFronted(
-    ({ send }) => send(said.answer),
-    { panel, ...signing, ...more },
-    { secretOf },
-  );
-  closers.push(() => fronted.stop());
-  const keyHash = subscriptionKeyHash(keyOf(panel, ANNA));
-  const get = (hwid = 'phone', headers = {}) => fronted.get(pathOf(panel), hwid, headers);
-  expect((await get()).status).toBe(200);
-  const { store } = fronted.app.core;
-  const provider = await store.findProvider(fronted.own.code);
-  // Only their APIs know the ids of users: an import, or `follow`, ties the link.
-  if (panel === 'remnawave' || panel === 'hiddify') {
-    await store.notePanelUser(provider?.id ?? 0, keyHash, `${panel}:7`);
-  }
-  await until('the proof of the link', async () => {
-    const tied = await store.findTiedLink(provider?.id ?? 0, keyHash);
-    return tied?.panelUser?.startsWith(`${panel}:`);
-  });
-  const refuse = () => {
-    said.answer = REFUSALS[panel]();
-  };
-  const admit = () => {
-    said.answer = answer(200, SUBSCRIPTION, PANEL_HEADERS);
-  };
-  return { fronted, keyHash, get, refuse, admit, said };
+  const world = await frontAnna(panel, more);
+  closers.push(() => world.fronted.stop());
+  return world;
 }
 
 /** Notes what a pass of `follow` saw. */
@@ -176,6 +127,62 @@ test("the panel's own announcement stays, and the reason is beside it", async ()
   expect([announced(got), stateIn(got)]).toEqual(['Hello', 'expired']);
 });
 
+const userinfo = (text: string) => ({ 'subscription-userinfo': text });
+const ENDED_S = ENDED_MS / 1_000;
+
+describe.each([...PANELS])('%s: what the answers said', (panel) => {
+  test('the header of the refusal itself is enough', async () => {
+    const { get, said } = await front(panel);
+    said.answer = answer(200, '', userinfo(`total=0; expire=${ENDED_S}`));
+    const got = await get();
+    expect([got.status, got.body, announced(got), stateIn(got)]).toEqual([200, '', EN, 'expired']);
+    said.answer = answer(404, 'no', userinfo(`upload=1; download=2; total=3; expire=0`));
+    const limited = await get();
+    expect([limited.status, limited.body, stateIn(limited)]).toEqual([404, 'no', 'limited']);
+  });
+
+  test('what was read before is, too, for the devices of that link alone', async () => {
+    const { fronted, get, linkId, refuse, said } = await front(panel);
+    const { app, own } = fronted;
+    await call(app, '/api/policy', own, { subscription_figures: '1' });
+    said.answer = answer(200, SUBSCRIPTION, userinfo(`total=0; expire=${ENDED_S}`));
+    app.clock.advance(60_000);
+    expect((await get()).status).toBe(200);
+    await until('the figures', () => app.core.store.findSubscriptionFigures(linkId));
+    refuse();
+    said.answer = answer(404, '');
+    expect(stateIn(await get())).toBe('expired');
+    for (const hwid of ['a-stranger', null]) {
+      const got = await get(hwid);
+      expect(stateIn(got)).toBeUndefined();
+      expect(announced(got)).not.toContain('2026');
+    }
+  });
+});
+
+test.each([
+  ['a refusal of 403', () => answer(403, 'no')],
+  ['an empty success', () => answer(200, '', { 'content-encoding': 'gzip', etag: '"a"' })],
+])('%s becomes a placeholder only where the operator chose that', async (_, refusal) => {
+  const { fronted, keyHash, get, said } = await front('marzban', { placeholder: true });
+  await see(fronted, keyHash, {});
+  said.answer = refusal();
+  const got = await get();
+  const [link = ''] = Buffer.from(got.body, 'base64').toString().split('\n');
+  expect([got.status, decodeURIComponent(link.split('#')[1] ?? '')]).toEqual([200, `⛔ ${EN}`]);
+  expect([announced(got), stateIn(got), got.isWhole]).toEqual([EN, 'expired', true]);
+  expect([got.headers.get('content-encoding'), got.headers.get('etag')]).toEqual([
+    ...[undefined, undefined],
+  ]);
+  const clash = await get('phone', { 'User-Agent': 'clash.meta', 'Accept-Language': 'zh' });
+  expect(Buffer.from(clash.body, 'latin1').toString()).toContain('⛔ 该订阅已于2026年11月18日到期');
+  // A customer who has not ended gets what the panel says.
+  await see(fronted, keyHash, { endsAtMs: null, state: 'disabled' });
+  said.answer = answer(403, 'no');
+  const plain = await get();
+  expect([plain.status, plain.body, stateIn(plain)]).toEqual([403, 'no', undefined]);
+});
+
 describe('nothing is said', () => {
   type World = Awaited<ReturnType<typeof front>>;
   const asked = async ({ get }: World, hwid = 'phone') => {
@@ -206,6 +213,18 @@ describe('nothing is said', () => {
     const got = await world.get('a-stranger');
     expect(stateIn(got)).toBeUndefined();
     expect(announced(got)).not.toContain('2026');
+  });
+
+  test('to apps without a HWID, which share one slot', async () => {
+    const world = await front('marzban');
+    const { app, own } = world.fronted;
+    await call(app, '/api/policy', own, { without_hwid: 'count' });
+    expect((await world.get(null)).status).toBe(200);
+    await see(world.fronted, world.keyHash, {});
+    world.refuse();
+    expect([stateIn(await world.get(null)), stateIn(await world.get())]).toEqual([
+      ...[undefined, 'expired'],
+    ]);
   });
 
   test('by a token that is not proven', async () => {

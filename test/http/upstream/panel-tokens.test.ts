@@ -173,6 +173,12 @@ describe('a refused sign-in', () => {
       await Bun.sleep(1);
     }
     expect(api.signIns).toHaveLength(2);
+    // So it does while the sign-in goes on.
+    const waiting = Promise.withResolvers<Response>();
+    api.signIn = () => waiting.promise;
+    write(`reader\n${PASSWORD}`, 2);
+    for (const _ of Array(3)) expect(await ask(tokens)).toBe(given[0] as string);
+    waiting.resolve(new Response('', { status: 403 }));
     const elsewhere = startPanelApi('marzban', []);
     elsewhere.signIn = () => Response.json({ access_token: 'of-another' });
     expect(await tokens.of({ ...source(), url: elsewhere.url })).toBe('of-another');

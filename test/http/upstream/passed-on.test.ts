@@ -1,18 +1,9 @@
 /** What of a request reaches the panel: headers, the query, and the host with its port. */
 
-import { afterEach, describe, expect, test } from 'bun:test';
-import { exchange, type Fronted, HOST, KEY, startFronted } from '../../support/upstream.ts';
+import { describe, expect, test } from 'bun:test';
+import { exchange, type Fronted, HOST, KEY, useFronted } from '../../support/upstream.ts';
 
-let fronted: Fronted | null = null;
-afterEach(async () => {
-  await fronted?.stop();
-  fronted = null;
-});
-
-async function front(...from: Parameters<typeof startFronted>): Promise<Fronted> {
-  fronted = await startFronted(...from);
-  return fronted;
-}
+const front = useFronted();
 
 const HIDDIFY_UUID = '3f1c2a5e-8b7d-4c21-9e0f-6a5b4c3d2e1f';
 

@@ -1,19 +1,15 @@
 /** Refusals as subscriptions: each app reads the reason as the name of its one server. */
 
-import { afterEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { placeholderFor } from '../../../src/http/upstream/placeholder.ts';
 import { announced, REFUSED_APPS } from '../../support/refused-apps.ts';
-import { type Fronted, KEY, startFronted } from '../../support/upstream.ts';
+import { type Fronted, KEY, useFronted } from '../../support/upstream.ts';
 
-let fronted: Fronted | null = null;
-afterEach(async () => {
-  await fronted?.stop();
-  fronted = null;
-});
+const front = useFronted();
 
 /** Starts a panel with one link that is full. */
 async function frontFull(placeholder: boolean): Promise<Fronted> {
-  fronted = await startFronted(undefined, { defaultLimit: 1, placeholder });
+  const fronted = await front(undefined, { defaultLimit: 1, placeholder });
   expect((await fronted.get(`/sub/${KEY}`, 'first')).status).toBe(200);
   return fronted;
 }

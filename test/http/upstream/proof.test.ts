@@ -1,24 +1,15 @@
 /** Only a subscription proves a key, makes a link and gives a slot; the answer stays as it is. */
 
-import { afterEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { Decoder } from '../../../src/http/upstream/decoder.ts';
 import type { Upstream } from '../../../src/http/upstream/settings.ts';
 import { answer, behaveWell, PANEL_HEADERS, type PanelCall } from '../../support/panel.ts';
 import { digestToken, macToken } from '../../support/signing-panel.ts';
 import { until } from '../../support/until.ts';
-import { type Fronted, HOST, KEY, sendRaw, startFronted } from '../../support/upstream.ts';
+import { HOST, KEY, sendRaw, useFronted } from '../../support/upstream.ts';
 
-let fronted: Fronted | null = null;
-afterEach(async () => {
-  await fronted?.stop();
-  fronted = null;
-});
-
-async function front(...from: Parameters<typeof startFronted>): Promise<Fronted> {
-  fronted = await startFronted(...from);
-  return fronted;
-}
+const front = useFronted();
 
 const LINKS = 'vless://user@node.example.com:443#one\n'.repeat(3);
 const BASE64 = Buffer.from(LINKS).toString('base64');
@@ -112,9 +103,7 @@ test('a device with a slot gets every answer, on each kind of link', async () =>
       expect([what, got.status]).toEqual([what, status]);
     }
     expect(await site.links()).toMatchObject([{ count: 1 }]);
-    await site.stop();
   }
-  fronted = null;
 });
 
 describe.each([

@@ -1,6 +1,6 @@
 /** Gatepost in front of a panel: who gets what the panel sent, and what it costs. */
 
-import { afterEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { DAY_MS } from '../../../src/core/calendar.ts';
 import { hostHash } from '../../../src/core/host-name.ts';
 import { call, seedProvider } from '../../support/app.ts';
@@ -14,18 +14,9 @@ import {
 } from '../../support/panel.ts';
 import { addLink, bind, LINK } from '../../support/shop.ts';
 import { until } from '../../support/until.ts';
-import { exchange, type Fronted, HOST, KEY, startFronted } from '../../support/upstream.ts';
+import { exchange, HOST, KEY, useFronted } from '../../support/upstream.ts';
 
-let fronted: Fronted | null = null;
-afterEach(async () => {
-  await fronted?.stop();
-  fronted = null;
-});
-
-async function front(...from: Parameters<typeof startFronted>): Promise<Fronted> {
-  fronted = await startFronted(...from);
-  return fronted;
-}
+const front = useFronted();
 
 test('the first device of a key makes its link; the fourth is refused without the panel', async () => {
   const at = await front();

@@ -1,6 +1,6 @@
 /** Habits of real panels: refusals of their own, dropped connections, pages, and caches behind. */
 
-import { afterEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { readPassPath } from '../../../src/core/key-path.ts';
 import { isRefused } from '../../../src/core/outcome.ts';
 import { answer, behaveWell, type PanelCall, SUBSCRIPTION } from '../../support/panel.ts';
@@ -13,19 +13,10 @@ import {
   KEY,
   keyPath,
   sendRaw,
-  startFronted,
+  useFronted,
 } from '../../support/upstream.ts';
 
-let fronted: Fronted | null = null;
-afterEach(async () => {
-  await fronted?.stop();
-  fronted = null;
-});
-
-async function front(...from: Parameters<typeof startFronted>): Promise<Fronted> {
-  fronted = await startFronted(...from);
-  return fronted;
-}
+const front = useFronted();
 
 const drop = ({ socket }: PanelCall) => void socket.destroy();
 const BROWSER = { Accept: 'text/html,*/*' };

@@ -10,6 +10,7 @@ import { cutOffClientChecks } from './cut-off-clients.ts';
 import { cutOffDoorChecks } from './cut-off-door.ts';
 import { doctorChecks } from './doctor.ts';
 import { doorChecks } from './door.ts';
+import { figuresChecks } from './figures.ts';
 import { importChecks } from './imports.ts';
 import { limitsChecks } from './limits.ts';
 import { listChecks } from './lists.ts';
@@ -34,6 +35,7 @@ export const ALL_CHECKS: readonly Checks[] = [
   listChecks,
   doctorChecks,
   limitsChecks,
+  figuresChecks,
   cutOffChecks,
   cutOffClientChecks,
   cutOffDoorChecks,

@@ -1,18 +1,11 @@
 import { expect, test } from 'bun:test';
+import { ANY_DEVICE as ANY } from '../../../src/core/device-search.ts';
 import type { DeviceSearch, DeviceSearchStore } from '../../../src/core/port/device-search.ts';
 import { ACT } from '../../support/actor.ts';
-import { addDoor, addLink, CODE, FACTS, knock, NOW_MS, type Suite } from './fixture.ts';
+import { addFigured, countedBy, FIGURE_FILTERS } from './figures-fixture.ts';
+import { addDoor, addLink, CODE, FACTS, HASH, knock, NOW_MS, type Suite } from './fixture.ts';
 import { checkIn, fillLinks, onLink, registration, tokenHash } from './message-fixture.ts';
 
-const ANY: DeviceSearch = {
-  os: null,
-  appVersion: null,
-  language: null,
-  seenSinceMs: null,
-  unseenSinceMs: null,
-  domainId: null,
-  link: null,
-};
 const LATER_MS = NOW_MS + 3 * 86_400_000;
 
 export const deviceSearchContract: Record<keyof DeviceSearchStore, Suite> = {
@@ -58,6 +51,27 @@ export const deviceSearchContract: Record<keyof DeviceSearchStore, Suite> = {
       // One that is linked no more gets nothing.
       await store.disableDomain(providerId, domainId, ACT);
       expect(await search({ domainId })).toBe('');
+    });
+
+    test('by figures of the home link, as a count of the links with them', async () => {
+      const { store } = opened();
+      const { links, providerId } = await addFigured(store);
+      for (const figures of FIGURE_FILTERS) {
+        const { devices } = await store.searchDevices(providerId, { ...ANY, figures }, null);
+        const hwids = countedBy(links, figures).map(({ code }) => `of-${code}`);
+        expect(devices.map(({ hwid }) => hwid)).toEqual(hwids);
+      }
+      // A device whose home is another link is no device of that customer.
+      const ending = FIGURE_FILTERS[0] ?? {};
+      const [link] = countedBy(links, ending);
+      const guest = {
+        installCode: link?.code ?? '',
+        domainHash: HASH,
+        hwid: `of-${links[0]?.code}`,
+      };
+      expect(await store.takeSlot(guest, FACTS, NOW_MS)).toHaveProperty('installId');
+      const { devices } = await store.searchDevices(providerId, { ...ANY, figures: ending }, null);
+      expect(devices.map(({ hwid }) => hwid)).not.toContain(guest.hwid);
     });
 
     test('slice by slice', async () => {

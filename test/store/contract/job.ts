@@ -127,9 +127,9 @@ export const jobContract: Record<keyof JobStore, Suite> = {
       for (let n = 0; n < 4; n++) ids.push(await added(store, providerId, { countMax: 9 }));
       for (const id of ids.slice(0, 3)) await store.cancelJob(providerId, id, CANCELS);
       const [, second, third, fourth] = ids;
-      const listed = await store.listJobs(providerId, 2);
+      const listed = await store.listJobs(providerId, 2, 1);
       expect(listed.map(({ id }) => id)).toEqual([fourth ?? 0, third ?? 0, second ?? 0]);
-      expect(await store.listJobs(providerId + 1, 2)).toEqual([]);
+      expect(await store.listJobs(providerId + 1, 2, 1)).toEqual([]);
     });
   },
 

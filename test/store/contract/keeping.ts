@@ -14,6 +14,7 @@ import {
   addDoor,
   CODE,
   FACTS,
+  HASH,
   knock,
   NOW_MS,
   OTHER_CODE,
@@ -327,6 +328,22 @@ export const keepingContract: Record<keyof KeepingStore, Suite> = {
       expect((await store.findDevice('silent'))?.device).toMatchObject(SILENCE);
       // What has none is not written again.
       expect(await forgetModelsOf(store)).toBeGreaterThan(2);
+    });
+
+    test('of named HWIDs, which an import brought', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      const told = { ...FACTS, deviceName: 'Pixel 9', userAgent: 'Happ/3.2 (Android; Pixel 9)' };
+      const times = { registeredAtMs: NOW_MS, firstSeenAtMs: NOW_MS, lastSeenAtMs: NOW_MS };
+      const slot = { ...told, hwid: 'named', ...times, isNamed: true as const };
+      const rules = { installCountMax: 100, domainCountMax: 100, updates: true };
+      const link = { id: null, installCode: CODE, installLimit: 5, status: 10, note: null };
+      await store.importLink(providerId, { ...link, createdAtMs: 0, slots: [slot] }, rules, ACT);
+      const key = { installCode: CODE, domainHash: HASH, hwid: 'named' };
+      expect(await store.findSlot(key)).toMatchObject({ isNamed: true, device: told });
+      await forgetModelsOf(store);
+      const rest = { ...told, deviceName: '', userAgent: 'Happ/3.2' };
+      expect(await store.findSlot(key)).toMatchObject({ isNamed: true, device: rest });
     });
   },
 

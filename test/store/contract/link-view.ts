@@ -5,6 +5,7 @@ import type { Store } from '../../../src/core/port/store.ts';
 import { subscriptionKeyHash } from '../../../src/core/secret.ts';
 import { LINK_TERMS } from '../../../src/core/terms.ts';
 import { ACT } from '../../support/actor.ts';
+import { ACTIVE_OF_ALL, addFigured, countedBy, FIGURE_FILTERS } from './figures-fixture.ts';
 import {
   addDoor,
   addLink,
@@ -154,6 +155,33 @@ export const linkViewContract: Record<Method & keyof Store, Suite> = {
   },
 
   listLinks(opened) {
+    test('chooses by figures what a count of all of them chooses, in lists, slices and counts', async () => {
+      const { store } = opened();
+      const { links } = await addFigured(store);
+      for (const filter of FIGURE_FILTERS) {
+        const codes = countedBy(links, filter).map(({ code }) => code);
+        expect(codes).not.toEqual([]);
+        const wanted = { ...ACTIVE_OF_ALL, ...filter };
+        const listed = await store.listLinks({ ...wanted, countMax: 1_000 });
+        expect(listed.map(({ installCode }) => installCode).toReversed()).toEqual(codes);
+        expect(await store.countLinks({ ...wanted, providerCode: 'Provide1' })).toBe(codes.length);
+        const slice = { ...wanted, providerCode: 'Provide1', beyondId: null, isOldest: true };
+        const { links: sliced } = await store.listLinkSlice({ ...slice, countMax: 1_000 });
+        expect(sliced.map(({ installCode }) => installCode)).toEqual(codes);
+      }
+    });
+
+    test('nothing is unread before figures were kept for so long', async () => {
+      const { store } = opened();
+      const { links } = await addFigured(store);
+      const unread = { ...ACTIVE_OF_ALL, unreadSinceMs: NOW_MS - 20 * 86_400_000 };
+      expect(await store.countLinks(unread)).toBe(countedBy(links, unread).length);
+      await store.updateProvider('Provide1', { subscriptionFigures: 0 }, ACT);
+      expect(await store.countLinks(unread)).toBe(0);
+      await store.updateProvider('Provide1', { subscriptionFigures: 1 }, ACT);
+      expect(await store.countLinks(unread)).toBe(0);
+    });
+
     test('of all providers or those that fit, newest first, no more than asked for', async () => {
       const { store } = opened();
       await addLinks(store);

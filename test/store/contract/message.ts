@@ -21,9 +21,13 @@ const ANY: MessageFilter = {
   isScheduled: null,
   statuses: [5, 6, 10, 20, 30, 40, 100, 110, 120, 130, 140],
 };
+const HOUR_MS = 3_600_000;
 const PAGE = { beforeId: null, countMax: 9, scanMax: 99 };
 
-export const messageContract: Record<'listMessages' | 'readLastGeneral', Suite> = {
+export const messageContract: Record<
+  'listMessages' | 'listNextMessages' | 'readLastGeneral',
+  Suite
+> = {
   readLastGeneral(opened) {
     test('the time of the last one that went to systems', async () => {
       const { store } = opened();
@@ -33,6 +37,32 @@ export const messageContract: Record<'listMessages' | 'readLastGeneral', Suite> 
       await store.addDistribution(draft(providerId), guards, ACT);
       await send(store, providerId, { createdAtMs: NOW_MS + 9 });
       expect(await store.readLastGeneral(providerId)).toBe(NOW_MS);
+    });
+  },
+
+  listNextMessages(opened) {
+    test('those whose time is to come, the soonest first, whichever was made first', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      const ids: number[] = [];
+      for (const hours of [3, 1, 2, 4]) {
+        ids.push(await send(store, providerId, at(NOW_MS + hours * HOUR_MS)));
+      }
+      const [three = 0, one, two, four = 0] = ids;
+      await send(store, providerId);
+      await store.cancelDistribution(
+        providerId,
+        four,
+        { from: [10], dueFromMs: NOW_MS, nowMs: NOW_MS },
+        ACT,
+      );
+      const next = async (nowMs: number, countMax: number) =>
+        (await store.listNextMessages(providerId, nowMs, countMax)).map(({ id }) => id);
+      expect(await next(NOW_MS, 9)).toEqual([one, two, three] as number[]);
+      expect(await next(NOW_MS, 2)).toEqual([one, two] as number[]);
+      expect(await next(NOW_MS + 2 * HOUR_MS, 9)).toEqual([three]);
+      const other = await addDoor(store, 'Provide2', OTHER_CODE);
+      expect(await store.listNextMessages(other.providerId, NOW_MS, 9)).toEqual([]);
     });
   },
 

@@ -68,6 +68,20 @@ const findTiedLink: Suite = (opened) => {
   });
 };
 
+const findTieOf: Suite = (opened) => {
+  test('is found by its link, with its provider', async () => {
+    const { store } = opened();
+    const { id } = await addProvider(store, 'Provide1');
+    const link = await imported(store, id, 'anna', 10);
+    expect(await store.findTieOf(link)).toMatchObject({
+      ...(await store.findTiedLink(id, hashOf('anna'))),
+      providerId: id,
+      providerCode: 'Provide1',
+    });
+    expect(await store.findTieOf(link + 1)).toBeNull();
+  });
+};
+
 const listTiedLinks: Suite = (opened) => {
   test('the links of some keys, within their provider', async () => {
     const { store } = opened();
@@ -189,4 +203,10 @@ const enableImported: Suite = (opened) => {
   });
 };
 
-export const panelTieContract = { findTiedLink, listTiedLinks, notePanelUser, enableImported };
+export const panelTieContract = {
+  findTiedLink,
+  findTieOf,
+  listTiedLinks,
+  notePanelUser,
+  enableImported,
+};

@@ -29,6 +29,8 @@ import {
 import { listening } from './happening.ts';
 
 type Method =
+  | 'findPhone'
+  | 'forgetBarredPhones'
   | 'listDerived'
   | 'listPhones'
   | 'isDerivedHwid'
@@ -38,17 +40,17 @@ type Method =
   | 'forgetPhones';
 
 /** The facts of phones as one app reports them. */
-const phone = (os: string, deviceName: string, userAgent = 'Happ/3.2.1'): DeviceFacts => ({
+export const phone = (os: string, deviceName: string, userAgent = 'Happ/3.2.1'): DeviceFacts => ({
   ...SILENCE,
   os,
   deviceName,
   userAgent,
 });
-const PIXEL = phone('Android', 'Pixel 9');
-const IPHONE = phone('iOS', 'iPhone17,1');
-const GALAXY = phone('Android', 'SM-S921B');
+export const PIXEL = phone('Android', 'Pixel 9');
+export const IPHONE = phone('iOS', 'iPhone17,1');
+export const GALAXY = phone('Android', 'SM-S921B');
 
-const keyOf = (
+export const keyOf = (
   hwid: string,
   facts: DeviceFacts,
   nowMs: number,
@@ -63,7 +65,7 @@ const keyOf = (
 });
 
 /** Asks as a phone does; returns the HWID that it has, or the refusal. */
-async function ask(
+export async function ask(
   store: Store,
   facts: DeviceFacts,
   nowMs: number,
@@ -81,7 +83,7 @@ async function ask(
 }
 
 /** A link on which a first phone, a second one, and the first one again have asked with `x`. */
-async function copied(
+export async function copied(
   { store }: OpenedStore,
   copiedHwid: Policy['copiedHwid'],
   { installLimit = 2 } = {},
@@ -95,11 +97,21 @@ async function copied(
   return { ...door, laterMs: NOW_MS + 3 * HOUR_MS };
 }
 
-async function hwidsOn(store: Store, providerId: number, installCode = CODE): Promise<string[]> {
+export async function hwidsOn(
+  store: Store,
+  providerId: number,
+  installCode = CODE,
+): Promise<string[]> {
   const selector = { installCode, installId: null };
   const slots = await store.listSlots(providerId, selector, null, 100);
   return typeof slots === 'string' ? [] : slots.map(({ hwid }) => hwid).sort();
 }
+
+/** Cuts a HWID off, whose panel is not asked. */
+export const barred = (store: Store, providerId: number, installId: number, hwid: string) => {
+  const none = { keyHash: null, host: null, why: 'none', isByUser: false };
+  return store.askCut(providerId, { installId, hwid, ...none }, ACT);
+};
 
 export const phoneContract: Record<Method & keyof Store, Suite> = {
   listPhones(opened) {
@@ -160,6 +172,35 @@ export const phoneContract: Record<Method & keyof Store, Suite> = {
       await takeTurns(NOW_MS + 9 * DAY_MS);
       expect(await isTold()).toHaveLength(1);
       expect(await hwidsOn(store, providerId)).toEqual(['x']);
+    });
+  },
+
+  findPhone(opened) {
+    test('the door of the phone that asks, by that of its HWID', async () => {
+      const { store } = opened();
+      const { laterMs } = await copied(opened(), 'refuse');
+      const { sight, ...plain } = keyOf('x', IPHONE, laterMs);
+      const door = await store.findSlot(plain);
+      if (typeof door === 'string' || sight === undefined) throw new Error('there is no door');
+      expect(judge(door, laterMs)).toBe('known');
+      const its = await store.findPhone(door, { ...plain, sight });
+      expect(its).toEqual(await store.findSlot({ ...plain, sight }));
+      expect(its).toMatchObject({ phone: { isRefused: true } });
+    });
+  },
+
+  forgetBarredPhones(opened) {
+    test('a bar without its phone lets that in when it is forgotten', async () => {
+      const { store } = opened();
+      expect(await store.forgetBarredPhones()).toBe(false);
+      const { installId, providerId, laterMs } = await copied(opened(), 'count');
+      expect(await ask(store, IPHONE, laterMs)).toBe('x~2');
+      await barred(store, providerId, installId, 'x~2');
+      await store.forgetPhones(laterMs + PHONE_KEPT_MS);
+      expect(await ask(store, IPHONE, laterMs + DAY_MS)).toBe('barred');
+      expect(await store.forgetBarredPhones()).toBe(true);
+      expect(await store.forgetBarredPhones()).toBe(false);
+      expect(await ask(store, IPHONE, laterMs + DAY_MS)).toBe('x');
     });
   },
 
@@ -283,8 +324,7 @@ export function copiedHwidContract(opened: () => OpenedStore): void {
     };
     expect(await takeTurns(laterMs + HOUR_MS)).toEqual(['x~2']);
     expect(await hwidsOn(store, providerId)).toEqual(['x', 'x~2']);
-    const none = { keyHash: null, host: null, why: 'none', isByUser: false };
-    await store.askCut(providerId, { installId, hwid: 'x~2', ...none }, ACT);
+    await barred(store, providerId, installId, 'x~2');
     for (const copiedHwid of ['count', 'tell', 'off', 'refuse'] as const) {
       await store.updateLink(providerId, installId, { copiedHwid }, ACT);
       expect(await takeTurns(laterMs + 8 * HOUR_MS)).toEqual(['barred']);
@@ -383,26 +423,6 @@ export function copiedHwidContract(opened: () => OpenedStore): void {
       answers.push(await ask(store, facts, NOW_MS + 31 * DAY_MS + n * HOUR_MS));
     }
     expect(new Set(answers)).toEqual(new Set(['x', 'copied_hwid']));
-  });
-
-  test('facts of a HWID on two links tell nothing of the first phone of either', async () => {
-    const { store } = opened();
-    const { providerId, installId } = await addDoor(store);
-    await addLink(store, providerId, { installCode: OTHER_CODE });
-    await store.updateLink(providerId, installId, { copiedHwid: 'refuse' }, ACT);
-    expect(await ask(store, PIXEL, NOW_MS)).toBe('x');
-    expect(await ask(store, IPHONE, NOW_MS + 1, 'x', OTHER_CODE)).toBe('x');
-    for (const [n, facts] of [PIXEL, GALAXY, PIXEL, GALAXY, PIXEL].entries()) {
-      expect(await ask(store, facts, NOW_MS + n * HOUR_MS)).toBe('x');
-      expect(await ask(store, IPHONE, NOW_MS + n * HOUR_MS, 'x', OTHER_CODE)).toBe('x');
-    }
-    const later = NOW_MS + 25 * DAY_MS;
-    for (const [n, facts] of [PIXEL, GALAXY, PIXEL].entries()) {
-      expect(await ask(store, facts, later + n * HOUR_MS)).toBe('x');
-    }
-    const month = NOW_MS + 31 * DAY_MS;
-    expect(await ask(store, PIXEL, month)).toBe('x');
-    expect(await ask(store, GALAXY, month + HOUR_MS)).toBe('copied_hwid');
   });
 
   test('a provider gets 20 events a day, and then the number of the others', async () => {

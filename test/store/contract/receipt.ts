@@ -128,9 +128,9 @@ export const receiptContract: Record<Method & keyof Store, Suite> = {
       const of = { providerId, distributionId };
       const all = await store.countReceipts(of, null, 99);
       const whole = (await detailOf(store, distributionId)).totals;
-      expect(all).toEqual({ totals: whole, nextId: null });
+      expect(all).toEqual({ totals: whole, inboxCount: 2, nextId: null });
       expect(whole).toMatchObject({ sent: 10, received: 1 });
-      const sum = { sent: 0, received: 0 };
+      const sum = { sent: 0, received: 0, inbox: 0 };
       const slices = [];
       for (let after: { id: number } | null = null; ; ) {
         const slice = await store.countReceipts(of, after, 4);
@@ -138,13 +138,15 @@ export const receiptContract: Record<Method & keyof Store, Suite> = {
         slices.push(slice.totals.sent);
         sum.sent += slice.totals.sent;
         sum.received += slice.totals.received;
+        sum.inbox += slice.inboxCount;
         if (slice.nextId === null) break;
         after = { id: slice.nextId };
       }
-      expect([slices, sum]).toEqual([[4, 4, 2], { sent: 10, received: 1 }]);
+      expect([slices, sum]).toEqual([[4, 4, 2], { sent: 10, received: 1, inbox: 2 }]);
       const foreign = { providerId: other.providerId, distributionId };
       expect(await store.countReceipts(foreign, null, 99)).toMatchObject({
         totals: { sent: 0, received: 0 },
+        inboxCount: 0,
         nextId: null,
       });
       expect(await store.countReceipts(of, { id: 999 }, 4)).toBe('receipt_not_found');

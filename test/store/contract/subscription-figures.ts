@@ -7,6 +7,7 @@ import { ACT } from '../../support/actor.ts';
 import {
   addDoor,
   addLink,
+  knock,
   NOW_MS,
   type OpenedStore,
   OTHER_CODE,
@@ -38,6 +39,19 @@ export const subscriptionFiguresContract: Record<keyof SubscriptionFiguresStore,
       await store.keepSubscriptionFigures(installId, READ, 'proxy', NOW_MS);
       expect(await store.findSubscriptionFigures(installId)).toEqual(FIRST);
       expect(await store.findSubscriptionFigures(other)).toBeNull();
+    });
+  },
+
+  listSubscriptionFigures(opened) {
+    test('lists the figures of these links, without those that have none', async () => {
+      const { store } = opened();
+      const { installId, providerId } = await keeping(opened());
+      const other = await addLink(store, providerId, { installCode: OTHER_CODE });
+      await store.keepSubscriptionFigures(installId, READ, 'proxy', NOW_MS);
+      expect(await store.listSubscriptionFigures([installId, other])).toEqual([
+        { installId, ...READ, readAtMs: NOW_MS },
+      ]);
+      expect(await store.listSubscriptionFigures([])).toEqual([]);
     });
   },
 
@@ -87,10 +101,31 @@ export const subscriptionFiguresContract: Record<keyof SubscriptionFiguresStore,
 
     test('figures go with their link and their provider', async () => {
       const { store } = opened();
-      const { installId } = await keeping(opened());
-      await store.keepSubscriptionFigures(installId, READ, 'proxy', NOW_MS);
+      const { installId, providerId } = await keeping(opened());
+      const other = await addLink(store, providerId, { installCode: OTHER_CODE });
+      for (const id of [installId, other]) {
+        await store.keepSubscriptionFigures(id, READ, 'proxy', NOW_MS);
+      }
+      await store.removeLink(providerId, other, ACT);
+      expect(await store.findSubscriptionFigures(other)).toBeNull();
+      await store.keepSubscriptionFigures(other, READ, 'proxy', NOW_MS);
+      expect(await store.findSubscriptionFigures(other)).toBeNull();
+      expect(await store.findSubscriptionFigures(installId)).not.toBeNull();
       await removeProvider(store, 'Provide1');
       expect(await store.findSubscriptionFigures(installId)).toBeNull();
+    });
+
+    test('figures of its links go with a device that is forgotten', async () => {
+      const { store } = opened();
+      const { installId, providerId } = await keeping(opened());
+      const other = await addLink(store, providerId, { installCode: OTHER_CODE });
+      await knock(store, 'phone');
+      for (const id of [installId, other]) {
+        await store.keepSubscriptionFigures(id, READ, 'proxy', NOW_MS);
+      }
+      await store.forgetDevice('phone', ACT);
+      expect(await store.findSubscriptionFigures(installId)).toBeNull();
+      expect(await store.findSubscriptionFigures(other)).not.toBeNull();
     });
   },
 

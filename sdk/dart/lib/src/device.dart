@@ -387,7 +387,10 @@ class Device {
       {Json? body, int wait = 0, Map<String, String> more = const {}}) async {
     HttpClientRequest? open;
     Future<T> work() async {
-      final client = _client ??= newClient()..connectionTimeout = _seconds(30);
+      // An idle connection that ended later would wake a phone once more.
+      final client = _client ??= newClient()
+        ..connectionTimeout = _seconds(30)
+        ..idleTimeout = _seconds(1);
       final at = Uri.parse('${server.base}$path');
       final request = open = await client.openUrl(body == null ? 'GET' : 'POST', at);
       request.followRedirects = false;

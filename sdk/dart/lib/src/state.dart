@@ -98,10 +98,7 @@ class State {
 
   /// Returns the state with one more acknowledgement that waits.
   State owing(Json ack) {
-    final all = [
-      ...without([ack]).acks,
-      ack
-    ];
+    final all = without([ack]).acks..add(ack);
     return State(hwid, token, _seen, all.sublist(max(0, all.length - _keptMax)));
   }
 

@@ -30,7 +30,8 @@ function Row({ member, run }: RowProps) {
   return (
     <tr>
       <th scope="row">
-        <bdi>{name}</bdi> {isThis && <span class="badge">{words.you}</span>}
+        <bdi>{name}</bdi> <small class="hint">{texts.common.numbered(`${id}`)}</small>{' '}
+        {isThis && <span class="badge">{words.you}</span>}
       </th>
       <td>
         {may('accounts.change-role') ? (
@@ -134,7 +135,6 @@ export function AccountsPage() {
               roles={ROLES}
               names={words.roles}
               rights={words.rights}
-              usual="observer"
               invite={(role) => call('accounts.invite', { role })}
             />
           </Card>

@@ -78,7 +78,7 @@ function SendPanel({ id, onClose, onChange }: PanelProps) {
   const words = texts.records;
   return (
     <Panel
-      title={<span dir="auto">{shown ? titleOf(shown) : texts.messages.of(`${id}`)}</span>}
+      title={<span dir="auto">{shown ? titleOf(shown) : texts.common.numbered(`${id}`)}</span>}
       onClose={onClose}
     >
       <Status of={loaded}>
@@ -155,7 +155,7 @@ export function SendsPage() {
             <Table
               heads={[
                 ...[texts.messages.message, texts.shell.provider, texts.common.state],
-                ...[words.target, texts.messages.reached, texts.messages.when],
+                ...[words.target, texts.messages.processed, texts.messages.when],
               ]}
             >
               {list.rows.map((row) => (

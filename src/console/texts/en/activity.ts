@@ -75,9 +75,8 @@ export const activity = {
     'install.update': ({ id }) => `Link ${id} changed`,
     'install.import': ({ id, hwids }) => `Link ${id} moved in with ${devices(hwids)}`,
     'install.free': ({ id, hwids }) => `${devices(hwids)} removed from link ${id}`,
-    'install.update-many': ({ job, links, looked_at }) =>
-      `Links changed: ${links} of ${looked_at} (job ${job})`,
-    'install.remove-many': ({ job, links }) => `Links removed: ${links} (job ${job})`,
+    'install.update-many': ({ links, looked_at }) => `Links changed: ${links} of ${looked_at}`,
+    'install.remove-many': ({ links }) => `Links removed: ${links}`,
     'install.revoke': ({ id, hwids }) => `Link ${id} got a new code and lost ${devices(hwids)}`,
     'install.remove': ({ id, hwids }) => `Link ${id} removed with ${devices(hwids)}`,
     'install.tie': ({ id }) => `A key tied to link ${id}`,

@@ -23,6 +23,9 @@ const common = {
   system: 'System',
   address: 'Address',
   off: 'disabled',
+  restored: 'What you typed before is here again.',
+  throwAway: 'Throw it away',
+  numbered: (id: string) => `No. ${id}`,
 };
 
 const shell = {
@@ -40,6 +43,7 @@ const shell = {
   skip: 'To the content',
   noRole: 'No provider yet',
   noRoleHint: 'Ask an owner for an invitation, or create a provider with gatepost provider add.',
+  noRightHint: 'An owner can give you another role.',
   offline: 'No connection. The page may be out of date; it will refresh by itself.',
 };
 
@@ -56,6 +60,10 @@ const signIn = {
   passkey: 'Sign in with a passkey',
   invited: 'You are invited',
   invitedHint: 'Choose the name by which you sign in.',
+  linkOver: 'This link has ended, or was used already. Ask for a new one.',
+  signedInAs: (name: string) =>
+    `You are signed in as ${name}. The link that you opened is for a sign-in of its own.`,
+  leaveFor: 'Sign out and open the link',
   accept: 'Accept',
 };
 
@@ -101,6 +109,7 @@ const palette = {
   keyMove: 'move in a list',
   keyOpen: 'open what is chosen',
   keyClose: 'close what is open',
+  keyUndo: 'undo a removal of devices or a change of many links',
   open: 'Search',
   theme: (name: string) => `Theme: ${name}`,
   message: (id: string) => `Message ${id}`,
@@ -113,4 +122,15 @@ const copying = {
   failed: 'The browser does not allow copying.',
 };
 
-export const texts = { common, shell, signIn, account, palette, copying };
+/** The rules of fields. */
+const misfit = {
+  somewhere: 'Something typed here is not accepted:',
+  length: (a: string, b: string) => `from ${a} to ${b} characters`,
+  range: (a: string, b: string) => `a whole number from ${a} to ${b}`,
+  address: 'a whole https address that can be reached from the internet',
+  empty: 'it must not be empty',
+  placeholder: (name: string) => `unknown placeholder ${name}`,
+  other: 'this value does not fit',
+};
+
+export const texts = { common, shell, signIn, account, palette, copying, misfit };

@@ -16,7 +16,7 @@ const messages = {
   kind: 'Kind',
   message: 'Message',
   command: 'Command',
-  reached: 'In the inbox',
+  processed: 'Processed',
   when: 'Time',
   states: {
     scheduled: 'scheduled',
@@ -48,7 +48,6 @@ const messages = {
   fresh: (n: number) => `${n} new`,
   utc3: (time: string) => `${time} UTC+3`,
   yours: (time: string) => `${time} your time`,
-  of: (id: string) => `No. ${id}`,
   says: 'What it says',
   languages: (n: number) => count(n, 'more language', 'more languages'),
   image: 'Image',
@@ -111,6 +110,7 @@ const messages = {
   rowStates: {
     queued: 'queued',
     sent: 'in the inbox',
+    unread: 'no inbox',
     received: 'received',
     opened: 'opened',
     executed: 'carried out',
@@ -168,6 +168,7 @@ const compose = {
   filterLanguage: 'Language',
   filterSeen: 'Last seen',
   filterDomain: 'Checked in from',
+  filterFigures: 'Subscription',
   filterLink: 'Code or note of the link',
   seenWithin: (days: number) => `in the last ${count(days, 'day', 'days')}`,
   unseenFor: (days: number) => `not for ${count(days, 'day', 'days')}`,

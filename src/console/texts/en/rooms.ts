@@ -128,6 +128,9 @@ const my = {
   nameHint: 'The name that your customers know. Empty: none.',
   cutHint:
     'For a device whose servers were copied: the user who removes it may also have all servers changed, once a day. The other devices then update the subscription.',
+  trafficHint:
+    'Beside the days that are left. Shown only to who opens the page from an app on the link, or by the address of the subscription.',
+  payHint: 'Where users pay: a button beside the days that are left.',
   supportHint: 'A page, or a chat such as tg://resolve?domain=… Apps also show it as a button.',
   forbidden: 'The operator of this server has switched the page off for all providers.',
   coolDown: (hours: string) => `A customer can remove one device every ${hours} h.`,
@@ -192,6 +195,7 @@ const staff = {
     send: 'messages',
     ties: 'ties',
     cuts: 'links and cutting off',
+    figures: 'messages, ends and traffic of subscriptions',
   },
   roleOf: (name: string) => `Role of ${name}`,
   in: (days: number) => `in ${count(days, 'day', 'days')}`,

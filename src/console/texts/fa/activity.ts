@@ -74,9 +74,9 @@ export const activity: Like<typeof english> = {
     'install.update': ({ id }) => `لینک ${apart(id)} تغییر کرد`,
     'install.import': ({ id, hwids }) => `لینک ${apart(id)} با ${devices(hwids)} وارد شد`,
     'install.free': ({ id, hwids }) => `${devices(hwids)} از لینک ${apart(id)} حذف شد`,
-    'install.update-many': ({ job, links, looked_at }) =>
-      `${count(links)} از ${count(looked_at)} لینک تغییر کرد (کار ${count(job)})`,
-    'install.remove-many': ({ job, links }) => `${count(links)} لینک حذف شد (کار ${count(job)})`,
+    'install.update-many': ({ links, looked_at }) =>
+      `${count(links)} از ${count(looked_at)} لینک تغییر کرد`,
+    'install.remove-many': ({ links }) => `${count(links)} لینک حذف شد`,
     'install.revoke': ({ id, hwids }) =>
       `لینک ${apart(id)} کد جدید گرفت و ${devices(hwids)} حذف شد`,
     'install.remove': ({ id, hwids }) => `لینک ${apart(id)} با ${devices(hwids)} حذف شد`,

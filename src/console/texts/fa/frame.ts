@@ -25,6 +25,9 @@ const common: Like<typeof english.common> = {
   system: 'سیستم',
   address: 'آدرس',
   off: 'غیرفعال',
+  restored: 'آنچه پیش‌تر نوشته بودید دوباره اینجاست.',
+  throwAway: 'پاک کردن',
+  numbered: (id) => `شمارهٔ ${id}`,
 };
 
 const shell: Like<typeof english.shell> = {
@@ -42,6 +45,7 @@ const shell: Like<typeof english.shell> = {
   skip: 'رفتن به محتوا',
   noRole: 'هنوز فروشنده‌ای نیست',
   noRoleHint: 'از مالک دعوت‌نامه بخواهید، یا با دستور gatepost provider add فروشنده بسازید.',
+  noRightHint: 'مالک می‌تواند نقش دیگری به شما بدهد.',
   offline: 'اتصال برقرار نیست. اطلاعات صفحه شاید قدیمی باشد و پس از وصل شدن خودکار به‌روز می‌شود.',
 };
 
@@ -58,6 +62,9 @@ const signIn: Like<typeof english.signIn> = {
   passkey: 'ورود با کلید عبور (Passkey)',
   invited: 'شما دعوت شده‌اید',
   invitedHint: 'نامی را که با آن وارد می‌شوید انتخاب کنید.',
+  linkOver: 'این لینک دیگر کار نمی‌کند یا پیش‌تر استفاده شده است. لینک تازه‌ای بخواهید.',
+  signedInAs: (name) => `شما با نام ${name} وارد شده‌اید. لینکی که باز کردید برای ورود جداگانه است.`,
+  leaveFor: 'خروج و باز کردن لینک',
   accept: 'قبول',
 };
 
@@ -103,6 +110,7 @@ const palette: Like<typeof english.palette> = {
   keyMove: 'حرکت در فهرست',
   keyOpen: 'باز کردن مورد انتخاب‌شده',
   keyClose: 'بستن پنجرهٔ باز',
+  keyUndo: 'برگرداندن حذف دستگاه‌ها یا تغییر گروهی',
   open: 'جستجو',
   theme: (name) => `پوسته: ${name}`,
   message: (id) => `پیام ${id}`,
@@ -115,4 +123,15 @@ const copying: Like<typeof english.copying> = {
   failed: 'کپی نشد: مرورگر اجازه نمی‌دهد.',
 };
 
-export const texts = { common, shell, signIn, account, palette, copying };
+/** The rules of fields. */
+const misfit: Like<typeof english.misfit> = {
+  somewhere: 'یکی از مقدارها پذیرفته نشد:',
+  length: (a, b) => `از ${a} تا ${b} نویسه`,
+  range: (a, b) => `عدد صحیح از ${a} تا ${b}`,
+  address: 'آدرس کامل https که از اینترنت در دسترس باشد',
+  empty: 'نباید خالی باشد',
+  placeholder: (name) => `جای‌نگهدار ناشناخته ${name}`,
+  other: 'این مقدار مناسب نیست',
+};
+
+export const texts = { common, shell, signIn, account, palette, copying, misfit };

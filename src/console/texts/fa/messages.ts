@@ -19,7 +19,7 @@ const messages: Like<typeof english.messages> = {
   kind: 'نوع',
   message: 'پیام',
   command: 'دستور',
-  reached: 'در صندوق',
+  processed: 'پردازش شد',
   when: 'زمان',
   states: {
     scheduled: 'زمان‌بندی‌شده',
@@ -51,7 +51,6 @@ const messages: Like<typeof english.messages> = {
   fresh: (n) => `${number.format(n)} جدید`,
   utc3: (time) => `${time} به وقت ${apart('UTC+3')}`,
   yours: (time) => `${time} به وقت شما`,
-  of: (id) => `شمارهٔ ${id}`,
   says: 'متن پیام',
   languages: (n) => `${number.format(n)} زبان دیگر`,
   image: 'تصویر',
@@ -113,6 +112,7 @@ const messages: Like<typeof english.messages> = {
   rowStates: {
     queued: 'در صف',
     sent: 'در صندوق',
+    unread: 'بدون صندوق',
     received: 'دریافت شد',
     opened: 'باز شد',
     executed: 'انجام شد',
@@ -170,6 +170,7 @@ const compose: Like<typeof english.compose> = {
   filterLanguage: 'زبان',
   filterSeen: 'آخرین فعالیت',
   filterDomain: 'مراجعه از دامنهٔ',
+  filterFigures: 'اشتراک',
   filterLink: 'کد یا یادداشت لینک',
   seenWithin: (days) => `در ${number.format(days)} روز گذشته`,
   unseenFor: (days) => `${number.format(days)} روز بدون فعالیت`,

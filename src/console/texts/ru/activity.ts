@@ -70,9 +70,8 @@ export const activity: Like<typeof english> = {
     'install.update': ({ id }) => `Изменена ссылка ${id}`,
     'install.import': ({ id, hwids }) => `Перенесена ссылка ${id}: ${devices(hwids)}`,
     'install.free': ({ id, hwids }) => `Со ссылки ${id} удалено: ${devices(hwids)}`,
-    'install.update-many': ({ job, links, looked_at }) =>
-      `Изменено ссылок: ${links} из ${looked_at} (задание ${job})`,
-    'install.remove-many': ({ job, links }) => `Удалено ссылок: ${links} (задание ${job})`,
+    'install.update-many': ({ links, looked_at }) => `Изменено ссылок: ${links} из ${looked_at}`,
+    'install.remove-many': ({ links }) => `Удалено ссылок: ${links}`,
     'install.revoke': ({ id, hwids }) =>
       `Ссылка ${id} получила новый код, удалено: ${devices(hwids)}`,
     'install.remove': ({ id, hwids }) => `Удалена ссылка ${id}, на ней: ${devices(hwids)}`,

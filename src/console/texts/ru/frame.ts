@@ -25,6 +25,9 @@ const common: Like<typeof english.common> = {
   system: 'Система',
   address: 'Адрес',
   off: 'отключён',
+  restored: 'Здесь то, что вы ввели раньше.',
+  throwAway: 'Стереть',
+  numbered: (id) => `№ ${id}`,
 };
 
 const shell: Like<typeof english.shell> = {
@@ -42,6 +45,7 @@ const shell: Like<typeof english.shell> = {
   skip: 'К содержанию',
   noRole: 'Провайдера пока нет',
   noRoleHint: 'Попросите у владельца приглашение или создайте провайдера: gatepost provider add.',
+  noRightHint: 'Другую роль может дать владелец.',
   offline: 'Нет связи. Данные на экране могли устареть; они обновятся сами.',
 };
 
@@ -58,6 +62,9 @@ const signIn: Like<typeof english.signIn> = {
   passkey: 'Войти с ключом доступа',
   invited: 'Вас пригласили',
   invitedHint: 'Выберите имя для входа.',
+  linkOver: 'Ссылка больше не действует или уже использована. Попросите новую.',
+  signedInAs: (name) => `Вы вошли как ${name}. Открытая ссылка — для отдельного входа.`,
+  leaveFor: 'Выйти и открыть ссылку',
   accept: 'Принять',
 };
 
@@ -103,6 +110,7 @@ const palette: Like<typeof english.palette> = {
   keyMove: 'движение по списку',
   keyOpen: 'открыть выбранное',
   keyClose: 'закрыть открытое',
+  keyUndo: 'отменить удаление устройств или массовое изменение',
   open: 'Поиск',
   theme: (name) => `Тема: ${name}`,
   message: (id) => `Сообщение ${id}`,
@@ -115,4 +123,15 @@ const copying: Like<typeof english.copying> = {
   failed: 'Не скопировано: браузер не разрешает.',
 };
 
-export const texts = { common, shell, signIn, account, palette, copying };
+/** The rules of fields. */
+const misfit: Like<typeof english.misfit> = {
+  somewhere: 'Одно из введённых значений не подходит:',
+  length: (a, b) => `от ${a} до ${b} символов`,
+  range: (a, b) => `целое число от ${a} до ${b}`,
+  address: 'полный адрес https, доступный из интернета',
+  empty: 'поле не может быть пустым',
+  placeholder: (name) => `неизвестный шаблон ${name}`,
+  other: 'это значение не подходит',
+};
+
+export const texts = { common, shell, signIn, account, palette, copying, misfit };

@@ -17,7 +17,7 @@ const messages: Like<typeof english.messages> = {
   kind: 'Вид',
   message: 'Сообщение',
   command: 'Команда',
-  reached: 'Во входящих',
+  processed: 'Обработано',
   when: 'Время',
   states: {
     scheduled: 'запланировано',
@@ -49,7 +49,6 @@ const messages: Like<typeof english.messages> = {
   fresh: (n) => `Новых: ${n}`,
   utc3: (time) => `${time} UTC+3`,
   yours: (time) => `${time} у вас`,
-  of: (id) => `№ ${id}`,
   says: 'Содержание',
   languages: (n) => `Ещё ${count(n, 'язык', 'языка', 'языков')}`,
   image: 'Картинка',
@@ -111,6 +110,7 @@ const messages: Like<typeof english.messages> = {
   rowStates: {
     queued: 'в очереди',
     sent: 'во входящих',
+    unread: 'без входящих',
     received: 'получено',
     opened: 'открыто',
     executed: 'выполнено',
@@ -168,6 +168,7 @@ const compose: Like<typeof english.compose> = {
   filterLanguage: 'Язык',
   filterSeen: 'Было на связи',
   filterDomain: 'Приходило с домена',
+  filterFigures: 'Подписка',
   filterLink: 'Код или заметка ссылки',
   seenWithin: (days) => `за последние ${days} дн.`,
   unseenFor: (days) => `не было ${days} дн.`,

@@ -68,9 +68,8 @@ export const activity: Like<typeof english> = {
     'install.update': ({ id }) => `更改链接 ${id}`,
     'install.import': ({ id, hwids }) => `迁入链接 ${id}，含 ${hwids} 台设备`,
     'install.free': ({ id, hwids }) => `从链接 ${id} 删除 ${hwids} 台设备`,
-    'install.update-many': ({ job, links, looked_at }) =>
-      `修改了 ${looked_at} 个链接中的 ${links} 个（任务 ${job}）`,
-    'install.remove-many': ({ job, links }) => `删除了 ${links} 个链接（任务 ${job}）`,
+    'install.update-many': ({ links, looked_at }) => `修改了 ${looked_at} 个链接中的 ${links} 个`,
+    'install.remove-many': ({ links }) => `删除了 ${links} 个链接`,
     'install.revoke': ({ id, hwids }) => `链接 ${id} 换了新链接码，删除 ${hwids} 台设备`,
     'install.remove': ({ id, hwids }) => `删除链接 ${id}，含 ${hwids} 台设备`,
     'install.tie': ({ id }) => `订阅已绑定到链接 ${id}`,

@@ -25,6 +25,9 @@ const common: Like<typeof english.common> = {
   system: '系统',
   address: '地址',
   off: '已禁用',
+  restored: '已恢复您之前输入的内容。',
+  throwAway: '清除',
+  numbered: (id) => `编号 ${id}`,
 };
 
 const shell: Like<typeof english.shell> = {
@@ -42,6 +45,7 @@ const shell: Like<typeof english.shell> = {
   skip: '跳到内容',
   noRole: '还没有服务商',
   noRoleHint: '请向所有者索取邀请，或用 gatepost provider add 添加。',
+  noRightHint: '所有者可以为您更改角色。',
   offline: '连接已断开。页面上的数据可能不是最新的，恢复后会自动更新。',
 };
 
@@ -58,6 +62,9 @@ const signIn: Like<typeof english.signIn> = {
   passkey: '使用通行密钥登录',
   invited: '您收到邀请',
   invitedHint: '请选择登录名称。',
+  linkOver: '此链接已失效或已被使用，请索取新的链接。',
+  signedInAs: (name) => `您当前以 ${name} 登录。您打开的链接需要单独登录。`,
+  leaveFor: '退出登录并打开链接',
   accept: '接受',
 };
 
@@ -103,6 +110,7 @@ const palette: Like<typeof english.palette> = {
   keyMove: '在列表中移动',
   keyOpen: '打开所选内容',
   keyClose: '关闭已打开的内容',
+  keyUndo: '撤销删除设备或批量更改',
   open: '搜索',
   theme: (name) => `主题：${name}`,
   message: (id) => `消息 ${id}`,
@@ -115,4 +123,15 @@ const copying: Like<typeof english.copying> = {
   failed: '无法复制：浏览器不允许。',
 };
 
-export const texts = { common, shell, signIn, account, palette, copying };
+/** The rules of fields. */
+const misfit: Like<typeof english.misfit> = {
+  somewhere: '有一项输入无法接受：',
+  length: (a, b) => `${a} 到 ${b} 个字符`,
+  range: (a, b) => `${a} 到 ${b} 之间的整数`,
+  address: '可从互联网访问的完整 https 地址',
+  empty: '不能为空',
+  placeholder: (name) => `未知占位符 ${name}`,
+  other: '该值不符合要求',
+};
+
+export const texts = { common, shell, signIn, account, palette, copying, misfit };

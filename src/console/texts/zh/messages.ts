@@ -16,7 +16,7 @@ const messages: Like<typeof english.messages> = {
   kind: '类型',
   message: '消息',
   command: '命令',
-  reached: '已入收件箱',
+  processed: '已处理',
   when: '时间',
   states: {
     scheduled: '已定时',
@@ -48,7 +48,6 @@ const messages: Like<typeof english.messages> = {
   fresh: (n) => `${n} 条新消息`,
   utc3: (time) => `${time} UTC+3`,
   yours: (time) => `${time}（您的时区）`,
-  of: (id) => `编号 ${id}`,
   says: '内容',
   languages: (n) => `另有 ${n} 种语言`,
   image: '图片',
@@ -110,6 +109,7 @@ const messages: Like<typeof english.messages> = {
   rowStates: {
     queued: '排队中',
     sent: '在收件箱中',
+    unread: '无收件箱',
     received: '已收到',
     opened: '已打开',
     executed: '已执行',
@@ -167,6 +167,7 @@ const compose: Like<typeof english.compose> = {
   filterLanguage: '语言',
   filterSeen: '最近在线',
   filterDomain: '来自域名',
+  filterFigures: '订阅',
   filterLink: '链接的代码或备注',
   seenWithin: (days) => `最近 ${days} 天内`,
   unseenFor: (days) => `超过 ${days} 天未出现`,

@@ -124,6 +124,8 @@ const my: Like<typeof english.my> = {
   nameHint: '用户熟悉的名称。留空则不显示。',
   cutHint:
     '用于服务器被复制的设备：用户删除该设备时，每天可更换一次凭据。其他设备随后需要更新订阅。',
+  trafficHint: '显示在剩余天数旁。仅从该链接的应用或通过订阅链接打开页面的人可见。',
+  payHint: '用户付费的页面：显示为剩余天数旁的按钮。',
   supportHint: '网页，或聊天地址，例如 tg://resolve?domain=…。在应用中也会显示为按钮。',
   forbidden: '此服务器的运营者已为所有人关闭该页面。',
   coolDown: (hours) => `用户每 ${hours} 小时可删除一台设备。`,
@@ -186,6 +188,7 @@ const staff: Like<typeof english.staff> = {
     send: '消息',
     ties: '订阅绑定',
     cuts: '链接和更换凭据',
+    figures: '消息、订阅的到期与流量',
   },
   roleOf: (name) => `${name} 的角色`,
   in: (days) => `${days} 天后`,
