@@ -109,7 +109,7 @@ const bodies = async (token: string) =>
   );
 
 async function fetched(language: string | null = null, hwid = 'phone') {
-  const second = { 'accept-language': 'ru' };
+  const second = { 'accept-language': `${language?.toLowerCase()}, ru;q=0.5` };
   const headers = { ...ofApp('INCY', language), ...(language && second), 'x-hwid': hwid };
   const port = Number(new URL(app.url).port);
   const { headers: got } = await exchange(port, 'GET', `/sub/${KEY}`, headers);
