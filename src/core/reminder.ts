@@ -51,9 +51,8 @@ const buttonsAt = (owner: Owner, nowMs: number): Buttons =>
 /** Returns the notification of a reminder, before placeholders are filled. */
 function composed(texts: ReminderTexts, { webPageUrl }: Buttons) {
   const [first = ''] = Object.keys(texts);
-  const body = texts[MAIN in texts ? MAIN : first];
-  // The main language too: else readers of it get the text of their second language.
-  const locales = Object.entries(texts).map(([tag, text]) => [tag, { body: text }]);
+  const { [MAIN in texts ? MAIN : first]: body, ...others } = texts;
+  const locales = Object.entries(others).map(([tag, text]) => [tag, { body: text }]);
   const plain = composeNotification({
     body,
     locales: Object.fromEntries(locales),

@@ -109,7 +109,8 @@ const bodies = async (token: string) =>
   );
 
 async function fetched(language: string | null = null, hwid = 'phone') {
-  const headers = { ...ofApp('INCY', language), 'x-hwid': hwid };
+  const second = { 'accept-language': `${language?.toLowerCase()}, ru;q=0.5` };
+  const headers = { ...ofApp('INCY', language), ...(language && second), 'x-hwid': hwid };
   const port = Number(new URL(app.url).port);
   const { headers: got } = await exchange(port, 'GET', `/sub/${KEY}`, headers);
   return plain(readAnnounce(got.get('announce') ?? ''));
@@ -143,6 +144,8 @@ describe('a reminder comes', () => {
 
   for (const [language, text] of [
     [null, '2 days left'],
+    // The main language has a text too: the second one of the phone, Russian, is not taken.
+    ['EN', '2 days left'],
     ['RU', 'Осталось 2 дня'],
     ['FA', 'مانده: ۲ روز'],
   ] as const) {

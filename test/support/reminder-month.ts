@@ -15,6 +15,7 @@ import { ACT } from './actor.ts';
 import { call } from './app.ts';
 import { type Beside, besideOf } from './beside.ts';
 import { ack, byLink, inbox, register } from './messaging.ts';
+import { Killed, mortal } from './mortal-store.ts';
 import { answer, PANEL_HEADERS, type PanelCall, SUBSCRIPTION } from './panel.ts';
 import { Random } from './random.ts';
 import {
@@ -113,6 +114,7 @@ export class Month {
       month = new Month(options, { at, beside }, customersOf(options, startMs), startMs);
       await month.#open();
       await month.#live();
+      await month.#recount();
       return month.report;
     } finally {
       beside.close();
@@ -185,6 +187,35 @@ export class Month {
       for (const one of readers) await this.#readInbox(one, atMs);
       this.#judge(atMs, await this.#pass());
     }
+  }
+
+  /** Counts the ledgers again, row by row, and compares the rounds with them. */
+  async #recount(): Promise<void> {
+    const { app, own } = this.fronted.at;
+    await app.core.store.saveFigures();
+    const { id = 0 } = (await app.core.store.findProvider(own.code)) ?? {};
+    const page = { beforeId: null, countMax: 1_000 };
+    const rounds = await app.core.store.listRounds(id, page);
+    const rows = this.fronted.beside.query<Record<string, number | string | null>, [number]>(
+      'SELECT * FROM recipient WHERE distribution_id = ?',
+    );
+    let all = 0;
+    for (const round of rounds) {
+      const counts = { recipientCount: 0, gotCount: 0, endedCount: 0 };
+      for (const row of rows.all(round.id)) {
+        const isGot = row['received_at_ms'] !== null || row['carried_at_ms'] !== null;
+        counts.recipientCount += 1;
+        counts.gotCount += isGot || row['push_state'] === 2 ? 1 : 0;
+        counts.endedCount += String(row['detail']).includes('not true') ? 1 : 0;
+      }
+      all += counts.recipientCount;
+      for (const [name, count] of Object.entries(counts)) {
+        const shown = round[name as keyof typeof counts];
+        if (shown !== count) this.#fault(`round ${round.id} has ${shown} of ${count} ${name}`);
+      }
+    }
+    const sent = this.customers.reduce((sum, one) => sum + one.sent.length, 0);
+    if (all !== sent) this.#fault(`the rounds have ${all} devices, ${sent} were reminded`);
   }
 
   /** Moves a customer on. Returns whether the app fetches in this step. */
@@ -359,26 +390,3 @@ const counting = (store: Store, month: () => Month | null): Partial<Store> => ({
     }
   },
 });
-
-class Killed extends Error {}
-
-/** The steps of a pass that a kill may come before or after. */
-const STEPS = ['nextReminded', 'claimPass', 'endPass', 'listCourses', 'tellCourses'] as const;
-const MORE = ['listUnreminded', 'remind', 'listOpenReminders', 'endReminders'] as const;
-
-/** A store whose process is killed after so many steps: nothing of it goes on. */
-function mortal(store: Store, left: { steps: number }, random: Random): Store {
-  const replaced = [...STEPS, ...MORE].map((name) => {
-    const method = store[name] as (...given: unknown[]) => Promise<unknown>;
-    const dying = async (...given: unknown[]) => {
-      if (left.steps < 0) throw new Killed(name);
-      left.steps -= 1;
-      if (left.steps < 0 && random.chance(0.5)) throw new Killed(name);
-      const done = await method.call(store, ...given);
-      if (left.steps < 0) throw new Killed(name);
-      return done;
-    };
-    return [name, dying] as const;
-  });
-  return withMethods(store, Object.fromEntries(replaced) as Partial<Store>);
-}
