@@ -135,7 +135,9 @@ export const policyScenarios: Scenario[] = [
     answer: answer(rides),
     changed: [
       'provider 1 buttons: null -> "always"',
+      'provider 1 buttons_at_ms: 0 -> 1795176000000',
       'provider 1 discovery: 0 -> 1',
+      `provider 1 former_buttons: null -> ${JSON.stringify('{"supportUrl":null,"webPageUrl":null}')}`,
       'provider 1 ride: null -> "off"',
       'provider 1 ride_desktop: 0 -> 1',
       // For doors: buttons stand without an end.
