@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define GATEPOST_VERSION "0.24.0"
+#define GATEPOST_VERSION "0.25.0"
 
 /* Room for the largest answer of an inbox, bytes. With less, messages come in several answers. */
 #define GATEPOST_INPUT_SIZE ((size_t)640 * 1024)
