@@ -4,7 +4,7 @@ import { computed, signal } from '@preact/signals';
 import type { CallName, Got } from '../call/table.ts';
 import { call, Refusal } from './call.ts';
 import { forgetDrafts } from './drafts.ts';
-import type { BaseTexts, OperatorTexts, Texts } from './texts/texts.ts';
+import type { BaseTexts, OperatorTexts, ReminderTexts, Texts } from './texts/texts.ts';
 
 type Me = NonNullable<Got<'session.me'>>;
 
@@ -22,6 +22,18 @@ async function loadOperatorTexts(): Promise<void> {
   const { operatorTexts: file } = document.documentElement.dataset;
   if (file === undefined || allTexts.providers !== undefined) return;
   Object.assign(allTexts, ((await import(file)) as { texts: OperatorTexts }).texts);
+}
+
+const REMINDER_TEXTS: Record<string, () => Promise<{ texts: ReminderTexts }>> = {
+  en: () => import('./texts/en/reminders.ts'),
+  ru: () => import('./texts/ru/reminders.ts'),
+  zh: () => import('./texts/zh/reminders.ts'),
+  fa: () => import('./texts/fa/reminders.ts'),
+};
+
+/** Loads the texts of the page of reminders. */
+export async function loadReminderTexts(): Promise<void> {
+  Object.assign(allTexts, (await REMINDER_TEXTS[document.documentElement.lang]?.())?.texts);
 }
 
 /** The session: null without one, undefined until the server has answered. */

@@ -123,7 +123,7 @@ const SHAPES: Readonly<Record<string, Shape>> = {
     path: '/console/userpage',
     submit: en.common.save,
     calls: ['page.set'],
-    typed: { supportUrl: 'https://help.example.com/' },
+    typed: { supportUrl: 'https://help.example.com/', webPageUrl: 'https://pay.example.com/' },
     keeps: true,
   },
 };

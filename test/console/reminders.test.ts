@@ -1,8 +1,9 @@
 /** Reminders in the browser: copied, edited with their preview, switched on, and confirmed. */
 
 import { expect } from 'bun:test';
+import { texts as own } from '../../src/console/texts/en/reminders.ts';
 import { texts as en } from '../../src/console/texts/en.ts';
-import { texts as fa } from '../../src/console/texts/fa.ts';
+import { texts as fa } from '../../src/console/texts/fa/reminders.ts';
 import { DEFAULT_REMINDERS } from '../../src/core/reminder-texts.ts';
 import { ACT, actOfKey } from '../support/actor.ts';
 import { seedProvider } from '../support/app.ts';
@@ -13,7 +14,7 @@ import { operatorBrowser } from '../support/operator.ts';
 import { addLink } from '../support/shop.ts';
 
 const site = useConsoleSite();
-const words = en.reminders;
+const words = own.reminders;
 const DAY_MS = 86_400_000;
 const OURS = 'https://shop.example/pay';
 const EVIL = 'https://evil.example/pay';

@@ -3,12 +3,14 @@
 import { expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { texts as reminderTexts } from '../../src/console/texts/en/reminders.ts';
 import { texts } from '../../src/console/texts/en.ts';
 import { texts as fa } from '../../src/console/texts/fa.ts';
 import { texts as operatorTexts } from '../../src/console/texts/operator-en.ts';
 import { texts as operatorFa } from '../../src/console/texts/operator-fa.ts';
 import { texts as operatorRu } from '../../src/console/texts/operator-ru.ts';
 import { texts as operatorZh } from '../../src/console/texts/operator-zh.ts';
+import { texts as reminderRu } from '../../src/console/texts/ru/reminders.ts';
 import { texts as ru } from '../../src/console/texts/ru.ts';
 import { texts as zh } from '../../src/console/texts/zh.ts';
 import { NEWS_TEXTS } from '../../src/http/my/news-texts.ts';
@@ -35,7 +37,7 @@ const readersOf = (group: string) =>
   );
 
 test('no text is left that no page shows', () => {
-  const groups = Object.entries<object | string>({ ...texts, ...operatorTexts });
+  const groups = Object.entries<object | string>({ ...texts, ...operatorTexts, ...reminderTexts });
   const unused = groups.flatMap(([group, of]) => {
     const readers = readersOf(group);
     if (typeof of === 'string' || BY_KEY.includes(group))
@@ -47,8 +49,8 @@ test('no text is left that no page shows', () => {
 });
 
 const languages = [
-  { language: 'en', all: new Set(wordsIn([texts, operatorTexts])) },
-  { language: 'ru', all: new Set(wordsIn([ru, operatorRu])) },
+  { language: 'en', all: new Set(wordsIn([texts, operatorTexts, reminderTexts])) },
+  { language: 'ru', all: new Set(wordsIn([ru, operatorRu, reminderRu])) },
   { language: 'fa', all: new Set(wordsIn([fa, operatorFa])) },
   { language: 'zh', all: new Set(wordsIn([zh, operatorZh])) },
 ];

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { Browser, Locator } from 'playwright-core';
 import { texts as en } from '../../src/console/texts/operator-en.ts';
 import { texts as fa } from '../../src/console/texts/operator-fa.ts';
-import type { Texts } from '../../src/console/texts/texts.ts';
+import type { BaseTexts, OperatorTexts } from '../../src/console/texts/texts.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { closePages, HAS_CHROMIUM, sharedShell, testChromium } from '../support/chromium.ts';
 import { ask, entryPath, siteOf, TRIED, type Visit, visit } from '../support/console-served.ts';
@@ -41,7 +41,7 @@ afterAll(async () => {
 });
 
 interface Scene extends Visit {
-  words: Texts;
+  words: BaseTexts & OperatorTexts;
   own: Credentials;
   /** The panel beside a list. */
   beside: Locator;

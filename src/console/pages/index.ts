@@ -25,6 +25,7 @@ import {
   StaffIcon,
   WebhooksIcon,
 } from '../parts/icons.tsx';
+import { loadReminderTexts } from '../state.ts';
 import type { Texts } from '../texts/texts.ts';
 
 /** The properties of each page: `at` is the code of its provider, empty without one. */
@@ -84,10 +85,13 @@ export const PAGES: readonly PageEntry[] = [
   },
   {
     path: '/console/reminders',
-    nameIn: ({ reminders }) => reminders.title,
+    nameIn: ({ remindersTitle }) => remindersTitle,
     icon: RemindersIcon,
     needs: 'reminders.list',
-    load: async () => (await import('./reminders.tsx')).RemindersPage,
+    load: async () => {
+      await loadReminderTexts();
+      return (await import('./reminders.tsx')).RemindersPage;
+    },
   },
   {
     path: '/console/domains',

@@ -289,7 +289,7 @@ export function RemindersPage({ at }: { at: string }) {
   const part = list && { at, list, onChange: () => loaded.load() };
   return (
     <>
-      <Title name={words.title}>
+      <Title name={texts.remindersTitle}>
         <p class="hint">{words.what}</p>
       </Title>
       <Status of={loaded}>

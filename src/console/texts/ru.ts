@@ -5,21 +5,18 @@ import { texts as frame } from './ru/frame.ts';
 import { texts as links } from './ru/links.ts';
 import { texts as messages } from './ru/messages.ts';
 import { refusals } from './ru/refusals.ts';
-import { texts as reminders } from './ru/reminders.ts';
 import { texts as rooms } from './ru/rooms.ts';
-import { texts as rounds } from './ru/rounds.ts';
 import type { BaseTexts } from './texts.ts';
 
 export const texts: BaseTexts = {
   tag: 'ru',
   loading: 'Загрузка',
   retry: 'Повторить',
+  remindersTitle: 'Напоминания',
   ...frame,
   ...rooms,
-  ...rounds,
   ...links,
   ...messages,
-  ...reminders,
   labels,
   heads: headsOf(labels),
   choices,

@@ -3,6 +3,7 @@
  * compile.
  */
 
+import type { texts as reminderTexts } from './en/reminders.ts';
 import type { texts } from './en.ts';
 import type { texts as operatorTexts } from './operator-en.ts';
 
@@ -17,4 +18,6 @@ export type Like<T> = T extends string
 export type BaseTexts = Like<typeof texts>;
 /** The texts of the operator's pages, loaded after an operator has signed in. */
 export type OperatorTexts = Like<typeof operatorTexts>;
-export type Texts = BaseTexts & OperatorTexts;
+/** The texts of the page of reminders, loaded with it. */
+export type ReminderTexts = Like<typeof reminderTexts>;
+export type Texts = BaseTexts & OperatorTexts & ReminderTexts;

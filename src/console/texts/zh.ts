@@ -6,20 +6,17 @@ import { texts as frame } from './zh/frame.ts';
 import { texts as links } from './zh/links.ts';
 import { texts as messages } from './zh/messages.ts';
 import { refusals } from './zh/refusals.ts';
-import { texts as reminders } from './zh/reminders.ts';
 import { texts as rooms } from './zh/rooms.ts';
-import { texts as rounds } from './zh/rounds.ts';
 
 export const texts: BaseTexts = {
   tag: 'zh-CN',
   loading: '加载中',
   retry: '重试',
+  remindersTitle: '提醒',
   ...frame,
   ...rooms,
-  ...rounds,
   ...links,
   ...messages,
-  ...reminders,
   labels,
   heads: headsOf(labels),
   choices,

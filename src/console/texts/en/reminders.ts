@@ -1,8 +1,8 @@
 import { count } from './count.ts';
 
+/** The texts of the page of reminders, loaded with it: the first page is small without them. */
 export const texts = {
   reminders: {
-    title: 'Reminders',
     what: 'Texts for customers whose subscription ends or whose traffic runs out. Each customer gets a reminder once, in their language, and none after renewing.',
     needsPlan: 'Nothing is sent: your Gatepost plan has no notifications.',
     before: (n: number, isDays: boolean) =>
@@ -55,5 +55,21 @@ export const texts = {
     hoursHint:
       'No reminder is sent between these two times. The time zone is also that of dates in messages.',
     usualZone: 'UTC+3 (usual)',
+  },
+  rounds: {
+    title: 'What was sent',
+    hint: 'A line for each reminder and day, in UTC.',
+    none: 'Nothing yet.',
+    day: 'Day',
+    reminder: 'Reminder',
+    sent: 'Devices',
+    got: 'Got it',
+    ended: 'Ended before',
+    removed: 'A removed reminder',
+    stopped: 'Reminders have stopped',
+    stoppedHint: (moved: string, all: string, at: string) =>
+      `${moved} of ${all} subscriptions were renewed or began to end within an hour, on ${at}. Perhaps the panel says something wrong: look there first.`,
+    resume: 'Let them go on',
+    resumeHint: 'Customers are reminded again by what the panel says now.',
   },
 };

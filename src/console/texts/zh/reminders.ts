@@ -3,7 +3,6 @@ import type { Like } from '../texts.ts';
 
 export const texts: Like<typeof english> = {
   reminders: {
-    title: '提醒',
     what: '订阅即将到期或流量即将用完时，自动提醒您的用户：每人一次，使用其语言，已续费的不再提醒。',
     needsPlan: '不会发送：您的 Gatepost 套餐不含通知。',
     before: (n, isDays) => `到期前 ${n} ${isDays ? '天' : '小时'}`,
@@ -48,5 +47,21 @@ export const texts: Like<typeof english> = {
     hours: '免打扰时段',
     hoursHint: '此时段内不发送提醒。该时区也用于消息中的日期。',
     usualZone: 'UTC+3（默认）',
+  },
+  rounds: {
+    title: '已发送',
+    hint: '每条提醒每天一行（UTC）。',
+    none: '暂无。',
+    day: '日期',
+    reminder: '提醒',
+    sent: '设备数',
+    got: '已收到',
+    ended: '提前结束',
+    removed: '已删除的提醒',
+    stopped: '提醒已停止',
+    stoppedHint: (moved, all, at) =>
+      `${at}，一小时内 ${all} 个订阅中有 ${moved} 个续期或即将到期。面板数据可能有误，请先检查面板。`,
+    resume: '恢复发送',
+    resumeHint: '将按面板当前的数据重新提醒用户。',
   },
 };
