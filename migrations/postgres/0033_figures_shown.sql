@@ -1,4 +1,4 @@
--- Figures that are shown: SQLite's migration 0040.
+-- Figures that are shown: SQLite's migration 0041.
 
 ALTER TABLE provider_key DROP CONSTRAINT provider_key_scope;
 ALTER TABLE provider_key ADD CONSTRAINT provider_key_scope

@@ -1,4 +1,4 @@
--- Rounds of reminders, and the ledger of what they sent: SQLite's migration 0040.
+-- Rounds of reminders, and the ledger of what they sent: SQLite's migration 0042.
 
 CREATE TABLE reminder_sent (
   reminder_id bigint NOT NULL,
@@ -12,10 +12,10 @@ CREATE TABLE reminder_sent (
   PRIMARY KEY (reminder_id, device_id, period)
 );
 
-CREATE INDEX reminder_sent_by_device ON reminder_sent (device_id, sent_at_ms);
-CREATE INDEX reminder_sent_by_install ON reminder_sent (install_id);
-CREATE INDEX reminder_sent_by_time ON reminder_sent (sent_at_ms);
-CREATE INDEX reminder_sent_open ON reminder_sent (provider_id, install_id)
+CREATE INDEX reminder_sent_by_device ON reminder_sent (device_id, sent_at_ms, reminder_id, period);
+CREATE INDEX reminder_sent_by_install ON reminder_sent (install_id, reminder_id, device_id, period);
+CREATE INDEX reminder_sent_by_time ON reminder_sent (sent_at_ms, reminder_id, device_id, period);
+CREATE INDEX reminder_sent_open ON reminder_sent (provider_id, install_id, reminder_id, device_id, period)
 WHERE ended_at_ms IS NULL;
 
 CREATE TABLE reminding (
@@ -41,7 +41,7 @@ ALTER TABLE subscription_figures ADD COLUMN renewal_told_at_ms bigint;
 ALTER TABLE subscription_figures ADD COLUMN told_hours bigint;
 ALTER TABLE subscription_figures ADD COLUMN told_percent bigint;
 CREATE INDEX subscription_figures_by_provider ON subscription_figures (provider_id, install_id);
-CREATE INDEX subscription_figures_moved ON subscription_figures (provider_id, moved_at_ms)
+CREATE INDEX subscription_figures_moved ON subscription_figures (provider_id, moved_at_ms, install_id)
 WHERE moved_at_ms IS NOT NULL;
 
 -- What reminders sent counts in no bound of what a provider sends and keeps.

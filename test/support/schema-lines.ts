@@ -162,7 +162,7 @@ export async function linesOfPostgres(db: SQL): Promise<string[]> {
     SELECT c.relname AS "table", a.attname AS name, a.attnotnull AS "isRequired",
       format_type(a.atttypid, a.atttypmod) || coalesce((SELECT ' COLLATE "' || collname || '"'
         FROM pg_collation WHERE oid = a.attcollation), '') AS type,
-      (SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef
+      (SELECT regexp_replace(pg_get_expr(adbin, adrelid), '::text$', '') FROM pg_attrdef
         WHERE adrelid = c.oid AND adnum = a.attnum) AS "default"
     FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND NOT a.attisdropped`);
