@@ -81,7 +81,7 @@ export const folded = (text: string): string =>
 /**
  * Returns for each character of a text all that are alike.
  *
- * @example alternatives('я1') // [['Я', 'я'], ['1', '１', '١', '۱']]
+ * @example alternatives('я1') // [['Я', 'я'], ['1', '\u0661', '\u06F1', '\uFF11']]
  */
 export function alternatives(text: string): (readonly string[])[] {
   alike ??= alikeOf();

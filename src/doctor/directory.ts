@@ -93,6 +93,7 @@ function filesOf(dataDir: string) {
   try {
     return (
       readdirSync(dataDir)
+        .sort()
         // Root may own the configuration, which is only read.
         .filter((name) => /^gatepost(?!\.(?:toml|d)$)/.test(name))
         .map((name) => join(dataDir, name))

@@ -1,6 +1,7 @@
 /**
  * The twelve calls of the contract, byte for byte as 0.22.0 answered them: status, headers and
- * body, while nothing that came later is switched on. The file beside has the answers of 0.22.0.
+ * body, while nothing that came later is switched on. The file beside has the answers of 0.22.0,
+ * but for `search`, which finds letters of any case since 0.25.0.
  */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
