@@ -28,6 +28,9 @@ const UNATTACHED = sql`t.device_id = r.device_id AND t.nobody_after_distribution
 export const REACHABLE = sql`(r.received_at_ms IS NOT NULL OR p.token_id IS NOT NULL
   OR r.inbox < 0 AND EXISTS (SELECT 1 FROM device_token t WHERE ${UNATTACHED}))`;
 
+/** Rides that are read for their parts: a segment has those parts for each device. */
+const PART_ROWS = 1_000;
+
 type Row = Parameters<typeof reachFacts>[0] &
   Record<'isCarried' | 'count' | 'receivedCount', number>;
 
@@ -41,7 +44,10 @@ export const reachSteps = shared(({ prepare, once }: Statements) => {
       FROM distribution WHERE id = :id`);
   const parts = prepare(sql`
       SELECT DISTINCT ${columns('ride', 'part')}
-      FROM ride WHERE distribution_id = :id AND until_ms > :nowMs`);
+      FROM (SELECT part FROM ride WHERE distribution_id = :id AND until_ms > :nowMs
+        AND NOT EXISTS (SELECT 1 FROM distribution x
+          WHERE x.id = ride.distribution_id AND x.ride_ended_at_ms <= :nowMs)
+        LIMIT ${PART_ROWS}) ride`);
   /** A queued push shows that the device had an address, at whichever gateway. */
   const groups = prepare(sql`
       SELECT ${values<Row>({
