@@ -208,7 +208,11 @@ function settingsFrom({ file, reset }: CommandOptions): Body {
 export function addSendCommands(program: Command, context: CliContext): void {
   const notification = program.command('notify');
   addFigures(
-    addSendOptions(notification.description('send a notification to the devices of a provider')),
+    addSendOptions(
+      notification.description(
+        'send a notification to the devices of a provider; one by a filter of subscriptions goes to all that match when its delivery begins, a scheduled one at its time',
+      ),
+    ),
     'to the devices of links',
   )
     .option('--title <text>', 'the title')

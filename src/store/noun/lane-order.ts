@@ -80,7 +80,7 @@ const isBeforeScheduled = ({ once }: Dialect) => sql`NOT EXISTS (
 const flag = (condition: SQL) => sql`CAST(${condition} AS integer)`;
 
 /** Condition: `x` names its devices. */
-const IS_NAMED = sql`(x.target_os IS NULL AND x.segment IS NULL)`;
+const IS_NAMED = sql`(x.target_os IS NULL AND (x.target_hwid <> '' OR x.segment IS NULL))`;
 
 const CANDIDATE = sql`${columns(
   { x: 'distribution', p: 'provider' },

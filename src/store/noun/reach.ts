@@ -40,14 +40,11 @@ type Row = Parameters<typeof reachFacts>[0] &
  */
 export const reachSteps = shared(({ prepare, once }: Statements) => {
   const find = prepare(sql`
-      SELECT ${columns('distribution', 'notificationType AS type, targetOs')}
+      SELECT ${columns('distribution', 'notificationType AS type, targetOs, rideEndedAtMs')}
       FROM distribution WHERE id = :id`);
   const parts = prepare(sql`
       SELECT DISTINCT ${columns('ride', 'part')}
-      FROM (SELECT part FROM ride WHERE distribution_id = :id AND until_ms > :nowMs
-        AND NOT EXISTS (SELECT 1 FROM distribution x
-          WHERE x.id = ride.distribution_id AND x.ride_ended_at_ms <= :nowMs)
-        LIMIT ${PART_ROWS}) ride`);
+      FROM (SELECT part FROM ride WHERE distribution_id = :id AND until_ms > :nowMs LIMIT ${PART_ROWS}) ride`);
   /** A queued push shows that the device had an address, at whichever gateway. */
   const groups = prepare(sql`
       SELECT ${values<Row>({
@@ -80,7 +77,8 @@ export const reachSteps = shared(({ prepare, once }: Statements) => {
   ): Step<LedgerReach> {
     const about = yield* find.get({ id });
     const isToAll = about?.targetOs != null;
-    const riding = (yield* parts.all({ id, nowMs })).map(({ part }) => part);
+    const isEnded = (about?.rideEndedAtMs ?? nowMs + 1) <= nowMs;
+    const riding = isEnded ? [] : (yield* parts.all({ id, nowMs })).map(({ part }) => part);
     const rules = {
       gateways: PUSH_GATEWAYS,
       carriers: riding.length === 0 ? NO_CARRIERS : (carriers ?? carriersOfParts(riding)),
