@@ -221,6 +221,17 @@ test('a session by the key of a bot sees no figures in the console', async () =>
   expect(await byKey.refusal('links.csv', { at, filter, beyondId: null })).toBe('no_account');
   const change = null;
   expect(await byKey.refusal('links.bulk-preview', { at, filter, change })).toBe('no_account');
+  const search = { os: null, appVersion: null, language: null, link: null, domainId: null };
+  const segment = {
+    ...search,
+    seenSinceMs: null,
+    unseenSinceMs: null,
+    figures: { usedPercent: 1 },
+  };
+  const sending = { at, segment, body: { PushNotificationForm: { body: 'x' } } };
+  const checking = { ...sending, kind: 'push' } as const;
+  expect(await byKey.refusal('send.check', checking)).toBe('no_account');
+  expect(await byKey.refusal('send.notification', sending)).toBe('no_account');
   const given = { at, name: 'k', scope: 'figures', days: null } as const;
   expect(await byKey.refusal('keys.add', given)).toBe('no_account');
 });

@@ -44,7 +44,8 @@ export const reachSteps = shared(({ prepare, once }: Statements) => {
       FROM distribution WHERE id = :id`);
   const parts = prepare(sql`
       SELECT DISTINCT ${columns('ride', 'part')}
-      FROM (SELECT part FROM ride WHERE distribution_id = :id AND until_ms > :nowMs LIMIT ${PART_ROWS}) ride`);
+      FROM (SELECT part FROM ride WHERE distribution_id = :id AND until_ms > :nowMs
+        LIMIT ${PART_ROWS}) ride`);
   /** A queued push shows that the device had an address, at whichever gateway. */
   const groups = prepare(sql`
       SELECT ${values<Row>({
