@@ -245,9 +245,9 @@ export const distribution = sqliteTable(
     notification_type: integer().$type<DistributionType>().notNull(),
     /** See core/message/status.ts; a trigger allows what `distribution_transition` has. */
     status: integer().notNull(),
-    /** Like `ios,android`; null when the targets are HWIDs. */
+    /** Like `ios,android`; null when the targets are HWIDs or a segment. */
     target_os: text(),
-    /** Comma-separated; empty when the targets are operating systems. */
+    /** Comma-separated; empty when the targets are operating systems or a segment. */
     target_hwid: text().notNull(),
     created_at_ms: integer().notNull(),
     /** When delivery is to begin: the time of creation, unless it is scheduled for a later one. */
@@ -287,6 +287,15 @@ export const distribution = sqliteTable(
      */
     reminder_id: integer(),
     reminder_day: integer(),
+    /**
+     * JSON of a search whose devices it is for, which is made when delivery begins, its times
+     * counted from then; null: its targets are named. See core/message/segment.ts.
+     */
+    segment: text(),
+    /** Where loading of such a one continues: the operating system of `cursor_id`. */
+    cursor_os: text(),
+    /** When its rides to devices were ended: such a one may have too many to end each. */
+    ride_ended_at_ms: integer(),
     /** The message, as JSON: last, as it can be long and most reads are without it. */
     payload: text().notNull(),
   },

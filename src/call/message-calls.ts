@@ -47,6 +47,7 @@ export function rowOf(message: DistributionDetail) {
     title: first ? (first.title || first.body).slice(0, TITLE_LENGTH_MAX) : null,
     action: content?.kind === 'command' ? content.action : null,
     os: targetOs?.split(',') ?? null,
+    isByFilter: message.segment !== null,
     hwids: hwids.slice(0, ROW_HWIDS),
     hwidCount: hwids.length,
     createdAtMs: message.createdAtMs,

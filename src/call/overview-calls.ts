@@ -59,12 +59,13 @@ export const overviewCalls = {
       linkCount: installCount,
       linkCountMax: linksMaxOf(core, provider),
       disabledWebhookCount: webhooks.filter(({ disabled }) => disabled !== null).length,
-      next: next.map(({ id, dueAtMs, notificationType, targetHwid, targetOs }) => ({
+      next: next.map(({ id, dueAtMs, notificationType, segment, targetHwid, targetOs }) => ({
         id,
         dueAtMs,
         isPush: notificationType === PUSH,
         hwidCount: targetHwid === '' ? 0 : targetHwid.split(',').length,
         os: targetOs,
+        isByFilter: segment !== null,
       })),
     };
   }),

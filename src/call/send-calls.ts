@@ -2,48 +2,83 @@
 
 import { Type } from '@sinclair/typebox';
 import { SEND } from '../core/account/roles.ts';
+import { DAY_MS } from '../core/calendar.ts';
 import { findDevices, SEARCHED_HWIDS_MAX } from '../core/device-search.ts';
+import { figuresNotKept } from '../core/figures-filter.ts';
 import { LINK_SEARCH, PUSH_ENCODED_MAX } from '../core/formats.ts';
 import { findMade, readKeyedCall } from '../core/idempotency.ts';
 import { lengthOf } from '../core/message/fill-form.ts';
 import { fillExamples, type StoredNotification } from '../core/message/filling.ts';
 import type { NotificationPayload } from '../core/message/notification.ts';
 import { readCommand, readNotification } from '../core/message/order.ts';
+import { segmentText } from '../core/message/segment.ts';
 import { SETTING_KEYS } from '../core/message/setting-table.ts';
 import { settingRule } from '../core/message/settings.ts';
 import { TRANSITIONS } from '../core/message/status.ts';
 import { bodyTree } from '../core/message/tree.ts';
 import { isRefused, Refused } from '../core/outcome.ts';
+import type { Segment } from '../core/port/device-search.ts';
 import { PUSH } from '../core/port/distribution.ts';
 import type { KeyedCall } from '../core/port/idempotency.ts';
 import { refusalByPlan } from '../core/provider.ts';
 import { GENERAL_INTERVAL_MS, rehearsing, sendCommand, sendNotification } from '../core/send.ts';
-import { type DoerOf, type Inside, lookCall, sharedStaffCall } from './call.ts';
+import { type DoerOf, type Inside, lookCall, type Staff, sharedStaffCall } from './call.ts';
 import { figuresStateOf, refusedFilter } from './figures.ts';
 import { atProvider, id, inputOf, nullable, text, timeMs } from './inputs.ts';
 import { figuresFilter } from './link-filter-input.ts';
 
+/** The conditions of a search that are no times. */
+const named = {
+  os: nullable(text(64)),
+  appVersion: nullable(text(64)),
+  language: nullable(Type.RegExp(/^[a-z]{2,8}$/)),
+  domainId: nullable(id),
+  link: nullable(Type.RegExp(LINK_SEARCH.pattern)),
+};
+
 /** The body of a call of the API. */
 const body = Type.Record(Type.String(), Type.Unknown());
+/** Days that a time of a filter may be away. */
+const AWAY_MS = 3_650 * DAY_MS;
+const away = nullable(Type.Integer({ minimum: -AWAY_MS, maximum: AWAY_MS }));
+/** A `Segment` of core/port/device-search.ts, in place of targets in the body. */
+const segment = Type.Optional(
+  nullable(
+    inputOf({
+      ...named,
+      seenSinceMs: away,
+      unseenSinceMs: away,
+      figures: Type.Optional(
+        nullable(
+          inputOf({
+            ...figuresFilter,
+            endsFromMs: Type.Optional(away),
+            endsBeforeMs: Type.Optional(away),
+            unreadSinceMs: Type.Optional(away),
+          }),
+        ),
+      ),
+    }),
+  ),
+);
 const previewing = atProvider({ body });
 /** With `once` a repeat sends nothing and returns the answer of the first call. */
-const sending = atProvider({ body, once: Type.Optional(text(64)) });
+const sending = atProvider({ body, segment, once: Type.Optional(text(64)) });
 const checking = atProvider({
   kind: Type.Union([Type.Literal('push'), Type.Literal('command')]),
   body,
+  segment,
 });
 
 type Sending = Inside<typeof sending>;
+/** In the console the caller is signed in. */
+type Sender = DoerOf & { signedIn?: Staff['signedIn'] };
 
 const finding = atProvider({
   search: inputOf({
-    os: nullable(text(64)),
-    appVersion: nullable(text(64)),
-    language: nullable(Type.RegExp(/^[a-z]{2,8}$/)),
+    ...named,
     seenSinceMs: nullable(timeMs),
     unseenSinceMs: nullable(timeMs),
-    domainId: nullable(id),
-    link: nullable(Type.RegExp(LINK_SEARCH.pattern)),
     figures: Type.Optional(nullable(inputOf(figuresFilter))),
   }),
 });
@@ -57,25 +92,34 @@ function byPlan({ nowMs, provider }: DoerOf, plan: 'pro' | 'enterprise') {
 async function keyOf(
   { core, nowMs, provider }: DoerOf,
   kind: 'notification' | 'command',
-  { body: given, once }: Sending,
+  { body: given, once, segment: found }: Sending,
 ) {
-  const keyed = readKeyedCall(kind, once ?? null, given, core.leastMs(nowMs));
+  const all = { ...given, segment: found ? segmentText(found) : null };
+  const keyed = readKeyedCall(kind, once ?? null, all, core.leastMs(nowMs));
   if (keyed === null || isRefused(keyed)) return keyed;
   const made = await findMade(core, provider, keyed);
   if (made === null || isRefused(made)) return made ?? keyed;
   return { id: made.id, count: null, dueAtMs: null, notes: [] as string[] };
 }
 
+/** Returns the refusal of a filter of figures, which a session by a key must not see. */
+function byFigures({ provider, signedIn }: Sender, found: Segment | null | undefined) {
+  if (found?.figures == null) return null;
+  const refused = signedIn ? refusedFilter({ provider, signedIn }, found.figures) : null;
+  return refused ?? figuresNotKept(provider);
+}
+
 async function notify(
-  staff: DoerOf,
+  staff: Sender,
   core: DoerOf['core'],
-  given: Readonly<Record<string, unknown>>,
+  { body: given, segment: found }: Omit<Sending, 'once'>,
   keyed: KeyedCall | null = null,
 ) {
   const { nowMs, provider } = staff;
-  const refusal = byPlan(staff, 'enterprise');
+  const refusal = byPlan(staff, 'enterprise') ?? byFigures(staff, found);
   if (refusal !== null) return refusal;
-  const order = readNotification(given, nowMs, SEARCHED_HWIDS_MAX);
+  const bounds = { hwidCountMax: SEARCHED_HWIDS_MAX, segment: found };
+  const order = readNotification(given, nowMs, bounds);
   if (isRefused(order)) return order;
   const sent = await sendNotification(core, provider, { ...order, keyed }, nowMs);
   if (isRefused(sent)) return sent;
@@ -83,15 +127,16 @@ async function notify(
 }
 
 async function command(
-  staff: DoerOf,
+  staff: Sender,
   core: DoerOf['core'],
-  given: Readonly<Record<string, unknown>>,
+  { body: given, segment: found }: Omit<Sending, 'once'>,
   keyed: KeyedCall | null = null,
 ) {
   const { nowMs, provider } = staff;
-  const refusal = byPlan(staff, 'pro');
+  const refusal = byPlan(staff, 'pro') ?? byFigures(staff, found);
   if (refusal !== null) return refusal;
-  const order = readCommand(given, nowMs, SEARCHED_HWIDS_MAX);
+  const bounds = { hwidCountMax: SEARCHED_HWIDS_MAX, segment: found };
+  const order = readCommand(given, nowMs, bounds);
   if (isRefused(order)) return order;
   const sent = await sendCommand(core, provider, { ...order, keyed }, nowMs);
   if (isRefused(sent)) return sent;
@@ -147,21 +192,18 @@ export const sendCalls = {
     [],
     { commands: SENDING_COMMANDS },
     checking,
-    async (staff: DoerOf, given) => {
+    async (staff: Sender, given) => {
       const core = rehearsing(staff.core);
-      return given.kind === 'push'
-        ? notify(staff, core, given.body)
-        : command(staff, core, given.body);
+      return given.kind === 'push' ? notify(staff, core, given) : command(staff, core, given);
     },
   ),
-  /** Finds the devices of a filter; the send then names their HWIDs. */
+  /** Finds the devices of a filter; the send then has the filter as its segment. */
   'send.find': lookCall(SEND, finding, async (staff, { search }) => {
     const { core, provider, signal } = staff;
     const refused = refusedFilter(staff, search.figures ?? {});
     if (refused !== null) return refused;
     return {
       ...(await findDevices(core, provider, search, signal)),
-      countMax: SEARCHED_HWIDS_MAX,
       figures: figuresStateOf(staff),
     };
   }),
@@ -176,10 +218,10 @@ export const sendCalls = {
     ['notification.send'],
     { commands: ['notify'] },
     sending,
-    async (staff: DoerOf, given) => {
+    async (staff: Sender, given) => {
       const keyed = byPlan(staff, 'enterprise') ?? (await keyOf(staff, 'notification', given));
       if (isRefused(keyed) || (keyed !== null && 'id' in keyed)) return keyed;
-      return notify(staff, staff.core, given.body, keyed);
+      return notify(staff, staff.core, given, keyed);
     },
   ),
   'send.command': sharedStaffCall(
@@ -187,10 +229,10 @@ export const sendCalls = {
     ['command.send'],
     { commands: COMMANDS },
     sending,
-    async (staff: DoerOf, given) => {
+    async (staff: Sender, given) => {
       const keyed = byPlan(staff, 'pro') ?? (await keyOf(staff, 'command', given));
       if (isRefused(keyed) || (keyed !== null && 'id' in keyed)) return keyed;
-      return command(staff, staff.core, given.body, keyed);
+      return command(staff, staff.core, given, keyed);
     },
   ),
   /** Returns the documented settings with their rules. */

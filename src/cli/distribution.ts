@@ -37,6 +37,7 @@ function view(distribution: DistributionDetail) {
     status_name: STATUS_NAMES[distribution.status] ?? '',
     target_os: distribution.targetOs,
     target_hwid: distribution.targetHwid,
+    by_filter: distribution.segment,
     created_at: showTime(distribution.createdAtMs),
     due_at: showTime(distribution.dueAtMs),
     expires_at: showTime(distribution.expiresAtMs),
@@ -50,7 +51,7 @@ function view(distribution: DistributionDetail) {
   };
 }
 
-/** Counts the HWIDs that a filter found: a table is as wide as its widest cell. */
+/** Counts many HWIDs: a table is as wide as its widest cell. */
 function targetCell(hwid: string): string {
   const count = hwid.split(',').length;
   return count > TARGET_HWID_COUNT_MAX ? counted(count, 'HWID') : hwid;
@@ -70,7 +71,8 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
     PROVIDER: 'provider_code',
     TYPE: 'type',
     STATUS: 'status_name',
-    TARGET: ({ target_os: os, target_hwid: hwid }) => os ?? targetCell(hwid),
+    TARGET: ({ by_filter: filter, target_os: os, target_hwid: hwid }) =>
+      filter === null ? (os ?? targetCell(hwid)) : 'by a filter',
     'SENT AT': ({ began_at: began, due_at: due }) => began ?? due,
     RECIPIENTS: 'recipients',
   });

@@ -47,7 +47,12 @@ export async function make<N extends CommandCall>(
   name: N,
   doer: Omit<Parameters<Calls[N]['run']>[0], Added>,
   given: Parameters<Calls[N]['run']>[1],
-): Promise<Exclude<Awaited<ReturnType<Calls[N]['run']>>, Refused<'too_many_requests'>>> {
+): Promise<
+  Exclude<
+    Awaited<ReturnType<Calls[N]['run']>>,
+    Refused<'too_many_requests'> | Refused<'no_account'>
+  >
+> {
   const group = name.slice(0, name.indexOf('.')) as Group<CommandCall>;
   const calls: Readonly<Record<string, AnyCall>> = await GROUPS[group]();
   const run = calls[name]?.run as (doer: Doer, given: unknown) => ReturnType<Calls[N]['run']>;

@@ -47,9 +47,13 @@ const LATER: readonly SendRefusal[] = [
 ];
 
 /** Makes the error of a refused send. */
-function sendRefusal(says: SendRefusal, { code }: Pick<Provider, 'code'>): OperatorError {
+function sendRefusal(
+  says: SendRefusal,
+  { code }: Pick<Provider, 'code'>,
+  sentence: string = SENTENCES[says],
+): OperatorError {
   const errorCode: ErrorCode = LATER.includes(says) ? 'send_too_soon' : 'send_refused';
-  return new OperatorError(`provider ${code}: ${SENTENCES[says]}`, errorCode);
+  return new OperatorError(`provider ${code}: ${sentence}`, errorCode);
 }
 
 /** Returns the value of the core. Throws {@link OperatorError} for a refusal. */
@@ -61,5 +65,5 @@ export function sent<T, K extends SendRefusal | Unsaved | 'malformed'>(
   const { says, detail, fault } = outcome as Refused<K>;
   if (fault !== undefined) throw fault;
   if (says === 'malformed') throw new OperatorError(`the message: ${detail}`, 'send_refused');
-  throw sendRefusal(says as SendRefusal, provider);
+  throw sendRefusal(says as SendRefusal, provider, detail);
 }

@@ -1,15 +1,15 @@
 /** `gatepost notify` and `gatepost command …`: messages to devices, for a provider. */
 
 import { type Command, Option } from 'commander';
-import { OperatorError, UsageError } from '../base/operator-error.ts';
+import { UsageError } from '../base/operator-error.ts';
 import type { Core } from '../core/core.ts';
 import { counted } from '../core/counted.ts';
 import { EXPIRE_DAYS, PUSH_TYPE } from '../core/formats.ts';
 import { isRecord } from '../core/json-input.ts';
 import { noteOn } from '../core/message/command.ts';
 import { fillExamples } from '../core/message/filling.ts';
-import { withSegment } from '../core/message/segment.ts';
-import { isRefused } from '../core/outcome.ts';
+import { readSegment } from '../core/message/segment.ts';
+import type { Segment } from '../core/port/device-search.ts';
 import { COMMAND, type DistributionType, PUSH } from '../core/port/distribution.ts';
 import type { Provider } from '../core/port/provider.ts';
 import type { RidingPayload } from '../core/ride/parts.ts';
@@ -135,10 +135,12 @@ async function run(
     async (core, config) => {
       const provider = await providerOf(core, options);
       const doer = { core: { ...core, gateways: () => gatewaysIn(config) }, nowMs, provider };
-      const named = await namedBody(context, options, doer, body);
-      const done = options.dryRun
-        ? await make('send.check', doer, { kind, body: named })
-        : await make(call, doer, { body: named });
+      const given = { body, segment: sent(readSegment(provider, body), provider) };
+      if (given.segment !== null && !options.dryRun) await ask(context, options, doer, given);
+      const done =
+        options.dryRun === true
+          ? await make('send.check', doer, { kind, ...given })
+          : await make(call, doer, given);
       return { code: provider.code, ...sent(done, provider) };
     },
   );
@@ -167,27 +169,18 @@ async function run(
   print(context, options, facts, lines.join('\n'));
 }
 
-/**
- * Returns the body with the HWIDs that its filter of subscriptions finds. Says how many they are
- * before they get a message, and asks.
- */
-async function namedBody(
+/** Says how many devices the filter of subscriptions finds before they get a message, and asks. */
+async function ask(
   context: CliContext,
   options: SendOptions,
-  { core, nowMs, provider }: { core: Core; nowMs: number; provider: Provider },
-  body: Body,
-): Promise<Body> {
-  const { signal } = new AbortController();
-  const found = await withSegment(core, provider, body, nowMs, signal);
-  if (isRefused(found) && found.says === 'no_devices_found') {
-    throw new OperatorError(`provider ${provider.code}: ${found.detail}`, 'send_refused');
-  }
-  const named = sent(found, provider);
-  if (named !== body && !options.dryRun) {
-    const count = String(named['hwid']).split(',').length;
-    await confirm(context, options, `Send to the ${counted(count, 'HWID')} that the filter finds`);
-  }
-  return named;
+  doer: { core: Core; nowMs: number; provider: Provider },
+  given: { body: Body; segment: Segment | null },
+): Promise<void> {
+  const checked = sent(await make('send.check', doer, { kind: 'push', ...given }), doer.provider);
+  const { recipients = 0, isAtLeast = false } = checked.count ?? {};
+  const found = `${isAtLeast ? 'at least ' : ''}${counted(recipients, 'device')}`;
+  const time = checked.dueAtMs === null ? '' : ' now; it goes to those that match at its time';
+  await confirm(context, options, `Send to the ${found} that the filter finds${time}`);
 }
 
 const recipientsLine = ({ recipients, isAtLeast }: TargetCount) =>
@@ -215,7 +208,11 @@ function settingsFrom({ file, reset }: CommandOptions): Body {
 export function addSendCommands(program: Command, context: CliContext): void {
   const notification = program.command('notify');
   addFigures(
-    addSendOptions(notification.description('send a notification to the devices of a provider')),
+    addSendOptions(
+      notification.description(
+        'send a notification to the devices of a provider; one by a filter of subscriptions goes to all that match when its delivery begins, a scheduled one at its time',
+      ),
+    ),
     'to the devices of links',
   )
     .option('--title <text>', 'the title')

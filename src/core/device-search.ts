@@ -1,4 +1,4 @@
-/** Finds the devices of a filter, for a send that names them. */
+/** Finds the devices of a filter, for a send to them. */
 
 import type { Core } from './core.ts';
 import type { MixCursor } from './port/device-mix.ts';
@@ -7,8 +7,8 @@ import type { Provider } from './port/provider.ts';
 import { nextTurn } from './turn.ts';
 
 /**
- * The most HWIDs of a send to a filter's devices. They are stored with the send and written in one
- * step. The API takes at most five.
+ * The most HWIDs of a send by console or command line: they are stored with the send and written in
+ * one step. The API takes at most five. A segment of more devices is a general notification.
  */
 export const SEARCHED_HWIDS_MAX = 500;
 /** The search that finds all devices. */
@@ -34,8 +34,6 @@ interface FoundDevices {
   /** True: the search was aborted, and there may be more devices. */
   isPart: boolean;
   count: number;
-  /** The HWIDs; null: more than {@link SEARCHED_HWIDS_MAX}. */
-  hwids: string[] | null;
   examples: Pick<SearchedDevice, 'hwid' | 'deviceName' | 'os'>[];
   /** The versions of the found devices, the most frequent first. */
   appVersions: string[];
@@ -67,7 +65,6 @@ export async function findDevices(
   signal: AbortSignal,
 ): Promise<FoundDevices> {
   const [versions, languages, systems] = [new Tally(), new Tally(), new Tally()];
-  const hwids: string[] = [];
   const examples: FoundDevices['examples'] = [];
   let count = 0;
   let after: MixCursor | null = null;
@@ -75,7 +72,6 @@ export async function findDevices(
     const { devices, next } = await store.searchDevices(provider.id, search, after);
     for (const { appVersion, deviceName, hwid, locale, os } of devices) {
       count += 1;
-      if (count <= SEARCHED_HWIDS_MAX) hwids.push(hwid);
       if (count <= EXAMPLES) examples.push({ hwid, deviceName, os });
       versions.add(appVersion);
       languages.add(LANGUAGE.exec(locale ?? '')?.[0].toLowerCase() ?? '');
@@ -88,7 +84,6 @@ export async function findDevices(
     isPart: after !== null,
     count,
     examples,
-    hwids: count > SEARCHED_HWIDS_MAX ? null : hwids,
     appVersions: versions.most,
     languages: languages.most,
     systems: systems.most,

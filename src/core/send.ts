@@ -3,12 +3,15 @@
 import { actAt } from './audit/entry.ts';
 import { DAY_MS } from './calendar.ts';
 import type { Core } from './core.ts';
+import { SEARCHED_HWIDS_MAX } from './device-search.ts';
 import { isKeyRefusal, refusedKey } from './idempotency.ts';
 import type { CommandPayload } from './message/command.ts';
 import type { StoredNotification } from './message/filling.ts';
 import type { Order } from './message/order.ts';
 import { isReplaceRefusal, refusedReplacing } from './message/replacing.ts';
+import { searchAt, segmentText } from './message/segment.ts';
 import { isRefused, Refused, saving } from './outcome.ts';
+import type { DeviceSearch, Segment } from './port/device-search.ts';
 import {
   type BoundReached,
   COMMAND,
@@ -21,8 +24,10 @@ import type { Provider } from './port/provider.ts';
 import { type Store, withMethods } from './port/store.ts';
 import {
   countFor,
+  countTargets,
   findForCommand,
   findForNotification,
+  findsAny,
   type TargetCount,
   type TargetRefusal,
 } from './target-count.ts';
@@ -63,7 +68,8 @@ export function rehearsing(core: Core): Core {
 /**
  * Accepts a push notification. Refuses `device_not_found` if a HWID is not attached to the
  * provider, `no_devices_found` if no device has the operating system, `general_too_soon` less than
- * {@link GENERAL_INTERVAL_MS} after the last one without HWIDs, sends beyond `SendBounds`, and
+ * {@link GENERAL_INTERVAL_MS} after the last one without HWIDs, or to a segment of more devices
+ * than {@link SEARCHED_HWIDS_MAX}, sends beyond `SendBounds`, and
  * `malformed` for the key of another call and for what it cannot replace. A repeat with a key sends
  * nothing.
  */
@@ -82,7 +88,11 @@ export async function sendNotification(
     >
 > {
   const { targets } = order;
-  const found = await findForNotification(core, provider, targets);
+  const found =
+    'segment' in targets
+      ? ((await searchOf(core, provider, order, targets.segment, nowMs)) ??
+        new Refused('no_devices_found', NONE_FOUND))
+      : await findForNotification(core, provider, targets);
   if (isRefused(found)) return found;
   const draft: NewDistribution = {
     ...draftOf(provider, order, order.payload.expire_days, nowMs),
@@ -92,16 +102,20 @@ export async function sendNotification(
     unboundCount: 0,
     replacesId: order.replacesId ?? null,
   };
-  const generalIntervalMs = 'os' in targets ? GENERAL_INTERVAL_MS : null;
-  const guards = { generalIntervalMs, unboundQuota: null, keyed: order.keyed ?? null };
-  const added = await add(core, 'notification', 'general_too_soon', draft, guards);
-  if (isRefused(added)) return added;
   const message = {
     type: PUSH,
     payload: order.payload,
     isQuiet: draft.replacesId !== null,
   } as const;
-  return { ...added, count: await countFor(core, provider, found, message) };
+  // A segment that named lists could not name is a general notification.
+  const searched = 'search' in found ? await countTargets(core, provider, found, message) : null;
+  const isGeneral =
+    'os' in targets || (searched !== null && searched.recipients > SEARCHED_HWIDS_MAX);
+  const generalIntervalMs = isGeneral ? GENERAL_INTERVAL_MS : null;
+  const guards = { generalIntervalMs, unboundQuota: null, keyed: order.keyed ?? null };
+  const added = await add(core, 'notification', 'general_too_soon', draft, guards);
+  if (isRefused(added)) return added;
+  return { ...added, count: searched ?? (await countFor(core, provider, found, message)) };
 }
 
 /**
@@ -125,7 +139,10 @@ export async function sendCommand(
     >
 > {
   const { payload, targets } = order;
-  const found = await findForCommand(core, provider, targets, payload.action_type);
+  const found =
+    'segment' in targets
+      ? await searchForCommand(core, provider, order, targets.segment, nowMs)
+      : await findForCommand(core, provider, targets, payload.action_type);
   if (isRefused(found)) return found;
   const { unboundCount, reachesUnbound } = found;
   const draft: NewDistribution = {
@@ -147,6 +164,38 @@ export async function sendCommand(
   return { ...added, count: await countFor(core, provider, found, message) };
 }
 
+const NONE_FOUND = { detail: 'the filter finds no device' } as const;
+
+/**
+ * Returns the search of a segment as of now; null: it finds no device. A scheduled send may find
+ * none yet, because the search is made again at its time.
+ */
+async function searchOf(
+  core: Core,
+  provider: Provider,
+  { dueAtMs }: Order<unknown>,
+  segment: Segment,
+  nowMs: number,
+  isCommand = false,
+): Promise<{ search: DeviceSearch } | null> {
+  const search = searchAt(segment, nowMs);
+  const isFound = dueAtMs !== null || (await findsAny(core, provider, search, isCommand));
+  return isFound ? { search } : null;
+}
+
+async function searchForCommand(
+  core: Core,
+  provider: Provider,
+  order: Order<CommandPayload>,
+  segment: Segment,
+  nowMs: number,
+) {
+  const found = await searchOf(core, provider, order, segment, nowMs, true);
+  return found === null
+    ? new Refused('device_not_found', NONE_FOUND)
+    : { ...found, unboundCount: 0, reachesUnbound: false };
+}
+
 function draftOf(
   provider: Provider,
   { payload, targets, dueAtMs }: Order<unknown>,
@@ -156,6 +205,7 @@ function draftOf(
   return {
     providerId: provider.id,
     targetOs: 'os' in targets ? targets.os.join(',') : null,
+    segment: 'segment' in targets ? segmentText(targets.segment) : null,
     targetHwid: 'hwids' in targets ? targets.hwids.join(',') : '',
     payload: JSON.stringify(payload),
     createdAtMs: nowMs,

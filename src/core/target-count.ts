@@ -10,8 +10,9 @@ import {
   type ReachRules,
 } from './device-reach.ts';
 import type { CommandPayload } from './message/command.ts';
-import type { Targets } from './message/target.ts';
+import type { NamedTargets } from './message/target.ts';
 import { Refused } from './outcome.ts';
+import type { DeviceSearch } from './port/device-search.ts';
 import {
   COMMAND,
   type DistributionDetail,
@@ -34,6 +35,8 @@ import { nextTurn } from './turn.ts';
 export const TARGET_COUNT_MAX = 10_000;
 /** The number of steps after which it stops too, if most devices are not attached. */
 const STEP_COUNT_MAX = 12;
+/** The number of steps of a segment, whose count is that of its search: 128,000 devices. */
+const SEGMENT_STEP_COUNT_MAX = 128;
 
 /** The number of devices of a send, and of registered ones. */
 export interface TargetCount {
@@ -58,8 +61,10 @@ interface CountedMessage {
   isQuiet: boolean;
 }
 
-/** The devices of a send: those that its HWIDs name, or all with an operating system. */
-type Found = { devices: readonly TargetDevice[] } | { os: readonly string[] };
+/** The devices that are searched: all with an operating system, or those of a segment now. */
+type Searched = { os: readonly string[] } | { search: DeviceSearch };
+/** The devices of a send: those that its HWIDs name, or what is searched. */
+type Found = { devices: readonly TargetDevice[] } | Searched;
 
 /** The refusals of a search for devices. */
 export type TargetRefusal<F extends (...given: never) => unknown> =
@@ -72,10 +77,10 @@ export type TargetRefusal<F extends (...given: never) => unknown> =
 export async function findForNotification(
   core: Core,
   provider: Provider,
-  targets: Targets,
+  targets: NamedTargets,
 ): Promise<Found | Refused<'device_not_found' | 'no_devices_found'>> {
   if ('os' in targets) {
-    const first = await countSome(core, provider, targets.os, NO_RULES, 1);
+    const first = await countSome(core, provider, targets, NO_RULES, 1);
     return first.recipients > 0 ? targets : new Refused('no_devices_found');
   }
   const devices = await core.store.findTargets(provider.id, targets.hwids);
@@ -90,7 +95,7 @@ export async function findForNotification(
 export async function findForCommand(
   core: Core,
   provider: Provider,
-  targets: Targets,
+  targets: NamedTargets,
   action: CommandPayload['action_type'],
 ): Promise<
   | (Found & { unboundCount: number; reachesUnbound: boolean })
@@ -109,6 +114,16 @@ export async function findForCommand(
   return { devices, unboundCount, reachesUnbound };
 }
 
+/** Returns whether a search finds a device. */
+export async function findsAny(
+  core: Core,
+  provider: Provider,
+  search: DeviceSearch,
+  isCommand: boolean,
+): Promise<boolean> {
+  return (await countSome(core, provider, { search }, NO_RULES, 1, isCommand)).recipients > 0;
+}
+
 const NO_RULES: ReachRules = { gateways: [], carriers: NO_CARRIERS, isForHomes: false };
 
 /** Counts the devices of a send, up to a bound. */
@@ -119,6 +134,7 @@ export async function countTargets(
   { type, payload, isQuiet }: CountedMessage,
 ): Promise<TargetCount> {
   const isToAll = 'os' in found;
+  const isCommand = type === COMMAND;
   const terms = ridingOf(core.limits, provider);
   const { withinHours, isGuess } = terms;
   const rules = {
@@ -126,9 +142,9 @@ export async function countTargets(
     carriers: carriersOf(type, payload, isToAll, terms),
     isForHomes: isForHomes(type, isToAll),
   };
-  if (isToAll) {
-    const isCommand = type === COMMAND;
-    const counted = await countSome(core, provider, found.os, rules, TARGET_COUNT_MAX, isCommand);
+  if (!('devices' in found)) {
+    const countMax = isToAll ? TARGET_COUNT_MAX : Infinity;
+    const counted = await countSome(core, provider, found, rules, countMax, isCommand);
     return { ...counted, withinHours, isGuess };
   }
   const { devices } = found;
@@ -159,21 +175,25 @@ export async function countFor(
 async function countSome(
   { store }: Core,
   provider: Provider,
-  os: readonly string[],
+  found: Searched,
   rules: ReachRules,
   countMax: number,
   isCommand = false,
 ): Promise<Omit<TargetCount, 'withinHours' | 'isGuess'>> {
   const counted = { recipients: 0, reachable: 0, ways: NO_WAYS, isAtLeast: false };
+  const stepCountMax = 'os' in found ? STEP_COUNT_MAX : SEGMENT_STEP_COUNT_MAX;
   let at: TargetCursor | null = null;
   for (let steps = 1; ; steps++, await nextTurn()) {
-    const step: TargetStep = await store.scanTargets(provider.id, os, at, isCommand);
+    const step: TargetStep =
+      'os' in found
+        ? await store.scanTargets(provider.id, found.os, at, isCommand)
+        : await store.scanSegment(provider.id, found.search, at, isCommand);
     counted.recipients += step.count;
     counted.reachable += step.reachableCount;
     counted.ways = addWays(counted.ways, step.groups, rules);
     if (step.next === null) return counted;
     // The search for a first device has no bound: it must not miss one.
-    const isOver = countMax > 1 && steps >= STEP_COUNT_MAX;
+    const isOver = countMax > 1 && steps >= stepCountMax;
     if (counted.recipients >= countMax || isOver) return { ...counted, isAtLeast: true };
     at = step.next;
   }

@@ -30,11 +30,13 @@ export function unscheduled(row = 'distribution'): SQL {
 }
 
 /**
- * Condition: no reminder sent it. A round of a reminder names neither systems nor HWIDs. (Its
+ * Condition: no reminder sent it. A round of a reminder has no systems, HWIDs or segment. (Its
  * column `reminder_id` is behind the payload, which may be long to read over.)
  */
 export const isSent = (row = 'distribution'): SQL =>
-  sql.raw(`(${row}.target_os IS NOT NULL OR ${row}.target_hwid <> '')`);
+  sql.raw(
+    `(${row}.target_os IS NOT NULL OR ${row}.target_hwid <> '' OR ${row}.segment IS NOT NULL)`,
+  );
 
 export const ACTIVE_BINDING = literal(DOMAIN_ACTIVE);
 

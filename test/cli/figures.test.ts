@@ -92,11 +92,14 @@ test('a message to what a filter finds says its size, and goes after a yes', asy
   const count = countedBy(links, at({ endsFromMs: 0, endsBeforeMs: 3 })).length;
   const asked = await line.run(...words);
   expect(asked.code).toBe(2);
-  expect(asked.stderr).toContain(`Send to the ${count} HWIDs that the filter finds`);
+  expect(asked.stderr).toContain(`Send to the ${count} devices that the filter finds`);
   const sent = await json(...words, '--yes');
   expect(sent.recipients).toBe(count);
   const shown = await json('distribution', 'show', String(sent.id));
-  expect(shown.target_hwid.split(',')).toHaveLength(count);
+  expect(shown.target_hwid).toBe('');
+  expect(JSON.parse(shown.by_filter)).toEqual({
+    figures: { endsFromMs: 0, endsBeforeMs: 3 * DAY_MS },
+  });
 });
 
 test('a filter that would find no link for lack of figures says so', async () => {

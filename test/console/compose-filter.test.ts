@@ -17,7 +17,7 @@ async function open(path: string) {
 const words = en.compose;
 const FORM = { body: 'x', type_push: 'optional', expire_days: 7 };
 
-testChromium('a filter finds devices, and the send names them', async () => {
+testChromium('a filter finds devices, and the send has the filter', async () => {
   const { main, page, phones, sent } = await open('/console/compose');
   await page.getByLabel(words.body).first().fill('Hello');
   await page.getByRole('button', { name: words.byFilter }).click();
@@ -36,10 +36,11 @@ testChromium('a filter finds devices, and the send names them', async () => {
   await main.click();
   await page.waitForURL(/message=\d+/);
   const [message] = await sent();
-  expect(message?.targetHwid.split(',').toSorted()).toEqual(phones.toSorted());
+  expect(message).toMatchObject({ targetHwid: '', targetOs: null });
+  await page.getByText(en.messages.toFilter).first().waitFor();
 });
 
-testChromium('a device that left the filter is refused, until it is searched again', async () => {
+testChromium('while a filter searches nothing is checked; a device that left it gets nothing', async () => {
   const { main, page, phones, sent, free } = await open('/console/compose');
   await page.getByLabel(words.body).first().fill('Hello');
   const gate = Promise.withResolvers<void>();
@@ -56,16 +57,13 @@ testChromium('a device that left the filter is refused, until it is searched aga
   await main.click();
   await page.getByText(words.reaches('2', 2)).waitFor();
   await free(phones[1]);
-  await main.click();
-  await page.getByText(en.refusals.device_not_found).waitFor();
-  expect(await sent()).toEqual([]);
   await page.getByRole('button', { name: words.findAgain }).click();
   await page.getByText(words.finds('1', 1)).waitFor();
   await main.click();
   await page.getByText(words.reaches('1', 1)).waitFor();
   await main.click();
   await page.waitForURL(/message=\d+/);
-  expect((await sent()).map(({ targetHwid }) => targetHwid)).toEqual([phones[0]]);
+  expect(await sent()).toHaveLength(1);
 });
 
 testChromium('a copy that the API would refuse is not offered as a call of it', async () => {

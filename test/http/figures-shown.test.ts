@@ -117,9 +117,7 @@ test.each(FILTERS)(
     const sent = await expectOk(call(app, '/remote/notification', ofFigures, {}, init));
     expect(sent.headers.get('x-reach')).toStartWith(`recipients=${codes.length};`);
     const { json } = await expectOk(call(app, '/remote/list', own, { id: sent.json.id }));
-    expect(json.data[0].target_hwid.split(',').toSorted()).toEqual(
-      codes.map((code) => `phone-${Number(code.slice(7))}`).toSorted(),
-    );
+    expect(json.data[0]).toMatchObject({ target_os: null, target_hwid: '' });
   },
 );
 
@@ -198,12 +196,11 @@ test('the console lists, writes, shows and finds what the rows say', async () =>
   const seen = { seenSinceMs: null, unseenSinceMs: null };
   const figures = { endsFromMs: nowMs, endsBeforeMs: nowMs + 10 * DAY_MS };
   const found = await owner.get('send.find', { at, search: { ...search, ...seen, figures } });
-  expect([found.count, found.hwids?.length]).toEqual([wanted.length, wanted.length]);
-  const body = {
-    PushNotificationForm: { body: 'x', type_push: 'optional', expire_days: 3 },
-    hwid: found.hwids?.join(','),
-  };
-  const checked = await owner.get('send.check', { at, kind: 'push', body });
+  expect(found.count).toBe(wanted.length);
+  const body = { PushNotificationForm: { body: 'x', type_push: 'optional', expire_days: 3 } };
+  const away = { endsFromMs: 0, endsBeforeMs: 10 * DAY_MS };
+  const segment = { ...search, ...seen, figures: away };
+  const checked = await owner.get('send.check', { at, kind: 'push', body, segment });
   expect(checked.count?.recipients).toBe(wanted.length);
 });
 
@@ -224,6 +221,17 @@ test('a session by the key of a bot sees no figures in the console', async () =>
   expect(await byKey.refusal('links.csv', { at, filter, beyondId: null })).toBe('no_account');
   const change = null;
   expect(await byKey.refusal('links.bulk-preview', { at, filter, change })).toBe('no_account');
+  const search = { os: null, appVersion: null, language: null, link: null, domainId: null };
+  const segment = {
+    ...search,
+    seenSinceMs: null,
+    unseenSinceMs: null,
+    figures: { usedPercent: 1 },
+  };
+  const sending = { at, segment, body: { PushNotificationForm: { body: 'x' } } };
+  const checking = { ...sending, kind: 'push' } as const;
+  expect(await byKey.refusal('send.check', checking)).toBe('no_account');
+  expect(await byKey.refusal('send.notification', sending)).toBe('no_account');
   const given = { at, name: 'k', scope: 'figures', days: null } as const;
   expect(await byKey.refusal('keys.add', given)).toBe('no_account');
 });

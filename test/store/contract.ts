@@ -85,6 +85,7 @@ import { reminderContract } from './contract/reminder.ts';
 import { remindingContract } from './contract/reminding.ts';
 import { rideContract } from './contract/ride.ts';
 import { samePhoneContract } from './contract/same-phone.ts';
+import { segmentContract } from './contract/segment.ts';
 import { sessionContract } from './contract/session.ts';
 import { sightingContract } from './contract/sighting.ts';
 import { slotContract } from './contract/slot.ts';
@@ -136,7 +137,13 @@ export const PARTS = {
   },
   job: { ...jobContract, ...deviceMixContract, ...deviceSearchContract },
   change: changeContract,
-  device: { ...deviceContract, ...targetContract, ...registrationContract, ...discoveryContract },
+  device: {
+    ...deviceContract,
+    ...targetContract,
+    ...segmentContract,
+    ...registrationContract,
+    ...discoveryContract,
+  },
   move: {
     ...importContract,
     ...panelTieContract,

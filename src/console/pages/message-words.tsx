@@ -16,15 +16,18 @@ export function titleOf({ action, id, title }: Message): string {
   return title === null ? `${texts.common.numbered(`${id}`)}, ${texts.messages.deleted}` : title;
 }
 
-export function targetsOf({ hwidCount, hwids, os }: Pick<Message, 'hwidCount' | 'hwids' | 'os'>) {
+type Aimed = Pick<Message, 'hwidCount' | 'hwids' | 'isByFilter' | 'os'>;
+
+export function targetsOf({ hwidCount, hwids, isByFilter, os }: Aimed) {
+  if (isByFilter) return texts.messages.toFilter;
   if (os === null) return hwidCount === 1 ? `${hwids[0]}` : texts.messages.toDevices(hwidCount);
   return texts.messages.toAll(systemsOf(os));
 }
 
 /** Returns the names of the devices, or their number if there are many. */
-export function targetsInFull(shown: Pick<Message, 'hwidCount' | 'hwids' | 'os'>): string {
-  const { hwidCount, hwids, os } = shown;
-  if (os !== null) return targetsOf(shown);
+export function targetsInFull(shown: Aimed): string {
+  const { hwidCount, hwids, isByFilter, os } = shown;
+  if (os !== null || isByFilter) return targetsOf(shown);
   const named = hwids.join(', ');
   return hwidCount > hwids.length ? `${targetsOf(shown)}: ${named}, …` : named;
 }

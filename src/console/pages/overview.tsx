@@ -133,14 +133,22 @@ function Next({ of }: { of: Overview['next'] }) {
     <Card title={words.next}>
       {of.length === 0 && <p class="hint">{words.noNext}</p>}
       <ul class="list">
-        {of.map(({ dueAtMs, hwidCount, id, isPush, os }) => (
+        {of.map(({ dueAtMs, hwidCount, id, isByFilter, isPush, os }) => (
           <li key={id}>
             <Button
               label={isPush ? words.notification : words.command}
               class="plain"
               onClick={() => go('/console/messages', { message: `${id}` })}
             />
-            <span>{hwidCount > 0 ? words.toDevices(hwidCount) : <bdi>{os}</bdi>}</span>
+            <span>
+              {isByFilter ? (
+                texts.messages.toFilter
+              ) : hwidCount > 0 ? (
+                words.toDevices(hwidCount)
+              ) : (
+                <bdi>{os}</bdi>
+              )}
+            </span>
             <span class="number">{time(dueAtMs)}</span>
           </li>
         ))}

@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
-import type { Got } from '../../call/table.ts';
+import type { Got, Given as Sent } from '../../call/table.ts';
 import { call, Refusal } from '../call.ts';
 import { go, texts, wordsFor } from '../state.ts';
 import { Attempt } from './attempt.ts';
@@ -22,7 +22,7 @@ type Checked = Got<'send.check'>;
 type Count = NonNullable<Checked['count']>;
 export type Body = Record<string, unknown>;
 
-/** The length of the field of HWIDs: a copied message may name all that a filter found. */
+/** The length of the field of HWIDs: a copied message may name hundreds. */
 const HWIDS_LENGTH_MAX = 65_000;
 
 /** The values of a form by name. */
@@ -34,11 +34,12 @@ const API_HWIDS_MAX = 5;
 const hwidsIn = (list: string) => list.split(/[\s,]+/).filter(Boolean);
 const isOverApi = (list: string) => hwidsIn(list).length > API_HWIDS_MAX;
 
-/** Returns the targets in the fields of the API. */
+/** Returns the targets in the fields of the API; a filter is the field `segment` beside them. */
 export function targetsIn(given: Given): Body {
+  if (given['to'] === 'filter') return { segment: JSON.parse(given['segment'] ?? 'null') };
   const os = ['ios', 'android'].filter((one) => given[`os ${one}`] === 'on');
   const isNamed = given['to'] !== 'os';
-  const hwid = hwidsIn(given[given['to'] === 'filter' ? 'found' : 'hwid'] ?? '').join(',');
+  const hwid = hwidsIn(given['hwid'] ?? '').join(',');
   return { specific_device_toggle: isNamed, ...(isNamed ? { hwid } : { os }) };
 }
 
@@ -153,9 +154,14 @@ function sendLabel(count: Checked['count']): string {
 
 type Kind = 'push' | 'command';
 
+/** Takes the filter out of the fields of the API. */
+function apart({ segment, ...body }: Body) {
+  return { body, segment: segment as Sent<'send.check'>['segment'] };
+}
+
 /** Sends. A repeat of an attempt with a lost answer sends nothing. */
 function send(at: string, kind: Kind, body: Body, attempt: Attempt) {
-  const given = { at, body, once: attempt.nameOf([at, kind, body]) };
+  const given = { at, ...apart(body), once: attempt.nameOf([at, kind, body]) };
   return kind === 'push' ? call('send.notification', given) : call('send.command', given);
 }
 
@@ -173,7 +179,7 @@ function Test({ at, body, kind, path }: TestProps) {
   const says = useSignal<string | null>(null);
   const bodyTo = (given: Given) => {
     const hwid = (given['test'] ?? '').trim();
-    return { ...body(), specific_device_toggle: true, hwid, os: null };
+    return { ...apart(body()).body, specific_device_toggle: true, hwid, os: null };
   };
   const words = texts.compose;
   return (
@@ -255,7 +261,7 @@ export function SendForm({ at, bodyOf, children, kind, onInput, path, ...more }:
         draft.drop();
         go('/console/messages', { message: `${id}` });
       } else {
-        const found = await call('send.check', { at, kind, body: body() });
+        const found = await call('send.check', { at, kind, ...apart(body()) });
         // Input after the call is not checked.
         checked.value = content() === asked ? { content: asked, of: found } : null;
       }
@@ -300,7 +306,7 @@ export function SendForm({ at, bodyOf, children, kind, onInput, path, ...more }:
                 ? sendLabel(found.count)
                 : words.schedule}
           </button>
-          <Curl at={at} call={() => ({ path, body: body() })} />
+          <Curl at={at} call={() => ({ path, body: apart(body()).body })} />
         </div>
       </form>
       <Test at={at} kind={kind} path={path} body={() => bodyOf({ ...given(), when: '' })} />

@@ -1,4 +1,4 @@
-/** Targets by a filter: the server finds their HWIDs, and the send names them. */
+/** Targets by a filter: the server finds their devices, and the send has the filter. */
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
@@ -29,10 +29,11 @@ function figuresName(choice: (typeof FIGURES)[number]): string {
   return value === 0 ? words.ended : words.endsIn(value);
 }
 
-function searchIn(given: (name: string) => string) {
+/** Returns the search; with 0 for now its times are counted from when it is made: a segment. */
+function searchIn(given: (name: string) => string, atNowMs: number) {
   const text = (name: string) => given(name).trim() || null;
   const [way, days] = given('filter seen').split(' ');
-  const atMs = Math.round(nowMs() - Number(days) * DAY_MS);
+  const atMs = Math.round(atNowMs - Number(days) * DAY_MS);
   const [figure = '', value] = given('filter figures').split(' ');
   const language = text('filter language');
   return {
@@ -40,7 +41,7 @@ function searchIn(given: (name: string) => string) {
     appVersion: text('filter version'),
     link: text('filter link'),
     language: language === null ? null : language.toLowerCase(),
-    figures: figure === '' ? null : figuresOf({ [figure]: Number(value) }, nowMs()),
+    figures: figure === '' ? null : figuresOf({ [figure]: Number(value) }, atNowMs),
     domainId: Number(given('filter domain')) || null,
     seenSinceMs: way === 'since' ? atMs : null,
     unseenSinceMs: way === 'before' ? atMs : null,
@@ -51,10 +52,15 @@ function languageName(tag: string): string {
   return new Intl.DisplayNames([texts.tag], { type: 'language' }).of(tag) ?? tag;
 }
 
-/** Shows the result and puts the HWIDs into the form. */
-function Result({ found }: { found: Found | null }) {
+interface Filtered {
+  found: Found;
+  segment: ReturnType<typeof searchIn>;
+}
+
+/** Shows the result and puts the filter into the form. */
+function Result({ of }: { of: Filtered | null }) {
   const words = texts.compose;
-  if (found === null) {
+  if (of === null) {
     return (
       <>
         <Hidden name="unready" value={words.finding} />
@@ -62,18 +68,12 @@ function Result({ found }: { found: Found | null }) {
       </>
     );
   }
-  const { count, countMax, examples, hwids } = found;
-  const tooMany = words.findsTooMany(number(count), number(countMax));
+  const { count, examples } = of.found;
   return (
     <>
-      {hwids === null ? (
-        <Hidden name="unready" value={tooMany} />
-      ) : (
-        <Hidden name="found" value={hwids.join(',')} />
-      )}
-      <p class={hwids === null ? 'problem' : ''}>
-        {hwids === null ? tooMany : words.finds(number(count), count)}
-      </p>
+      <Hidden name="segment" value={JSON.stringify(of.segment)} />
+      <p>{words.finds(number(count), count)}</p>
+      <p class="hint">{words.findsAtTime}</p>
       <ul class="examples">
         {examples.map(({ deviceName, hwid, os }) => (
           <li key={hwid}>
@@ -149,7 +149,7 @@ export function TargetFilter({ at }: { at: string }) {
   const words = texts.compose;
   const fields = useRef<HTMLDivElement>(null);
   const all = useSignal<Found | null>(null);
-  const found = useSignal<Found | null>(null);
+  const found = useSignal<Filtered | null>(null);
   const problem = useSignal<string | null>(null);
   const pause = useRef<ReturnType<typeof setTimeout>>(undefined);
   const leaving = useRef(new AbortController());
@@ -163,10 +163,11 @@ export function TargetFilter({ at }: { at: string }) {
     leaving.current = new AbortController();
     const { signal } = leaving.current;
     try {
-      const wanted = searchIn(given);
+      const segment = searchIn(given, 0);
+      const wanted = searchIn(given, nowMs());
       const answer = await call('send.find', { at, search: wanted }, signal);
       if (signal.aborted) return;
-      found.value = answer;
+      found.value = { found: answer, segment };
       // Only an unfiltered answer sets the choices: a filter would narrow them for good.
       const isOfAll = Object.values(wanted).every((one) => one === null);
       if (isOfAll || all.value === null) all.value = answer;
@@ -198,7 +199,7 @@ export function TargetFilter({ at }: { at: string }) {
       </div>
       <div role="status" class="found">
         {problem.value === null ? (
-          <Result found={found.value} />
+          <Result of={found.value} />
         ) : (
           <>
             <Hidden name="unready" value={problem.value} />

@@ -134,11 +134,12 @@ export function importDomain(
 
 /** The deed of a send: targets and time, without the content. */
 export function send(id: number, draft: NewDistribution): Deed {
-  const { notificationType, actionType, targetOs, targetHwid, dueAtMs } = draft;
+  const { notificationType, actionType, targetOs, targetHwid, dueAtMs, segment } = draft;
+  const named = targetOs === null ? { hwids: targetHwid.split(',').length } : { os: targetOs };
   return deed(notificationType === PUSH ? 'notification.send' : 'command.send', {
     id,
     ...(actionType !== null && { action_type: actionType }),
-    ...(targetOs === null ? { hwids: targetHwid.split(',').length } : { os: targetOs }),
+    ...(segment == null ? named : { by: 'filter' }),
     ...(draft.unboundCount > 0 && { unbound: draft.unboundCount }),
     ...(dueAtMs !== null && { due: isoTime(dueAtMs) }),
     ...(draft.replacesId && { replaces: draft.replacesId }),

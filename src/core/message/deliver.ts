@@ -85,12 +85,17 @@ async function step(core: Core, work: ClaimedDistribution, lease: Lease): Promis
     case LOAD:
     case LOAD_FROM:
       if (work.status === LOAD && work.isTakenOver) await move(LOAD_FROM);
-      else if ((await store.loadRecipients(lease, core.limits.ledgerRowsMax))?.isDone)
-        await move(SENDING);
+      else if (await load(core, lease)) await move(SENDING);
       return;
     case SENDING:
       await send(core, lease);
   }
+}
+
+/** Writes the next recipients. Returns true if all are written. */
+async function load({ limits, rides, store }: Core, lease: Lease): Promise<boolean> {
+  const loaded = await store.loadRecipients(lease, limits.ledgerRowsMax, rides());
+  return loaded?.isDone === true;
 }
 
 /** Returns the status after 20 Checking: the provider's plan and subscription count at delivery. */

@@ -2,6 +2,7 @@
 
 import { isRecord } from '../json-input.ts';
 import { isRefused, type Refused } from '../outcome.ts';
+import type { Segment } from '../port/device-search.ts';
 import type { KeyedCall } from '../port/idempotency.ts';
 import { type CommandPayload, composeCommand, readActionType } from './command.ts';
 import { markFilled, readFill } from './fill-form.ts';
@@ -23,14 +24,21 @@ export interface Order<P> extends Schedule {
 
 type Body = Readonly<Record<string, unknown>>;
 
+/** The rules of a surface besides those of the API. */
+interface OrderBounds {
+  hwidCountMax?: number | undefined;
+  segment?: Segment | null | undefined;
+}
+
 /**
  * Reads the body of `POST /remote/notification`: content, schedule, targets, and the replaced
- * notification, and whether placeholders are filled. Returns a misfit or a refusal of the targets.
+ * notification, and whether placeholders are filled. `segment` takes the place of the targets.
+ * Returns a misfit or a refusal of the targets.
  */
 export function readNotification(
   body: Body,
   nowMs: number,
-  hwidCountMax?: number,
+  { hwidCountMax, segment = null }: OrderBounds = {},
 ):
   | Order<StoredNotification>
   | Refused<'malformed' | 'message_too_large' | 'device_not_found' | 'no_devices_found'> {
@@ -43,7 +51,7 @@ export function readNotification(
   if (isRefused(payload)) return payload;
   const schedule = readSchedule(isRecord(form) ? form : {}, nowMs);
   if (isRefused(schedule)) return schedule;
-  const targets = readNotificationTargets(body, hwidCountMax);
+  const targets = segment ? { segment } : readNotificationTargets(body, hwidCountMax);
   if (isRefused(targets)) return targets;
   const replacesId = readReplaces(body['replaces']);
   return isRefused(replacesId) ? replacesId : { payload, targets, ...schedule, replacesId };
@@ -51,12 +59,13 @@ export function readNotification(
 
 /**
  * Reads the body of `POST /remote/command`: action, targets, schedule, content. `note`: a sentence
- * about settings that were omitted or do not fit. Returns a misfit or a refusal of the targets.
+ * about settings that were omitted or do not fit. `segment` takes the place of the targets. Returns
+ * a misfit or a refusal of the targets.
  */
 export function readCommand(
   body: Body,
   nowMs: number,
-  hwidCountMax?: number,
+  { hwidCountMax, segment = null }: OrderBounds = {},
 ):
   | (Order<CommandPayload> & { note?: string })
   | Refused<
@@ -69,7 +78,7 @@ export function readCommand(
     > {
   const action = readActionType(body);
   if (isRefused(action)) return action;
-  const targets = readCommandTargets(body, hwidCountMax);
+  const targets = segment ? { segment } : readCommandTargets(body, hwidCountMax);
   if (isRefused(targets)) return targets;
   const schedule = readSchedule(body, nowMs);
   if (isRefused(schedule)) return schedule;

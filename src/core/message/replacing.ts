@@ -28,14 +28,14 @@ export function readReplaces(value: unknown): number | null | Misfit {
  * notification that is no correction itself is exempt.
  */
 export function replacingOutcome(
-  draft: Pick<NewDistribution, 'targetOs' | 'targetHwid' | 'createdAtMs'>,
+  draft: Pick<NewDistribution, 'targetOs' | 'targetHwid' | 'segment' | 'createdAtMs'>,
   old: Replaceable | null,
 ): ReplaceRefusal | 'exempt' | 'counts' {
   if (old?.notificationType !== PUSH) return 'replaced_unknown';
   const isSame = (a: string | null, b: string | null) => sorted(a) === sorted(b);
-  if (!isSame(old.targetOs, draft.targetOs) || !isSame(old.targetHwid, draft.targetHwid)) {
-    return 'replaced_elsewhere';
-  }
+  const isNamedAlike =
+    isSame(old.targetOs, draft.targetOs) && isSame(old.targetHwid, draft.targetHwid);
+  if (!isNamedAlike || old.segment !== (draft.segment ?? null)) return 'replaced_elsewhere';
   const isOver = old.status === BLOCKED || old.status === CANCELLED;
   if (isOver || old.expiresAtMs <= draft.createdAtMs) return 'replaced_ended';
   // Its devices would get neither its push nor a push of the correction.

@@ -4,13 +4,15 @@ import { counted } from '../counted.ts';
 import { readHwid } from '../formats.ts';
 import { isAbsent, readBoolean, splitList } from '../json-input.ts';
 import { isRefused, type Misfit, malformed, Refused } from '../outcome.ts';
+import type { Segment } from '../port/device-search.ts';
 
 /** The operating systems that can be targeted, in the order of lists. */
 export const TARGET_OS = ['ios', 'android'] as const;
 type TargetOs = (typeof TARGET_OS)[number];
 
 /** Either list has at least one item and no duplicates. */
-export type Targets = { hwids: string[] } | { os: TargetOs[] };
+export type NamedTargets = { hwids: string[] } | { os: TargetOs[] };
+export type Targets = NamedTargets | { segment: Segment };
 
 /** Most HWIDs of one distribution: specification, "Limits". */
 export const TARGET_HWID_COUNT_MAX = 5;
@@ -30,7 +32,7 @@ const OS_LIST_LENGTH_MAX = 1024;
 export function readNotificationTargets(
   body: Readonly<Record<string, unknown>>,
   countMax = TARGET_HWID_COUNT_MAX,
-): Targets | Refused<'device_not_found' | 'no_devices_found' | 'malformed'> {
+): NamedTargets | Refused<'device_not_found' | 'no_devices_found' | 'malformed'> {
   const refusal = () => new Refused('no_devices_found', { detail: 'os or hwid is required' });
   return readHwids(body['hwid'], countMax) ?? readOs(body['os']) ?? refusal();
 }
@@ -48,7 +50,7 @@ export function readCommandTargets(
   body: Readonly<Record<string, unknown>>,
   countMax = TARGET_HWID_COUNT_MAX,
 ):
-  | Targets
+  | NamedTargets
   | Refused<'target_hwid_required' | 'target_os_required' | 'device_not_found' | 'malformed'> {
   const underscored = body['specific_device_toggle'];
   const given = isAbsent(underscored) ? body['specific-device-toggle'] : underscored;

@@ -24,6 +24,12 @@ export interface DeviceSearch {
   figures?: FiguresFilter | null;
 }
 
+/**
+ * The devices of a message by filter: a search that is made when delivery begins, with times
+ * counted from then. See core/message/segment.ts.
+ */
+export type Segment = DeviceSearch;
+
 export interface SearchedDevice {
   hwid: string;
   deviceName: string;

@@ -1,6 +1,7 @@
 /** Distributions, their delivery and their ledgers: records and their part of the port. */
 
 import type { Act } from './audit.ts';
+import type { DeviceSearch } from './device-search.ts';
 import type { KeyedCall, KeyRefusal, Made } from './idempotency.ts';
 import type { LedgerRow, LedgerTotals } from './ledger.ts';
 import type { ReachFacts, ReachGroup } from './message-reach.ts';
@@ -50,6 +51,8 @@ export interface NewDistribution {
   unboundCount: number;
   /** The notification that it replaces; null or absent: none. */
   replacesId?: number | null;
+  /** JSON of a `Segment`; null or absent: its targets are named. */
+  segment?: string | null;
 }
 
 /** The operator's bounds of what a provider sends and keeps. */
@@ -179,6 +182,8 @@ export interface DistributionDetail extends Distribution {
   handedOverAtMs: number | null;
   /** The notification that it replaces; null: none. */
   replacesId: number | null;
+  /** JSON of the `Segment` whose devices it is for; null: its targets are named. */
+  segment: string | null;
   isPruned: boolean;
 }
 
@@ -210,6 +215,13 @@ export interface DistributionStore {
   scanTargets(
     providerId: number,
     os: readonly string[],
+    after: TargetCursor | null,
+    isCommand?: boolean,
+  ): Promise<TargetStep>;
+  /** Counts, as {@link scanTargets}, those that a search finds. */
+  scanSegment(
+    providerId: number,
+    search: DeviceSearch,
     after: TargetCursor | null,
     isCommand?: boolean,
   ): Promise<TargetStep>;
@@ -266,9 +278,14 @@ export interface DistributionStore {
   deliverNamed(lease: Omit<Lease, 'id'>, rules: DeliveryRules): Promise<NamedDeliveries>;
   /**
    * Writes the next recipients into the ledger. If the provider then has more than `ledgerRowsMax`,
-   * it continues and adds the event `quota.reached`. Returns null if the lease was lost.
+   * it continues and adds the event `quota.reached`. A message to a segment begins to ride to them
+   * by these rules (absent: nothing rides). Returns null if the lease was lost.
    */
-  loadRecipients(lease: Lease, ledgerRowsMax: number): Promise<{ isDone: boolean } | null>;
+  loadRecipients(
+    lease: Lease,
+    ledgerRowsMax: number,
+    rides?: RideRules,
+  ): Promise<{ isDone: boolean } | null>;
   /**
    * Puts the message into the inboxes of the next recipients and returns their devices. Fails
    * recipients with `waitingMax` waiting messages of the provider. Queues a push for a recipient

@@ -6,6 +6,7 @@ export interface Replaceable {
   status: number;
   targetOs: string | null;
   targetHwid: string;
+  segment: string | null;
   /** Null: its delivery has not begun. */
   beganAtMs: number | null;
   expiresAtMs: number;

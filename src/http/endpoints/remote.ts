@@ -9,7 +9,7 @@ import { cancelDistribution } from '../../core/message/cancel.ts';
 import { noteOn } from '../../core/message/command.ts';
 import { PLACEHOLDER_NAMES } from '../../core/message/fill.ts';
 import { readCommand, readNotification } from '../../core/message/order.ts';
-import { withSegment } from '../../core/message/segment.ts';
+import { readSegment } from '../../core/message/segment.ts';
 import { STATUS_NAMES, TYPE_NAMES } from '../../core/message/status.ts';
 import { isRefused, malformed } from '../../core/outcome.ts';
 import type { Distribution as DistributionRecord } from '../../core/port/distribution.ts';
@@ -46,12 +46,12 @@ const Distribution = Type.Object(
   {
     id: RecordId,
     target_os: Type.Union([Type.String(), Type.Null()], {
-      description: 'Such as `ios,android`; null if it was sent by HWID.',
+      description: 'Such as `ios,android`; null if it was sent by HWID or by a filter.',
       examples: [null],
     }),
     target_hwid: Type.String({
       description:
-        'HWIDs between commas; empty if it was sent by os. Up to five, or up to 500 if the console sent it to what a filter found.',
+        'HWIDs between commas; empty if it was sent by os or by a filter. Up to five, or up to 500 from the console.',
       examples: [HWID_EXAMPLE],
     }),
     status: statusOf(STATUS_NAMES),
@@ -147,7 +147,7 @@ const notificationEndpoint = providerEndpoint({
       about: `1: placeholders in the texts of bodies are filled for each device (${PLACEHOLDERS_ABOUT}); \`{days_left|soon}\` has a text for devices without a value. Refused: an unknown placeholder; one in a title, link, image or tag; and a message that could exceed its bound once it is filled. Without it braces are delivered as they are.${IN_BODY} An extension of the public contract.`,
     }),
     ...figuresParams(
-      ` Sent to the devices that have a slot on such a link, and whose home link it is, at most ${SEARCHED_HWIDS_MAX}, in place of \`hwid\` and \`os\`.${IN_BODY}`,
+      ` Sent to all devices that have a slot on such a link, and whose home link it is, in place of \`hwid\` and \`os\`; a scheduled one to those that match when it is due. To more than ${SEARCHED_HWIDS_MAX} of them it counts as a notification by \`os\`: one every five minutes.${IN_BODY}`,
     ),
   },
   input: NotificationInput,
@@ -167,7 +167,7 @@ const notificationEndpoint = providerEndpoint({
     'notification_ledger_full',
   ],
   handle: (call) => {
-    const { core, provider, params, nowMs, scope, signal } = call;
+    const { core, provider, params, nowMs, scope } = call;
     const { idempotency_key: _, ...fields } = params;
     const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
     for (const [name, value] of Object.entries(given)) {
@@ -180,9 +180,9 @@ const notificationEndpoint = providerEndpoint({
     const refused = readFiguresWish(body) && refusedFigures(provider, scope);
     if (refused !== null) return refused;
     return sendOnce({ core, provider, params, body, nowMs }, 'notification', async (keyed) => {
-      const named = await withSegment(core, provider, body, nowMs, signal);
-      if (isRefused(named)) return named;
-      const order = readNotification(named, nowMs, named === body ? undefined : SEARCHED_HWIDS_MAX);
+      const segment = readSegment(provider, body);
+      if (isRefused(segment)) return segment;
+      const order = readNotification(body, nowMs, { segment });
       if (isRefused(order)) return order;
       const sent = await sendNotification(core, provider, { ...order, keyed }, nowMs);
       return isRefused(sent) ? sent : accepted(sent);

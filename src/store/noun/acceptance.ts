@@ -39,8 +39,8 @@ function statements({ prepare, locked, returningId }: Backend) {
   const old = sql`
       SELECT ${columns(
         'distribution',
-        `notificationType, status, targetOs, targetHwid, beganAtMs, expiresAtMs,
-        replacesId`,
+        `notificationType, status, targetOs, targetHwid, segment, beganAtMs,
+        expiresAtMs, replacesId`,
       )}
       FROM distribution WHERE id = :replacesId AND provider_id = :providerId AND ${isSent()}`;
   return {
@@ -187,8 +187,9 @@ export function acceptance(backend: Backend, addSends?: AddSends) {
     return ids;
   }
 
-  /** Returns the times of a send by the store's clock, which all nodes share. */
-  function timesOf({ createdAtMs, dueAtMs, reachesUnbound, replacesId }: NewDistribution) {
+  /** Returns fields of the row, with times by the store's clock, which all nodes share. */
+  function timesOf(draft: NewDistribution) {
+    const { createdAtMs, dueAtMs, reachesUnbound, replacesId = null, segment = null } = draft;
     const atMs = backend.storeMs(createdAtMs);
     // It is scheduled only if its time is still ahead when the database accepts it.
     const isScheduled = dueAtMs !== null && dueAtMs > atMs;
@@ -196,7 +197,8 @@ export function acceptance(backend: Backend, addSends?: AddSends) {
       createdAtMs: atMs,
       dueAtMs: isScheduled ? dueAtMs : atMs,
       reachesUnbound: Number(reachesUnbound),
-      replacesId: replacesId ?? null,
+      replacesId,
+      segment,
     };
   }
 

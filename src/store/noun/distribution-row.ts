@@ -32,6 +32,7 @@ const COLUMNS = {
   failedCount: { shown: 'details' },
   handedOverAtMs: { shown: 'details' },
   replacesId: { send: 'bigint', shown: 'details' },
+  segment: { send: 'text', shown: 'details' },
   pushWaitingCount: {},
   reminderId: {},
   reminderDay: {},
@@ -39,6 +40,8 @@ const COLUMNS = {
   leaseUntilMs: {},
   cursorSource: {},
   cursorId: {},
+  cursorOs: {},
+  rideEndedAtMs: {},
   expiredAtMs: {},
   prunedAtMs: {},
 } as const satisfies Record<keyof Row<'distribution'>, Column> &

@@ -67,9 +67,12 @@ export function ledgerKeepingNoun(backend: Backend): LedgerKeeping {
         LIMIT ${LEDGER_COUNT} ${deletableUnlessBusy}`),
     dropRecipients: prepare(sql`
         DELETE FROM recipient WHERE id ${among('ids')}`),
-    /** The payload becomes JSON null, because the column holds JSON. */
+    /**
+     * The payload becomes JSON null, because the column holds JSON; a segment stays one, of all.
+     */
     prune: prepare(sql`
-        UPDATE distribution SET pruned_at_ms = :nowMs, payload = 'null'
+        UPDATE distribution SET pruned_at_ms = :nowMs, payload = 'null',
+          segment = CASE WHEN segment IS NOT NULL THEN '{}' END
         WHERE id ${among('ids')} AND pruned_at_ms IS NULL AND NOT EXISTS (
           SELECT 1 FROM recipient r WHERE r.distribution_id = distribution.id)`),
     oldest: prepare(sql`

@@ -79,15 +79,18 @@ const isBeforeScheduled = ({ once }: Dialect) => sql`NOT EXISTS (
 
 const flag = (condition: SQL) => sql`CAST(${condition} AS integer)`;
 
+/** Condition: `x` names its devices. */
+const IS_NAMED = sql`(x.target_os IS NULL AND (x.target_hwid <> '' OR x.segment IS NULL))`;
+
 const CANDIDATE = sql`${columns(
   { x: 'distribution', p: 'provider' },
   `x.id, x.providerId, x.status, p.code AS providerCode, x.notificationType, p.ledgerCount,
     x.targetHwid, x.leaseOwner AS heldBy, x.leaseUntilMs AS heldUntilMs`,
 )}, ${values<{ readyAtMs: number; isNamed: number; isUnscheduled: number; isBulky: number }>({
   readyAtMs: READY_AT,
-  isNamed: flag(sql`x.target_os IS NULL`),
+  isNamed: flag(IS_NAMED),
   isUnscheduled: flag(unscheduled('x')),
-  isBulky: flag(sql`(x.target_os IS NOT NULL AND x.status IN ${IN_DELIVERY})`),
+  isBulky: flag(sql`(NOT ${IS_NAMED} AND x.status IN ${IN_DELIVERY})`),
 })}`;
 
 export interface Candidate {

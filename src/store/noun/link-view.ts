@@ -7,7 +7,7 @@ import { alternatives } from '../../core/fold.ts';
 import type { LinkFilter, LinkViewStore, OwnedLink } from '../../core/port/link-view.ts';
 import { LINK_TERMS } from '../../core/terms.ts';
 import { nextTurn } from '../../core/turn.ts';
-import type { Backend, Prepared, Values } from '../backend.ts';
+import type { Backend, Dialect, Prepared, Values } from '../backend.ts';
 import { columns, ofTable, sql, values } from '../statement-text.ts';
 import { slotSeen, withDevice } from './look-ups.ts';
 import { DISABLED_BY_IMPORT } from './panel-link.ts';
@@ -30,8 +30,8 @@ const preparedLinks = ({ prepare }: Backend, query: SQL<LinkRow>) =>
   mapped(prepare(query), booleans('hasSubscriptionKey', 'isCopied'));
 
 /** Returns the pattern of texts with this part, where letters that are alike are one. */
-export const patternOf = (backend: Backend, part: string | null) =>
-  part === null ? null : backend.partPattern(alternatives(part));
+export const patternOf = (dialect: Dialect, part: string | null) =>
+  part === null ? null : dialect.partPattern(alternatives(part));
 
 /** Condition: a HWID of the link `i` has a certain further phone. */
 const IS_COPIED = sql.raw(`(i.has_phones = 1 AND (

@@ -28,6 +28,9 @@ const UNATTACHED = sql`t.device_id = r.device_id AND t.nobody_after_distribution
 export const REACHABLE = sql`(r.received_at_ms IS NOT NULL OR p.token_id IS NOT NULL
   OR r.inbox < 0 AND EXISTS (SELECT 1 FROM device_token t WHERE ${UNATTACHED}))`;
 
+/** Rides that are read for their parts: a segment has those parts for each device. */
+const PART_ROWS = 1_000;
+
 type Row = Parameters<typeof reachFacts>[0] &
   Record<'isCarried' | 'count' | 'receivedCount', number>;
 
@@ -37,11 +40,12 @@ type Row = Parameters<typeof reachFacts>[0] &
  */
 export const reachSteps = shared(({ prepare, once }: Statements) => {
   const find = prepare(sql`
-      SELECT ${columns('distribution', 'notificationType AS type, targetOs')}
+      SELECT ${columns('distribution', 'notificationType AS type, targetOs, rideEndedAtMs')}
       FROM distribution WHERE id = :id`);
   const parts = prepare(sql`
       SELECT DISTINCT ${columns('ride', 'part')}
-      FROM ride WHERE distribution_id = :id AND until_ms > :nowMs`);
+      FROM (SELECT part FROM ride WHERE distribution_id = :id AND until_ms > :nowMs
+        LIMIT ${PART_ROWS}) ride`);
   /** A queued push shows that the device had an address, at whichever gateway. */
   const groups = prepare(sql`
       SELECT ${values<Row>({
@@ -74,7 +78,8 @@ export const reachSteps = shared(({ prepare, once }: Statements) => {
   ): Step<LedgerReach> {
     const about = yield* find.get({ id });
     const isToAll = about?.targetOs != null;
-    const riding = (yield* parts.all({ id, nowMs })).map(({ part }) => part);
+    const isEnded = (about?.rideEndedAtMs ?? nowMs + 1) <= nowMs;
+    const riding = isEnded ? [] : (yield* parts.all({ id, nowMs })).map(({ part }) => part);
     const rules = {
       gateways: PUSH_GATEWAYS,
       carriers: riding.length === 0 ? NO_CARRIERS : (carriers ?? carriersOfParts(riding)),

@@ -23,6 +23,10 @@ export interface Work {
   targetHwid: string;
   source: number;
   cursorId: number;
+  /** The operating system of `cursorId` while a segment loads. */
+  os: string | null;
+  segment: string | null;
+  beganAtMs: number | null;
   reachesUnbound: number;
   expiresAtMs: number;
   type: DistributionType;
@@ -46,6 +50,7 @@ export const selectWork = ({ among }: Backend) => sql`
   SELECT ${columns(
     'distribution',
     `providerId, targetOs, targetHwid, cursorSource AS source, cursorId,
+    cursorOs AS os, segment, beganAtMs,
     reachesUnbound, expiresAtMs, notificationType AS type, replacesId`,
   )}
   FROM distribution WHERE ${HELD} AND status ${among('statuses')}`;

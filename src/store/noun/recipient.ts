@@ -1,15 +1,19 @@
 /** Writes recipients into the ledger, a step at a time; recipient-serving.ts serves them. */
 
+import { segmentAt } from '../../core/message/segment.ts';
 import { LOAD, LOAD_FROM } from '../../core/message/status.ts';
 import { COMMAND, type Lease } from '../../core/port/distribution.ts';
+import type { RideRules } from '../../core/port/ride.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
+import { searchValues } from './device-match.ts';
 import { HELD, held } from './lane.ts';
 import { recipientServing, selectWork, type Work } from './recipient-serving.ts';
 import { StepSize } from './recipient-steps.ts';
+import { rideSteps } from './ride-steps.ts';
 import { shared } from './shared.ts';
-import { inRange, linked, targetRanges } from './targets.ts';
+import { inRange, inSegment, linked, targetRanges } from './targets.ts';
 
 type RecipientNoun = Pick<Store, 'loadRecipients' | 'sendRecipients'>;
 
@@ -22,8 +26,11 @@ const NAMED_LOADED = 1;
 interface Loaded {
   source: number;
   cursorId: number;
+  os: string | null;
   added: number;
   failed: number;
+  /** Devices of a segment, to which the message rides from now on. */
+  riders: readonly number[];
 }
 
 function loadStatements(backend: Backend) {
@@ -50,15 +57,22 @@ function loadStatements(backend: Backend) {
                       OR NOT EXISTS (SELECT 1 FROM device_provider b
                         WHERE b.device_id = y.id AND b.browser_install_id IS NOT NULL))) e) d
         WHERE true ON CONFLICT DO NOTHING`),
+    /** Returns the devices that it added. */
+    loadSegment: prepare(sql`
+        INSERT INTO recipient (distribution_id, device_id, state, inbox, is_waiting, queued_at_ms)
+        SELECT CAST(:id AS bigint), p.device_id, 1, p.provider_id, 0, CAST(:nowMs AS bigint)
+        FROM ${inSegment(backend)} ORDER BY p.device_id ON CONFLICT DO NOTHING
+        RETURNING ${columns('recipient', 'deviceId')}`),
     failedOf: prepare(sql`
         SELECT ${values<{ count: number }>({ count: sql`count(*)` })}
         FROM recipient WHERE distribution_id = :id AND state = 3`),
     /** Saves with each step of loading where the next one continues, unless another worker did. */
     loaded: prepare(sql`
-        UPDATE distribution SET cursor_source = :source, cursor_id = :cursorId,
+        UPDATE distribution SET cursor_source = :source, cursor_id = :cursorId, cursor_os = :os,
           recipient_count = recipient_count + :added, failed_count = failed_count + :failed,
           lease_until_ms = :untilMs
-        WHERE ${isHeld} AND cursor_source = :fromSource AND cursor_id = :fromId`),
+        WHERE ${isHeld} AND cursor_source = :fromSource AND cursor_id = :fromId
+          AND cursor_os IS NOT DISTINCT FROM CAST(:fromOs AS text)`),
     ledgerOf: prepare(sql`
         SELECT ${columns('provider', 'ledgerCount AS count')}
         FROM provider WHERE id = :providerId`),
@@ -68,7 +82,8 @@ function loadStatements(backend: Backend) {
 /** Returns the step that writes the next recipients; null: the lease was lost. */
 export const recipientLoading = shared((backend: Backend) => {
   const on = loadStatements(backend);
-  const nextRange = targetRanges(backend);
+  const ranges = targetRanges(backend);
+  const rides = rideSteps(backend);
 
   /** All at once, because a filter finds only so many. Deleted devices are only counted. */
   function* loadNamed(work: Work, id: number, nowMs: number): Step<Loaded> {
@@ -81,20 +96,39 @@ export const recipientLoading = shared((backend: Backend) => {
     );
     const found = added.reduce((sum, count) => sum + count, 0);
     const failed = ((yield* on.failedOf.get({ id }))?.count ?? 0) + hwids.length - found;
-    return { source, cursorId: NAMED_LOADED, added: hwids.length, failed };
+    return { source, cursorId: NAMED_LOADED, os: null, added: hwids.length, failed, riders: [] };
+  }
+
+  /** The search is made as of the time at which delivery began, in each step. */
+  function* loadSegment(
+    work: Work & { segment: string },
+    { id, nowMs }: Lease,
+  ): Step<Loaded | null> {
+    const { providerId, source, cursorId } = work;
+    const found = yield* ranges.nextOfAny(providerId, { os: work.os ?? '', id: cursorId });
+    if (found === null) return null;
+    const search = segmentAt(work.segment, work.beganAtMs ?? nowMs);
+    const of = { ...searchValues(backend, search), isCommand: work.type === COMMAND ? 1 : 0 };
+    const added = yield* on.loadSegment.all({ id, providerId, nowMs, ...of, ...found.range });
+    const riders = added.map(({ deviceId }) => deviceId);
+    const { os, id: toId } = found.next;
+    return { source, cursorId: toId, os, added: added.length, failed: 0, riders };
   }
 
   /** Returns null if all are written. */
-  function* loadNext(work: Work, { id, nowMs }: Lease, countMax: number): Step<Loaded | null> {
-    const { providerId, targetOs, source, cursorId } = work;
+  function* loadNext(work: Work, lease: Lease, countMax: number): Step<Loaded | null> {
+    const { id, nowMs } = lease;
+    const { providerId, targetOs, source, cursorId, segment } = work;
+    if (segment !== null) return yield* loadSegment({ ...work, segment }, lease);
     // Counted once, even if the worker dies before it has moved the distribution.
     if (targetOs === null) return cursorId === 0 ? yield* loadNamed(work, id, nowMs) : null;
     const systems = targetOs.split(',');
-    const found = yield* nextRange(providerId, systems, { source, id: cursorId }, countMax);
+    const found = yield* ranges.next(providerId, systems, { source, id: cursorId }, countMax);
     if (found === null) return null;
     const isCommand = work.type === COMMAND ? 1 : 0;
     const added = yield* on.loadRange.run({ id, providerId, nowMs, isCommand, ...found.range });
-    return { source: found.next.source, cursorId: found.next.id, added, failed: 0 };
+    const next = { source: found.next.source, cursorId: found.next.id, os: null };
+    return { ...next, added, failed: 0, riders: [] };
   }
 
   function* noteLedger(notes: Notes, providerId: number, limit: number, nowMs: number) {
@@ -109,6 +143,7 @@ export const recipientLoading = shared((backend: Backend) => {
     lease: Lease,
     ledgerRowsMax: number,
     countBehind: (cursorId: number) => number,
+    rules?: RideRules,
   ): Step<{ isDone: boolean } | null> {
     const { id, owner, nowMs } = lease;
     const mine = { id, owner, statuses: LOADING };
@@ -116,17 +151,22 @@ export const recipientLoading = shared((backend: Backend) => {
     if (work === null) return null;
     const loaded = yield* loadNext(work, lease, countBehind(work.cursorId));
     if (loaded === null) return { isDone: true };
-    const { providerId, source: fromSource, cursorId: fromId } = work;
+    const { providerId, source: fromSource, cursorId: fromId, os: fromOs } = work;
     const { untilMs } = held(backend, lease);
+    const { riders, ...step } = loaded;
+    const save = () => on.loaded.run({ ...mine, ...step, fromSource, fromId, fromOs, untilMs });
     const [, saved] = yield* backend.together([
       () => backend.lockProvider(providerId),
-      () => on.loaded.run({ ...mine, ...loaded, fromSource, fromId, untilMs }),
+      function* () {
+        if (riders.length > 0) yield* rides.beginFor(id, riders, rules);
+        return yield* save();
+      },
     ]);
     if (saved === 0) return notes.refuse(null);
     notes.figure(providerId, 'recipients', nowMs, loaded.added);
     notes.figure(providerId, 'failed', nowMs, loaded.failed);
     yield* noteLedger(notes, providerId, ledgerRowsMax, nowMs);
-    return { isDone: work.targetOs === null };
+    return { isDone: work.targetOs === null && work.segment === null };
   };
 });
 
@@ -136,8 +176,10 @@ export function recipientNoun(backend: Backend): RecipientNoun {
   const load = recipientLoading(backend);
   const send = recipientServing(backend);
   return {
-    loadRecipients: (lease, ledgerRowsMax) =>
-      size.timed(() => backend.write((notes) => load(notes, lease, ledgerRowsMax, countBehind))),
+    loadRecipients: (lease, ledgerRowsMax, rides) =>
+      size.timed(() =>
+        backend.write((notes) => load(notes, lease, ledgerRowsMax, countBehind, rides)),
+      ),
     sendRecipients: (lease, waitingMax, gateways) =>
       size.timed(() =>
         backend.write((notes) => send(notes, lease, { waitingMax, gateways }, countBehind)),

@@ -31,6 +31,9 @@ interface Work {
   notificationType: number;
   targetOs: string | null;
   targetHwid: string;
+  /** Not null: it is for what a search finds, and begins to ride where it is loaded. */
+  segment: string | null;
+  beganAtMs: number | null;
   createdAtMs: number;
   expiresAtMs: number;
   payload: string;
@@ -45,8 +48,8 @@ function statements({ prepare, lockOnly, among, rows, greatest, join, locked }: 
     works: prepare(sql`
         SELECT ${columns(
           'distribution',
-          `id, providerId, notificationType, targetOs, targetHwid, createdAtMs, expiresAtMs,
-              payload`,
+          `id, providerId, notificationType, targetOs, targetHwid, segment, beganAtMs,
+            createdAtMs, expiresAtMs, payload`,
         )}
         FROM distribution WHERE id ${among('ids')} AND notification_type <= :typeMax ORDER BY id`),
     devices: prepare(sql`
@@ -80,6 +83,13 @@ function statements({ prepare, lockOnly, among, rows, greatest, join, locked }: 
         FROM ride WHERE distribution_id = :id AND device_id IS NULL LIMIT 1`),
     dropUnbegun: prepare(sql`
         DELETE FROM ride WHERE distribution_id = :id AND from_ms >= :nowMs`),
+    /** Rides to a segment end by one row, because they may be too many for one write. */
+    endOfSegment: prepare(sql`
+        UPDATE distribution SET ride_ended_at_ms = :nowMs
+        WHERE id = :id AND segment IS NOT NULL AND ride_ended_at_ms IS NULL
+          AND EXISTS (SELECT 1 FROM ride WHERE distribution_id = :id AND until_ms > :nowMs)`),
+    segmentOf: prepare(sql`
+        SELECT ${columns('distribution', 'segment')} FROM distribution WHERE id = :id`),
     end: prepare(sql`
         UPDATE ride SET until_ms = :nowMs WHERE distribution_id = :id AND until_ms > :nowMs`),
     endNamed: prepare(sql`
@@ -88,18 +98,26 @@ function statements({ prepare, lockOnly, among, rows, greatest, join, locked }: 
   };
 }
 
+const typeMaxOf = ({ level }: RideRules) => (level === 'on' ? COMMAND : COMMAND - 1);
+
 /** All times are by the clock of the store. */
 export const rideSteps = shared((backend: Statements) => {
   const on = { ...statements(backend), raise: ridesChanged(backend) };
 
-  function* planOf(work: Work, { hours }: RideRules, nowMs: number): Step<Plan | null> {
-    const { id, providerId, notificationType, targetOs, targetHwid } = work;
+  /** Returns the plan without named devices; null: it does not ride. */
+  function planFrom(work: Work, { hours }: RideRules, nowMs: number): Plan | null {
+    const { id, providerId, notificationType, targetOs } = work;
     const systems = targetOs === null ? null : targetOs.split(',');
     const parts = partsTo(systems !== null, notificationType, JSON.parse(work.payload));
     const times = rideTimes(work, hours, nowMs);
     if (parts.length === 0 || times === null) return null;
-    const plan = { distributionId: id, providerId, systems, parts, ...times };
-    if (systems !== null) return { ...plan, deviceIds: [] };
+    return { distributionId: id, providerId, systems, parts, ...times, deviceIds: [] };
+  }
+
+  function* planOf(work: Work, rules: RideRules, nowMs: number): Step<Plan | null> {
+    const { providerId, segment, targetHwid } = work;
+    const plan = segment === null ? planFrom(work, rules, nowMs) : null;
+    if (plan === null || plan.systems !== null) return plan;
     const found = yield* on.devices.all({ providerId, hwids: targetHwid.split(',') });
     return found.length === 0 ? null : { ...plan, deviceIds: found.map((device) => device.id) };
   }
@@ -126,9 +144,8 @@ export const rideSteps = shared((backend: Statements) => {
      */
     *plan(ids: readonly number[], rules: RideRules | undefined, nowMs: number): Step<Plan[]> {
       if (rules === undefined || rules.level === 'off') return [];
-      const typeMax = rules.level === 'on' ? COMMAND : COMMAND - 1;
       const plans: Plan[] = [];
-      for (const work of yield* on.works.all({ ids, typeMax })) {
+      for (const work of yield* on.works.all({ ids, typeMax: typeMaxOf(rules) })) {
         const plan = yield* planOf(work, rules, nowMs);
         if (plan !== null) plans.push(plan);
       }
@@ -174,8 +191,21 @@ export const rideSteps = shared((backend: Statements) => {
       yield* on.endNamed.run({ id, deviceId, nowMs });
     },
 
+    /** Begins the ride of a distribution to devices of its segment. Needs the provider locked. */
+    *beginFor(id: number, deviceIds: readonly number[], rules: RideRules | undefined): Step<void> {
+      if (rules === undefined || rules.level === 'off') return;
+      const work = yield* on.works.get({ ids: [id], typeMax: typeMaxOf(rules) });
+      const plan = work && planFrom(work, rules, work.beganAtMs ?? 0);
+      if (plan === null) return;
+      yield* on.lockMarks.run({ providerId: plan.providerId, deviceIds });
+      yield* add({ ...plan, deviceIds });
+    },
+
     /** Ends the ride of a distribution whose provider is locked. False: it had none. */
     *end(id: number, providerId: number, nowMs: number): Step<boolean> {
+      if ((yield* on.segmentOf.get({ id }))?.segment != null) {
+        return (yield* on.endOfSegment.run({ id, nowMs })) > 0;
+      }
       const isOfAll = (yield* on.isOfAll.get({ id })) !== null;
       const count = (yield* on.dropUnbegun.run({ id, nowMs })) + (yield* on.end.run({ id, nowMs }));
       if (isOfAll && count > 0) yield* on.raise.run({ providerId });

@@ -13,9 +13,14 @@ function statements({ prepare, join, least, deletableUnlessBusy }: Backend) {
     { r: 'ride', x: 'distribution' },
     `r.distributionId, x.notificationType, r.part, x.payload, r.fromMs`,
   );
-  /** A device joins a round of a reminder later than it was made. */
+  /**
+   * A device joins a round of a reminder later than it was made. The devices of a segment are those
+   * of the time at which its delivery began.
+   */
   const sent = values<{ createdAtMs: number }>({
-    createdAtMs: sql`CASE WHEN x.reminder_id IS NULL THEN x.created_at_ms ELSE r.from_ms END`,
+    createdAtMs: sql`CASE WHEN x.reminder_id IS NOT NULL THEN r.from_ms
+      WHEN x.segment IS NOT NULL THEN coalesce(x.began_at_ms, x.created_at_ms)
+      ELSE x.created_at_ms END`,
   });
   const distribution = sql`${join} distribution x ON x.id = r.distribution_id
     ${join} provider o ON o.id = r.provider_id`;
@@ -51,7 +56,7 @@ function statements({ prepare, join, least, deletableUnlessBusy }: Backend) {
     ofDevice: prepare(sql`
         SELECT ${message}, ${sent}, ${values<{ os: null; untilMs: number }>({
           os: sql`NULL`,
-          untilMs: least(until, taken),
+          untilMs: least(least(until, taken), sql.raw('coalesce(x.ride_ended_at_ms, r.until_ms)')),
         })}
         FROM ride r ${distribution} ${join} recipient q
           ON q.distribution_id = r.distribution_id AND q.device_id = r.device_id

@@ -1,6 +1,7 @@
 /** The devices of a provider: found by HWID, or searched in bounded steps. */
 
 import type { SQL } from 'drizzle-orm';
+import type { TargetCursor, TargetStep } from '../../core/port/distribution.ts';
 import type { ReachFacts } from '../../core/port/message-reach.ts';
 import { PUSH_GATEWAYS, type PushGateway } from '../../core/port/registration.ts';
 import type { Store } from '../../core/port/store.ts';
@@ -8,9 +9,10 @@ import type { Backend, Dialect, Statements, Step } from '../backend.ts';
 import { cursorAt, positionOf } from '../cursor.ts';
 import { columns, sql, values } from '../statement-text.ts';
 import { ACTIVE_BINDING } from '../status.ts';
+import { deviceMatches, searchValues } from './device-match.ts';
 import { shared } from './shared.ts';
 
-type TargetNoun = Pick<Store, 'findTargets' | 'scanTargets'>;
+type TargetNoun = Pick<Store, 'findTargets' | 'scanTargets' | 'scanSegment'>;
 
 /** Devices of one step of a search, even if few are linked: some 5 ms on SQLite. */
 const SCAN_DEVICES = 2_000;
@@ -18,6 +20,8 @@ const SCAN_DEVICES = 2_000;
 const FIRST_SCAN_DEVICES = 50;
 /** Rows for each of them: a device on no link is looked up in each of its bindings. */
 const ROWS_EACH = 3;
+/** Devices of one step of a segment: each has bindings, links and figures to read. */
+const SEGMENT_DEVICES = 1_000;
 
 /** Condition: the device of `p` is linked there; reads at most 16 bindings by their keys. */
 export const linkedRow = ({ fence }: Dialect) => sql`(p.slot_count > 0
@@ -87,6 +91,10 @@ export const inRange = (dialect: Dialect) => sql`
     AND p.device_id > ${dialect.once('afterId')} AND p.device_id <= ${dialect.once('toId')}
     AND ${TAKES} AND ${linkedRow(dialect)}`;
 
+/** The linked devices `p` in a range that match a search: see `searchValues`. */
+export const inSegment = (dialect: Dialect) => sql`
+  ${inRange(dialect)} AND ${deviceMatches(dialect)}`;
+
 /** Position of a search through a provider's devices, one operating system after another. */
 interface TargetPosition {
   /** Index of the operating system among the requested ones. */
@@ -96,6 +104,14 @@ interface TargetPosition {
 }
 
 const BEGINNING: TargetPosition = { source: 0, id: 0 };
+
+/** Position of a search through all devices of a provider. */
+interface SegmentPosition {
+  os: string;
+  id: number;
+}
+
+const SEGMENT_BEGINNING: SegmentPosition = { os: '', id: 0 };
 
 /** Cuts a provider's devices into ranges that are quick to read. */
 export const targetRanges = shared(({ prepare, once }: Statements) => {
@@ -117,24 +133,46 @@ export const targetRanges = shared(({ prepare, once }: Statements) => {
     }
   }
 
-  /** Returns the range that begins at `from`, and the position after it; null: the end. */
-  return function* next(
-    providerId: number,
-    systems: readonly string[],
-    from: TargetPosition,
-    countMax = SCAN_DEVICES,
-  ): Step<{ range: TargetRange; next: TargetPosition } | null> {
-    for (let { source, id: afterId } = from; ; source += 1, afterId = 0) {
-      const os = systems[source];
-      if (os === undefined) return null;
-      const toId = yield* endOf({ providerId, os, afterId }, countMax);
-      if (toId !== null) return { range: { os, afterId, toId }, next: { source, id: toId } };
-    }
+  const systemAfter = prepare(sql`
+      SELECT ${values<{ os: string | null }>({ os: sql`min(os)` })}
+      FROM device_provider WHERE provider_id = :providerId AND os > :os`);
+
+  return {
+    /** Returns the range that begins at `from`, and the position after it; null: the end. */
+    *next(
+      providerId: number,
+      systems: readonly string[],
+      from: TargetPosition,
+      countMax = SCAN_DEVICES,
+    ): Step<{ range: TargetRange; next: TargetPosition } | null> {
+      for (let { source, id: afterId } = from; ; source += 1, afterId = 0) {
+        const os = systems[source];
+        if (os === undefined) return null;
+        const toId = yield* endOf({ providerId, os, afterId }, countMax);
+        if (toId !== null) return { range: { os, afterId, toId }, next: { source, id: toId } };
+      }
+    },
+
+    /** Returns the range of any system, as {@link next}. */
+    *nextOfAny(
+      providerId: number,
+      from: SegmentPosition,
+    ): Step<{ range: TargetRange; next: SegmentPosition } | null> {
+      for (let { os, id: afterId } = from; ; afterId = 0) {
+        const toId = yield* endOf({ providerId, os, afterId }, SEGMENT_DEVICES);
+        if (toId !== null) return { range: { os, afterId, toId }, next: { os, id: toId } };
+        const after = yield* systemAfter.get({ providerId, os });
+        if (after === null || after.os === null) return null;
+        os = after.os;
+      }
+    },
   };
 });
 
+const NOTHING: TargetStep = { count: 0, reachableCount: 0, groups: [], next: null };
+
 export function targetNoun(backend: Backend): TargetNoun {
-  const nextRange = targetRanges(backend);
+  const ranges = targetRanges(backend);
   const find = backend.prepare(
     sql`
       SELECT ${values<
@@ -163,7 +201,8 @@ export function targetNoun(backend: Backend): TargetNoun {
               ON p.device_id = d.id AND p.provider_id = ${backend.once('providerId')}
             WHERE d.hwid ${backend.among('hwids', 'text')}) e`,
   );
-  const groups = backend.prepare(sql`
+  const groupsOf = (from: SQL) =>
+    backend.prepare(sql`
       SELECT ${FETCH_COLUMNS}, ${values<
         Pick<GroupRow, 'gateway' | 'isReachable' | 'hasStream'> & { count: number }
       >({
@@ -172,7 +211,19 @@ export function targetNoun(backend: Backend): TargetNoun {
         hasStream: streamOf(OWN_TOKEN),
         count: sql`count(*)`,
       })}
-      FROM ${inRange(backend)} GROUP BY 1, 2, 3, 4, 5, 6`);
+      FROM ${from} GROUP BY 1, 2, 3, 4, 5, 6`);
+  const groups = groupsOf(inRange(backend));
+  const segmentGroups = groupsOf(inSegment(backend));
+
+  const stepOf = (rows: readonly (GroupRow & { count: number })[], next: object) => {
+    const sum = (some: typeof rows) => some.reduce((all, { count }) => all + count, 0);
+    return {
+      count: sum(rows),
+      reachableCount: sum(rows.filter(({ isReachable }) => isReachable === 1)),
+      groups: rows.map((row) => ({ ...reachFacts(row), count: row.count })),
+      next: cursorAt<TargetCursor>(next),
+    };
+  };
 
   return {
     findTargets: async (providerId, hwids) => {
@@ -190,17 +241,19 @@ export function targetNoun(backend: Backend): TargetNoun {
       backend.read(function* () {
         const from = positionOf(after, BEGINNING);
         const countMax = from.id === 0 ? FIRST_SCAN_DEVICES : SCAN_DEVICES;
-        const found = yield* nextRange(providerId, systems, from, countMax);
-        if (found === null) return { count: 0, reachableCount: 0, groups: [], next: null };
+        const found = yield* ranges.next(providerId, systems, from, countMax);
+        if (found === null) return NOTHING;
         const kind = { isCommand: isCommand ? 1 : 0 };
-        const rows = yield* groups.all({ providerId, ...found.range, ...kind });
-        const sum = (some: typeof rows) => some.reduce((all, { count }) => all + count, 0);
-        return {
-          count: sum(rows),
-          reachableCount: sum(rows.filter(({ isReachable }) => isReachable === 1)),
-          groups: rows.map((row) => ({ ...reachFacts(row), count: row.count })),
-          next: cursorAt(found.next),
-        };
+        return stepOf(yield* groups.all({ providerId, ...found.range, ...kind }), found.next);
+      }),
+
+    scanSegment: async (providerId, search, after, isCommand = false) =>
+      backend.read(function* () {
+        const found = yield* ranges.nextOfAny(providerId, positionOf(after, SEGMENT_BEGINNING));
+        if (found === null) return NOTHING;
+        const of = { ...searchValues(backend, search), isCommand: isCommand ? 1 : 0 };
+        const rows = yield* segmentGroups.all({ providerId, ...of, ...found.range });
+        return stepOf(rows, found.next);
       }),
   };
 }

@@ -70,6 +70,7 @@ export const distributionContract: Record<Method & keyof Store, Suite> = {
         failedCount: 0,
         handedOverAtMs: null,
         replacesId: null,
+        segment: null,
         isPruned: false,
       });
       const { atGateway, ...inboxes } = totals;

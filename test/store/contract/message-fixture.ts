@@ -4,6 +4,7 @@ import { expect } from 'bun:test';
 import type { Lease, NewDistribution } from '../../../src/core/port/distribution.ts';
 import type { Glance, TokenHolder } from '../../../src/core/port/inbox.ts';
 import type { NewRegistration, Shown } from '../../../src/core/port/registration.ts';
+import type { RideRules } from '../../../src/core/port/ride.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { hashKey } from '../../../src/core/secret.ts';
 import { ACT } from '../../support/actor.ts';
@@ -106,9 +107,9 @@ export async function deliver(
 }
 
 /** Loads to the end; says in how many steps. */
-export async function loadAll(store: Store, hold: Lease): Promise<number> {
+export async function loadAll(store: Store, hold: Lease, rides?: RideRules): Promise<number> {
   for (let steps = 1; ; steps++) {
-    const step = await store.loadRecipients(hold, LEDGER_MAX);
+    const step = await store.loadRecipients(hold, LEDGER_MAX, rides);
     if (step === null) throw new Error('lost while loading');
     if (step.isDone) return steps;
   }

@@ -38,6 +38,7 @@ const messages = {
   },
   toAll: (systems: string) => `all on ${systems}`,
   toDevices: (n: number) => count(n, 'device', 'devices'),
+  toFilter: 'what a filter finds',
   deleted: 'deleted with its ledger',
   none: 'No messages yet',
   noneHint: 'The messages that you send to the apps of your users are here, with their delivery.',
@@ -175,8 +176,7 @@ const compose = {
   finding: 'Searching',
   findAgain: 'Search again',
   finds: (n: string, exact: number) => `Finds ${counted(exact, 'device', 'devices', n)}.`,
-  findsTooMany: (n: string, max: string) =>
-    `Finds ${n} devices, which are too many: ${max} at most. Narrow the filter, or send to a system.`,
+  findsAtTime: 'A scheduled message goes to those that match at its time.',
   opensIn: (time: string) =>
     `The next message to all devices of a system is accepted in ${time}, a scheduled one too.`,
   when: 'Time, in UTC+3',
