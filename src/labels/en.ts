@@ -62,6 +62,7 @@ export const labels = {
   locale: 'language of the texts',
   with: 'also shown in the chat',
   events: 'events',
+  figures: 'figures of subscriptions in events',
   enabled: 'enabled',
   address: 'address',
   domain_name: 'name',
@@ -88,6 +89,7 @@ export const choices = {
   buttons: { missing: 'if the panel sends none', always: 'always' },
   discovery: { 0: 'no', 1: 'if they ask' },
   subscription_figures: { 0: 'are not kept', 1: 'are kept' },
+  figures: { 0: 'are not sent', 1: 'are sent' },
 };
 
 export type Labels = Record<keyof typeof labels, string>;
@@ -202,6 +204,11 @@ export const explained: Readonly<
   events: {
     option: ['kinds', ': kinds separated by commas, or all'],
     about: 'The kinds to send. A change drops waiting deliveries of others.',
+  },
+  figures: {
+    option: ['state', ', of a webhook of a provider'],
+    about:
+      '1: events about a link have the end and the traffic of its subscription. An account switches that on in the console; a key can only switch it off, and does so with another URL, chat or secret.',
   },
   rc2Body: {
     option: ['state', ' of add-install: whether it names your own link, or default'],

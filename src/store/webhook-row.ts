@@ -1,6 +1,7 @@
 /** Webhooks as rows. */
 
 import { each, fieldsOf, only } from '../core/field.ts';
+import type { Act } from '../core/port/audit.ts';
 import type { EventKind } from '../core/port/event.ts';
 import type {
   ChatFact,
@@ -10,6 +11,7 @@ import type {
   WebhookTarget,
 } from '../core/port/webhook.ts';
 import { OWN_NAMES } from '../core/webhook-fields.ts';
+import { figuresAfter } from '../core/webhook-figures.ts';
 import type { Row } from './row.ts';
 import { columns } from './statement-text.ts';
 
@@ -51,8 +53,12 @@ export const UPDATED_FIELDS = WEBHOOK_FIELDS.filter(
 export const WEBHOOK_COLUMNS = columns('webhook', WEBHOOK_FIELDS);
 
 /** Returns a webhook after a change. */
-export function changedWebhook(before: Webhook, change: WebhookChange): Webhook {
-  const { rotation, ...fields } = change;
+export function changedWebhook(before: Webhook, change: WebhookChange, act: Act): Webhook {
+  const after = withChange(before, change);
+  return { ...after, figures: figuresAfter(before, after, isMoved(before, after), act.actor) };
+}
+
+function withChange(before: Webhook, { rotation, ...fields }: WebhookChange): Webhook {
   if (!rotation) return { ...before, ...fields };
   const { secret, previousUntilMs: untilMs } = rotation;
   const previous = untilMs === null ? null : { secret: before.secret, untilMs };
@@ -60,11 +66,14 @@ export function changedWebhook(before: Webhook, change: WebhookChange): Webhook 
 }
 
 /** Returns true if a failed delivery may succeed after the change. */
-export function isAnother(before: Webhook, after: Webhook): boolean {
+export const isAnother = (before: Webhook, after: Webhook): boolean =>
+  before.disabled !== null || isMoved(before, after);
+
+/** Returns true if the events go elsewhere after the change, or are signed anew. */
+function isMoved(before: Webhook, after: Webhook): boolean {
   const [was, is] = [rowOf(before), rowOf(after)];
   const isElsewhere = was.kind !== is.kind || was.address !== is.address;
-  const isSignedAnew = was.scheme !== is.scheme || was.secret !== is.secret;
-  return before.disabled !== null || isElsewhere || isSignedAnew;
+  return isElsewhere || was.scheme !== is.scheme || was.secret !== is.secret;
 }
 
 /** Reads the kinds of events that a webhook wants; empty: all. */

@@ -136,7 +136,7 @@ export function webhookNoun(backend: Backend): WebhookStore {
   function* update(notes: Notes, before: Webhook, change: WebhookChange, act: Act): Step<Webhook> {
     const { id, providerId } = before;
     const { rotation } = change;
-    const after = changedWebhook(before, change);
+    const after = changedWebhook(before, change, act);
     yield* rows.change.run({ ...rowOf(after) });
     yield* rows.changeKind.run({ id, kind: after.target.kind });
     if (after.disabled === null && isAnother(before, after)) {
