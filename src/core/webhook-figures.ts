@@ -11,12 +11,22 @@ import type { EventKind, StoredEvent } from './port/event.ts';
 import type { SubscriptionFiguresStore } from './port/subscription-figures.ts';
 import type { Webhook } from './port/webhook.ts';
 
-/** Kinds of events, each about one link, that have the figures of its subscription. */
-const KINDS: readonly StoredEvent['kind'][] = [
+/** Kinds of events, each about one link, that get the figures of its subscription. */
+const WITH_FIGURES: readonly StoredEvent['kind'][] = [
   'link.updated',
   'link.full',
   'link.refused',
 ] satisfies EventKind[];
+
+/** Kinds that have them already, as they were when it happened. */
+const OF_FIGURES: readonly StoredEvent['kind'][] = [
+  'link.ending',
+  'link.ended',
+  'link.renewed',
+  'link.traffic_low',
+] satisfies EventKind[];
+
+const FIGURES = ['ends_at', 'ended_at', 'total_bytes', 'used_bytes', 'read_at'];
 
 type Switched = Pick<Webhook, 'figures' | 'providerId'>;
 
@@ -44,15 +54,16 @@ export function figuresAfter(
   return isMoved || before.figures === 0 ? 0 : after.figures;
 }
 
-/** Adds the figures of the link to an event as a webhook gets it, as they are now. */
-export async function withFigures(
+/** Returns an event as a webhook gets it: with figures if it gets them, else without any. */
+export async function forWebhook(
   store: Pick<SubscriptionFiguresStore, 'findSubscriptionFigures'>,
   { figures }: Switched,
   event: StoredEvent,
 ): Promise<StoredEvent> {
   const { data, kind } = event;
+  if (figures === 0) return OF_FIGURES.includes(kind) ? withoutFigures(event) : event;
   const installId = data['install_id'];
-  if (figures === 0 || typeof installId !== 'number' || !KINDS.includes(kind)) return event;
+  if (typeof installId !== 'number' || !WITH_FIGURES.includes(kind)) return event;
   const kept = await store.findSubscriptionFigures(installId);
   if (kept === null) return event;
   const { endsAtMs, readAtMs, totalBytes, usedBytes } = kept;
@@ -67,3 +78,8 @@ export async function withFigures(
     },
   };
 }
+
+const withoutFigures = (event: StoredEvent): StoredEvent => ({
+  ...event,
+  data: Object.fromEntries(Object.entries(event.data).filter(([name]) => !FIGURES.includes(name))),
+});

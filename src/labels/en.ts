@@ -208,7 +208,7 @@ export const explained: Readonly<
   figures: {
     option: ['state', ', of a webhook of a provider'],
     about:
-      '1: events about a link have the end and the traffic of its subscription. An account switches that on in the console; a key can only switch it off, and does so with another URL, chat or secret.',
+      '1: `link.updated`, `link.full`, `link.refused` and the events of its end and traffic have the figures of the subscription. An account switches that on in the console; a key can only switch it off, and does so with another URL, chat or secret.',
   },
   rc2Body: {
     option: ['state', ' of add-install: whether it names your own link, or default'],
