@@ -138,9 +138,12 @@ export const explained: Readonly<
       'What a full link does with a new device of the same model, system and app as a device that was silent for `same_phone_hours`: `replace` that one, once in `cool_down_hours`, or refuse it and `ask` you, in the event and in `list-refused`.',
   },
   samePhoneHours: {
-    option: ['hours', ', after which a phone with a new HWID may take it, or default'],
+    option: [
+      'hours',
+      ', from the end of the UTC day of its last use, after which a phone with a new HWID may take it, or default',
+    ],
     about:
-      'Hours, after the UTC day of its last use, for which the slot of such a device must be silent.',
+      'Hours for which the slot of such a device must be silent, from the end of the UTC day of its last use: up to 24 more than from the use itself.',
   },
   copiedHwid: {
     option: ['way', ': no matter, an event, a slot for each, or a refusal of all but the first'],
