@@ -39,7 +39,7 @@ export const figuresProof = (link: MyLink, nowMs: number): string =>
 export const namesSubscription = (name: MyName): boolean => 'subscriptionKeyHash' in name;
 
 /** How the page of a link was opened; `proof`: that of its address, if it has one. */
-export interface OpenedBy {
+interface OpenedBy {
   name: MyName;
   proof: string | null;
 }

@@ -1,7 +1,6 @@
 /** Webhooks as rows. */
 
 import { each, fieldsOf, only } from '../core/field.ts';
-import type { Act } from '../core/port/audit.ts';
 import type { EventKind } from '../core/port/event.ts';
 import type {
   ChatFact,
@@ -11,7 +10,6 @@ import type {
   WebhookTarget,
 } from '../core/port/webhook.ts';
 import { OWN_NAMES } from '../core/webhook-fields.ts';
-import { figuresAfter } from '../core/webhook-figures.ts';
 import type { Row } from './row.ts';
 import { columns } from './statement-text.ts';
 
@@ -53,12 +51,7 @@ export const UPDATED_FIELDS = WEBHOOK_FIELDS.filter(
 export const WEBHOOK_COLUMNS = columns('webhook', WEBHOOK_FIELDS);
 
 /** Returns a webhook after a change. */
-export function changedWebhook(before: Webhook, change: WebhookChange, act: Act): Webhook {
-  const after = withChange(before, change);
-  return { ...after, figures: figuresAfter(before, after, isMoved(before, after), act.actor) };
-}
-
-function withChange(before: Webhook, { rotation, ...fields }: WebhookChange): Webhook {
+export function changedWebhook(before: Webhook, { rotation, ...fields }: WebhookChange): Webhook {
   if (!rotation) return { ...before, ...fields };
   const { secret, previousUntilMs: untilMs } = rotation;
   const previous = untilMs === null ? null : { secret: before.secret, untilMs };
@@ -69,8 +62,8 @@ function withChange(before: Webhook, { rotation, ...fields }: WebhookChange): We
 export const isAnother = (before: Webhook, after: Webhook): boolean =>
   before.disabled !== null || isMoved(before, after);
 
-/** Returns true if the events go elsewhere after the change, or are signed anew. */
-function isMoved(before: Webhook, after: Webhook): boolean {
+/** Returns true if the change gives the webhook another receiver or secret. */
+export function isMoved(before: Webhook, after: Webhook): boolean {
   const [was, is] = [rowOf(before), rowOf(after)];
   const isElsewhere = was.kind !== is.kind || was.address !== is.address;
   return isElsewhere || was.scheme !== is.scheme || was.secret !== is.secret;

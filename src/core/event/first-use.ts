@@ -1,6 +1,6 @@
 /**
  * The first use by a key of a right that the keys of bots did not have from the beginning. A key
- * that was stolen or lent is noticed so: provider and operator are told once.
+ * that was stolen or lent is noticed so: provider and operator get one event.
  */
 
 import { utcDay } from '../calendar.ts';
@@ -40,8 +40,8 @@ const NAMED_A_DAY = 100;
 const TOLD_MAX = 100;
 
 /**
- * Returns the mark of a provider after one of its keys named HWIDs, and whether that is to be told:
- * the key named some beyond {@link NAMED_A_DAY}, for the first time.
+ * Returns the mark of a provider after one of its keys named HWIDs, and whether that makes an
+ * event: the key named some beyond {@link NAMED_A_DAY}, for the first time.
  */
 export function afterNaming(
   before: string | null,

@@ -1,4 +1,4 @@
-/** The first use by a key of a further right, which is told once: core/event/first-use.ts. */
+/** The first use by a key of a further right, which makes one event: core/event/first-use.ts. */
 
 import { afterNaming, keyFirstUsed } from '../../core/event/first-use.ts';
 import type { Act } from '../../core/port/audit.ts';

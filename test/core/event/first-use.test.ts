@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { DAY_MS } from '../../../src/core/calendar.ts';
 import { afterNaming } from '../../../src/core/event/first-use.ts';
 
-test('keys are told once, from the 101st HWID of a UTC day on', () => {
+test('each key makes one event, from the 101st HWID of a UTC day on', () => {
   let mark: string | null = null;
   const name = (key: string, count: number, nowMs: number): boolean => {
     const after = afterNaming(mark, key, count, nowMs);
