@@ -173,6 +173,8 @@ export const providerKey = sqliteTable(
     created_at_ms: integer().notNull(),
     /** First instant at which it is no key; null: it has no end. */
     until_ms: integer(),
+    /** When it first used a right that the main key has not; null: it has not, or has none. */
+    first_used_at_ms: integer(),
   },
   (t) => [
     uniqueIndex('provider_key_by_hash').on(t.provider_id, t.key_hash),

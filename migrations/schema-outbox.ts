@@ -37,6 +37,8 @@ export const webhook = sqliteTable(
     locale: text().notNull(),
     /** For `telegram`: what a text shows besides, of `note` and `phone`; null: nothing. */
     shows: text(),
+    /** 1: events about a link have the figures of its subscription; an account sets it. */
+    figures: integer().$type<0 | 1>().notNull().default(0),
     created_at_ms: integer().notNull(),
     disabled_at_ms: integer(),
     disabled_why: text(),

@@ -57,6 +57,23 @@ async function queueOf({ core: { store } }: DoerAt, webhook: Webhook) {
   };
 }
 
+const addInput = atProvider({
+  target: Type.Union([
+    Type.Object({
+      kind: Type.Literal('webhook'),
+      url: text(2_000),
+      scheme: anyOf(SIGNATURE_SCHEMES),
+    }),
+    Type.Object({
+      kind: Type.Literal('telegram'),
+      chat: text(64),
+      ...inputsOf<OwnChat>(CHAT_FIELDS),
+    }),
+  ]),
+  token: nullable(text(200)),
+  ...inputsOf<OwnWebhook>(OWN_WEBHOOK),
+});
+
 /** The changes that the console offers; another address is another webhook there. */
 const editInput = atProvider({
   id,
@@ -81,23 +98,11 @@ export const webhookCalls = {
     OWN,
     ['webhook.add'],
     { api: { path: '/api/webhook-add', needs: 'main' }, commands: ['webhook add'] },
-    atProvider({
-      target: Type.Union([
-        Type.Object({
-          kind: Type.Literal('webhook'),
-          url: text(2_000),
-          scheme: anyOf(SIGNATURE_SCHEMES),
-        }),
-        Type.Object({
-          kind: Type.Literal('telegram'),
-          chat: text(64),
-          ...inputsOf<OwnChat>(CHAT_FIELDS),
-        }),
-      ]),
-      token: nullable(text(200)),
-      ...inputsOf<OwnWebhook>(OWN_WEBHOOK),
-    }),
-    async ({ core, nowMs, provider }: DoerAt, given) => {
+    addInput,
+    async (
+      { core, nowMs, provider }: DoerAt,
+      given: Inside<typeof addInput> & Partial<OwnWebhook>,
+    ) => {
       const added = await addWebhook(core, provider.id, given, nowMs);
       if (isRefused(added)) return added;
       return { id: added.id, ...freshSecret(given.target, added.secret) };

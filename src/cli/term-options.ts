@@ -28,6 +28,7 @@ const WORDS: { readonly [F in keyof Own]?: Readonly<Record<string, number>> } = 
   shortCodes: { yes: 1, no: 0 },
   discovery: { on: 1, off: 0 },
   subscriptionFigures: { on: 1, off: 0 },
+  figures: { on: 1, off: 0 },
 };
 
 /** The rows of a table as this file reads them; `option` is the name in the options of commands. */

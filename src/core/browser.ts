@@ -102,18 +102,22 @@ export function tokenHashOf(shown: string | null): Uint8Array | null {
 
 /**
  * Lists the unexpired notifications of a browser of a link, latest first. A browser has no slot,
- * and the code alone attaches it: placeholders show it no figures.
+ * and the code alone attaches it: placeholders show figures only if the page may (`hasFigures`),
+ * and the traffic only where the provider shows it.
  */
 export async function listNews(
   core: Core,
-  { installId }: Pick<MyLink, 'installId'>,
+  { installId, myTraffic }: Pick<MyLink, 'installId' | 'myTraffic'>,
   tokenHash: Uint8Array,
+  hasFigures: boolean,
   nowMs: number,
   countMax: number,
 ): Promise<BrowserMessage[]> {
   const found = await core.store.listNews(tokenHash, nowMs, countMax);
   const news = found.map((message) => ({ ...message, notificationType: PUSH }));
   if (!news.some(isFilled)) return found;
-  const facts = withoutFigures(await core.store.findLinkFacts(installId));
+  const all = await core.store.findLinkFacts(installId);
+  const traffic = myTraffic === 1 ? {} : { totalBytes: null, usedBytes: null };
+  const facts = hasFigures ? all && { ...all, ...traffic } : withoutFigures(all);
   return news.map((message) => fillMessage(message, facts, nowMs));
 }

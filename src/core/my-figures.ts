@@ -38,19 +38,30 @@ export const figuresProof = (link: MyLink, nowMs: number): string =>
 /** Returns whether a name is the address of the subscription. */
 export const namesSubscription = (name: MyName): boolean => 'subscriptionKeyHash' in name;
 
-/** Reads what the page of a link shows; `proof`: that of its address, if it has one. */
+/** How the page of a link was opened; `proof`: that of its address, if it has one. */
+interface OpenedBy {
+  name: MyName;
+  proof: string | null;
+}
+
+/** Returns whether a page that was opened so may show the figures of the link. */
+export function mayShowFigures(link: MyLink, { name, proof }: OpenedBy, nowMs: number): boolean {
+  if (link.subscriptionFigures === 0) return false;
+  const of = { among: [link], subjectOf, nowMs, minutes: LINK_MINUTES };
+  return (
+    namesSubscription(name) ||
+    (proof !== null && findReferred(link, 'figures', proof, of) !== undefined)
+  );
+}
+
+/** Reads what the page of a link shows. */
 export function figuresOfMine(
   { store }: Pick<Core, 'store'>,
   link: MyLink,
-  { name, proof }: { name: MyName; proof: string | null },
+  by: OpenedBy,
   nowMs: number,
 ): Maybe<MyFigures | null> {
-  if (link.subscriptionFigures === 0) return null;
-  const of = { among: [link], subjectOf, nowMs, minutes: LINK_MINUTES };
-  const isProven =
-    namesSubscription(name) ||
-    (proof !== null && findReferred(link, 'figures', proof, of) !== undefined);
-  if (!isProven) return null;
+  if (!mayShowFigures(link, by, nowMs)) return null;
   return after(store.findSubscriptionFigures(link.installId), (kept) => {
     if (kept === null) return null;
     const { endsAtMs, readAtMs, totalBytes, usedBytes } = kept;

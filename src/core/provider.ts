@@ -13,7 +13,7 @@ import type {
   Provider,
   ProviderChange,
 } from './port/provider.ts';
-import type { Scope } from './port/provider-key.ts';
+import type { ProviderKey } from './port/provider-key.ts';
 import { hashKey, randomAuthKey, randomCode, sameHash } from './secret.ts';
 import { nextTurn, pause } from './turn.ts';
 
@@ -39,8 +39,8 @@ interface AuthenticProvider {
   provider: Provider;
   /** SHA-256 of the given key, which may be the previous one after a rotation. */
   keyHash: Uint8Array;
-  /** The scope of the key; `main`: the main key. */
-  scope: Scope | 'main';
+  /** The key, if it is one beside the main key. */
+  key: ProviderKey | null;
 }
 
 /**
@@ -60,11 +60,11 @@ export function authenticate(
   const keyHash = hashKey(wellFormed ? authKey : NO_KEY);
   return after(core.store.findProvider(wellFormed ? code : NO_CODE), (provider) => {
     const isGood = isKeyOf(provider ?? NO_KEYS, keyHash, nowMs);
-    if (provider !== null && wellFormed && isGood) return { provider, keyHash, scope: 'main' };
+    if (provider !== null && wellFormed && isGood) return { provider, keyHash, key: null };
     return after(core.store.findKey(provider?.id ?? 0, keyHash), (key) => {
       const isOver = key?.untilMs != null && nowMs >= key.untilMs;
       if (provider === null || key === null || isOver || !wellFormed) return null;
-      return { provider, keyHash, scope: key.scope };
+      return { provider, keyHash, key };
     });
   });
 }

@@ -4,7 +4,7 @@
  */
 
 import { type Fields, fieldsOf, type NoFormat, outsideName, readGiven, usualOf } from './field.ts';
-import { OPERATOR_KINDS, PROVIDER_KINDS, SHOWN_FACTS, WEBHOOK_LOCALE } from './formats.ts';
+import { FLAG, OPERATOR_KINDS, PROVIDER_KINDS, SHOWN_FACTS, WEBHOOK_LOCALE } from './formats.ts';
 import type { ChatTarget, OwnWebhook, Webhook, WebhookTarget } from './port/webhook.ts';
 
 /** The fields that webhooks of both kinds have. */
@@ -14,6 +14,7 @@ export const OWN_WEBHOOK = {
     usual: [],
     audit: (kinds: OwnWebhook['events']) => kinds.join(',') || 'all',
   },
+  figures: { format: FLAG, usual: 0, audit: (is: 0 | 1) => (is ? 'on' : null) },
 } as const satisfies Fields<OwnWebhook>;
 
 export const OWN_NAMES = fieldsOf(OWN_WEBHOOK);

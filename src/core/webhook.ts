@@ -29,6 +29,7 @@ import {
   USUAL_WEBHOOK,
   type WebhookSettings,
 } from './webhook-fields.ts';
+import { refusedSwitch } from './webhook-figures.ts';
 import { newWebhookSecret } from './webhook-key.ts';
 
 /** The provider's id; null: the operator. */
@@ -111,11 +112,11 @@ export async function addWebhook(
   if (isRefused(target)) return target;
   const secret = target.kind === 'webhook' ? newWebhookSecret(target.scheme) : readToken(token);
   if (isRefused(secret)) return secret;
-  const added = core.store.addWebhook(
-    { ...own, providerId: ownerId, target, secret, createdAtMs: nowMs },
-    core.limits.webhooksPerOwnerMax,
-    actAt(core, nowMs),
-  );
+  const act = actAt(core, nowMs);
+  const wish = { ...own, providerId: ownerId, target, secret, createdAtMs: nowMs };
+  const refused = refusedSwitch(null, wish, act.actor);
+  if (refused !== null) return refused;
+  const added = core.store.addWebhook(wish, core.limits.webhooksPerOwnerMax, act);
   const saved = fromStore(await saving('webhook_save_error', added));
   return isRefused(saved) ? saved : { id: saved.id, secret };
 }
@@ -167,6 +168,9 @@ export async function editWebhook(
     target,
     ...(!isAsBefore && { disabled: isEnabled ? null : { atMs: nowMs, why: DISABLED_BY_OWNER } }),
   };
+  const { actor } = actAt(core, nowMs);
+  const refused = refusedSwitch(webhook, { ...webhook, ...own }, actor);
+  if (refused !== null) return refused;
   const edited = await save(core, webhook, change, nowMs);
   if (!isRefused(edited) && change.events !== undefined) await dropUnwanted(core, edited);
   return edited;

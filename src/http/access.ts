@@ -37,11 +37,11 @@ const ACCESS: Readonly<Record<Audience, (endpoint: Endpoint, deps: CallDeps) => 
       const [code, key] = [call.credential('provider_code'), call.credential('auth_key')];
       return after(authenticate(core, code, key, nowMs), (authentic) => {
         if (authentic === null) return 'auth_error';
-        const { provider, keyHash, scope } = authentic;
+        const { provider, keyHash, key } = authentic;
         call.provider = provider;
         call.keyHash = keyHash;
-        call.scope = scope;
-        if (!opens(scope, needs)) {
+        call.key = key;
+        if (!call.may(needs)) {
           const one = `one for '${needs}'`;
           const wants =
             needs === 'main'
@@ -51,7 +51,7 @@ const ACCESS: Readonly<Record<Audience, (endpoint: Endpoint, deps: CallDeps) => 
                 : one;
           return {
             says: 'auth_error',
-            detail: `auth_key is for '${scope}': this call needs ${wants}`,
+            detail: `auth_key is for '${key?.scope ?? 'main'}': this call needs ${wants}`,
           };
         }
         return refusalByPlan(provider, plan, nowMs);

@@ -143,8 +143,8 @@ interface Call<P extends Record<string, Param>> {
 
 interface ProviderCall<P extends Record<string, Param>> extends Call<P> {
   provider: Provider;
-  /** The scope of the key that made the call. */
-  scope: Need;
+  /** Returns whether the key that made the call may do something. */
+  may(need: Need): boolean;
 }
 
 interface DeviceCall<P extends Record<string, Param>> extends Call<P> {

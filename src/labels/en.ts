@@ -62,6 +62,7 @@ export const labels = {
   locale: 'language of the texts',
   with: 'also shown in the chat',
   events: 'events',
+  figures: 'figures of subscriptions in events',
   enabled: 'enabled',
   address: 'address',
   domain_name: 'name',
@@ -88,6 +89,7 @@ export const choices = {
   buttons: { missing: 'if the panel sends none', always: 'always' },
   discovery: { 0: 'no', 1: 'if they ask' },
   subscription_figures: { 0: 'are not kept', 1: 'are kept' },
+  figures: { 0: 'are not sent', 1: 'are sent' },
 };
 
 export type Labels = Record<keyof typeof labels, string>;
@@ -136,9 +138,12 @@ export const explained: Readonly<
       'What a full link does with a new device of the same model, system and app as a device that was silent for `same_phone_hours`: `replace` that one, once in `cool_down_hours`, or refuse it and `ask` you, in the event and in `list-refused`.',
   },
   samePhoneHours: {
-    option: ['hours', ', after which a phone with a new HWID may take it, or default'],
+    option: [
+      'hours',
+      ', from the end of the UTC day of its last use, after which a phone with a new HWID may take it, or default',
+    ],
     about:
-      'Hours, after the UTC day of its last use, for which the slot of such a device must be silent.',
+      'Hours for which the slot of such a device must be silent, from the end of the UTC day of its last use: up to 24 more than from the use itself.',
   },
   copiedHwid: {
     option: ['way', ': no matter, an event, a slot for each, or a refusal of all but the first'],
@@ -202,6 +207,11 @@ export const explained: Readonly<
   events: {
     option: ['kinds', ': kinds separated by commas, or all'],
     about: 'The kinds to send. A change drops waiting deliveries of others.',
+  },
+  figures: {
+    option: ['state', ', of a webhook of a provider'],
+    about:
+      '1: `link.updated`, `link.full`, `link.refused` and the events of its end and traffic have the figures of the subscription. An account switches that on in the console; a key can only switch it off, and does so with another URL, chat or secret.',
   },
   rc2Body: {
     option: ['state', ' of add-install: whether it names your own link, or default'],

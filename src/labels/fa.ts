@@ -42,6 +42,7 @@ export const labels: Labels = {
   locale: 'زبان متن‌ها',
   with: 'در چت این هم نمایش داده شود',
   events: 'رویدادها',
+  figures: 'پایان و ترافیک اشتراک‌ها در رویدادها',
   enabled: 'فعال',
   address: 'آدرس',
   domain_name: 'نام',
@@ -75,4 +76,5 @@ export const choices: Choices = {
   buttons: { missing: 'وقتی پنل دکمه‌ای نمی‌فرستد', always: 'همیشه' },
   discovery: { 0: 'خیر', 1: 'اگر بپرسند' },
   subscription_figures: { 0: 'نگه‌داشته نمی‌شود', 1: 'نگه‌داشته می‌شود' },
+  figures: { 0: 'فرستاده نمی‌شود', 1: 'فرستاده می‌شود' },
 };

@@ -42,6 +42,7 @@ export const labels: Labels = {
   locale: 'язык текстов',
   with: 'показывать в чате также',
   events: 'события',
+  figures: 'срок и трафик подписок в событиях',
   enabled: 'включён',
   address: 'адрес',
   domain_name: 'имя',
@@ -71,4 +72,5 @@ export const choices: Choices = {
   buttons: { missing: 'если панель не передаёт своих', always: 'всегда' },
   discovery: { 0: 'нет', 1: 'если спрашивают' },
   subscription_figures: { 0: 'не хранятся', 1: 'хранятся' },
+  figures: { 0: 'не передаются', 1: 'передаются' },
 };

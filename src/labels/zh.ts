@@ -42,6 +42,7 @@ export const labels: Labels = {
   locale: '文本语言',
   with: '聊天中还显示',
   events: '事件',
+  figures: '事件中的订阅到期与流量',
   enabled: '已启用',
   address: '地址',
   domain_name: '名称',
@@ -67,4 +68,5 @@ export const choices: Choices = {
   buttons: { missing: '面板没有提供时', always: '始终' },
   discovery: { 0: '否', 1: '应用询问时' },
   subscription_figures: { 0: '不保存', 1: '保存' },
+  figures: { 0: '不发送', 1: '发送' },
 };

@@ -35,6 +35,11 @@ export const LOG_EVENTS: Readonly<Record<string, LogEvent>> = {
     'a request was answered; only with `log.requests`',
   ),
   fault: event('error', 'id path reason', 'a request met an internal fault or could not be saved'),
+  first_use_not_saved: event(
+    'warn',
+    'provider_code reason',
+    'a key used a further right for the first time, and that could not be saved: its next use is the first one',
+  ),
   call_refused: event(
     'debug',
     'id path reason',

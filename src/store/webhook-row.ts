@@ -51,8 +51,7 @@ export const UPDATED_FIELDS = WEBHOOK_FIELDS.filter(
 export const WEBHOOK_COLUMNS = columns('webhook', WEBHOOK_FIELDS);
 
 /** Returns a webhook after a change. */
-export function changedWebhook(before: Webhook, change: WebhookChange): Webhook {
-  const { rotation, ...fields } = change;
+export function changedWebhook(before: Webhook, { rotation, ...fields }: WebhookChange): Webhook {
   if (!rotation) return { ...before, ...fields };
   const { secret, previousUntilMs: untilMs } = rotation;
   const previous = untilMs === null ? null : { secret: before.secret, untilMs };
@@ -60,11 +59,14 @@ export function changedWebhook(before: Webhook, change: WebhookChange): Webhook 
 }
 
 /** Returns true if a failed delivery may succeed after the change. */
-export function isAnother(before: Webhook, after: Webhook): boolean {
+export const isAnother = (before: Webhook, after: Webhook): boolean =>
+  before.disabled !== null || isMoved(before, after);
+
+/** Returns true if the change gives the webhook another receiver or secret. */
+export function isMoved(before: Webhook, after: Webhook): boolean {
   const [was, is] = [rowOf(before), rowOf(after)];
   const isElsewhere = was.kind !== is.kind || was.address !== is.address;
-  const isSignedAnew = was.scheme !== is.scheme || was.secret !== is.secret;
-  return before.disabled !== null || isElsewhere || isSignedAnew;
+  return isElsewhere || was.scheme !== is.scheme || was.secret !== is.secret;
 }
 
 /** Reads the kinds of events that a webhook wants; empty: all. */

@@ -117,7 +117,7 @@ describe('add', () => {
     [['--provider', CODE, '--url', 'https://[::1]/'], 'url leads to a network that is not public'],
     [
       ['--url', URL, '--events', 'link.full'],
-      'events must be all, or of backup.failed, backup.recovered, certificate.ending, disk.low, doctor.found, doctor.over, doctor.figures, gateway.stopped, release.available, provider.added, provider.changed, provider.suspended, provider.resumed, provider.key-rotated, provider.removed, change.waiting, webhook.disabled',
+      'events must be all, or of backup.failed, backup.recovered, certificate.ending, disk.low, doctor.found, doctor.over, doctor.figures, gateway.stopped, release.available, provider.added, provider.changed, provider.suspended, provider.resumed, provider.key-rotated, provider.removed, key.first_use, change.waiting, webhook.disabled',
     ],
     [['--url', URL, '--signature', 'v2'], '--signature is one of v1, v1a'],
     [['--url', URL, '--locale', 'de'], '--locale is one of en, ru, zh, fa'],
@@ -171,6 +171,7 @@ describe('list', () => {
         locale: 'fa',
         with: [],
         events: [],
+        figures: 0,
         secret_fingerprint: expect.stringMatching(/^[0-9a-f]{8}$/),
         old_secret_until: null,
         created_at: TIME,

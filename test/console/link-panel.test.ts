@@ -156,7 +156,17 @@ testChromium('devices are named in the panel, and a refused one with a click', a
   await page.reload();
   await page.getByText(words.remedies.name).first().waitFor();
   await page.getByText(words.name, { exact: true }).click();
-  await page.getByLabel(words.names).fill('pc-1; tv-1');
+  const file = page.locator('input[type=file]');
+  const own = (text: string) => ({
+    name: 'hwids.csv',
+    mimeType: 'text/csv',
+    buffer: Buffer.from(`code,hwid\nOther0000001,other\n${text}`),
+  });
+  await file.setInputFiles(own(''));
+  await page.getByText(words.namesNone).waitFor();
+  await file.setInputFiles(own(`${door.installid},pc-1\n${door.installid},tv-1\n`));
+  await becomes(() => page.getByLabel(words.names).inputValue(), 'pc-1\ntv-1');
+  await becomes(() => page.getByText(words.namesNone).count(), 0);
   await page.getByRole('button', { name: words.nameIt, exact: true }).click();
   await page.getByText(words.named).nth(1).waitFor();
   expect((await link())?.deviceCount).toBe(3);

@@ -25,6 +25,7 @@ const LINKS_KEY: ProviderKey = {
   keyHash: hashKey(PART_KEY),
   createdAtMs: 0,
   untilMs: 2_000,
+  firstUsedAtMs: null,
 };
 const provider: Provider = {
   id: 1,
@@ -93,10 +94,10 @@ describe('credentials', () => {
     const asked: string[] = [];
     const found = await authenticate(coreOf(asked), code, key, nowMs);
     // With the hash of the key that was shown: the audit log tells the two apart by it.
-    const scope = key === PART_KEY ? 'links' : 'main';
-    expect(found).toEqual(isLetIn ? { provider, keyHash: hashKey(key ?? ''), scope } : null);
+    const part = key === PART_KEY ? LINKS_KEY : null;
+    expect(found).toEqual(isLetIn ? { provider, keyHash: hashKey(key ?? ''), key: part } : null);
     // The same steps whatever is wrong: a look-up of the provider, and one of a key.
-    expect(asked).toHaveLength(isLetIn && scope === 'main' ? 1 : 2);
+    expect(asked).toHaveLength(isLetIn && part === null ? 1 : 2);
   });
 });
 

@@ -1,6 +1,8 @@
 /** News on the page of users: browsers as devices of a link. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { findMine } from '../../src/core/my.ts';
+import { figuresProof } from '../../src/core/my-figures.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { ACT } from '../support/actor.ts';
 import { call, startTestApp, type TestApp } from '../support/app.ts';
@@ -140,6 +142,52 @@ describe('a browser', () => {
     expect(await openedCount(app, own.code, id)).toBe(1);
     // What was received stays on the page.
     expect(await (await open(cookie)).text()).toContain('<b>Hello</b>');
+  });
+
+  test('reads figures in a message only on a page that was opened so that it shows them', async () => {
+    const { store } = app.core;
+    const nowMs = app.clock.nowMs();
+    await store.updateProvider(own.code, { subscriptionFigures: 1 }, ACT);
+    const figures = {
+      endsAtMs: nowMs + 2.5 * 86_400_000,
+      totalBytes: 2 * 1024 ** 3,
+      usedBytes: 1024 ** 3,
+    };
+    await store.keepSubscriptionFigures(linkId, figures, 'proxy', nowMs);
+    const { cookie } = await join();
+    const body = 'Ends in {days_left|soon}, {traffic_left|some} left, {devices}/{limit}';
+    await notify(app, own, body, { os: ['android'], fill: 1 });
+    await app.deliver();
+    const at = async (ending: string) => {
+      const init = { headers: { cookie, 'accept-language': 'en' } };
+      return (await fetch(`${app.url}/my/news?link=${LINK}${ending}`, init)).text();
+    };
+    const proofOf = async () => {
+      const link = await findMine(
+        app.core,
+        { installCode: LINK, domainHash: null },
+        app.clock.nowMs(),
+      );
+      return link === null ? '' : figuresProof(link, app.clock.nowMs());
+    };
+    for (const ending of ['', '&sub=1.aaaaaaaaaaaaaaaa']) {
+      const page = await at(ending);
+      expect(page).toContain('Ends in soon, some left, 0/2');
+      expect(page).not.toContain('sub=');
+    }
+    const proof = await proofOf();
+    const opened = await (await fetch(`${app.url}/my?link=${LINK}${proof}`)).text();
+    expect(opened).toContain(`/my/news?link=${LINK}&#38;sub=`);
+    const page = await at(proof);
+    expect(page).toContain('Ends in 3 days, some left, 0/2');
+    expect(page).toContain(`/my?link=${LINK}&#38;sub=`);
+    await store.updateProvider(own.code, { myTraffic: 1 }, ACT);
+    expect(await at(await proofOf())).toMatch(/Ends in 3 days, 1\sGB left, 0\/2/);
+    await store.updateProvider(own.code, { subscriptionFigures: 0 }, ACT);
+    expect(await at(proof)).toContain('Ends in soon, some left, 0/2');
+    await store.updateProvider(own.code, { subscriptionFigures: 1 }, ACT);
+    app.clock.advance(86_400_000 + 120_000);
+    expect(await at(proof)).not.toContain('3 days');
   });
 
   test('gets no command: neither by its system, nor by its HWID', async () => {

@@ -6,13 +6,14 @@ import { Button } from '../parts/button.tsx';
 import { traffic } from '../parts/bytes.ts';
 import { Curl } from '../parts/copy.tsx';
 import { Ask } from '../parts/dialog.tsx';
-import { Field, Form, TextArea } from '../parts/form.tsx';
+import { Field, Form } from '../parts/form.tsx';
 import { date, number, time } from '../parts/format.ts';
 import { jobsChanged } from '../parts/job.tsx';
 import { Facts, Panel } from '../parts/layout.tsx';
 import { CutOff, Cuts } from '../parts/link-cuts.tsx';
 import { FinalLink, LinkQr } from '../parts/link-final.tsx';
 import { AsTheyLeave, LimitField } from '../parts/link-limit.tsx';
+import { Naming } from '../parts/link-naming.tsx';
 import { Phones } from '../parts/link-phones.tsx';
 import { ACTIVE, type Acts, RefusedRow } from '../parts/link-refused.tsx';
 import { useLive } from '../parts/live.ts';
@@ -191,38 +192,6 @@ function NamedRow({ acts, named }: { acts: Acts; named: Shown['named'][number] }
   );
 }
 
-/** HWIDs of a text or of a column of a file: separated by blanks, commas or semicolons. */
-const hwidsIn = (given: string) => given.split(/[\s,;"]+/).filter(Boolean);
-
-function Naming({ at, acts, shown }: { at: string; acts: Acts; shown: Shown }) {
-  const words = texts.link;
-  return (
-    <details>
-      <summary>{words.name}</summary>
-      <p class="hint">{words.nameHint}</p>
-      <Form
-        submit={words.nameIt}
-        draft={`names ${shown.id}`}
-        beside={
-          <Curl
-            at={at}
-            call={({ hwids = '' }) => ({
-              path: '/api/add-hwid',
-              params: { install_id: shown.id, hwid: hwidsIn(hwids).join(',') },
-            })}
-          />
-        }
-        onSubmit={async ({ hwids = '' }) => {
-          await call('links.name', { at, installId: shown.id, hwids: hwidsIn(hwids) });
-          await acts.run(async () => undefined);
-        }}
-      >
-        <TextArea label={words.names} name="hwids" rows={4} />
-      </Form>
-    </details>
-  );
-}
-
 function Danger({ at, acts, shown, onGone }: BodyProps & { onGone: () => void }) {
   const words = texts.link;
   const isOff = shown.status === DISABLED;
@@ -302,7 +271,14 @@ function Body({ at, acts, shown, onGone }: BodyProps & { onGone: () => void }) {
             <NamedRow key={named.hwid} acts={acts} named={named} />
           ))}
         </ul>
-        {may('links.name') && <Naming at={at} acts={acts} shown={shown} />}
+        {may('links.name') && (
+          <Naming
+            at={at}
+            id={shown.id}
+            code={shown.code}
+            onNamed={() => acts.run(async () => undefined)}
+          />
+        )}
       </section>
       <Cuts at={at} acts={acts} shown={shown} />
       {shown.refused.length > 0 && (

@@ -109,7 +109,7 @@ const policyControls = (words = texts.providers): Controls<Shown['own']> => ({
   samePhone: choice('same_phone', words.usual),
   samePhoneHours: {
     label: texts.heads.same_phone_hours,
-    hint: words.coolDownHint,
+    hint: words.samePhoneHoursHint,
     min: 1,
     max: 720,
   },

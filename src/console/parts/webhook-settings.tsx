@@ -14,8 +14,8 @@ type Typed = Readonly<Record<string, string>>;
 interface Setting<T> {
   field(value: T | undefined, kinds: readonly Kind[]): JSX.Element;
   read(typed: Typed, kinds: readonly Kind[]): T;
-  /** The parameter of the API. */
-  param(value: T): string;
+  /** The parameter of the API; null: it has none. */
+  param(value: T): string | null;
   /** The label and the value on the card; null: it is not shown. */
   fact(value: T): readonly [string, string] | null;
 }
@@ -52,6 +52,20 @@ const OWN: Settings<OwnWebhook> = {
     read: (typed, kinds) => kinds.filter((kind) => typed[`event ${kind}`] === 'on'),
     param: (chosen) => chosen.join(',') || 'all',
     fact: (chosen) => [texts.heads.events, chosen.join(', ') || texts.webhooks.all],
+  },
+  figures: {
+    field: (chosen = 0) => (
+      <Select
+        label={texts.heads.figures}
+        name="figures"
+        options={Object.entries(texts.choices.figures)}
+        value={String(chosen)}
+      />
+    ),
+    read: ({ figures }) => (figures === '1' ? 1 : 0),
+    // A key cannot switch them on.
+    param: (chosen) => (chosen === 0 ? '0' : null),
+    fact: (chosen) => [texts.heads.figures, texts.choices.figures[chosen]],
   },
 };
 

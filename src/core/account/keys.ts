@@ -3,7 +3,14 @@
 import { actAt } from '../audit/entry.ts';
 import type { Core } from '../core.ts';
 import { isRefused, type Misfit, malformed, Refused } from '../outcome.ts';
-import { SCOPES, type Scope } from '../port/provider-key.ts';
+import type { Provider } from '../port/provider.ts';
+import {
+  FURTHER_SCOPES,
+  type FurtherScope,
+  type ProviderKey,
+  SCOPES,
+  type Scope,
+} from '../port/provider-key.ts';
 import { hashKey, randomAuthKey } from '../secret.ts';
 import { readLabel } from './formats.ts';
 
@@ -15,9 +22,6 @@ export const KEYS_MAX = 50;
  */
 export type Need = Scope | 'main';
 
-/** The needs that the main key does not fit, because a bot has it. */
-const BEYOND_MAIN: readonly Need[] = ['ties', 'cuts', 'figures'];
-
 /** Further needs that a scope fits, beside itself and reading. */
 const ALSO: Partial<Record<Need, Need>> = { cuts: 'links', figures: 'send' };
 
@@ -27,7 +31,25 @@ const ALSO: Partial<Record<Need, Need>> = { cuts: 'links', figures: 'send' };
  */
 export function opens(has: Need, need: Need): boolean {
   if (has === need || need === 'read') return true;
-  return has === 'main' ? !BEYOND_MAIN.includes(need) : ALSO[has] === need;
+  return has === 'main' ? !isFurther(need) : ALSO[has] === need;
+}
+
+const isFurther = (need: Need): need is FurtherScope =>
+  FURTHER_SCOPES.some((scope) => scope === need);
+
+/**
+ * Saves the first use by a key of a right that the main key has not, and has it told. A call does
+ * not wait for that; later uses save nothing.
+ */
+export async function noteUse(
+  { store }: Pick<Core, 'store'>,
+  provider: Provider,
+  key: ProviderKey | null,
+  need: Need,
+  nowMs: number,
+): Promise<void> {
+  if (key === null || key.firstUsedAtMs !== null || !isFurther(need)) return;
+  await store.noteFirstUse(provider, { ...key, scope: need }, nowMs);
 }
 
 /** Adds a key and returns it, to be shown once. Returns a misfit, or `key_limit_reached`. */

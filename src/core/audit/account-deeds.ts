@@ -67,7 +67,9 @@ export const openSession = (id: number, method: SignInMethod): Deed => ({
 
 export const endSessions = (count: number): Deed => ({ action: 'session.end', object: { count } });
 
-export const addKey = ({ id, scope, keyHash, untilMs }: ProviderKey): Deed => ({
+type NewKey = Omit<ProviderKey, 'firstUsedAtMs'>;
+
+export const addKey = ({ id, scope, keyHash, untilMs }: NewKey): Deed => ({
   action: 'key.add',
   object: { id, key: keyFingerprint(keyHash), scope, until: isoTime(untilMs) },
 });

@@ -206,8 +206,10 @@ export function removeProvider({
 }
 
 /** Omits the address, which may be a secret. */
-export const addWebhook = ({ id, target, ...own }: Omit<Hook, 'disabled'>) =>
-  deed('webhook.add', { id, kind: target.kind, ...factsIn<OwnWebhook>(OWN_WEBHOOK, own) });
+export const addWebhook = ({ id, target, ...own }: Omit<Hook, 'disabled'>) => {
+  const facts = setOnly(factsIn<OwnWebhook>(OWN_WEBHOOK, own));
+  return deed('webhook.add', { id, kind: target.kind, ...facts });
+};
 
 export function updateWebhook(before: Hook, after: Hook): Deed | null {
   const [was, is] = [flatWebhook(before), flatWebhook(after)];

@@ -120,6 +120,11 @@ export const EVENT_MEANINGS: Readonly<Record<StoredEvent['kind'], Meaning>> = {
     fields: ['quota', 'percent', 'used', 'limit'],
   },
   'key.rotated': { about: 'the provider got a new key', fields: ['old_key_until'] },
+  'key.first_use': {
+    about:
+      'a key used for the first time a right that keys did not have from the beginning: `right` is `ties`, `cuts`, `figures`, or `add_hwid` if the keys of the provider named over 100 HWIDs on a UTC day; once for each key and right',
+    fields: ['provider_code', 'right', 'key', 'key_name'],
+  },
   'change.waiting': {
     about:
       'a key changed an address of the provider or of a link, or the texts of a reminder (`changed`): reminders and the page of users show it from `used_from` on, or when a person confirms it in the console',

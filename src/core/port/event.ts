@@ -32,6 +32,7 @@ export const PROVIDER_EVENTS = [
   'subscription.ended',
   'quota.reached',
   'key.rotated',
+  'key.first_use',
   'change.waiting',
   'webhook.disabled',
 ] as const;
@@ -53,6 +54,7 @@ export const OPERATOR_EVENTS = [
   'provider.resumed',
   'provider.key-rotated',
   'provider.removed',
+  'key.first_use',
   'change.waiting',
   'webhook.disabled',
 ] as const;

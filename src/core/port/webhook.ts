@@ -37,6 +37,8 @@ export type WebhookTarget = UrlTarget | ChatTarget;
 export interface OwnWebhook {
   /** Kinds of events to send; empty: all. */
   events: readonly EventKind[];
+  /** 1: events about a link have the figures of its subscription: core/webhook-figures.ts. */
+  figures: 0 | 1;
 }
 
 export interface Webhook extends OwnWebhook {

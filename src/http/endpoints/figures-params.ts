@@ -2,7 +2,6 @@
 
 import { type Static, Type } from '@sinclair/typebox';
 import type { Need } from '../../core/account/keys.ts';
-import { opens } from '../../core/account/keys.ts';
 import { figuresNotKept } from '../../core/figures-filter.ts';
 import type { Misfit } from '../../core/outcome.ts';
 import type { Provider } from '../../core/port/provider.ts';
@@ -16,13 +15,13 @@ export const NEEDS_FIGURES =
 
 const NO_SCOPE = "auth_key may not read figures of subscriptions: this needs a key for 'figures'";
 
-/** Returns the refusal of figures for a key and a provider. */
-export function refusedFigures(
-  provider: Provider,
-  scope: Need,
-): Misfit | { says: 'auth_error'; detail: string } | null {
-  if (!opens(scope, 'figures')) return { says: 'auth_error', detail: NO_SCOPE };
-  return figuresNotKept(provider);
+/** Returns the refusal of figures for the key and the provider of a call. */
+export function refusedFigures(call: {
+  provider: Provider;
+  may(need: Need): boolean;
+}): Misfit | { says: 'auth_error'; detail: string } | null {
+  if (!call.may('figures')) return { says: 'auth_error', detail: NO_SCOPE };
+  return figuresNotKept(call.provider);
 }
 
 /** Makes the parameters of `readFiguresWish`. */

@@ -3,7 +3,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { linkPanelCalls } from '../../call/link-panel-calls.ts';
 import { phoneCalls } from '../../call/phone-calls.ts';
-import { opens } from '../../core/account/keys.ts';
 import { cutOff, shortStateOf } from '../../core/cut-off.ts';
 import { FIGURE_OF_REFUSAL } from '../../core/figures.ts';
 import { HWID } from '../../core/formats.ts';
@@ -217,10 +216,11 @@ const deleteHwidEndpoint = providerEndpoint({
     },
   },
   says: ['ok', 'invalid_parameters', 'install_code_error', 'auth_error'],
-  handle({ core, provider, params, nowMs, scope }) {
+  handle(call) {
+    const { core, provider, params, nowMs } = call;
     const { cut_off: cuts, install_code: installCode, install_id: installId, hwid } = params;
     if (cuts === 1) {
-      if (!opens(scope, 'cuts')) return { says: 'auth_error', detail: NEEDS_CUTS };
+      if (!call.may('cuts')) return { says: 'auth_error', detail: NEEDS_CUTS };
       const asked = cutOff(core, provider, { installCode, installId }, hwid, nowMs);
       return asked.then((done) => {
         if (!isRefused(done)) return cutReply(done);

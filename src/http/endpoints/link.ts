@@ -289,11 +289,13 @@ const listLinkEndpoint = providerEndpoint({
   },
   fields: { ok: { data: Type.Array(LimitedLink, { maxItems: LIST_COUNT_MAX }) } },
   says: ['ok', 'auth_error', 'unknown_error'],
-  handle: ({ core, provider, params, settings: { outputOffsetMinutes }, limits, nowMs, scope }) => {
+  handle: (call) => {
+    const { core, provider, params, settings, limits, nowMs } = call;
+    const { outputOffsetMinutes } = settings;
     const isDetailed = params.details === 1;
     const wish = readFiguresWish(params);
     if (isRefused(wish)) return wish;
-    const refused = wish !== null || isDetailed ? refusedFigures(provider, scope) : null;
+    const refused = wish !== null || isDetailed ? refusedFigures(call) : null;
     if (refused !== null) return refused;
     const figures = wish && figuresFilterOf(wish, nowMs);
     const turn = () => limits.turns.next(callerName({ provider }));

@@ -167,7 +167,7 @@ const notificationEndpoint = providerEndpoint({
     'notification_ledger_full',
   ],
   handle: (call) => {
-    const { core, provider, params, nowMs, scope } = call;
+    const { core, provider, params, nowMs } = call;
     const { idempotency_key: _, ...fields } = params;
     const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
     for (const [name, value] of Object.entries(given)) {
@@ -177,7 +177,7 @@ const notificationEndpoint = providerEndpoint({
       }
     }
     const body = { ...call.body, ...given };
-    const refused = readFiguresWish(body) && refusedFigures(provider, scope);
+    const refused = readFiguresWish(body) && refusedFigures(call);
     if (refused !== null) return refused;
     return sendOnce({ core, provider, params, body, nowMs }, 'notification', async (keyed) => {
       const segment = readSegment(provider, body);

@@ -23,6 +23,8 @@ interface NewsOf {
   key: string;
   /** The preferred languages, the best first. */
   languages: readonly string[];
+  /** The end of addresses of pages that may show figures; empty: they may not. */
+  proof: string;
 }
 
 /** A drawing of the share button and its menu on iOS. */
@@ -112,13 +114,13 @@ function scripted({ key, link, news }: NewsOf, { path }: ViewOf) {
 
 /** Writes the page of news of a link. */
 export function newsView(of: NewsOf, view: ViewOf) {
-  const { browserCount, link, news } = of;
+  const { browserCount, link, news, proof } = of;
   const texts = NEWS_TEXTS[view.language];
   const { myColor: color, myName } = link;
   const list = news === null ? offer(texts) : received(news, of, view, texts);
   const hasOthers = browserCount > (news === null ? 0 : 1);
   const all = hasOthers ? stopForm(of, view, 'all', texts.stopAll) : '';
-  const places = `${view.path}?link=${myNameOf(link)}`;
+  const places = `${view.path}?link=${myNameOf(link)}${proof}`;
   const head = {
     title: myName ?? texts.title,
     color,

@@ -165,12 +165,15 @@ function makeAskView(view: ViewOf, isNotFound: boolean) {
   return documentOf(view, { title: texts.title, color: null, lead: '' }, card);
 }
 
+/** Returns the end of the addresses of further pages. */
+const proofIn = (figures: OpenedMy['figures']) =>
+  figures === null ? '' : `&${FIGURES_PARAM}=${figures.proof}`;
+
 /** Makes the links to the other pages of a long list of slots. */
 function turning({ figures, link, places }: OpenedMy, view: ViewOf, from: number): Part {
   const texts = MY_TEXTS[view.language];
-  const proof = figures === null ? '' : `&${FIGURES_PARAM}=${figures.proof}`;
   const to = (first: number, text: string) => {
-    const at = `${view.path}?link=${myNameOf(link)}&from=${first}${proof}`;
+    const at = `${view.path}?link=${myNameOf(link)}&from=${first}${proofIn(figures)}`;
     return html`<a class="link" href="${at}">${text}</a> `;
   };
   const before = from > 0 ? to(Math.max(0, from - PLACES_EACH), texts.newer) : '';
@@ -232,7 +235,7 @@ export function linkView(
     refused !== null && said === null ? note('status', html`<bdi>${refused}</bdi>`) : ''
   }${figuresCard(page, view)}`;
   const cards = html`${head}${placeList(page, view, from)}${
-    hasNews ? newsCard(myNameOf(link), view) : ''
+    hasNews ? newsCard(`${myNameOf(link)}${proofIn(page.figures)}`, view) : ''
   }${supportUrl === null ? '' : wayTo(supportUrl, texts.support)}`;
   const number = (count: number) => count.toLocaleString(view.language);
   const lead = html`<p>${texts.taken(number(link.deviceCount), number(link.installLimit))}</p>`;

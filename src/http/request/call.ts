@@ -1,14 +1,15 @@
 /** A request in progress: the parts of the server that answer it, and its caller. */
 
 import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
-import type { Need } from '../../core/account/keys.ts';
+import { type Log, reasonOf } from '../../base/log.ts';
+import { type Need, noteUse, opens } from '../../core/account/keys.ts';
 import { actingAs, type Core } from '../../core/core.ts';
 import type { AuthenticDevice } from '../../core/device.ts';
 import type { ClientParts } from '../../core/door.ts';
 import type { EventSenders } from '../../core/outbox/carrier.ts';
 import type { Actor } from '../../core/port/audit.ts';
 import type { Provider } from '../../core/port/provider.ts';
+import type { ProviderKey } from '../../core/port/provider-key.ts';
 import { languagesOf } from '../../core/ride/languages.ts';
 import { keyFingerprint } from '../../core/secret.ts';
 import type { Large } from '../answer/large.ts';
@@ -58,12 +59,12 @@ export class IncomingCall {
   readCount = 0;
   /** The JSON object of a POST, once it has been read. */
   body = NO_BODY;
-  /** The authenticated provider: set by `access.ts`, as are `keyHash` and `device`. */
+  /** The authenticated provider: set by `access.ts`, as are `keyHash`, `key` and `device`. */
   provider: Provider | undefined = undefined;
   /** The hash of the provider's key. */
   keyHash: Uint8Array | undefined = undefined;
-  /** The scope of that key. */
-  scope: Need | undefined = undefined;
+  /** That key, if it is one beside the main key. */
+  key: ProviderKey | null = null;
   device: AuthenticDevice | undefined = undefined;
   readonly settings: WireSettings;
   readonly limits: Limits;
@@ -91,6 +92,18 @@ export class IncomingCall {
     const { provider, keyHash, request } = this;
     if (provider === undefined || keyHash === undefined) return core;
     return actingAs(core, () => providerActor(provider, keyHash, this.#deps.clientOf(request)));
+  }
+
+  /** Returns whether the key of the provider may do something. Its first use is saved meanwhile. */
+  may(need: Need): boolean {
+    const { key, nowMs, provider } = this;
+    if (provider === undefined || !opens(key?.scope ?? 'main', need)) return false;
+    const { core, log } = this.#deps;
+    noteUse(core, provider, key, need, nowMs).catch((fault: unknown) => {
+      // The next use is the first one then.
+      log.warn('first_use_not_saved', { provider_code: provider.code, reason: reasonOf(fault) });
+    });
+    return true;
   }
 
   get client(): () => string {

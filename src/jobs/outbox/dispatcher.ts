@@ -9,6 +9,7 @@ import type { DestinationKind, EventDispatch, PushDispatch } from '../../core/po
 import { PUSH_GATEWAYS } from '../../core/port/registration.ts';
 import type { Webhook } from '../../core/port/webhook.ts';
 import { moveChat } from '../../core/webhook.ts';
+import { forWebhook } from '../../core/webhook-figures.ts';
 import type { PushContents } from './contents.ts';
 
 export interface AttemptResult {
@@ -102,7 +103,8 @@ export class Dispatcher {
     if (webhook === null) return null;
     const { kind } = webhook.target;
     return this.#attempt(kind, async (signal) => {
-      const verdict = await eventSenders[kind].deliver(webhook, event, clock.nowMs(), signal);
+      const own = await forWebhook(this.deps.core.store, webhook, event);
+      const verdict = await eventSenders[kind].deliver(webhook, own, clock.nowMs(), signal);
       if (await this.#followChat(webhook, verdict)) return { verdict: null, expiresAtMs: null };
       const isOld =
         verdict.verdict !== 'accepted' &&

@@ -7,12 +7,14 @@ import { hwidOfHash } from '../../core/formats.ts';
 import type { NamedHwidStore } from '../../core/port/named-hwid.ts';
 import { hwidHash } from '../../core/secret.ts';
 import type { Backend } from '../backend.ts';
+import { namingSteps } from './key-use.ts';
 import { linkSelection } from './link.ts';
 import { namedRows } from './named-hwid-rows.ts';
 
 export function namedHwidNoun(backend: Backend): NamedHwidStore {
   const on = namedRows(backend);
   const { select, lock } = linkSelection(backend);
+  const naming = namingSteps(backend);
 
   return {
     nameHwids: (providerId, selector, hwids, namedMax, act) =>
@@ -38,6 +40,7 @@ export function namedHwidNoun(backend: Backend): NamedHwidStore {
         }
         yield* on.mark.run({ installId });
         notes.audit(act, deeds.nameHwids(installId, added), providerId);
+        yield* naming.named(notes, providerId, added.length, act);
         const after = { id: installId, installLimit, deviceCount: deviceCount + added.length };
         if (after.deviceCount === installLimit) {
           notes.event(providerId, act.atMs, () => happenings.linkFull(after));

@@ -2,13 +2,15 @@
 
 import * as deeds from '../../core/audit/account-deeds.ts';
 import type { ProviderKeyStore } from '../../core/port/provider-key.ts';
+import { keyFingerprint } from '../../core/secret.ts';
 import type { Backend } from '../backend.ts';
 import { columns, insertInto, sql } from '../statement-text.ts';
+import { noteFirstUse } from './key-use.ts';
 
 export function providerKeyNoun(backend: Backend): ProviderKeyStore {
   const { prepare } = backend;
   const key = sql`
-    SELECT ${columns('provider_key', 'id, name, scope, keyHash, createdAtMs, untilMs')}
+    SELECT ${columns('provider_key', 'id, name, scope, keyHash, createdAtMs, untilMs, firstUsedAtMs')}
     FROM provider_key WHERE provider_id = :providerId`;
   const on = {
     find: prepare(sql`${key} AND key_hash = :keyHash`),
@@ -17,6 +19,9 @@ export function providerKeyNoun(backend: Backend): ProviderKeyStore {
     add: prepare(sql`
         ${insertInto('provider_key', 'providerId, keyHash, name, scope, createdAtMs, untilMs')}
         ${backend.returningId}`),
+    use: prepare(sql`
+        UPDATE provider_key SET first_used_at_ms = :nowMs
+        WHERE id = :id AND first_used_at_ms IS NULL`),
     remove: prepare(sql`
         DELETE FROM provider_key WHERE id = :id`),
   };
@@ -31,6 +36,11 @@ export function providerKeyNoun(backend: Backend): ProviderKeyStore {
         return { id };
       }),
     findKey: (providerId, keyHash) => backend.read(() => on.find.get({ providerId, keyHash })),
+    noteFirstUse: (provider, { id, keyHash, name: keyName, scope: right }, nowMs) =>
+      backend.write(function* (notes) {
+        if ((yield* on.use.run({ id, nowMs })) === 0) return;
+        noteFirstUse(notes, provider, { key: keyFingerprint(keyHash), keyName, right }, nowMs);
+      }),
     listKeys: (providerId) => backend.read(() => on.list.all({ providerId })),
     removeKey: (providerId, id, act) =>
       backend.write(function* (notes) {

@@ -8,12 +8,14 @@ import { UNPROVEN_COUNT } from '../../core/outbox/circuit.ts';
 import type { Act } from '../../core/port/audit.ts';
 import type { Webhook, WebhookChange, WebhookStore } from '../../core/port/webhook.ts';
 import { nextTurn } from '../../core/turn.ts';
+import { figuresAfter } from '../../core/webhook-figures.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 import { assignments, columns, insertInto, sql, values } from '../statement-text.ts';
 import {
   changedWebhook,
   INSERTED_FIELDS,
   isAnother,
+  isMoved,
   rowOf,
   UPDATED_FIELDS,
   WEBHOOK_COLUMNS,
@@ -136,7 +138,9 @@ export function webhookNoun(backend: Backend): WebhookStore {
   function* update(notes: Notes, before: Webhook, change: WebhookChange, act: Act): Step<Webhook> {
     const { id, providerId } = before;
     const { rotation } = change;
-    const after = changedWebhook(before, change);
+    const changed = changedWebhook(before, change);
+    const figures = figuresAfter(before, changed, isMoved(before, changed), act.actor);
+    const after = { ...changed, figures };
     yield* rows.change.run({ ...rowOf(after) });
     yield* rows.changeKind.run({ id, kind: after.target.kind });
     if (after.disabled === null && isAnother(before, after)) {

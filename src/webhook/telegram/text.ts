@@ -3,6 +3,7 @@
 import { withoutUnseen } from '../../base/visible.ts';
 import { PHONE_COUNT } from '../../core/event/happenings.ts';
 import { type EventData, type StoredEvent, TEST_EVENT } from '../../core/port/event.ts';
+import { FURTHER_SCOPES } from '../../core/port/provider-key.ts';
 import { CHAT_FACTS, type ChatFact, type WEBHOOK_LOCALES } from '../../core/port/webhook.ts';
 import { ACTIVITY_NAMES, wordOf } from '../../core/status-word.ts';
 import { EN, type Words } from './en.ts';
@@ -136,6 +137,9 @@ const LINES: readonly Line[] = [
   (lines) => lines.field('activeUntil', 'active_until', 'instant'),
   (lines) => lines.word('plan', 'plan', NAMES),
   (lines) => lines.field('oldKeyUntil', 'old_key_until', 'instant'),
+  (lines) => lines.word('right', 'right', RIGHTS),
+  (lines) => lines.field('keyName', 'key_name'),
+  (lines) => lines.code('key', 'key'),
   (lines) => lines.record('webhook', 'webhook_id'),
   (lines) => lines.word('gateway', 'gateway', NAMES),
   finding,
@@ -197,6 +201,11 @@ const NAMES: Readonly<Record<string, string>> = {
   pro: 'Pro',
   enterprise: 'Enterprise',
 };
+
+/** The words of rights; some of a link have the same names. */
+const RIGHTS: Readonly<Record<string, string>> = Object.fromEntries(
+  [...FURTHER_SCOPES, 'add_hwid'].map((right) => [right, `right_${right}`]),
+);
 
 function places(lines: Lines): string | null {
   const { install_count: count, install_limit: limit } = lines.data;

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { keyFirstUsed } from '../../../src/core/event/first-use.ts';
 import * as happenings from '../../../src/core/event/happenings.ts';
 import { EVENT_MEANINGS } from '../../../src/core/event/meanings.ts';
 import * as subscriptions from '../../../src/core/event/subscription-happenings.ts';
@@ -84,6 +85,7 @@ const ALL = [
   happenings.subscriptionEnded(0),
   happenings.quotaReached('links', 80, 8, 10),
   happenings.keyRotated(0),
+  keyFirstUsed({ providerCode: 'Provide1', key: 'a1b2c3d4', keyName: LONG, right: 'cuts' }),
   changeWaits(
     { providerCode: 'Provide1', changed: 'texts', oldHosts: [], newHosts: [LONG, LONG] },
     0,

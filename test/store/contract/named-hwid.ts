@@ -1,8 +1,9 @@
 /** HWIDs that a provider names for a link before they come. */
 
 import { describe, expect, test } from 'bun:test';
+import type { Act } from '../../../src/core/port/audit.ts';
 import type { Store } from '../../../src/core/port/store.ts';
-import { ACT } from '../../support/actor.ts';
+import { ACT, actOfKey } from '../../support/actor.ts';
 import {
   ALL,
   addDoor,
@@ -18,6 +19,7 @@ import {
   provider,
   type Suite,
 } from './fixture.ts';
+import { listening } from './happening.ts';
 import { onLink, registration } from './message-fixture.ts';
 import type { Race } from './race.ts';
 
@@ -38,6 +40,40 @@ const countOn = async (store: Store, code = CODE) => (await store.findLink(code)
 
 export const namedHwidContract: Record<'nameHwids' | 'listNamed', Suite> = {
   nameHwids(opened) {
+    test('a key that names over 100 on a day is told of once, and no account', async () => {
+      const { store } = opened();
+      const { providerId, told, toldOperator } = await listening(store, { installLimit: 100 });
+      await addLink(store, providerId, { installCode: OTHER_CODE, installLimit: 100 });
+      const by = actOfKey('Provide1', NOW_MS);
+      const some = (letter: string, count: number) =>
+        Array.from({ length: count }, (_, n) => `${letter}${n}`);
+      const add = (hwids: string[], act: Act) =>
+        store.nameHwids(providerId, OTHER, hwids, MOST, act);
+      await name(store, providerId, some('x', 100));
+      await add(some('a', 60), by);
+      // Those that are there count once.
+      await add(some('a', 60), by);
+      const first = async () =>
+        (await told()).filter(([kind]) => kind === 'key.first_use').map(([, data]) => data);
+      expect(await first()).toEqual([]);
+      await store.freeSlot(providerId, OTHER, 'a0', by);
+      await add(some('b', 40), by);
+      expect(await first()).toEqual([]);
+      await store.freeSlot(providerId, OTHER, 'b0', by);
+      for (const hwid of ['c', 'd']) {
+        await add([hwid], by);
+        await store.freeSlot(providerId, OTHER, hwid, by);
+      }
+      const data = {
+        provider_code: 'Provide1',
+        right: 'add_hwid',
+        key_name: null,
+        key: 'a1b2c3d4',
+      };
+      expect(await first()).toEqual([data]);
+      expect(await toldOperator()).toEqual([['key.first_use', data]]);
+    });
+
     test('counts from then on, all or none, and names again without a change', async () => {
       const { store } = opened();
       const { providerId, installId } = await addDoor(store);

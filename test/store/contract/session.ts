@@ -1,10 +1,11 @@
 import { expect, test } from 'bun:test';
 import type { ProviderKeyStore } from '../../../src/core/port/provider-key.ts';
 import type { SessionStore } from '../../../src/core/port/session.ts';
-import { hashKey } from '../../../src/core/secret.ts';
+import { hashKey, keyFingerprint } from '../../../src/core/secret.ts';
 import { ACT } from '../../support/actor.ts';
 import { addAccount, deedsIn, secretDraft, sessionDraft } from './account-fixture.ts';
 import { addProvider, NOW_MS, type Suite } from './fixture.ts';
+import { listening } from './happening.ts';
 
 const keyHash = hashKey('a main key');
 
@@ -222,9 +223,38 @@ export const sessionContract: Record<keyof (SessionStore & ProviderKeyStore), Su
       ];
       const key = { name: 'bot', scope: 'read', createdAtMs: NOW_MS, untilMs: 5 } as const;
       await store.addKey({ ...key, keyHash, providerId: one.id, countMax: 2 }, ACT);
-      const found = { ...key, id: expect.any(Number), keyHash };
+      const found = { ...key, id: expect.any(Number), keyHash, firstUsedAtMs: null };
       expect(await store.findKey(one.id, keyHash)).toEqual(found);
       expect(await store.findKey(two.id, keyHash)).toBeNull();
+    });
+  },
+
+  noteFirstUse(opened) {
+    test('once, told to provider and operator, with the name of the key', async () => {
+      const { store } = opened();
+      const { told, toldOperator } = await listening(store);
+      const provider = await store.findProvider('Provide1');
+      const key = { name: 'bot', scope: 'cuts', createdAtMs: NOW_MS, untilMs: null } as const;
+      const providerId = provider?.id ?? 0;
+      const added = await store.addKey({ ...key, keyHash, providerId, countMax: 1 }, ACT);
+      const id = typeof added === 'string' ? 0 : added.id;
+      const use = (nowMs: number) =>
+        store.noteFirstUse({ id: providerId, code: 'Provide1' }, { ...key, id, keyHash }, nowMs);
+      await Promise.all([use(NOW_MS), use(NOW_MS)]);
+      await use(NOW_MS + 1);
+      expect(await store.findKey(providerId, keyHash)).toMatchObject({ firstUsedAtMs: NOW_MS });
+      const of = { provider_code: 'Provide1', right: 'cuts', key_name: 'bot' };
+      const data = { ...of, key: keyFingerprint(keyHash) };
+      expect(await told()).toEqual([['key.first_use', data]]);
+      expect(await toldOperator()).toEqual([['key.first_use', data]]);
+    });
+
+    test('not of a key that was removed', async () => {
+      const { store } = opened();
+      const { told, providerId } = await listening(store);
+      const provider = { id: providerId, code: 'Provide1' };
+      await store.noteFirstUse(provider, { id: 1, name: '', scope: 'ties', keyHash }, NOW_MS);
+      expect(await told()).toEqual([]);
     });
   },
 

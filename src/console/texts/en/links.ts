@@ -125,6 +125,9 @@ const link = {
   nameIt: 'Add',
   names: 'HWIDs, one a line',
   nameHint: 'Each takes a place at once, which waits for it. Up to 100 at a time.',
+  namesFile:
+    'A text with one HWID a line, or CSV with the column hwid; with a column code, the rows of this link.',
+  namesNone: 'The file has no HWID for this link.',
   nameOne: 'Admit this device',
   samePhone: 'The same phone with a new HWID? The old one was silent since then:',
   copyOf: 'Another phone with the HWID',

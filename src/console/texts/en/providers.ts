@@ -23,6 +23,8 @@ const providers = {
   usual: 'the default',
   inactiveHint: 'After them a new device may take the slot. Empty: the default. 0: never.',
   coolDownHint: 'Empty: the default.',
+  samePhoneHoursHint:
+    'From the end of the UTC day on which the slot was last seen: up to 24 hours more. Empty: the default.',
   rides: 'Messages in apps, and buttons',
   ridesHint: 'A link may have its own buttons. Commands ride where the configuration allows it.',
   rideUsual: 'as the configuration allows',

@@ -122,6 +122,8 @@ const link: Like<typeof english.link> = {
   nameIt: '添加',
   names: 'HWID，每行一个',
   nameHint: '登记后立即占用名额，并为其保留。一次最多 100 个。',
+  namesFile: '每行一个 HWID 的文本文件，或含 hwid 列的 CSV；若有 code 列，则只取此链接的行。',
+  namesNone: '文件中没有此链接的 HWID。',
   nameOne: '允许此设备',
   samePhone: '是同一部手机换了 HWID 吗？此后再无活动：',
   copyOf: '另一部手机，使用的 HWID 为',

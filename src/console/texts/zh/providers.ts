@@ -24,6 +24,8 @@ const providers: Like<typeof english.providers> = {
   usual: '与所有服务商相同',
   inactiveHint: '之后可由新设备替换。留空：与所有服务商相同。0：从不。',
   coolDownHint: '留空：与所有服务商相同。',
+  samePhoneHoursHint:
+    '从该名额最后使用当天（UTC）结束时算起，因此最多会再长 24 小时。留空：与所有服务商相同。',
   rides: '应用内消息与按钮',
   ridesHint: '链接可以有自己的按钮。配置允许时，命令也会随订阅下发。',
   rideUsual: '以配置允许的为准',
