@@ -40,31 +40,34 @@ testChromium('a filter finds devices, and the send has the filter', async () => 
   await page.getByText(en.messages.toFilter).first().waitFor();
 });
 
-testChromium('while a filter searches nothing is checked; a device that left it gets nothing', async () => {
-  const { main, page, phones, sent, free } = await open('/console/compose');
-  await page.getByLabel(words.body).first().fill('Hello');
-  const gate = Promise.withResolvers<void>();
-  await page.route('**/console/call/send.find', async (route) => {
-    await gate.promise;
-    await route.continue();
-  });
-  await page.getByRole('button', { name: words.byFilter }).click();
-  // While it searches there is nothing to check.
-  await main.click();
-  await page.locator('.send-form > .problem').getByText(words.finding).waitFor();
-  gate.resolve();
-  await page.getByText(words.finds('2', 2)).waitFor();
-  await main.click();
-  await page.getByText(words.reaches('2', 2)).waitFor();
-  await free(phones[1]);
-  await page.getByRole('button', { name: words.findAgain }).click();
-  await page.getByText(words.finds('1', 1)).waitFor();
-  await main.click();
-  await page.getByText(words.reaches('1', 1)).waitFor();
-  await main.click();
-  await page.waitForURL(/message=\d+/);
-  expect(await sent()).toHaveLength(1);
-});
+testChromium(
+  'while a filter searches nothing is checked; a device that left it gets nothing',
+  async () => {
+    const { main, page, phones, sent, free } = await open('/console/compose');
+    await page.getByLabel(words.body).first().fill('Hello');
+    const gate = Promise.withResolvers<void>();
+    await page.route('**/console/call/send.find', async (route) => {
+      await gate.promise;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: words.byFilter }).click();
+    // While it searches there is nothing to check.
+    await main.click();
+    await page.locator('.send-form > .problem').getByText(words.finding).waitFor();
+    gate.resolve();
+    await page.getByText(words.finds('2', 2)).waitFor();
+    await main.click();
+    await page.getByText(words.reaches('2', 2)).waitFor();
+    await free(phones[1]);
+    await page.getByRole('button', { name: words.findAgain }).click();
+    await page.getByText(words.finds('1', 1)).waitFor();
+    await main.click();
+    await page.getByText(words.reaches('1', 1)).waitFor();
+    await main.click();
+    await page.waitForURL(/message=\d+/);
+    expect(await sent()).toHaveLength(1);
+  },
+);
 
 testChromium('a copy that the API would refuse is not offered as a call of it', async () => {
   const { page } = await open('/console/compose');

@@ -156,7 +156,7 @@ type Kind = 'push' | 'command';
 
 /** Takes the filter out of the fields of the API. */
 function apart({ segment, ...body }: Body) {
-  return { body, segment: segment as Sent<'send.check'>['segment'] };
+  return { body, segment: (segment ?? null) as Exclude<Sent<'send.check'>['segment'], undefined> };
 }
 
 /** Sends. A repeat of an attempt with a lost answer sends nothing. */
