@@ -122,7 +122,8 @@ describe.each(CASES)('$path', ({ path, unread }) => {
         if (one === undefined) return;
         spoilt.add(one.path);
         const reply = await send(path, one.value);
-        const isRefused = MISFITS.includes(reply.json.msg) || isTargetRefused(one.path, reply, one.value);
+        const isRefused =
+          MISFITS.includes(reply.json.msg) || isTargetRefused(one.path, reply, one.value);
         expect(isRefused ? '' : `${one.path} ${JSON.stringify(one.value)} ${reply.text}`).toBe('');
       }),
       { numRuns: 300 },

@@ -65,7 +65,7 @@ const OWN: Settings<OwnWebhook> = {
     read: ({ figures }) => (figures === '1' ? 1 : 0),
     // A key cannot switch them on.
     param: (chosen) => (chosen === 0 ? '0' : null),
-    fact: (chosen) => [texts.heads.figures, texts.choices.figures[chosen]],
+    fact: (chosen) => [texts.heads.figures, texts.choices.figures[chosen === 1 ? 1 : 0]],
   },
 };
 
