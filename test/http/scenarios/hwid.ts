@@ -281,6 +281,7 @@ const addHwid: Scenario[] = [
       'install 1 has_hashes: 0 -> 1',
       'named_hwid 1 added',
       'named_hwid 2 added',
+      'notice 1 added',
     ],
   },
   {

@@ -36,6 +36,7 @@ const COUNTED = new RegExp(
     '^device_provider \\d+/\\d+ home_left_at_ms:',
     '^(provider_day|install_refusal|refused_device) ',
     '^provider \\d+ (kept_bytes|ledger_count|send(s_from_ms|_count)):',
+    '^provider_key \\d+ first_used_at_ms:',
     '^provider \\d+ (changes_from_ms|audit_day|(change|alone)(_day)?_count):',
   ].join('|'),
 );

@@ -23,7 +23,7 @@ const SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDazfUZRe9Cto=';
 const TOKEN = `123456789:${'A'.repeat(35)}`;
 const OTHER_TOKEN = `987654321:${'B'.repeat(35)}`;
 const KINDS =
-  'link.created, link.updated, link.revoked, link.removed, link.tie, link.cut_off, link.full, link.over_limit, link.refused, link.ending, link.ended, link.renewed, link.traffic_low, link.inactive, device.admitted, device.removed, device.replaced, device.inactive, hwid.copied, reminders.stopped, distribution.finished, distribution.failed, distribution.blocked, distribution.cancelled, subscription.ending, subscription.ended, quota.reached, key.rotated, change.waiting, webhook.disabled';
+  'link.created, link.updated, link.revoked, link.removed, link.tie, link.cut_off, link.full, link.over_limit, link.refused, link.ending, link.ended, link.renewed, link.traffic_low, link.inactive, device.admitted, device.removed, device.replaced, device.inactive, hwid.copied, reminders.stopped, distribution.finished, distribution.failed, distribution.blocked, distribution.cancelled, subscription.ending, subscription.ended, quota.reached, key.rotated, key.first_use, change.waiting, webhook.disabled';
 
 export const OK = '{"rc":1,"msg":"Ok"}';
 export const NOT_FOUND = '{"rc":0,"msg":"Webhook not found"}';
@@ -198,6 +198,7 @@ const urlRow = (id: number, more: object = {}) =>
     chat: null,
     bot: null,
     locale: null,
+    figures: 0,
     with: [],
     events: [],
     secret_fingerprint: '53ec6c7e',
