@@ -62,11 +62,13 @@ export function figuresOfMine(
   nowMs: number,
 ): Maybe<MyFigures | null> {
   if (!mayShowFigures(link, by, nowMs)) return null;
+  // A proof makes no later one: who has it sees the figures for its day.
+  const proof = namesSubscription(by.name) ? proofOf(link, nowMs) : (by.proof ?? '');
   return after(store.findSubscriptionFigures(link.installId), (kept) => {
     if (kept === null) return null;
     const { endsAtMs, readAtMs, totalBytes, usedBytes } = kept;
     const isShown = link.myTraffic === 1 && readAtMs > nowMs - TRAFFIC_MS;
     const traffic = isShown ? { totalBytes, usedBytes } : { totalBytes: null, usedBytes: null };
-    return { endsAtMs, ...traffic, proof: proofOf(link, nowMs) };
+    return { endsAtMs, ...traffic, proof };
   });
 }

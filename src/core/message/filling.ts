@@ -162,16 +162,22 @@ export interface FillExample {
   payload: NotificationPayload;
 }
 
-/** Fills a notification for some links of its provider; returns none without the mark. */
+/**
+ * Fills a notification for some links of its provider; returns none without the mark. `hasFigures`:
+ * the reader may see figures of subscriptions, and those that end next come first.
+ */
 export async function fillExamples(
   store: Pick<FillStore, 'listFillExamples'>,
   providerId: number,
   payload: StoredNotification,
   nowMs: number,
+  hasFigures = true,
 ): Promise<FillExample[]> {
   if (payload.fill !== 1) return [];
-  const links = await store.listFillExamples(providerId, nowMs, EXAMPLES_MAX);
+  const endsAfterMs = hasFigures ? nowMs : Number.MAX_SAFE_INTEGER;
+  const links = await store.listFillExamples(providerId, endsAfterMs, EXAMPLES_MAX);
   return links.map(({ installId, ...facts }) => {
-    return { installId, payload: fillPayload(payload, facts, nowMs) };
+    const shown = hasFigures ? facts : withoutFigures(facts);
+    return { installId, payload: fillPayload(payload, shown, nowMs) };
   });
 }

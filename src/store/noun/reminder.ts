@@ -16,6 +16,7 @@ import { formerOf } from '../../core/unconfirmed.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 import { assignments, columns, insertInto, type RowsOf, sql } from '../statement-text.ts';
 import { PROVIDER_COLUMNS } from './provider.ts';
+import { ridesChanged } from './terms.ts';
 import { noteWaiting } from './unconfirmed.ts';
 
 const SET = ['amount', 'texts', 'formerTexts', 'textsAtMs', 'pushText', 'enabled'] as const;
@@ -80,7 +81,10 @@ export function reminderNoun(backend: Backend): ReminderStore {
         SELECT ${PROVIDER_COLUMNS} FROM provider WHERE id = :providerId ${backend.locked}`),
     confirm: prepare(sql`
         UPDATE provider SET confirmed_at_ms = :untilMs WHERE id = :providerId`),
-    keepFigures: prepare(sql`UPDATE provider SET subscription_figures = 1 WHERE id = :providerId`),
+    ridesChanged: ridesChanged(backend),
+    keepFigures: prepare(sql`
+        UPDATE provider SET subscription_figures = 1, figures_since_ms = CAST(:nowMs AS bigint)
+        WHERE id = :providerId`),
   };
 
   function* lockOwner(providerId: number) {
@@ -98,7 +102,8 @@ export function reminderNoun(backend: Backend): ReminderStore {
     act: Act,
   ): Step<boolean> {
     if (enabled === 0 || owner.subscriptionFigures === 1) return false;
-    yield* on.keepFigures.run({ providerId: owner.id });
+    yield* on.keepFigures.run({ providerId: owner.id, nowMs: act.atMs });
+    yield* on.ridesChanged.run({ providerId: owner.id });
     for (const deed of updateProvider(owner, { ...owner, subscriptionFigures: 1 })) {
       notes.audit(act, deed, owner.id);
     }

@@ -69,6 +69,21 @@ export const reminderContract: Record<keyof ReminderStore, Suite> = {
       ]);
     });
 
+    test('figures that an enabled one begins count from then on, and doors know it', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      await addLink(store, providerId, { installCode: 'LinkCode0001' });
+      const unread = (unreadSinceMs: number) =>
+        store.countLinks({ providerCode: 'Provide1', status: null, isFull: false, unreadSinceMs });
+      const { version } = await store.findRides(providerId);
+      await store.addReminder(draft(providerId, { enabled: 1 }), { ...ACT, atMs: NOW_MS + 1 });
+      expect(await unread(NOW_MS + 1)).toBe(0);
+      expect(await unread(NOW_MS + 2)).toBe(1);
+      const rides = await store.findRides(providerId);
+      expect(rides.hasFigures).toBe(true);
+      expect(rides.version).toBeGreaterThan(version);
+    });
+
     test('the text of a key has no former one', async () => {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');
