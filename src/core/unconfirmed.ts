@@ -43,7 +43,7 @@ function unconfirmedButtons(own: ChangedButtons & Buttons): Unconfirmed<Buttons>
   return { now: { supportUrl, webPageUrl }, former, atMs };
 }
 
-const NO_BUTTONS: Buttons = { supportUrl: null, webPageUrl: null };
+export const NO_BUTTONS: Buttons = { supportUrl: null, webPageUrl: null };
 const BUTTON_FIELDS = ['supportUrl', 'webPageUrl'] as const;
 
 /** Returns the addresses of a provider or link that reminders and `my` use. */

@@ -113,6 +113,7 @@ function addition(backend: Backend, on: On): Pick<LinkStore, 'addLink' | 'addLin
   const { enterLink } = slotSteps(backend);
   const tombstones = tombstoneSteps(backend);
   const once = onceSteps(backend);
+  const buttons = buttonSteps(backend);
 
   function* add(notes: Notes, draft: NewLink, act: Act): Step<{ id: number } | AddRefusal> {
     const { isOfGate = false, ...more } = draft;
@@ -132,6 +133,7 @@ function addition(backend: Backend, on: On): Pick<LinkStore, 'addLink' | 'addLin
     if (room.installCount >= limit) return 'install_code_limit_reached';
     const id = yield* on.add.insert(row);
     if (isOfGate) yield* on.markOfGate.run({ id });
+    if ((draft.supportUrl ?? draft.webPageUrl) !== null) yield* buttons.added(id, act);
     notes.audit(act, deeds.addLink(id, draft), providerId);
     notes.figure(providerId, 'links', act.atMs);
     notes.event(providerId, act.atMs, () => happenings.linkCreated({ id, installLimit }));

@@ -5,7 +5,7 @@ import type { Act } from '../../core/port/audit.ts';
 import type { ChangedButtons } from '../../core/port/reminder.ts';
 import type { Buttons } from '../../core/port/ride.ts';
 import { hostOf } from '../../core/reminder-links.ts';
-import { formerButtonsOf, movedButtons } from '../../core/unconfirmed.ts';
+import { formerButtonsOf, movedButtons, NO_BUTTONS } from '../../core/unconfirmed.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 import { assignments, columns, sql } from '../statement-text.ts';
 import { shared } from './shared.ts';
@@ -62,5 +62,14 @@ export const buttonSteps = shared(({ prepare }: Backend) => {
     /** Reads the addresses of a link before their change. */
     ofLink: (id: number) => on.link.get({ id }),
     changed,
+
+    /**
+     * Those of a new link wait too: a key could move the address of a subscription to it. Nobody is
+     * told, as bots add many.
+     */
+    *added(id: number, { actor, atMs }: Act): Step<void> {
+      if (actor.kind !== 'provider') return;
+      yield* on.setLink.run({ id, formerButtons: JSON.stringify(NO_BUTTONS), buttonsAtMs: atMs });
+    },
   };
 });
