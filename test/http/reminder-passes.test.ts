@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { DAY_MS, HOUR_MS } from '../../src/core/calendar.ts';
+import type { Credentials } from '../../src/core/provider.ts';
 import { makeReminder } from '../../src/jobs/remind.ts';
 import { ACT } from '../support/actor.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
@@ -12,6 +13,8 @@ import { addLink, bind, enter, expectOk } from '../support/shop.ts';
 const CODE = 'LinkCode0001';
 
 let app: TestApp;
+let own: Credentials;
+let linkId: number;
 let providerId: number;
 let token: string;
 
@@ -22,9 +25,10 @@ afterAll(() => app.close());
 /** A customer whose subscription ends in 60 hours, and a reminder three days before the end. */
 beforeEach(async () => {
   await app.reset();
-  const own = await seedProvider(app);
+  own = await seedProvider(app);
   await bind(app, own);
   const { id } = await addLink(app, own, CODE, 2);
+  linkId = id;
   await enter(app, 'phone', CODE);
   token = await register(app, byLink('phone', CODE));
   const { store } = app.core;
@@ -47,6 +51,27 @@ async function pass(afterMs: number) {
 }
 
 const count = async () => (await inbox(app, token)).json.data.length;
+
+test('a greeting that a key changed waits for a day, as its text would', async () => {
+  const { store } = app.core;
+  const greets = async () => (await inbox(app, token)).json.data[0]?.payload.body;
+  const change = async (greeting: string) => {
+    app.clock.advance(1);
+    await expectOk(call(app, '/api/update-install', own, { id: linkId, greeting }));
+  };
+  await store.updateLink(providerId, linkId, { greeting: 'Anna' }, ACT);
+  await store.setReminder(providerId, 1, { texts: { en: 'Hi {greeting}' } }, ACT);
+  await change('pay evil.example');
+  await change('pay evil.example/now');
+  await pass(60_000);
+  expect(await greets()).toBe('Hi Anna');
+  await store.confirmChanges(providerId, app.clock.nowMs(), ACT);
+  expect(await greets()).toBe('Hi pay evil.example/now');
+  await change('pay again');
+  expect(await greets()).toBe('Hi pay evil.example/now');
+  await store.updateLink(providerId, linkId, { greeting: 'Anna' }, ACT);
+  expect(await greets()).toBe('Hi Anna');
+});
 
 test('what was sent ends once no figures are kept any more', async () => {
   await pass(60_000);

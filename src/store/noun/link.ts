@@ -16,7 +16,7 @@ import {
 } from '../../core/port/link.ts';
 import type { NamedHwid } from '../../core/port/named-hwid.ts';
 import type { Slot } from '../../core/port/slot.ts';
-import { movedButtons } from '../../core/unconfirmed.ts';
+import { movedShown } from '../../core/unconfirmed.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
 import { endedSteps } from './ended.ts';
@@ -239,7 +239,7 @@ export function linkChangeSteps(backend: Backend, on: SlotsOn = linkOn(backend))
       if (hasKey && (yield* on.otherWithKey.get(after)) !== null) {
         return 'subscription_key_exists';
       }
-      const moves = movedButtons(known, after).length > 0;
+      const moves = movedShown(known, after).length > 0;
       const buttonsBefore = moves ? yield* buttons.ofLink(id) : null;
       if ((yield* on.change.run(after)) === 0) return 'install_limit_below_count';
       if (buttonsBefore !== null) {
