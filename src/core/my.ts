@@ -88,8 +88,8 @@ interface OfFetch {
 }
 
 /**
- * Returns the address of the page for an app that a link admitted; null: it has none. It has the code
- * only if that is no secret.
+ * Returns the address of the page for an app that a link admitted; null: it has none. The code is
+ * in it only if that is no secret.
  */
 export function myUrlOfLink(
   core: Pick<Core, 'limits' | 'store'>,

@@ -36,7 +36,7 @@ export function formerOf<T>(
   return { former: before && usedNow(before, confirmedAtMs, atMs), atMs };
 }
 
-/** What waits of a provider or link; only a link has a greeting, which reminders show. */
+/** The texts and addresses that wait; only a link has a greeting, which reminders show. */
 export interface Shown extends Buttons {
   greeting?: string | null;
 }
@@ -53,7 +53,7 @@ export const NO_BUTTONS: Buttons = { supportUrl: null, webPageUrl: null };
 const BUTTON_FIELDS = ['supportUrl', 'webPageUrl'] as const;
 const SHOWN_FIELDS = [...BUTTON_FIELDS, 'greeting'] as const;
 
-/** Returns the addresses of a provider or link, and its greeting, that reminders and `my` use. */
+/** Returns the addresses and the greeting of a provider or link that reminders and `my` use. */
 export const usedButtons = (
   own: ChangedButtons & Shown,
   confirmedAtMs: number,

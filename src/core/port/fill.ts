@@ -12,7 +12,7 @@ export interface LinkFacts extends Figures {
   /** The limit that was set. */
   installLimit: number;
   greeting: string | null;
-  /** What a key changed of the link; absent: nothing. Reminders have the greeting before it. */
+  /** A change by a key, before which reminders have the greeting; absent: none. */
   changed?: ChangedButtons & { confirmedAtMs: number };
   /** The zone of dates, as `+03:00`; null: that of the contract. */
   timeZone: string | null;

@@ -63,8 +63,8 @@ export const buttonSteps = shared(({ prepare }: Backend) => {
     changed,
 
     /**
-     * Those of a new link wait too: a key could move the address of a subscription to it. Nobody is
-     * told, as bots add many.
+     * Those of a new link wait too: a key could move the address of a subscription to it. There
+     * is no event, as bots add many links.
      */
     *added(id: number, { actor, atMs }: Act): Step<void> {
       if (actor.kind !== 'provider') return;
