@@ -69,8 +69,8 @@ export const movedShown = (before: Shown, after: Shown) =>
   SHOWN_FIELDS.filter((field) => before[field] !== after[field]);
 
 /**
- * Returns what is kept of a change of what users are shown. What a person sets is used at once; what
- * a key changed beside it goes on waiting.
+ * Returns what is kept of a change of what users are shown. A person's change is used at once; a
+ * key's change beside it goes on waiting.
  */
 export function formerButtonsOf(
   before: ChangedButtons & Shown,
