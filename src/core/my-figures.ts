@@ -54,6 +54,10 @@ export function mayShowFigures(link: MyLink, { name, proof }: OpenedBy, nowMs: n
   );
 }
 
+/** Returns the proof for further pages. One makes no later one: it shows figures for its day. */
+export const furtherProof = (link: MyLink, { name, proof }: OpenedBy, nowMs: number): string =>
+  namesSubscription(name) ? proofOf(link, nowMs) : (proof ?? '');
+
 /** Reads what the page of a link shows. */
 export function figuresOfMine(
   { store }: Pick<Core, 'store'>,
@@ -62,8 +66,7 @@ export function figuresOfMine(
   nowMs: number,
 ): Maybe<MyFigures | null> {
   if (!mayShowFigures(link, by, nowMs)) return null;
-  // A proof makes no later one: who has it sees the figures for its day.
-  const proof = namesSubscription(by.name) ? proofOf(link, nowMs) : (by.proof ?? '');
+  const proof = furtherProof(link, by, nowMs);
   return after(store.findSubscriptionFigures(link.installId), (kept) => {
     if (kept === null) return null;
     const { endsAtMs, readAtMs, totalBytes, usedBytes } = kept;
