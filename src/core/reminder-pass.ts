@@ -176,8 +176,7 @@ async function overLinks(pass: Pass): Promise<void> {
 
 /** Returns whether figures are new enough to send by, or a panel can be asked about them now. */
 const mayBeSure = ({ memory, nowMs, reader }: Pass, figures: CourseFigures): boolean =>
-  isFresh(figures, nowMs) ||
-  (reader !== null && !memory.knows(`link ${figures.installId}`, nowMs));
+  isFresh(figures, nowMs) || (reader !== null && !memory.knows(`link ${figures.installId}`, nowMs));
 
 /**
  * Sends reminders to the devices of some links that are due. `links`: those whose panels are asked
