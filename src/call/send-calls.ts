@@ -157,8 +157,10 @@ function textsOf(payload: NotificationPayload) {
 }
 
 /** Returns a notification as phones show it; one with placeholders also as some links get it. */
-export async function previewOf({ core, nowMs, provider }: DoerOf, payload: StoredNotification) {
-  const examples = await fillExamples(core.store, provider.id, payload, nowMs);
+export async function previewOf(staff: Staff, payload: StoredNotification) {
+  const { core, nowMs, provider } = staff;
+  const hasFigures = figuresStateOf(staff) === 'shown';
+  const examples = await fillExamples(core.store, provider.id, payload, nowMs, hasFigures);
   return {
     texts: textsOf(payload),
     examples: examples.map((one) => ({ id: one.installId, texts: textsOf(one.payload) })),

@@ -54,6 +54,10 @@ export function mayShowFigures(link: MyLink, { name, proof }: OpenedBy, nowMs: n
   );
 }
 
+/** Returns the proof for further pages. One makes no later one: it shows figures for its day. */
+export const furtherProof = (link: MyLink, { name, proof }: OpenedBy, nowMs: number): string =>
+  namesSubscription(name) ? proofOf(link, nowMs) : (proof ?? '');
+
 /** Reads what the page of a link shows. */
 export function figuresOfMine(
   { store }: Pick<Core, 'store'>,
@@ -62,11 +66,12 @@ export function figuresOfMine(
   nowMs: number,
 ): Maybe<MyFigures | null> {
   if (!mayShowFigures(link, by, nowMs)) return null;
+  const proof = furtherProof(link, by, nowMs);
   return after(store.findSubscriptionFigures(link.installId), (kept) => {
     if (kept === null) return null;
     const { endsAtMs, readAtMs, totalBytes, usedBytes } = kept;
     const isShown = link.myTraffic === 1 && readAtMs > nowMs - TRAFFIC_MS;
     const traffic = isShown ? { totalBytes, usedBytes } : { totalBytes: null, usedBytes: null };
-    return { endsAtMs, ...traffic, proof: proofOf(link, nowMs) };
+    return { endsAtMs, ...traffic, proof };
   });
 }

@@ -82,28 +82,30 @@ interface OfFetch {
   plain: () => string | null;
   /** True: a code alone names the link there. */
   isByCode: boolean;
+  /** True: the page shows figures of the subscription to the device, which has its own slot. */
+  showsFigures: boolean;
   nowMs: number;
 }
 
 /**
- * Returns the address of the page for an app that a link admitted; null: it has none. It shows the
- * figures of the subscription, and the code only if that is no secret.
+ * Returns the address of the page for an app that a link admitted; null: it has none. The code is
+ * in it only if that is no secret.
  */
 export function myUrlOfLink(
   core: Pick<Core, 'limits' | 'store'>,
   { myPath }: Pick<MySites, 'myPath'>,
   origin: string,
   { installId, providerCode }: Pick<MyLink, 'installId' | 'providerCode'>,
-  { plain, isByCode, nowMs }: OfFetch,
+  { plain, isByCode, showsFigures, nowMs }: OfFetch,
 ): Maybe<string | null> {
   const isSecret = codesAreKeys(core, providerCode);
-  if (!isSecret && !isByCode) return plain();
+  if (!isSecret && !(isByCode && showsFigures)) return plain();
   if (myPath === '' || origin === '') return null;
   const name = { installId, providerCode, domainHash: null };
   return after(core.store.findMy(name, nowMs), (link) => {
     if (link === null) return isSecret ? null : plain();
     const address = isSecret ? `${origin}${myPath}?link=${pageNameOf(core, link, nowMs)}` : plain();
-    return address && `${address}${figuresProof(link, nowMs)}`;
+    return address && showsFigures ? `${address}${figuresProof(link, nowMs)}` : address;
   });
 }
 

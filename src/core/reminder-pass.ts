@@ -21,6 +21,7 @@ import { mayNotify } from './provider.ts';
 import { roundOf } from './reminder-round.ts';
 import { isMassMove, isOver, isQuiet, MOVED_MS, silenceOf, wantedOf } from './reminder-rules.ts';
 import { courseNews } from './subscription-course.ts';
+import { isFresh } from './subscription-figures.ts';
 import { nextTurn } from './turn.ts';
 
 /** The length of a claim, and the time after which it is renewed, ms. */
@@ -98,7 +99,8 @@ async function makePass(
   const { core, owner } = parts;
   const { provider } = reminded;
   const all = await core.store.listReminders(provider.id);
-  const rules = all.filter(({ enabled }) => enabled === 1);
+  const keepsFigures = provider.subscriptionFigures === 1;
+  const rules = all.filter(({ enabled }) => keepsFigures && enabled === 1);
   const rounds = rules.flatMap((rule) => roundOf(rule, provider, nowMs) ?? []);
   const pass: Pass = {
     ...parts,
@@ -114,7 +116,7 @@ async function makePass(
     const isStopped = await stopsAtMass(pass);
     const isQuietNow = isQuiet(provider, USUAL_TIME_ZONE, nowMs);
     pass.maySend = !isStopped && !isQuietNow && mayNotify(provider, nowMs);
-    await overLinks(pass);
+    if (keepsFigures) await overLinks(pass);
     if (pass.maySend) await overSilent(pass);
     await endUntrue(pass);
   } finally {
@@ -162,14 +164,19 @@ async function overLinks(pass: Pass): Promise<void> {
       const installIds = told.map(({ installId }) => installId);
       await core.store.tellCourses(providerId, installIds, rules, nowMs);
     }
-    const wanted = maySend ? links.flatMap((link) => wantedOf(link, sendableOf(pass), nowMs)) : [];
-    await send(pass, wanted, links);
+    const sure = maySend ? links.filter((link) => mayBeSure(pass, link)) : [];
+    const wanted = sure.flatMap((link) => wantedOf(link, sendableOf(pass), nowMs));
+    await send(pass, wanted, sure);
     const last = links.at(-1);
     if (last === undefined || links.length < LINK_COUNT) return;
     afterId = last.installId;
     await nextTurn();
   }
 }
+
+/** Returns whether figures are new enough to send by, or a panel can be asked about them now. */
+const mayBeSure = ({ memory, nowMs, reader }: Pass, figures: CourseFigures): boolean =>
+  isFresh(figures, nowMs) || (reader !== null && !memory.knows(`link ${figures.installId}`, nowMs));
 
 /**
  * Sends reminders to the devices of some links that are due. `links`: those whose panels are asked
@@ -260,7 +267,8 @@ async function endUntrue(pass: Pass): Promise<void> {
   const { id } = reminded.provider;
   for (let afterId: number | null = 0; afterId !== null; ) {
     const { open, nextId } = await core.store.listOpenReminders(id, afterId, LINK_COUNT);
-    const over = open.filter((one) => isOver(one, nowMs));
+    const isOff = reminded.provider.subscriptionFigures === 0;
+    const over = open.filter((one) => isOff || isOver(one, nowMs));
     if (over.length > 0) {
       if (!(await holds(pass))) return;
       await core.store.endReminders(id, over, nowMs);

@@ -266,7 +266,8 @@ export async function confirmChanges(
   untilMs: number,
   nowMs: number,
 ): Promise<'ok' | Refused<'reminder_save_error'>> {
-  const step = core.store.confirmChanges(id, Math.min(untilMs, nowMs), actAt(core, nowMs));
+  const seenMs = Math.min(untilMs, core.leastMs(nowMs));
+  const step = core.store.confirmChanges(id, seenMs, actAt(core, nowMs));
   const isConfirmed = await saving('reminder_save_error', step);
   return isRefused(isConfirmed) ? isConfirmed : 'ok';
 }

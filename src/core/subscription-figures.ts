@@ -143,9 +143,12 @@ interface AfterRead {
   isRenewed: boolean;
 }
 
-/** Returns whether kept figures were read so lately that no read changes them. */
+/**
+ * Returns whether kept figures were read so lately that no read changes them; those of a clock that
+ * was ahead were not.
+ */
 export const isJustRead = ({ readAtMs }: KeptFigures, nowMs: number): boolean =>
-  nowMs - readAtMs < WRITE_GAP_MS;
+  Math.abs(nowMs - readAtMs) < WRITE_GAP_MS;
 
 /**
  * Returns what a read changes; null: nothing worth a write. Writes an end, a total or a step of the

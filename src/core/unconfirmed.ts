@@ -36,41 +36,52 @@ export function formerOf<T>(
   return { former: before && usedNow(before, confirmedAtMs, atMs), atMs };
 }
 
-/** Returns the addresses of a provider or link as a value that a key may have changed. */
-function unconfirmedButtons(own: ChangedButtons & Buttons): Unconfirmed<Buttons> {
-  const { buttonsAtMs: atMs, formerButtons, supportUrl, webPageUrl } = own;
-  const former = formerButtons === null ? null : (JSON.parse(formerButtons) as Buttons);
-  return { now: { supportUrl, webPageUrl }, former, atMs };
+/** The texts and addresses that wait; only a link has a greeting, which reminders show. */
+export interface Shown extends Buttons {
+  greeting?: string | null;
 }
 
-const NO_BUTTONS: Buttons = { supportUrl: null, webPageUrl: null };
-const BUTTON_FIELDS = ['supportUrl', 'webPageUrl'] as const;
+/** Returns what users are shown of a provider or link as a value that a key may have changed. */
+function unconfirmedButtons(own: ChangedButtons & Shown): Unconfirmed<Shown> {
+  const { buttonsAtMs: atMs, formerButtons, greeting, supportUrl, webPageUrl } = own;
+  const now = { supportUrl, webPageUrl, ...(greeting !== undefined && { greeting }) };
+  const former = formerButtons === null ? null : { ...now, ...JSON.parse(formerButtons) };
+  return { now, former, atMs };
+}
 
-/** Returns the addresses of a provider or link that reminders and `my` use. */
+export const NO_BUTTONS: Buttons = { supportUrl: null, webPageUrl: null };
+const BUTTON_FIELDS = ['supportUrl', 'webPageUrl'] as const;
+const SHOWN_FIELDS = [...BUTTON_FIELDS, 'greeting'] as const;
+
+/** Returns the addresses and the greeting of a provider or link that reminders and `my` use. */
 export const usedButtons = (
-  own: ChangedButtons & Buttons,
+  own: ChangedButtons & Shown,
   confirmedAtMs: number,
   nowMs: number,
-): Buttons => usedNow(unconfirmedButtons(own), confirmedAtMs, nowMs) ?? NO_BUTTONS;
+): Shown => usedNow(unconfirmedButtons(own), confirmedAtMs, nowMs) ?? NO_BUTTONS;
 
 /** Returns the addresses that differ. */
 export const movedButtons = (before: Buttons, after: Buttons) =>
   BUTTON_FIELDS.filter((field) => before[field] !== after[field]);
 
+/** Returns the addresses that differ, and `greeting` if it does. */
+export const movedShown = (before: Shown, after: Shown) =>
+  SHOWN_FIELDS.filter((field) => before[field] !== after[field]);
+
 /**
- * Returns what is kept of a change of addresses. What a person sets is used at once; an address
- * beside it that a key changed goes on waiting.
+ * Returns what is kept of a change of what users are shown. A person's change is used at once; a
+ * key's change beside it goes on waiting.
  */
 export function formerButtonsOf(
-  before: ChangedButtons & Buttons,
-  after: Buttons,
+  before: ChangedButtons & Shown,
+  after: Shown,
   confirmedAtMs: number,
   { actor, atMs }: Pick<Act, 'actor' | 'atMs'>,
 ): ChangedButtons {
   const used = usedButtons(before, confirmedAtMs, atMs);
   if (actor.kind === 'provider') return { formerButtons: JSON.stringify(used), buttonsAtMs: atMs };
-  const moved = movedButtons(before, after);
+  const moved = movedShown(before, after);
   const next = { ...used, ...Object.fromEntries(moved.map((field) => [field, after[field]])) };
-  if (movedButtons(next, after).length === 0) return { formerButtons: null, buttonsAtMs: 0 };
+  if (movedShown(next, after).length === 0) return { formerButtons: null, buttonsAtMs: 0 };
   return { formerButtons: JSON.stringify(next), buttonsAtMs: before.buttonsAtMs };
 }

@@ -130,6 +130,14 @@ describe('a read writes', () => {
   });
 });
 
+test('figures of a clock that was ahead are read again once it is right', () => {
+  const { writes } = read([
+    [400 * DAY_MS, {}],
+    [DAY_MS, { endsAtMs: END_MS + 30 * DAY_MS }],
+  ]);
+  expect(writes).toHaveLength(2);
+});
+
 describe('a renewal', () => {
   const paid = { endsAtMs: END_MS + 30 * DAY_MS };
 

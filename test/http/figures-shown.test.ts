@@ -219,6 +219,20 @@ test('a session by the key of a bot sees no figures in the console', async () =>
   const filter = { ...ALL, endsBeforeMs: nowMs };
   expect(await byKey.refusal('links.list', { at, filter, ...PAGE })).toBe('no_account');
   expect(await byKey.refusal('links.csv', { at, filter, beyondId: null })).toBe('no_account');
+  const text = '{days_left} left, {traffic_used} used';
+  const body = { body: text, type_push: 'optional', expire_days: 3 };
+  const preview = (by: ConsoleBrowser) =>
+    by.get('send.preview', { at, body: { PushNotificationForm: body, fill: 1 } });
+  const texts = { en: text };
+  for (const { examples } of [
+    await preview(byKey),
+    await byKey.get('reminders.preview', { at, texts }),
+  ]) {
+    expect(examples.map((one) => one.id)).toEqual([LINKS, LINKS - 1, LINKS - 2]);
+    expect(JSON.stringify(examples)).toContain('– left, – used');
+  }
+  const { examples } = await preview(owner);
+  expect(JSON.stringify(examples)).toMatch(/2 days left, \d+ byte/);
   const change = null;
   expect(await byKey.refusal('links.bulk-preview', { at, filter, change })).toBe('no_account');
   const search = { os: null, appVersion: null, language: null, link: null, domainId: null };

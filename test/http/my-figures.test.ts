@@ -1,6 +1,7 @@
 /** The end and the traffic on the page of users: for whom, and as the rows say. */
 
 import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { myUrlOfLink } from '../../src/core/my.ts';
 import { subscriptionKeyHash } from '../../src/core/secret.ts';
 import { parseTrustedProxies } from '../../src/http/request/address.ts';
 import { ACT } from '../support/actor.ts';
@@ -89,6 +90,25 @@ test('a typed address shows them too, and they stay on further pages for a day',
   expect((await post({ link: code })).headers.get('location')).toBe(`/my?link=${code}`);
 });
 
+test('a page that a proof opened makes no later proof', async () => {
+  const button = (await at.get(`/sub/${KEY}?installid=${code}`, 'one')).headers.get(
+    'profile-web-page-url',
+  );
+  at.app.clock.advance(DAY_MS / 2);
+  const page = await open(button ?? '');
+  expect(page).toContain(LEFT.replace('3', '2'));
+  const [, sub = ''] = /name="sub" value="([^"]+)"/.exec(page) ?? [];
+  at.app.clock.advance(DAY_MS / 2 + 120_000);
+  expect(await open(`/my?link=${code}&sub=${sub}`)).not.toContain('left');
+});
+
+test('apps without a HWID share a slot, so their button shows none', async () => {
+  await setUp({ withoutHwid: 'count' });
+  const fetched = await at.get(`/sub/${KEY}?installid=${code}`, null);
+  expect(fetched.status).toBe(200);
+  expect(fetched.headers.get('profile-web-page-url')).toBe(`http://${HOST}/my?link=${code}`);
+});
+
 test('the button of an admitted app shows them, that of a refused device does not', async () => {
   await at.get(`/sub/${KEY}`, 'two');
   const fetched = await at.get(`/sub/${KEY}?installid=${code}`, 'one');
@@ -108,6 +128,16 @@ test('a provider that keeps no figures has the page and the button of before', a
   const page = await open(byAddress());
   expect(page).not.toContain('left');
   expect(page).not.toContain('name="sub"');
+});
+
+test('the button of a link without figures costs a fetch no read', () => {
+  const findMy = () => {
+    throw new Error('the link was read');
+  };
+  const core = { limits: at.app.core.limits, store: { ...at.app.core.store, findMy } };
+  const how = { plain: () => '/my?link=1', isByCode: true, showsFigures: false, nowMs: 0 };
+  const link = { installId, providerCode: at.own.code };
+  expect(myUrlOfLink(core, { myPath: '/my' }, 'http://a', link, how)).toBe('/my?link=1');
 });
 
 test('traffic is shown where the provider wants it, and not when it is two days old', async () => {

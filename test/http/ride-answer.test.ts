@@ -31,6 +31,7 @@ const riders = (more: Partial<Riders> = {}): Riders => ({
   buttonsAlways: false,
   hasMy: false,
   hasDiscovery: false,
+  hasFigures: false,
   ...more,
 });
 const MESSAGE = {
@@ -232,7 +233,7 @@ describe('2,000 odd texts', () => {
         untilMs: 200,
       };
       const terms = { ride: null, ridesOnDesktop: false, supportUrl: null, webPageUrl: null };
-      const off = { buttonsAlways: false, hasMy: false, hasDiscovery: false };
+      const off = { buttonsAlways: false, hasMy: false, hasDiscovery: false, hasFigures: false };
       found = { ...terms, ...off, version, rides: [ride] };
       const fetched = {
         request: REQUEST,

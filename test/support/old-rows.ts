@@ -47,6 +47,9 @@ INSERT INTO subscription_figures (install_id, provider_id, read_at_ms, source, s
   moved_at_ms, renewal_told_at_ms) VALUES (1, 1, 0, 'proxy', 0, 0, 0);
 INSERT INTO reminder_sent (reminder_id, device_id, period, install_id, provider_id, sent_at_ms)
   VALUES (1, 1, 0, 1, 1, 0);
+INSERT INTO reminder (id, provider_id, kind, amount, texts, push_text, enabled, created_at_ms)
+  VALUES (1, 1, 'traffic', 80, '{}', 'neutral', 0, 0);
+INSERT INTO reminding (provider_id) VALUES (1);
 INSERT INTO follow (id, host, source, hash_key, claimed_at_ms, next_at_ms, passed_at_ms,
   failed_at_ms, failing_since_ms) VALUES (1, 'a', '', HASH, 0, 0, 0, 0, 0);
 INSERT INTO upkeep (task, schedule, scheduled_at_ms, succeeded_at_ms, failed_at_ms, is_failing,

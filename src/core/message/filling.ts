@@ -10,6 +10,7 @@ import type { FillReader, FillStore, LinkFacts } from '../port/fill.ts';
 import type { Glance, Message } from '../port/inbox.ts';
 import type { OwnReminder } from '../port/reminder.ts';
 import { holds } from '../reminder-rules.ts';
+import { NO_BUTTONS, usedButtons } from '../unconfirmed.ts';
 import { type FillValues, fillHtml } from './fill.ts';
 import type { NotificationPayload } from './notification.ts';
 
@@ -73,13 +74,21 @@ function valuesOf(facts: LinkFacts | null, nowMs: number): FillValues {
   return { deviceCount, endsAtMs, greeting, installLimit, totalBytes, usedBytes };
 }
 
+/** Returns the greeting of reminders: one by a key waits. */
+function settledGreeting({ changed, greeting }: LinkFacts, nowMs: number): string | null {
+  if (changed === undefined) return greeting;
+  const { confirmedAtMs, ...own } = changed;
+  return usedButtons({ ...NO_BUTTONS, ...own, greeting }, confirmedAtMs, nowMs).greeting ?? null;
+}
+
 /** Takes the marks off a stored notification, and fills it with the facts of a link. */
 export function fillPayload(
-  { fill: _, reminder: __, ...payload }: StoredNotification,
+  { fill: _, reminder, ...payload }: StoredNotification,
   facts: LinkFacts | null,
   nowMs: number,
 ): NotificationPayload {
-  const values = valuesOf(facts, nowMs);
+  const settled = facts && reminder ? { ...facts, greeting: settledGreeting(facts, nowMs) } : facts;
+  const values = valuesOf(settled, nowMs);
   const time = { nowMs, timeZone: facts?.timeZone ?? USUAL_TIME_ZONE };
   return mapBodies(payload, (html, tag) => fillHtml(html, values, time, tag));
 }
@@ -162,16 +171,22 @@ export interface FillExample {
   payload: NotificationPayload;
 }
 
-/** Fills a notification for some links of its provider; returns none without the mark. */
+/**
+ * Fills a notification for some links of its provider; returns none without the mark. `hasFigures`:
+ * the reader may see figures of subscriptions, and those that end next come first.
+ */
 export async function fillExamples(
   store: Pick<FillStore, 'listFillExamples'>,
   providerId: number,
   payload: StoredNotification,
   nowMs: number,
+  hasFigures = true,
 ): Promise<FillExample[]> {
   if (payload.fill !== 1) return [];
-  const links = await store.listFillExamples(providerId, nowMs, EXAMPLES_MAX);
+  const endsAfterMs = hasFigures ? nowMs : Number.MAX_SAFE_INTEGER;
+  const links = await store.listFillExamples(providerId, endsAfterMs, EXAMPLES_MAX);
   return links.map(({ installId, ...facts }) => {
-    return { installId, payload: fillPayload(payload, facts, nowMs) };
+    const shown = hasFigures ? facts : withoutFigures(facts);
+    return { installId, payload: fillPayload(payload, shown, nowMs) };
   });
 }

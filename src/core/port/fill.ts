@@ -1,6 +1,7 @@
 /** The facts of links that fill placeholders of messages, and their part of the port. */
 
 import type { Maybe } from './maybe.ts';
+import type { ChangedButtons } from './reminder.ts';
 import type { Figures } from './subscription-figures.ts';
 
 /** The facts of a link; what is not known, and what the reader may not see, is null. */
@@ -11,6 +12,8 @@ export interface LinkFacts extends Figures {
   /** The limit that was set. */
   installLimit: number;
   greeting: string | null;
+  /** A change by a key, before which reminders have the greeting; absent: none. */
+  changed?: ChangedButtons & { confirmedAtMs: number };
   /** The zone of dates, as `+03:00`; null: that of the contract. */
   timeZone: string | null;
 }

@@ -74,6 +74,8 @@ export interface RideTerms extends Buttons {
   hasMy: boolean;
   /** True: apps that ask find the server of messages by their subscription. */
   hasDiscovery: boolean;
+  /** True: figures of its users' subscriptions are kept. */
+  hasFigures: boolean;
 }
 
 /** The rides to all devices of a provider, with its terms. */

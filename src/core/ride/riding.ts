@@ -56,6 +56,8 @@ export interface Riders extends Carriage {
   readonly hasMy: boolean;
   /** True: an app that asks finds the server of messages by its subscription. */
   readonly hasDiscovery: boolean;
+  /** True: that page shows figures of the subscription, where there is a proof for it. */
+  readonly hasFigures: boolean;
   /** True: the button of that page replaces the panel's, which sends one with each answer. */
   readonly replacesPage?: true;
 }
@@ -148,12 +150,12 @@ export class Rides {
       webPageUrl: ofLink.webPageUrl ?? known.webPageUrl,
     };
     const isDue = due.length > 0;
-    const { buttonsAlways, hasDiscovery, hasMy } = known;
+    const { buttonsAlways, hasDiscovery, hasFigures, hasMy } = known;
     const isBare = buttons.supportUrl === null && buttons.webPageUrl === null;
     if (!isDue && isBare && !hasMy && !hasDiscovery) return null;
     const { app } = appBy(facts.userAgent);
     const carriage = isDue ? this.#carriage(due, app, of) : NOTHING;
-    const terms = { buttons, buttonsAlways, hasMy, hasDiscovery };
+    const terms = { buttons, buttonsAlways, hasMy, hasDiscovery, hasFigures };
     return { ...carriage, app: app?.name ?? null, isDue, ...terms };
   }
 

@@ -190,12 +190,12 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
       ? judgeByName(core, named, nowMs)
       : decideByName<Conclusion>(core, named, nowMs, (call, key) =>
           after(mayEnter(call, key, facts), (may) => {
-            const myUrl = (link: AdmittedDevice) => {
+            const myUrl = (link: AdmittedDevice, showsFigures: boolean) => {
               const { installCode } = call;
               const { providerCode } = link;
               const name = installCode && myNameOf({ installCode, providerCode });
               const plain = () => myUrlFor(host.name, path, name);
-              const how = { plain, isByCode: installCode !== null, nowMs };
+              const how = { plain, isByCode: installCode !== null, showsFigures, nowMs };
               return myUrlOfLink(core, settings, settings.myUrl, link, how);
             };
             return may ? admit(call, facts, { request, myUrl, key }, nowMs) : FORGED;

@@ -8,7 +8,7 @@ import { authenticateDevice } from '../../core/device.ts';
 import { readAckItems } from '../../core/message/device-input.ts';
 import { acknowledge } from '../../core/message/inbox.ts';
 import { findMine, myNameOf } from '../../core/my.ts';
-import { FIGURES_PARAM, figuresProof, mayShowFigures } from '../../core/my-figures.ts';
+import { FIGURES_PARAM, furtherProof, mayShowFigures } from '../../core/my-figures.ts';
 import { isRefused } from '../../core/outcome.ts';
 import type { MyLink, MyName } from '../../core/port/my.ts';
 import { languagesOf } from '../../core/ride/languages.ts';
@@ -108,12 +108,13 @@ async function show(deps: NewsDeps, part: NewsPart, request: Request): Promise<A
   const hash = tokenHashOf(cookieIn(request.headers, COOKIE));
   const own = hash && (await core.store.findBrowser(hash));
   const isHere = hash !== null && own?.installId === link.installId;
-  const given = query.get(FIGURES_PARAM);
-  const hasFigures = mayShowFigures(link, { name, proof: given }, view.nowMs);
+  const by = { name, proof: query.get(FIGURES_PARAM) };
+  const hasFigures = mayShowFigures(link, by, view.nowMs);
   const news = isHere ? await listNews(core, link, hash, hasFigures, view.nowMs, NEWS_MAX) : null;
   const browserCount = await core.store.countBrowsers(link.installId);
   const languages = [...languagesOf(request.headers), view.language];
-  const proof = hasFigures ? figuresProof(link, view.nowMs) : '';
+  const further = hasFigures ? furtherProof(link, by, view.nowMs) : null;
+  const proof = further === null ? '' : `&${FIGURES_PARAM}=${further}`;
   const made = newsView({ link, news, browserCount, key, languages, proof }, view);
   return { says: 'ok', response: page(request, made) };
 }

@@ -34,8 +34,8 @@ export interface AdmittedFetch {
   namesLink: boolean;
   /** Returns the figures in the panel's answer; null: it has none. Absent: it is not known. */
   figures?: () => Figures | null;
-  /** Returns the address of the page of the link; null: there is none. */
-  myUrl(link: AdmittedDevice): Maybe<string | null>;
+  /** Returns the address of the page of the link, which may show figures; null: there is none. */
+  myUrl(link: AdmittedDevice, showsFigures: boolean): Maybe<string | null>;
 }
 
 export class RideDesk {
@@ -69,7 +69,7 @@ export class RideDesk {
     const fail = (fault: unknown) => this.#fail(fault, nowMs);
     try {
       const riders = after(this.#rides.on(fetch, way, nowMs), (found) =>
-        withPage(found, () => myUrl(link), panel),
+        withPage(found, (hasFigures) => myUrl(link, hasFigures && !isShared), panel),
       );
       return riders instanceof Promise ? riders.catch(fail) : riders;
     } catch (fault) {
@@ -95,11 +95,11 @@ export class RideDesk {
 /** Adds the button to the link's page if no other button is set. */
 function withPage(
   riders: Riders | null,
-  myUrl: () => Maybe<string | null>,
+  myUrl: (hasFigures: boolean) => Maybe<string | null>,
   panel: PanelKind | null,
 ): Maybe<Riders | null> {
   if (riders === null || !riders.hasMy || riders.buttons.webPageUrl !== null) return riders;
-  return after(myUrl(), (webPageUrl) => {
+  return after(myUrl(riders.hasFigures), (webPageUrl) => {
     const replaces = webPageUrl !== null && panel !== null && PANEL_TRAITS[panel].hasOwnButton;
     const buttons = { ...riders.buttons, webPageUrl };
     return { ...riders, buttons, ...(replaces && { replacesPage: true }) };

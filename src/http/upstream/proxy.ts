@@ -267,11 +267,11 @@ async function exchange(
     const sighting = { host: upstream.host, kind: 'keys_are_uuids', subject: keys } as const;
     deps.core.store.noteSighting(sighting, nowMs);
   }
-  const myUrl = (of: AdmittedLink) => {
+  const myUrl = (of: AdmittedLink, showsFigures: boolean) => {
     const origin = originAt(deps, asked);
     const plain = () => myUrlOfRequest(settings, origin, upstream.host, target);
     const isByCode = typeof codeIn(target) === 'string';
-    const how = { plain, isByCode, nowMs: clock.nowMs() };
+    const how = { plain, isByCode, showsFigures, nowMs: clock.nowMs() };
     return forwarding.opensMy ? myUrlOfLink(deps.core, settings, origin, of, how) : null;
   };
   const fetch = { request, isShared, namesLink: forwarding.opensMy, myUrl };

@@ -11,13 +11,18 @@ const READER = { deviceId: 'bigint', providerId: 'bigint' } as const;
 const FACTS = sql`${columns(
   { i: 'install?', f: 'subscription_figures?', o: 'provider?' },
   `i.id AS installId, i.deviceCount, i.greeting, f.endsAtMs, f.totalBytes, f.usedBytes, f.readAtMs,
-  o.timeZone`,
+  i.formerButtons, i.buttonsAtMs, o.timeZone, o.confirmedAtMs`,
 )}, ${SET_LIMIT}`;
 
 function factsOf(row: RowsOf<[typeof FACTS]>): (LinkFacts & { installId: number }) | null {
-  const { deviceCount, installId, ...facts } = row;
+  const { buttonsAtMs, confirmedAtMs, deviceCount, formerButtons, installId, ...facts } = row;
   if (installId === null || deviceCount === null) return null;
-  return { ...facts, deviceCount, installId };
+  const changed = {
+    formerButtons,
+    buttonsAtMs: buttonsAtMs ?? 0,
+    confirmedAtMs: confirmedAtMs ?? 0,
+  };
+  return { ...facts, deviceCount, installId, ...(buttonsAtMs && { changed }) };
 }
 
 export function fillNoun(backend: Backend): FillStore {

@@ -35,6 +35,11 @@ export const FUTURE_CUTS: readonly FutureCut[] = [
   { table: 'provider', column: 'previous_key_until_ms', aheadMs: KEPT_MAX_MS },
   { table: 'provider_key', column: 'created_at_ms', shifted: ['until_ms'] },
   { table: 'webhook', column: 'previous_until_ms', aheadMs: KEPT_MAX_MS },
+  // Changes by keys, which a person confirmed or which wait for a day.
+  { table: 'provider', column: 'confirmed_at_ms' },
+  { table: 'provider', column: 'buttons_at_ms' },
+  { table: 'install', column: 'buttons_at_ms' },
+  { table: 'reminder', column: 'texts_at_ms' },
   // Cool-downs and bounds of calls.
   { table: 'install', column: 'freed_at_ms' },
   { table: 'install', column: 'replaced_at_ms' },
@@ -81,6 +86,8 @@ export const FUTURE_CUTS: readonly FutureCut[] = [
   { table: 'subscription_figures', column: 'traffic_at_ms', key: 'install_id' },
   { table: 'subscription_figures', column: 'moved_at_ms', key: 'install_id' },
   { table: 'subscription_figures', column: 'renewal_told_at_ms', key: 'install_id' },
+  { table: 'provider', column: 'figures_since_ms' },
+  { table: 'reminding', column: 'resumed_at_ms', key: null },
   { table: 'event', column: 'at_ms' },
   { table: 'sighting', column: 'last_seen_at_ms', key: null },
   // Whether a run is overdue, and whether a panel is followed still.

@@ -43,6 +43,9 @@ function statements(backend: Backend) {
         UPDATE install SET has_hashes = 1 WHERE id = :id`),
     giveFacts: prepare(sql`
         UPDATE install SET panel_user = :panelUser, panel_facts = :panelFacts WHERE id = :id`),
+    /** The bounds of reminders hold for the devices that move. */
+    moveReminded: prepare(sql`
+        UPDATE reminder_sent SET install_id = :toId WHERE install_id = :fromId`),
     remove: prepare(sql`
         DELETE FROM install WHERE id = :id`),
   };
@@ -95,6 +98,7 @@ export const linkMergeSteps = shared((backend: Backend) => {
       const ended = { ...from, providerId, subscriptionKeyHash: null, nowMs: act.atMs };
       yield* tombstones.add({ ...ended, why: 'removed' });
       yield* moveBars(from.id, to.id);
+      yield* on.moveReminded.run({ fromId: from.id, toId: to.id });
       yield* on.remove.run({ id: from.id });
       if (to.panelUser === null) yield* on.giveFacts.run({ ...only(from), id: to.id });
       const removed = { id: from.id, freedCount: moved.leftIds.length };

@@ -16,7 +16,7 @@ import {
 } from '../../core/port/link.ts';
 import type { NamedHwid } from '../../core/port/named-hwid.ts';
 import type { Slot } from '../../core/port/slot.ts';
-import { movedButtons } from '../../core/unconfirmed.ts';
+import { movedShown } from '../../core/unconfirmed.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 import { columns, sql, values } from '../statement-text.ts';
 import { endedSteps } from './ended.ts';
@@ -113,6 +113,7 @@ function addition(backend: Backend, on: On): Pick<LinkStore, 'addLink' | 'addLin
   const { enterLink } = slotSteps(backend);
   const tombstones = tombstoneSteps(backend);
   const once = onceSteps(backend);
+  const buttons = buttonSteps(backend);
 
   function* add(notes: Notes, draft: NewLink, act: Act): Step<{ id: number } | AddRefusal> {
     const { isOfGate = false, ...more } = draft;
@@ -132,6 +133,7 @@ function addition(backend: Backend, on: On): Pick<LinkStore, 'addLink' | 'addLin
     if (room.installCount >= limit) return 'install_code_limit_reached';
     const id = yield* on.add.insert(row);
     if (isOfGate) yield* on.markOfGate.run({ id });
+    if ((draft.supportUrl ?? draft.webPageUrl) !== null) yield* buttons.added(id, act);
     notes.audit(act, deeds.addLink(id, draft), providerId);
     notes.figure(providerId, 'links', act.atMs);
     notes.event(providerId, act.atMs, () => happenings.linkCreated({ id, installLimit }));
@@ -237,7 +239,7 @@ export function linkChangeSteps(backend: Backend, on: SlotsOn = linkOn(backend))
       if (hasKey && (yield* on.otherWithKey.get(after)) !== null) {
         return 'subscription_key_exists';
       }
-      const moves = movedButtons(known, after).length > 0;
+      const moves = movedShown(known, after).length > 0;
       const buttonsBefore = moves ? yield* buttons.ofLink(id) : null;
       if ((yield* on.change.run(after)) === 0) return 'install_limit_below_count';
       if (buttonsBefore !== null) {

@@ -112,11 +112,11 @@ export function myNoun(backend: Backend): MyStore {
         const { domainHash, providerCode = null } = name;
         if ('installId' in name) {
           const row = yield* on.byId.get({ installId: name.installId, providerCode, nowMs });
-          return row && linkOf(row, nowMs);
+          return row && linkOf(row, backend.leastMs(nowMs));
         }
         if ('installCode' in name) {
           const row = yield* on.byCode.get({ installCode: name.installCode, providerCode, nowMs });
-          return row && linkOf(row, nowMs);
+          return row && linkOf(row, backend.leastMs(nowMs));
         }
         const { subscriptionKeyHash } = name;
         const values = { subscriptionKeyHash, providerCode, domainHash, nowMs };

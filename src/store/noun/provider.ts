@@ -24,7 +24,7 @@ export const PROVIDER_COLUMNS = columns('provider', [
 /** Fields that change the messages that ride. */
 const RIDE_FIELDS = [
   ...fieldsOf(RIDE_TERMS),
-  ...(['activeUntilMs', 'suspendedAtMs', 'my'] as const),
+  ...(['activeUntilMs', 'suspendedAtMs', 'my', 'subscriptionFigures'] as const),
 ];
 
 type ProviderNoun = Omit<ProviderStore, 'closeProvider' | 'removeProvider'>;

@@ -16,6 +16,7 @@ import { formerOf } from '../../core/unconfirmed.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 import { assignments, columns, insertInto, type RowsOf, sql } from '../statement-text.ts';
 import { PROVIDER_COLUMNS } from './provider.ts';
+import { ridesChanged } from './terms.ts';
 import { noteWaiting } from './unconfirmed.ts';
 
 const SET = ['amount', 'texts', 'formerTexts', 'textsAtMs', 'pushText', 'enabled'] as const;
@@ -65,8 +66,29 @@ function tellOfTexts(
   noteWaiting(notes, providerId, { ...about, oldHosts, newHosts }, atMs);
 }
 
+type Owner = RowsOf<[typeof PROVIDER_COLUMNS]>;
+
+/** Keeps figures for an enabled reminder; the step returns whether they were off. */
+function figuresBeginning(backend: Backend) {
+  const raise = ridesChanged(backend);
+  const keep = backend.prepare(sql`
+      UPDATE provider SET subscription_figures = 1, figures_since_ms = CAST(:nowMs AS bigint)
+      WHERE id = :providerId`);
+  return function* (notes: Notes, owner: Owner, { enabled }: Reminder, act: Act): Step<boolean> {
+    if (enabled === 0 || owner.subscriptionFigures === 1) return false;
+    const { id: providerId } = owner;
+    yield* keep.run({ providerId, nowMs: act.atMs });
+    yield* raise.run({ providerId });
+    for (const deed of updateProvider(owner, { ...owner, subscriptionFigures: 1 })) {
+      notes.audit(act, deed, providerId);
+    }
+    return true;
+  };
+}
+
 export function reminderNoun(backend: Backend): ReminderStore {
   const { prepare } = backend;
+  const keepFigures = figuresBeginning(backend);
   const ofProvider = sql`SELECT ${REMINDER_COLUMNS} FROM reminder WHERE provider_id = :providerId`;
   const on = {
     find: prepare(sql`${ofProvider} AND id = :id`),
@@ -80,7 +102,6 @@ export function reminderNoun(backend: Backend): ReminderStore {
         SELECT ${PROVIDER_COLUMNS} FROM provider WHERE id = :providerId ${backend.locked}`),
     confirm: prepare(sql`
         UPDATE provider SET confirmed_at_ms = :untilMs WHERE id = :providerId`),
-    keepFigures: prepare(sql`UPDATE provider SET subscription_figures = 1 WHERE id = :providerId`),
   };
 
   function* lockOwner(providerId: number) {
@@ -88,23 +109,6 @@ export function reminderNoun(backend: Backend): ReminderStore {
     if (owner === null) throw new Error(`provider ${providerId} was removed meanwhile`);
     return owner;
   }
-  type Owner = RowsOf<[typeof PROVIDER_COLUMNS]>;
-
-  /** Keeps figures for an enabled reminder. Returns whether they were off. */
-  function* keepFigures(
-    notes: Notes,
-    owner: Owner,
-    { enabled }: Reminder,
-    act: Act,
-  ): Step<boolean> {
-    if (enabled === 0 || owner.subscriptionFigures === 1) return false;
-    yield* on.keepFigures.run({ providerId: owner.id });
-    for (const deed of updateProvider(owner, { ...owner, subscriptionFigures: 1 })) {
-      notes.audit(act, deed, owner.id);
-    }
-    return true;
-  }
-
   const isTaken = (all: readonly Row[], { kind, amount }: Pick<Row, 'kind' | 'amount'>) =>
     all.some((one) => one.kind === kind && one.amount === amount);
 

@@ -32,15 +32,16 @@ function statements(backend: Backend) {
     OR r.lease_until_ms > CAST(${once('untilMs')} AS bigint) + ${LEASE_SLACK_MS})`;
   const ofProvider = sql`provider_id = :providerId`;
   return {
-    /** Passes end what a removed reminder sent, and tell webhooks, too. */
+    /** Passes end what was sent before a reminder or figures went, and tell webhooks, too. */
     next: prepare(sql`
         SELECT ${PROVIDER_COLUMNS} FROM provider p
-        WHERE p.id > ${once('afterId')} AND p.subscription_figures = 1
-          AND (EXISTS (SELECT 1 FROM reminder m WHERE m.provider_id = p.id AND m.enabled = 1)
-            OR EXISTS (SELECT 1 FROM webhook w
-              WHERE w.provider_id = p.id AND w.disabled_at_ms IS NULL)
-            OR EXISTS (SELECT 1 FROM reminder_sent s
-              WHERE s.provider_id = p.id AND s.ended_at_ms IS NULL))
+        WHERE p.id > ${once('afterId')}
+          AND (EXISTS (SELECT 1 FROM reminder_sent s
+              WHERE s.provider_id = p.id AND s.ended_at_ms IS NULL)
+            OR p.subscription_figures = 1
+            AND (EXISTS (SELECT 1 FROM reminder m WHERE m.provider_id = p.id AND m.enabled = 1)
+              OR EXISTS (SELECT 1 FROM webhook w
+                WHERE w.provider_id = p.id AND w.disabled_at_ms IS NULL)))
         ORDER BY p.id LIMIT 1`),
     add: prepare(sql`
         INSERT INTO reminding (provider_id) VALUES (:providerId) ON CONFLICT DO NOTHING`),

@@ -45,7 +45,7 @@ function statements({ prepare, join, least, deletableUnlessBusy }: Backend) {
           ${values<{ buttonsAlways: number }>({
             buttonsAlways: sql`CAST(buttons IS NOT DISTINCT FROM 'always' AS integer)`,
           })},
-          ${columns('provider', 'my AS hasMy, discovery AS hasDiscovery')}
+          ${columns('provider', 'my AS hasMy, discovery AS hasDiscovery, subscriptionFigures AS hasFigures')}
         FROM provider WHERE id = :providerId`),
     ofAll: prepare(sql`
         SELECT ${message}, ${columns({ r: 'ride', x: 'distribution' }, 'r.os, x.createdAtMs')},
@@ -85,13 +85,14 @@ export function rideNoun(backend: Backend, carried: CarriedStamps): RideStore {
         const terms = yield* on.terms.get({ providerId });
         const rides = yield* on.ofAll.all({ providerId });
         if (terms === null) throw new Error(`provider ${providerId} was removed meanwhile`);
-        const { ridesOnDesktop, buttonsAlways, hasMy, hasDiscovery, ...row } = terms;
+        const { ridesOnDesktop, buttonsAlways, hasMy, hasDiscovery, hasFigures, ...row } = terms;
         return {
           ...row,
           ridesOnDesktop: ridesOnDesktop === 1,
           buttonsAlways: buttonsAlways === 1,
           hasMy: hasMy === 1,
           hasDiscovery: hasDiscovery === 1,
+          hasFigures: hasFigures === 1,
           rides: rides.map(here),
         };
       }),

@@ -3,9 +3,8 @@
 import { changeWaits } from '../../core/event/waiting.ts';
 import type { Act } from '../../core/port/audit.ts';
 import type { ChangedButtons } from '../../core/port/reminder.ts';
-import type { Buttons } from '../../core/port/ride.ts';
 import { hostOf } from '../../core/reminder-links.ts';
-import { formerButtonsOf, movedButtons } from '../../core/unconfirmed.ts';
+import { formerButtonsOf, movedButtons, NO_BUTTONS, type Shown } from '../../core/unconfirmed.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 import { assignments, columns, sql } from '../statement-text.ts';
 import { shared } from './shared.ts';
@@ -28,7 +27,7 @@ export const buttonSteps = shared(({ prepare }: Backend) => {
         SELECT ${columns('provider', 'code, confirmedAtMs')} FROM provider WHERE id = :providerId`),
     provider: prepare(sql`UPDATE provider SET ${assignments('provider', FIELDS)} WHERE id = :id`),
     link: prepare(sql`
-        SELECT ${columns('install', `supportUrl, webPageUrl, ${FIELDS}`)}
+        SELECT ${columns('install', `supportUrl, webPageUrl, greeting, ${FIELDS}`)}
         FROM install WHERE id = :id`),
     setLink: prepare(sql`UPDATE install SET ${assignments('install', FIELDS)} WHERE id = :id`),
   };
@@ -37,8 +36,8 @@ export const buttonSteps = shared(({ prepare }: Backend) => {
     notes: Notes,
     providerId: number,
     installId: number | null,
-    before: ChangedButtons & Buttons,
-    after: Buttons,
+    before: ChangedButtons & Shown,
+    after: Shown,
     act: Act,
   ): Step<void> {
     const owner = yield* on.owner.get({ providerId });
@@ -62,5 +61,14 @@ export const buttonSteps = shared(({ prepare }: Backend) => {
     /** Reads the addresses of a link before their change. */
     ofLink: (id: number) => on.link.get({ id }),
     changed,
+
+    /**
+     * Those of a new link wait too: a key could move the address of a subscription to it. There
+     * is no event, as bots add many links.
+     */
+    *added(id: number, { actor, atMs }: Act): Step<void> {
+      if (actor.kind !== 'provider') return;
+      yield* on.setLink.run({ id, formerButtons: JSON.stringify(NO_BUTTONS), buttonsAtMs: atMs });
+    },
   };
 });

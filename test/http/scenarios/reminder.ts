@@ -63,7 +63,12 @@ const addScenarios: Scenario[] = [
     says: 'ok',
     body: { ...BODY, push_text: 'full', enabled: 1 },
     answer: '{"rc":1,"msg":"Ok","id":1,"figures_begun":true}',
-    changed: ['provider 1 subscription_figures: 0 -> 1', 'reminder 1 added'],
+    changed: [
+      'provider 1 figures_since_ms: null -> 1795176000000',
+      'provider 1 ride_version: 0 -> 1',
+      'provider 1 subscription_figures: 0 -> 1',
+      'reminder 1 added',
+    ],
   },
   {
     name: 'a second one of the time',

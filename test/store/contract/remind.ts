@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test';
 import type { RemindingStore } from '../../../src/core/port/reminding.ts';
+import { subscriptionKeyHash as hashOf } from '../../../src/core/secret.ts';
 import { ACT } from '../../support/actor.ts';
 import { addLink, CLOCK, CODE, FACTS, knock, NOW_MS, type Suite } from './fixture.ts';
 import { deviceId, holderOf, inboxOf } from './message-fixture.ts';
@@ -102,6 +103,22 @@ export const remindContract = {
         counts.push((await remindAll(opened(), at, nowMs)).length);
       }
       expect(counts.reduce((sum, count) => sum + count, 0)).toBe(3);
+    });
+
+    test('the bounds go on for devices whose link is joined with another one', async () => {
+      const { store } = opened();
+      const at = await shop(opened());
+      expect(await remindAll(opened(), at)).toHaveLength(1);
+      const { installId, providerId } = at;
+      const [keyHash, subscriptionKeyHash] = [hashOf('ends'), hashOf('stays')];
+      const older = { installCode: 'LinkCode0009', subscriptionKeyHash, createdAtMs: NOW_MS - 1 };
+      const keptId = await addLink(store, providerId, older);
+      await store.updateLink(providerId, installId, { subscriptionKeyHash: keyHash }, ACT);
+      await store.joinLinks({ providerId, installId: keptId, keyHash }, ACT);
+      expect(await store.findLink(CODE)).toBeNull();
+      const nowMs = NOW_MS + HOUR_MS;
+      await store.keepSubscriptionFigures(keptId, READ, 'proxy', nowMs);
+      expect(await remindAll(opened(), at, nowMs)).toEqual([]);
     });
 
     test('once in a period, however long it is; again when the traffic is counted anew', async () => {

@@ -3,7 +3,7 @@ import type { Act } from '../../../src/core/port/audit.ts';
 import type { NewReminder, ReminderStore } from '../../../src/core/port/reminder.ts';
 import { WAIT_MS } from '../../../src/core/unconfirmed.ts';
 import { ACT, actOfKey } from '../../support/actor.ts';
-import { addLink, addProvider, NOW_MS, type Suite } from './fixture.ts';
+import { addLink, addProvider, linkDraft, NOW_MS, type Suite } from './fixture.ts';
 
 const TEXTS = { en: 'Three days', ru: 'Три дня' };
 
@@ -67,6 +67,21 @@ export const reminderContract: Record<keyof ReminderStore, Suite> = {
       expect(entries.filter(({ action }) => action === 'provider.set')).toMatchObject([
         { provider: 'Provide1', change: { subscription_figures: [null, 'on'] } },
       ]);
+    });
+
+    test('figures that an enabled one begins count from then on, and doors know it', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      await addLink(store, providerId, { installCode: 'LinkCode0001' });
+      const unread = (unreadSinceMs: number) =>
+        store.countLinks({ providerCode: 'Provide1', status: null, isFull: false, unreadSinceMs });
+      const { version } = await store.findRides(providerId);
+      await store.addReminder(draft(providerId, { enabled: 1 }), { ...ACT, atMs: NOW_MS + 1 });
+      expect(await unread(NOW_MS + 1)).toBe(0);
+      expect(await unread(NOW_MS + 2)).toBe(1);
+      const rides = await store.findRides(providerId);
+      expect(rides.hasFigures).toBe(true);
+      expect(rides.version).toBeGreaterThan(version);
     });
 
     test('the text of a key has no former one', async () => {
@@ -174,6 +189,14 @@ export const reminderContract: Record<keyof ReminderStore, Suite> = {
       expect(await buttons(NOW_MS + WAIT_MS)).toEqual([evil, evil]);
       await store.confirmChanges(providerId, NOW_MS, ACT);
       expect(await buttons(NOW_MS)).toEqual([evil, evil]);
+      // A link that a key adds for the address of a subscription is no way around it.
+      const more = { installCode: 'LinkCode0002', webPageUrl: evil };
+      const added = await store.addLink(linkDraft(providerId, more), byKey(NOW_MS + 1));
+      if (typeof added === 'string') throw new Error(added);
+      const name = { installId: added.id, providerCode: null, domainHash: null };
+      await store.updateProvider('Provide1', { webPageUrl: ours }, ACT);
+      expect((await store.findMy(name, NOW_MS + 1))?.webPageUrl).toBe(ours);
+      expect((await store.findMy(name, NOW_MS + 1 + WAIT_MS))?.webPageUrl).toBe(evil);
       // A person takes it back at once.
       await store.updateProvider('Provide1', { webPageUrl: ours }, ACT);
       await store.updateLink(providerId, installId, { supportUrl: null }, ACT);
