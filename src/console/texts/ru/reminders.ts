@@ -18,7 +18,7 @@ export const texts: Like<typeof english> = {
       traffic: 'Процентов трафика',
       inactive: 'Дней без обновления',
     },
-    states: { on: 'Включено', off: 'Выключено', waits: 'Ждёт', foreign_link: 'Не отправляется' },
+    states: { on: 'Включено', off: 'Отключено', waits: 'Ждёт', foreign_link: 'Не отправляется' },
     foreignHint:
       'В тексте есть адрес, который больше не относится ни к кнопке поддержки, ни к кнопке страницы.',
     changedByKey: (from) =>
@@ -44,7 +44,7 @@ export const texts: Like<typeof english> = {
     pushHint: 'Это видят push-сервисы и экран блокировки.',
     placeholders: 'Подстановки',
     switchOn: 'Включить',
-    switchOff: 'Выключить',
+    switchOff: 'Отключить',
     switchOnHint:
       'С этого времени хранятся срок и трафик подписок клиентов: без них напоминать не о чем.',
     edit: 'Изменить',
