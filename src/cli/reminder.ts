@@ -38,7 +38,7 @@ interface SetOptions extends Options {
 function textValue(given: string, before: Record<string, string> = {}): Record<string, string> {
   const [, tag, text] = /^([A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{2,8})?)=(.*)$/s.exec(given) ?? [];
   if (tag === undefined || text === undefined) {
-    throw new InvalidArgumentError('It is a language and its text, as en="Your subscription …".');
+    throw new InvalidArgumentError('it is a language and its text, as en="Your subscription …"');
   }
   return { ...before, [tag.toLowerCase().replace('_', '-')]: text };
 }
@@ -156,12 +156,17 @@ async function list(context: CliContext, options: Options): Promise<void> {
     AMOUNT: amountText,
     STATE: 'state',
     LANGUAGES: ({ texts }) => Object.keys(texts).join(','),
-    TEXT: ({ texts }) => visible(plainText(Object.values(texts)[0] ?? '')).slice(0, TEXT_SHOWN),
+    TEXT: ({ texts }) => shownText(texts),
   });
 }
 
 /** The most characters of a text in the list. */
 const TEXT_SHOWN = 48;
+
+function shownText(texts: ReminderTexts): string {
+  const text = visible(plainText(Object.values(texts)[0] ?? ''));
+  return text.length > TEXT_SHOWN ? `${text.slice(0, TEXT_SHOWN - 1)}…` : text;
+}
 
 async function remove(context: CliContext, id: number, options: Options): Promise<void> {
   const nowMs = context.nowMs();
@@ -187,7 +192,7 @@ const addSetOptions = (command: Command) =>
   command
     .option(
       '--text <language=text>',
-      'the text of a language, perhaps with placeholders; may be repeated',
+      'the text of a language, with placeholders if you like; may be repeated',
       textValue,
     )
     .addOption(
@@ -197,7 +202,7 @@ const addSetOptions = (command: Command) =>
       ).choices([...PUSH_TEXTS]),
     )
     .addOption(
-      new Option('--enabled <answer>', 'whether it is sent; figures are kept for it').choices([
+      new Option('--enabled <answer>', 'whether it is sent; yes also keeps figures of subscriptions').choices([
         'yes',
         'no',
       ]),
@@ -207,7 +212,7 @@ const addSetOptions = (command: Command) =>
 export function addReminderCommands(program: Command, context: CliContext): void {
   const reminder = program
     .command('reminder')
-    .description('tell users by themselves that a subscription ends or its traffic is used up');
+    .description('remind customers whose subscription ends or whose traffic runs out');
 
   reminder
     .command('list')
@@ -220,13 +225,14 @@ export function addReminderCommands(program: Command, context: CliContext): void
       .command('add')
       .description('add a reminder, switched off unless --enabled yes')
       .addArgument(
-        new Argument('[kind]', 'when it is sent: before or after the end …').choices([
-          ...REMINDER_KINDS,
-        ]),
+        new Argument(
+          '[kind]',
+          'before the end, after it, by used traffic, or without an update',
+        ).choices([...REMINDER_KINDS]),
       )
       .argument(
         '[amount]',
-        'as 3d or 12h before the end, 80% of the traffic, 14d without a fetch',
+        '3d or 12h before the end, 1d after it, 80% of the traffic, 14d without an update',
         amountValue,
       )
       .option('--defaults', 'add the five default reminders in four languages, switched off'),
@@ -238,20 +244,20 @@ export function addReminderCommands(program: Command, context: CliContext): void
     reminder
       .command('set')
       .description('change a reminder; an empty --text removes a language')
-      .argument('<reminder>', 'its id', reminderIdValue)
+      .argument('<reminder>', 'the id of the reminder', reminderIdValue)
       .option('--amount <amount>', 'another amount, as 2d', amountValue),
   ).action((id: number, options: SetOptions) => set(context, id, options));
 
   reminder
     .command('remove')
     .description('remove a reminder; what was sent stays sent')
-    .argument('<reminder>', 'its id', reminderIdValue)
+    .argument('<reminder>', 'the id of the reminder', reminderIdValue)
     .option(...PROVIDER)
     .action((id: number, options: Options) => remove(context, id, options));
 
   reminder
     .command('confirm')
-    .description('use what API keys changed of texts and addresses now, not after 24 hours')
+    .description('use now, not after 24 hours, what API keys changed of texts and addresses')
     .option(...PROVIDER)
     .action((options: Options) => confirm(context, options));
 
