@@ -10,7 +10,7 @@ export const texts: Like<typeof english> = {
     needsPlan: 'Ничего не отправляется: в вашем тарифе Gatepost нет уведомлений.',
     before: (n, isDays) => `За ${isDays ? days(n) : count(n, 'час', 'часа', 'часов')} до конца`,
     after: (n) => (n === 0 ? 'В последний день' : `Через ${days(n)} после конца`),
-    used: (n) => `Израсходовано ${n}% трафика`,
+    used: (n) => `Израсходовано ${n}\u00a0% трафика`,
     silent: (n) => `Не обновлялась ${days(n)}`,
     amounts: {
       before_end: 'Часов до конца',
