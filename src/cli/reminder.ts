@@ -24,7 +24,7 @@ import {
 import { granted } from './refusal.ts';
 import { amountIn, amountText, amountValue } from './reminder-amount.ts';
 import { addRoundCommands } from './reminder-rounds.ts';
-import { reminderIdValue, showTime } from './values.ts';
+import { reminderIdValue, showTime, showTimeOrNull } from './values.ts';
 
 type Options = CommonOptions & ProviderOptions;
 
@@ -132,7 +132,7 @@ async function list(context: CliContext, options: Options): Promise<void> {
       core.store.listReminders(providerId),
     );
     // The filter of HTML takes long to start.
-    const { reminderState } = await import('../core/reminder.ts');
+    const { reminderState, textsUsedFromMs } = await import('../core/reminder.ts');
     return Promise.all(
       owned.map(async ({ providerCode, ...one }) => {
         const provider = await core.store.findProvider(providerCode ?? '');
@@ -144,6 +144,7 @@ async function list(context: CliContext, options: Options): Promise<void> {
           state: provider === null ? 'off' : reminderState(one, provider, nowMs),
           push_text: one.pushText,
           texts: one.texts,
+          texts_from: provider && showTimeOrNull(textsUsedFromMs(one, provider, nowMs)),
           created_at: showTime(one.createdAtMs),
         };
       }),
@@ -158,6 +159,12 @@ async function list(context: CliContext, options: Options): Promise<void> {
     LANGUAGES: ({ texts }) => Object.keys(texts).join(','),
     TEXT: ({ texts }) => shownText(texts),
   });
+  for (const { id, texts_from: from } of options.json ? [] : reminders) {
+    if (from === null) continue;
+    context.stderr(
+      `An API key wrote the text of reminder ${id}: it is used from ${from}, or after 'gatepost reminder confirm'.\n`,
+    );
+  }
 }
 
 /** The most characters of a text in the list. */
