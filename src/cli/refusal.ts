@@ -133,9 +133,9 @@ function internalFault(error: unknown): string {
 const NO_CHOICE =
   /^error: (?:option '([^' ]+)|command-argument .* '([\w-]+)'\.).*Allowed choices are (.*)\.$/s;
 
-/** Commander's message for a value whose mistake is told as "it is …". */
+/** Commander's message for a value with a mistake that begins with "it is". */
 const IT_IS =
-  /^(?:option '([^' ]+)[^']*' argument .* is invalid|command-argument .* is invalid for argument '([\w-]+)')\. it is /is;
+  /^(?:option '([^' ]+)|command-argument ).* is invalid(?: for argument '([\w-]+)')?\. it is /is;
 
 /** Returns commander's message, without the parts that the readers' messages repeat. */
 function plainMessage({ message }: CommanderError): string {

@@ -21,7 +21,7 @@ export function amountValue(given: string): string {
   throw new InvalidArgumentError('it is a number with its unit, as 3d, 12h or 80%');
 }
 
-/** Reads an amount of a kind: `3d` before the end are 72. A kind with two units needs one of them. */
+/** Reads an amount of a kind: `3d` before the end are 72. One of two units is never guessed. */
 export function amountIn(kind: ReminderKind, given: string): number {
   const [, digits = '', unit = ''] = FORM.exec(given) ?? [];
   const units = UNITS[kind];

@@ -209,10 +209,10 @@ const addSetOptions = (command: Command) =>
       ).choices([...PUSH_TEXTS]),
     )
     .addOption(
-      new Option('--enabled <answer>', 'whether it is sent; yes also keeps figures of subscriptions').choices([
-        'yes',
-        'no',
-      ]),
+      new Option(
+        '--enabled <answer>',
+        'whether it is sent; yes also keeps figures of subscriptions',
+      ).choices(['yes', 'no']),
     )
     .option(...PROVIDER);
 

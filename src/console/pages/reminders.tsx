@@ -37,8 +37,7 @@ const LOOKS = {
 } as const;
 
 /** Returns the text in the language of the reader, or else the first one. */
-const shownText = ({ texts: all }: Reminder) =>
-  all[texts.tag.slice(0, 2)] ?? Object.values(all)[0];
+const shownText = ({ texts: all }: Reminder) => all[texts.tag.slice(0, 2)] ?? Object.values(all)[0];
 
 interface PartProps {
   at: string;
