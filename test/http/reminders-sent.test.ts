@@ -281,11 +281,15 @@ describe('a reminder ends', () => {
     await says(48);
     await pass();
     expect(await fetched()).not.toBe('');
-    await app.core.store.saveFigures();
+    const page = { beforeId: null, countMax: 9 };
+    const id = await providerId();
+    await until('the ledger has it', async () => {
+      await app.core.store.saveFigures();
+      return (await app.core.store.listRounds(id, page))[0]?.gotCount === 1;
+    });
     await says(40 * 24);
     await pass(60_000);
-    const page = { beforeId: null, countMax: 9 };
-    expect(await app.core.store.listRounds(await providerId(), page)).toMatchObject([
+    expect(await app.core.store.listRounds(id, page)).toMatchObject([
       { recipientCount: 1, gotCount: 1, endedCount: 0 },
     ]);
   });
