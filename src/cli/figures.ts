@@ -62,7 +62,7 @@ export const figuresFields = ({ ended, endsIn, trafficOver, unread }: FiguresOpt
 });
 
 /** Returns the conditions of the options; null: there are none. Throws {@link UsageError}. */
-function wishOf(options: FiguresOptions): FiguresWish | null {
+export function wishOf(options: FiguresOptions): FiguresWish | null {
   const wish = readFiguresWish(figuresFields(options));
   if (isRefused(wish)) throw new UsageError('--ends-in and --ended exclude each other');
   return wish;

@@ -133,6 +133,10 @@ function internalFault(error: unknown): string {
 const NO_CHOICE =
   /^error: (?:option '([^' ]+)|command-argument .* '([\w-]+)'\.).*Allowed choices are (.*)\.$/s;
 
+/** Commander's message for a value with a mistake that begins with "it is". */
+const IT_IS =
+  /^(?:option '([^' ]+)|command-argument ).* is invalid(?: for argument '([\w-]+)')?\. it is /is;
+
 /** Returns commander's message, without the parts that the readers' messages repeat. */
 function plainMessage({ message }: CommanderError): string {
   return message
@@ -140,6 +144,7 @@ function plainMessage({ message }: CommanderError): string {
       return `${option}${argument} is one of ${choices}`;
     })
     .replace(/^error: /, '')
+    .replace(IT_IS, (_, option = '', argument = '') => `${option}${argument} is `)
     .replace(/^(option|command-argument) .* is invalid( for argument '[^']*')?\. /s, '');
 }
 

@@ -3,6 +3,7 @@
 import { InvalidArgumentError } from 'commander';
 import { UsageError } from '../base/operator-error.ts';
 import type { Reminder, ReminderKind } from '../core/port/reminder.ts';
+import { AMOUNTS } from '../core/reminder-fields.ts';
 
 /** The units of each kind, with how many of its own each is. */
 const UNITS: Readonly<Record<ReminderKind, Readonly<Record<string, number>>>> = {
@@ -12,22 +13,25 @@ const UNITS: Readonly<Record<ReminderKind, Readonly<Record<string, number>>>> = 
   inactive: { d: 1 },
 };
 
+const FORM = /^(\d{1,3})([hd%]?)$/;
+
 /** Checks the form of an amount, whose kind is not known yet. */
 export function amountValue(given: string): string {
-  if (/^\d{1,3}[hd%]?$/.test(given)) return given;
-  throw new InvalidArgumentError('It is a number, as 3d, 12h or 80%.');
+  if (FORM.test(given)) return given;
+  throw new InvalidArgumentError('it is a number with its unit, as 3d, 12h or 80%');
 }
 
-/** Reads an amount of a kind: `3d` before the end are 72. */
+/** Reads an amount of a kind: `3d` before the end are 72. One of two units is never guessed. */
 export function amountIn(kind: ReminderKind, given: string): number {
-  const [, digits, unit = ''] = /^(\d{1,3})([hd%]?)$/.exec(given) ?? [];
+  const [, digits = '', unit = ''] = FORM.exec(given) ?? [];
   const units = UNITS[kind];
-  const each = unit === '' ? 1 : units[unit];
-  if (digits === undefined || each === undefined) {
-    const forms = Object.keys(units).map((one) => `3${one}`);
-    throw new UsageError(`the amount of ${kind} is a number, as ${forms.join(' or ')}`);
-  }
-  return Number(digits) * each;
+  const [only, ...others] = Object.keys(units);
+  const each = units[unit === '' && others.length === 0 ? (only ?? '') : unit];
+  const amount = Number(digits) * (each ?? Number.NaN);
+  const { minimum, maximum } = AMOUNTS[kind];
+  if (amount >= minimum && amount <= maximum) return amount;
+  const [least, most] = [minimum, maximum].map((one) => amountText({ kind, amount: one }));
+  throw new UsageError(`the amount of ${kind} is ${least} to ${most}`);
 }
 
 /** Returns an amount in its largest whole unit. */

@@ -24,7 +24,7 @@ import {
 import { granted } from './refusal.ts';
 import { amountIn, amountText, amountValue } from './reminder-amount.ts';
 import { addRoundCommands } from './reminder-rounds.ts';
-import { reminderIdValue, showTime } from './values.ts';
+import { reminderIdValue, showTime, showTimeOrNull } from './values.ts';
 
 type Options = CommonOptions & ProviderOptions;
 
@@ -38,7 +38,7 @@ interface SetOptions extends Options {
 function textValue(given: string, before: Record<string, string> = {}): Record<string, string> {
   const [, tag, text] = /^([A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{2,8})?)=(.*)$/s.exec(given) ?? [];
   if (tag === undefined || text === undefined) {
-    throw new InvalidArgumentError('It is a language and its text, as en="Your subscription …".');
+    throw new InvalidArgumentError('it is a language and its text, as en="Your subscription …"');
   }
   return { ...before, [tag.toLowerCase().replace('_', '-')]: text };
 }
@@ -132,7 +132,7 @@ async function list(context: CliContext, options: Options): Promise<void> {
       core.store.listReminders(providerId),
     );
     // The filter of HTML takes long to start.
-    const { reminderState } = await import('../core/reminder.ts');
+    const { reminderState, textsUsedFromMs } = await import('../core/reminder.ts');
     return Promise.all(
       owned.map(async ({ providerCode, ...one }) => {
         const provider = await core.store.findProvider(providerCode ?? '');
@@ -144,6 +144,7 @@ async function list(context: CliContext, options: Options): Promise<void> {
           state: provider === null ? 'off' : reminderState(one, provider, nowMs),
           push_text: one.pushText,
           texts: one.texts,
+          texts_from: provider && showTimeOrNull(textsUsedFromMs(one, provider, nowMs)),
           created_at: showTime(one.createdAtMs),
         };
       }),
@@ -156,12 +157,23 @@ async function list(context: CliContext, options: Options): Promise<void> {
     AMOUNT: amountText,
     STATE: 'state',
     LANGUAGES: ({ texts }) => Object.keys(texts).join(','),
-    TEXT: ({ texts }) => visible(plainText(Object.values(texts)[0] ?? '')).slice(0, TEXT_SHOWN),
+    TEXT: ({ texts }) => shownText(texts),
   });
+  for (const { id, texts_from: from } of options.json ? [] : reminders) {
+    if (from === null) continue;
+    context.stderr(
+      `An API key wrote the text of reminder ${id}: it is used from ${from}, or after 'gatepost reminder confirm'.\n`,
+    );
+  }
 }
 
 /** The most characters of a text in the list. */
 const TEXT_SHOWN = 48;
+
+function shownText(texts: ReminderTexts): string {
+  const text = visible(plainText(Object.values(texts)[0] ?? ''));
+  return text.length > TEXT_SHOWN ? `${text.slice(0, TEXT_SHOWN - 1)}…` : text;
+}
 
 async function remove(context: CliContext, id: number, options: Options): Promise<void> {
   const nowMs = context.nowMs();
@@ -187,7 +199,7 @@ const addSetOptions = (command: Command) =>
   command
     .option(
       '--text <language=text>',
-      'the text of a language, perhaps with placeholders; may be repeated',
+      'the text of a language, with placeholders if you like; may be repeated',
       textValue,
     )
     .addOption(
@@ -197,17 +209,17 @@ const addSetOptions = (command: Command) =>
       ).choices([...PUSH_TEXTS]),
     )
     .addOption(
-      new Option('--enabled <answer>', 'whether it is sent; figures are kept for it').choices([
-        'yes',
-        'no',
-      ]),
+      new Option(
+        '--enabled <answer>',
+        'whether it is sent; yes also keeps figures of subscriptions',
+      ).choices(['yes', 'no']),
     )
     .option(...PROVIDER);
 
 export function addReminderCommands(program: Command, context: CliContext): void {
   const reminder = program
     .command('reminder')
-    .description('tell users by themselves that a subscription ends or its traffic is used up');
+    .description('remind customers whose subscription ends or whose traffic runs out');
 
   reminder
     .command('list')
@@ -220,13 +232,14 @@ export function addReminderCommands(program: Command, context: CliContext): void
       .command('add')
       .description('add a reminder, switched off unless --enabled yes')
       .addArgument(
-        new Argument('[kind]', 'when it is sent: before or after the end …').choices([
-          ...REMINDER_KINDS,
-        ]),
+        new Argument(
+          '[kind]',
+          'before the end, after it, by used traffic, or without an update',
+        ).choices([...REMINDER_KINDS]),
       )
       .argument(
         '[amount]',
-        'as 3d or 12h before the end, 80% of the traffic, 14d without a fetch',
+        '3d or 12h before the end, 1d after it, 80% of the traffic, 14d without an update',
         amountValue,
       )
       .option('--defaults', 'add the five default reminders in four languages, switched off'),
@@ -238,20 +251,20 @@ export function addReminderCommands(program: Command, context: CliContext): void
     reminder
       .command('set')
       .description('change a reminder; an empty --text removes a language')
-      .argument('<reminder>', 'its id', reminderIdValue)
+      .argument('<reminder>', 'the id of the reminder', reminderIdValue)
       .option('--amount <amount>', 'another amount, as 2d', amountValue),
   ).action((id: number, options: SetOptions) => set(context, id, options));
 
   reminder
     .command('remove')
     .description('remove a reminder; what was sent stays sent')
-    .argument('<reminder>', 'its id', reminderIdValue)
+    .argument('<reminder>', 'the id of the reminder', reminderIdValue)
     .option(...PROVIDER)
     .action((id: number, options: Options) => remove(context, id, options));
 
   reminder
     .command('confirm')
-    .description('use what API keys changed of texts and addresses now, not after 24 hours')
+    .description('use now, not after 24 hours, what API keys changed of texts and addresses')
     .option(...PROVIDER)
     .action((options: Options) => confirm(context, options));
 

@@ -12,7 +12,7 @@ import { TARGET_HWID_COUNT_MAX, TARGET_OS } from '../core/message/target.ts';
 import { isRefused } from '../core/outcome.ts';
 import type { ConfirmOptions } from './confirm.ts';
 import { type CliContext, settingsFor } from './context.ts';
-import { type FiguresOptions, figuresFields } from './figures.ts';
+import { type FiguresOptions, figuresFields, wishOf } from './figures.ts';
 import { PROVIDER, type ProviderOptions } from './provider-name.ts';
 
 export interface SendOptions extends ConfirmOptions, FiguresOptions, ProviderOptions {
@@ -82,7 +82,7 @@ type Targeted = Readonly<Record<string, unknown>>;
 /** Returns the recipients as fields of a request. Throws {@link UsageError} unless one is given. */
 export function targetFields({ all, os, hwid, preview, ...options }: SendOptions): Targeted {
   const figures = figuresFields(options);
-  const isFigured = Object.keys(figures).length > 0;
+  const isFigured = wishOf(options) !== null;
   const given = [all, os, hwid, isFigured || undefined].filter((option) => option !== undefined);
   // The text is the same for all.
   if (preview && (given.length === 0 || isFigured)) return { os: [...TARGET_OS] };

@@ -48,10 +48,11 @@ type Owner = Pick<
 const buttonsAt = (owner: Owner, nowMs: number): Buttons =>
   usedButtons(owner, owner.confirmedAtMs, nowMs);
 
+const mainOf = (texts: ReminderTexts) => (MAIN in texts ? MAIN : (Object.keys(texts)[0] ?? ''));
+
 /** Returns the notification of a reminder, before placeholders are filled. */
 function composed(texts: ReminderTexts, { webPageUrl }: Buttons) {
-  const [first = ''] = Object.keys(texts);
-  const { [MAIN in texts ? MAIN : first]: body, ...others } = texts;
+  const { [mainOf(texts)]: body, ...others } = texts;
   const locales = Object.entries(others).map(([tag, text]) => [tag, { body: text }]);
   const plain = composeNotification({
     body,
@@ -78,7 +79,10 @@ function readTexts(given: unknown, pages: Buttons): ReminderTexts | Misfit {
     return malformed(`texts.${nameForDetail(wrong)} is not a language, as en or pt-br`);
   }
   const payload = composed(texts, pages);
-  if (isRefused(payload)) return payload.says === 'malformed' ? (payload as Misfit) : TOO_LARGE;
+  if (isRefused(payload)) {
+    if (payload.says !== 'malformed') return TOO_LARGE;
+    return malformed(namedAsText(`${payload.detail}`, mainOf(texts)));
+  }
   const { body, locales = {} } = payload;
   const filtered = Object.fromEntries(tags.map((tag) => [tag, locales[tag]?.body ?? body]));
   for (const [tag, html] of Object.entries(filtered)) {
@@ -90,6 +94,10 @@ function readTexts(given: unknown, pages: Buttons): ReminderTexts | Misfit {
   }
   return filtered;
 }
+
+/** Names a text as its writer does: to a notification it is the body, or that of a locale. */
+const namedAsText = (detail: string, main: string): string =>
+  detail.replace(/^body\b/, `texts.${main}`).replace(/^locales\.([\w-]+)\.body\b/, 'texts.$1');
 
 const TOO_LARGE = malformed(
   `texts are too long: filled, in all languages, they must fit ${PUSH_ENCODED_MAX} bytes as JSON in base64`,

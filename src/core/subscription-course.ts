@@ -9,7 +9,7 @@ import * as happenings from './event/subscription-happenings.ts';
 import type { Happening } from './port/event.ts';
 import type { Course, CourseFigures, Rule } from './port/reminding.ts';
 import type { Figures, KeptFigures } from './port/subscription-figures.ts';
-import { isFresh, isRenewal, usedPercent } from './subscription-figures.ts';
+import { hasBegunAgain, isFresh, isRenewal, usedPercent } from './subscription-figures.ts';
 
 /** The events that come although no reminder has these amounts: hours, and per cent. */
 const HOURS_TOLD = [72, 24];
@@ -19,8 +19,6 @@ const NEWS_MS = 2 * DAY_MS;
 
 /** An end within this time is soon. */
 const SOON_MS = 3 * DAY_MS;
-/** A share of the used traffic below which it began again. */
-const AGAIN_SHARE = 0.5;
 
 /** The course of a subscription whose figures are first read. */
 const begun = (nowMs: number): Course => ({
@@ -39,10 +37,6 @@ function moves(before: Figures, now: Figures, nowMs: number): boolean {
   if (endsAtMs === null || endsAtMs > nowMs + SOON_MS) return false;
   return before.endsAtMs === null || Math.abs(before.endsAtMs - endsAtMs) >= DAY_MS;
 }
-
-/** Returns whether the traffic began again at nothing, as panels have it each month. */
-const hasBegunAgain = ({ usedBytes: before }: Figures, { usedBytes: now }: Figures) =>
-  before !== null && now !== null && now < before * AGAIN_SHARE;
 
 /** Returns the course after a read, and the event about it; `isRenewed` as `afterRead` says. */
 export function courseAfter(

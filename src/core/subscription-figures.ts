@@ -143,12 +143,30 @@ interface AfterRead {
   isRenewed: boolean;
 }
 
+/** A share of the used traffic below which it began again. */
+const AGAIN_SHARE = 0.5;
+
+/** Returns whether the traffic began again at nothing, as panels have it each month. */
+export const hasBegunAgain = ({ usedBytes: before }: Figures, { usedBytes: now }: Figures) =>
+  before !== null && now !== null && now < before * AGAIN_SHARE;
+
 /**
- * Returns whether kept figures were read so lately that no read changes them; those of a clock that
- * was ahead were not.
+ * Returns whether a read comes so soon after the kept figures that it changes nothing. What a
+ * payment moves is kept at once: the user pays on seeing a reminder, and fetches again in a minute.
+ * Until reads agree on it, the next waits again.
  */
-export const isJustRead = ({ readAtMs }: KeptFigures, nowMs: number): boolean =>
-  Math.abs(nowMs - readAtMs) < WRITE_GAP_MS;
+function isTooSoon(kept: KeptFigures, read: Figures, nowMs: number): boolean {
+  // Those of a clock that was ahead are not lately read.
+  if (Math.abs(nowMs - kept.readAtMs) >= WRITE_GAP_MS) return false;
+  if (hasBegunAgain(kept, read)) return false;
+  return !isRenewal(kept, read) || !isSamePeriod(periodOf(kept), kept);
+}
+
+/** Returns the period on which reads agreed. */
+const periodOf = ({ periodEndsAtMs, periodTotalBytes }: KeptFigures): Period => ({
+  endsAtMs: periodEndsAtMs,
+  totalBytes: periodTotalBytes,
+});
 
 /**
  * Returns what a read changes; null: nothing worth a write. Writes an end, a total or a step of the
@@ -165,8 +183,8 @@ export function afterRead(
   const { endsAtMs, totalBytes } = read;
   const period = { periodEndsAtMs: endsAtMs, periodTotalBytes: totalBytes };
   if (kept === null) return { figures: { ...now, sinceMs: nowMs, ...period }, isRenewed: false };
-  if (isJustRead(kept, nowMs)) return null;
-  const before = { endsAtMs: kept.periodEndsAtMs, totalBytes: kept.periodTotalBytes };
+  if (isTooSoon(kept, read, nowMs)) return null;
+  const before = periodOf(kept);
   const isSteady = isSamePeriod(kept, read);
   const isFurther = !isSamePeriod(before, read);
   const agrees = isFurther && isSteady && nowMs - kept.sinceMs >= AGREES_MS;

@@ -118,7 +118,16 @@ test('a filter that would find no link for lack of figures says so', async () =>
   expect(await refused('notify', '--provider', 'Provide1', '--body', 'x', ...none)).toContain(
     'the filter finds no device',
   );
-  expect(await refused('link', 'list', '--ended', '--ends-in', '3d')).toContain('exclude');
-  expect(await refused('link', 'list', '--ends-in', '0d')).toContain('from 1 to 365');
+  for (const words of [
+    ['link', 'list'],
+    ['notify', '--body', 'x'],
+  ]) {
+    expect(await refused(...words, '--ended', '--ends-in', '3d')).toContain(
+      '--ends-in and --ended exclude each other',
+    );
+    expect(await refused(...words, '--ends-in', '0d')).toContain(
+      'gatepost: --ends-in is a whole number from 1 to 365',
+    );
+  }
   expect(await refused('notify', '--ended', '--all', '--body', 'x')).toContain('give one of');
 });

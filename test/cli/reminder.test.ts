@@ -53,11 +53,29 @@ test('one of your own: amounts in units, a text of each language, none of anothe
     const { code, stderr } = await line.run('reminder', ...words);
     return `${code} ${stderr.split('\n')[0]}`;
   };
-  expect(await refused('add', 'traffic', '3d', '--text', 'en=x')).toBe(
-    '2 gatepost: the amount of traffic is a number, as 3%',
+  for (const [kind, amount, rule] of [
+    ['traffic', '3d', '1% to 100%'],
+    ['traffic', '101', '1% to 100%'],
+    ['before_end', '45d', '1h to 30d'],
+    // Hours or days?
+    ['before_end', '3', '1h to 30d'],
+    ['after_end', '12h', '0d to 30d'],
+  ] as const) {
+    expect(await refused('add', kind, amount, '--text', 'en=x')).toBe(
+      `2 gatepost: the amount of ${kind} is ${rule}`,
+    );
+  }
+  expect(await refused('add', 'traffic', 'much', '--text', 'en=x')).toBe(
+    '2 gatepost: amount is a number with its unit, as 3d, 12h or 80%',
   );
-  expect(await refused('add', 'traffic', '101', '--text', 'en=x')).toBe(
-    '2 gatepost: amount of traffic must be a whole number from 1 to 100',
+  expect(await refused('set', '1', '--text', 'Hello')).toBe(
+    '2 gatepost: --text is a language and its text, as en="Your subscription …"',
+  );
+  expect(await refused('set', '1', '--text', 'en={name}')).toBe(
+    '2 gatepost: texts.en has an unknown placeholder {name}',
+  );
+  expect(await refused('set', '1', '--text', 'fa={name}')).toBe(
+    '2 gatepost: texts.fa has an unknown placeholder {name}',
   );
   expect(await refused('add', 'traffic', '80')).toBe(
     '2 gatepost: give a kind, an amount and --text, or --defaults',
@@ -79,9 +97,14 @@ test('what a key wrote waits, and is used once it is confirmed', async () => {
   const of = { providerId: provider?.id ?? 0, texts: { en: 'x' }, createdAtMs: 1, countMax: 10 };
   await store.addReminder({ ...own, ...of }, actOfKey('Provide1'));
   await store.close();
-  expect(await reminders()).toMatchObject([{ state: 'waits' }]);
+  const from = '2026-11-21T12:00:00Z';
+  expect(await reminders()).toMatchObject([{ state: 'waits', texts_from: from }]);
+  expect((await line.run('reminder', 'list')).stderr).toBe(
+    `An API key wrote the text of reminder 1: it is used from ${from}, or after 'gatepost reminder confirm'.\n`,
+  );
   await run('reminder', 'confirm');
-  expect(await reminders()).toMatchObject([{ state: 'on' }]);
+  expect(await reminders()).toMatchObject([{ state: 'on', texts_from: null }]);
+  expect((await line.run('reminder', 'list')).stderr).toBe('');
 });
 
 test('an export takes them along; they come in switched off', async () => {

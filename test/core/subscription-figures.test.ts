@@ -122,11 +122,22 @@ describe('a read writes', () => {
     expect(after(HOUR_MS, { totalBytes: 10 * GB + 1, usedBytes: 3.5 * GB })).toBe(false);
   });
 
-  test('at most every ten minutes, whatever the panel says', () => {
-    const ends = Array.from({ length: 720 }, (_, n) => n).map(
-      (n) => [n * 10_000, { endsAtMs: END_MS + (n % 2) * 30 * DAY_MS }] as const,
-    );
-    expect(read(ends).writes.length).toBeLessThanOrEqual(13);
+  test('what a payment moves, however soon after the read that led to it', () => {
+    const soon = 2 * MINUTE_MS;
+    expect(after(soon, { endsAtMs: END_MS + 30 * DAY_MS })).toBe(true);
+    expect(after(soon, { totalBytes: 20 * GB })).toBe(true);
+    expect(after(soon, { usedBytes: 0 })).toBe(true);
+    expect(after(soon, { endsAtMs: END_MS - 30 * DAY_MS })).toBe(false);
+    expect(after(soon, { usedBytes: 4 * GB })).toBe(false);
+  });
+
+  test.each<[string, (n: number) => Partial<Figures>]>([
+    ['alternates ends', (n) => ({ endsAtMs: END_MS + (n % 2) * 30 * DAY_MS })],
+    ['alternates traffic', (n) => ({ usedBytes: (n % 2) * GB })],
+    ['moves the end at each read', (n) => ({ endsAtMs: END_MS + n * DAY_MS })],
+  ])('at most twice in ten minutes where a panel %s', (_, change) => {
+    const reads = Array.from({ length: 720 }, (_, n) => [n * 10_000, change(n)] as const);
+    expect(read(reads).writes.length).toBeLessThanOrEqual(26);
   });
 });
 

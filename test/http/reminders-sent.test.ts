@@ -261,7 +261,7 @@ describe('a reminder ends', () => {
       beforeId: null,
       countMax: 1,
     });
-    app.clock.advance(11 * 60_000);
+    app.clock.advance(60_000);
     await says(40 * 24);
     expect(await bodies(token)).toEqual([]);
     const [target] = await app.core.store.findTargets(await providerId(), ['phone']);
@@ -272,7 +272,25 @@ describe('a reminder ends', () => {
     await pass();
     const page = { beforeId: null, countMax: 9 };
     expect(await app.core.store.listRounds(await providerId(), page)).toMatchObject([
-      { recipientCount: 1, endedCount: 1 },
+      { recipientCount: 1, gotCount: 0, endedCount: 1 },
+    ]);
+  });
+
+  test('and counts as got, not as ended, where it rode before', async () => {
+    await rule();
+    await says(48);
+    await pass();
+    expect(await fetched()).not.toBe('');
+    const page = { beforeId: null, countMax: 9 };
+    const id = await providerId();
+    await until('the ledger has it', async () => {
+      await app.core.store.saveFigures();
+      return (await app.core.store.listRounds(id, page))[0]?.gotCount === 1;
+    });
+    await says(40 * 24);
+    await pass(60_000);
+    expect(await app.core.store.listRounds(id, page)).toMatchObject([
+      { recipientCount: 1, gotCount: 1, endedCount: 0 },
     ]);
   });
 

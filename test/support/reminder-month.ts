@@ -203,10 +203,13 @@ export class Month {
     for (const round of rounds) {
       const counts = { recipientCount: 0, gotCount: 0, endedCount: 0 };
       for (const row of rows.all(round.id)) {
-        const isGot = row['received_at_ms'] !== null || row['carried_at_ms'] !== null;
+        const isGot =
+          row['received_at_ms'] !== null ||
+          row['carried_at_ms'] !== null ||
+          row['push_state'] === 2;
         counts.recipientCount += 1;
-        counts.gotCount += isGot || row['push_state'] === 2 ? 1 : 0;
-        counts.endedCount += String(row['detail']).includes('not true') ? 1 : 0;
+        counts.gotCount += isGot ? 1 : 0;
+        counts.endedCount += !isGot && String(row['detail']).includes('not true') ? 1 : 0;
       }
       all += counts.recipientCount;
       for (const [name, count] of Object.entries(counts)) {

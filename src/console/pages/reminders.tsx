@@ -36,6 +36,9 @@ const LOOKS = {
   foreign_link: 'badge bad',
 } as const;
 
+/** Returns the text in the language of the reader, or else the first one. */
+const shownText = ({ texts: all }: Reminder) => all[texts.tag.slice(0, 2)] ?? Object.values(all)[0];
+
 interface PartProps {
   at: string;
   list: List;
@@ -98,7 +101,7 @@ function ReminderCard({ of, ...more }: PartProps & { of: Reminder }) {
         />
       ) : (
         <>
-          <p dir="auto">{Object.values(of.texts)[0]?.replace(/<[^>]*>/g, '')}</p>
+          <p dir="auto">{shownText(of)?.replace(/<[^>]*>/g, '')}</p>
           <p class="hint">
             <bdi class="code">{Object.keys(of.texts).join(' ')}</bdi>
           </p>

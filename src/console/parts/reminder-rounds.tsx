@@ -40,10 +40,10 @@ export function Rounds({ at, whenOf }: RoundsProps) {
             {rows.map((one) => (
               <tr key={one.id}>
                 <td>{date(one.day * DAY_MS)}</td>
-                <td>{nameOf(one)}</td>
-                <td>{number(one.recipientCount)}</td>
-                <td>{number(one.gotCount)}</td>
-                <td>{number(one.endedCount)}</td>
+                <th scope="row">{nameOf(one)}</th>
+                <td data-name={words.sent}>{number(one.recipientCount)}</td>
+                <td data-name={words.got}>{number(one.gotCount)}</td>
+                <td data-name={words.ended}>{number(one.endedCount)}</td>
               </tr>
             ))}
           </Table>

@@ -122,7 +122,7 @@ export interface Round {
   failedCount: number;
   /** Devices of it that got it: they fetched it, a gateway took it, or it rode. */
   gotCount: number;
-  /** Devices for which it ended because it no longer held, for example as the user paid. */
+  /** Devices for which it ended before they got it, as it no longer held: the user paid, say. */
   endedCount: number;
 }
 

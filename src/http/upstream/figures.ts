@@ -10,7 +10,7 @@ import type { Core } from '../../core/core.ts';
 import type { AdmittedLink } from '../../core/port/slot.ts';
 import type { Figures, FiguresSource, KeptFigures } from '../../core/port/subscription-figures.ts';
 import { keepsFigures } from '../../core/privacy.ts';
-import { afterRead, figuresIn, isJustRead } from '../../core/subscription-figures.ts';
+import { afterRead, figuresIn } from '../../core/subscription-figures.ts';
 import { reportFault } from '../interpreter.ts';
 import { remember } from './panel-api.ts';
 
@@ -43,7 +43,6 @@ export class FiguresNotes {
     if (this.mayKeep(link) === false) return;
     const nowMs = this.deps.clock.nowMs();
     const known = this.#known.get(link.installId);
-    if (known && isJustRead(known, nowMs)) return;
     const header = headers.get(FIGURES_HEADER);
     const read = header === null ? null : figuresIn(header, nowMs);
     if (read === null) return;

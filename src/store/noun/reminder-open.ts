@@ -22,7 +22,7 @@ function statements(backend: Backend) {
   const { prepare, once, rows, join } = backend;
   const ofKey = sql`s.reminder_id = k."reminderId" AND s.device_id = k."deviceId"
     AND s.period = k."period"`;
-  const got = sql`(q.received_at_ms IS NOT NULL OR q.carried_at_ms IS NOT NULL OR q.push_state = 2)`;
+  const got = sql`(q.received_at_ms IS NOT NULL OR q.carried_at_ms IS NOT NULL OR coalesce(q.push_state, 0) = 2)`;
   const ofRound = sql`FROM recipient q WHERE q.distribution_id = x.id`;
   const isOld = sql`s.sent_at_ms < :sentBeforeMs AND s.ended_at_ms IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM subscription_figures f WHERE f.install_id = s.install_id
@@ -61,7 +61,7 @@ function statements(backend: Backend) {
           'x.id, x.reminderId!, m.kind, m.amount, x.reminderDay! AS day, x.recipientCount, x.failedCount',
         )}, ${values<{ gotCount: number; endedCount: number }>({
           gotCount: sql`(SELECT count(*) ${ofRound} AND ${got})`,
-          endedCount: sql`(SELECT count(*) ${ofRound} AND q.detail = ${WHY_UNTRUE})`,
+          endedCount: sql`(SELECT count(*) ${ofRound} AND q.detail = ${WHY_UNTRUE} AND NOT ${got})`,
         })}
         FROM distribution x LEFT JOIN reminder m ON m.id = x.reminder_id
         WHERE x.provider_id = ${once('providerId')} AND x.reminder_id IS NOT NULL

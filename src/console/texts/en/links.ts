@@ -25,10 +25,10 @@ const links = {
   endedMark: 'ended',
   endsIn: (days: number) => `Ends in ${count(days, 'day', 'days')}`,
   ended: 'Ended',
-  trafficOver: (n: string) => `Traffic from ${n} %`,
+  trafficOver: (n: string) => `Traffic from ${n}%`,
   unreadFor: (days: number) => `Unread for ${count(days, 'day', 'days')}`,
   figuresNotKept:
-    'Ends and traffic of subscriptions are not kept, so this filter finds nothing. The operator switches them on, or your bot by subscription_figures of /api/policy.',
+    'The end and traffic of subscriptions are not kept, so this filter finds nothing. Switch a reminder on, or ask the administrator; a bot sets subscription_figures in /api/policy.',
   columns: 'Columns',
   order: 'Order',
   active: 'active',

@@ -17,9 +17,9 @@ export const texts = {
       traffic: 'Per cent of the traffic',
       inactive: 'Days without an update',
     },
-    states: { on: 'On', off: 'Off', waits: 'Waits', foreign_link: 'Not sent' },
+    states: { on: 'On', off: 'Off', waits: 'Waiting', foreign_link: 'Not sent' },
     foreignHint:
-      'Its text leads to an address that is neither your support button nor your page button any more.',
+      'Its text leads to a host that neither your support button nor your page button has any more.',
     changedByKey: (from: string) =>
       `An API key wrote this text. It is used from ${from}, or when a person confirms it.`,
     waiting: 'An API key changed what your customers see',
@@ -64,8 +64,8 @@ export const texts = {
     reminder: 'Reminder',
     sent: 'Devices',
     got: 'Got it',
-    ended: 'Ended before',
-    removed: 'A removed reminder',
+    ended: 'Ended before receipt',
+    removed: 'Deleted reminder',
     stopped: 'Reminders have stopped',
     stoppedHint: (moved: string, all: string, at: string) =>
       `${moved} of ${all} subscriptions were renewed or began to end within an hour, on ${at}. Perhaps the panel says something wrong: look there first.`,

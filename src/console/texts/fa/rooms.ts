@@ -195,7 +195,7 @@ const staff: Like<typeof english.staff> = {
     send: 'پیام‌ها',
     ties: 'اتصال اشتراک‌ها',
     cuts: 'لینک‌ها و قطع دسترسی',
-    figures: 'پیام‌ها، پایان و ترافیک اشتراک‌ها',
+    figures: 'پیام‌ها، پایان و حجم اشتراک‌ها',
   },
   roleOf: (name) => `نقش \u2068${name}\u2069`,
   in: (days) => `پس از ${number.format(days)} روز`,

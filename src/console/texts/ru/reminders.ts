@@ -10,7 +10,7 @@ export const texts: Like<typeof english> = {
     needsPlan: 'Ничего не отправляется: в вашем тарифе Gatepost нет уведомлений.',
     before: (n, isDays) => `За ${isDays ? days(n) : count(n, 'час', 'часа', 'часов')} до конца`,
     after: (n) => (n === 0 ? 'В последний день' : `Через ${days(n)} после конца`),
-    used: (n) => `Израсходовано ${n}% трафика`,
+    used: (n) => `Израсходовано ${n}\u00a0% трафика`,
     silent: (n) => `Не обновлялась ${days(n)}`,
     amounts: {
       before_end: 'Часов до конца',
@@ -18,7 +18,7 @@ export const texts: Like<typeof english> = {
       traffic: 'Процентов трафика',
       inactive: 'Дней без обновления',
     },
-    states: { on: 'Включено', off: 'Выключено', waits: 'Ждёт', foreign_link: 'Не отправляется' },
+    states: { on: 'Включено', off: 'Отключено', waits: 'Ждёт', foreign_link: 'Не отправляется' },
     foreignHint:
       'В тексте есть адрес, который больше не относится ни к кнопке поддержки, ни к кнопке страницы.',
     changedByKey: (from) =>
@@ -44,7 +44,7 @@ export const texts: Like<typeof english> = {
     pushHint: 'Это видят push-сервисы и экран блокировки.',
     placeholders: 'Подстановки',
     switchOn: 'Включить',
-    switchOff: 'Выключить',
+    switchOff: 'Отключить',
     switchOnHint:
       'С этого времени хранятся срок и трафик подписок клиентов: без них напоминать не о чем.',
     edit: 'Изменить',

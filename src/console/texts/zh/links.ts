@@ -29,7 +29,7 @@ const links: Like<typeof english.links> = {
   trafficOver: (n) => `流量达 ${n}%`,
   unreadFor: (days) => `${days} 天未读取`,
   figuresNotKept:
-    '没有保存订阅的到期时间和流量，因此该筛选找不到任何结果。可由运营者开启，或由您的机器人通过 /api/policy 的 subscription_figures 开启。',
+    '没有保存订阅的到期时间和流量，因此该筛选找不到任何结果。请启用一条提醒或联系管理员；机器人可通过 /api/policy 的 subscription_figures 开启。',
   columns: '列',
   order: '排序',
   active: '有效',

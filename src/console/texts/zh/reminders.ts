@@ -56,7 +56,7 @@ export const texts: Like<typeof english> = {
     reminder: '提醒',
     sent: '设备数',
     got: '已收到',
-    ended: '提前结束',
+    ended: '收到前已取消',
     removed: '已删除的提醒',
     stopped: '提醒已停止',
     stoppedHint: (moved, all, at) =>
