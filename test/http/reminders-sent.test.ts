@@ -276,24 +276,6 @@ describe('a reminder ends', () => {
     ]);
   });
 
-  test('and counts as got, not as ended, where it rode before', async () => {
-    await rule();
-    await says(48);
-    await pass();
-    expect(await fetched()).not.toBe('');
-    const page = { beforeId: null, countMax: 9 };
-    const id = await providerId();
-    await until('the ledger has it', async () => {
-      await app.core.store.saveFigures();
-      return (await app.core.store.listRounds(id, page))[0]?.gotCount === 1;
-    });
-    await says(40 * 24);
-    await pass(60_000);
-    expect(await app.core.store.listRounds(id, page)).toMatchObject([
-      { recipientCount: 1, gotCount: 1, endedCount: 0 },
-    ]);
-  });
-
   test('when it is switched off or removed', async () => {
     const token = await register(app, byLink('phone', CODE, HASH));
     const { id } = await rule();
