@@ -31,7 +31,6 @@ async function aProvider(name: string) {
     const end = { endsAtMs: clock.nowMs() + days * DAY_MS, totalBytes: 10, usedBytes: 5 };
     await core.store.keepSubscriptionFigures(id, end, 'proxy', clock.nowMs());
   }
-  await core.store.updateProvider(own.code, { subscriptionFigures: 0 }, ACT);
   const operator = await operatorBrowser(site.app);
   const { secret } = await operator.get('staff.invite', { at: own.code, role: 'owner' });
   return { own, providerId, signIn: ['session.invited', { secret, name }] as const };
@@ -64,6 +63,9 @@ testChromium(
     await page.getByRole('button', { name: en.common.save }).first().click();
     await card.getByText('Hello {greeting|friend}').waitFor();
 
+    // Without figures nothing could be reminded of.
+    await store.updateProvider(own.code, { subscriptionFigures: 0 }, ACT);
+    await page.reload();
     await card.getByRole('button', { name: words.switchOn }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText(words.switchOnHint).waitFor();
