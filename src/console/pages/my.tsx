@@ -22,6 +22,23 @@ function controlsOf(own: Shown['own']): Record<keyof Shown['own'], JSX.Element> 
   ] as const;
   const { my, myColor, myCutOff, myName, myTraffic, supportUrl, webPageUrl } = own;
   const color = myColor ?? USUAL;
+  const choice = (name: string, label: string, hint: string, value: 0 | 1) => (
+    <>
+      <Select label={label} name={name} value={String(value)} options={options} />
+      <p class="hint">{hint}</p>
+    </>
+  );
+  const address = (name: string, label: string, hint: string, value: string | null) => (
+    <Field
+      label={label}
+      hint={hint}
+      name={name}
+      maxLength={255}
+      dir="ltr"
+      autocomplete="off"
+      defaultValue={value ?? ''}
+    />
+  );
   return {
     my: <Select label={heads.page} name="my" value={String(my)} options={options} />,
     myName: (
@@ -35,50 +52,10 @@ function controlsOf(own: Shown['own']): Record<keyof Shown['own'], JSX.Element> 
       />
     ),
     myColor: <Field label={heads.page_color} name="myColor" type="color" defaultValue={color} />,
-    myTraffic: (
-      <>
-        <Select
-          label={heads.page_traffic}
-          name="myTraffic"
-          value={String(myTraffic)}
-          options={options}
-        />
-        <p class="hint">{words.trafficHint}</p>
-      </>
-    ),
-    myCutOff: (
-      <>
-        <Select
-          label={heads.page_cut_off}
-          name="myCutOff"
-          value={String(myCutOff)}
-          options={options}
-        />
-        <p class="hint">{words.cutHint}</p>
-      </>
-    ),
-    supportUrl: (
-      <Field
-        label={heads.support_url}
-        hint={words.supportHint}
-        name="supportUrl"
-        maxLength={255}
-        dir="ltr"
-        autocomplete="off"
-        defaultValue={supportUrl ?? ''}
-      />
-    ),
-    webPageUrl: (
-      <Field
-        label={heads.web_page_url}
-        hint={words.payHint}
-        name="webPageUrl"
-        maxLength={255}
-        dir="ltr"
-        autocomplete="off"
-        defaultValue={webPageUrl ?? ''}
-      />
-    ),
+    myTraffic: choice('myTraffic', heads.page_traffic, words.trafficHint, myTraffic),
+    myCutOff: choice('myCutOff', heads.page_cut_off, words.cutHint, myCutOff),
+    supportUrl: address('supportUrl', heads.support_url, words.supportHint, supportUrl),
+    webPageUrl: address('webPageUrl', heads.web_page_url, words.payHint, webPageUrl),
   };
 }
 
